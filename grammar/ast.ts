@@ -1,0 +1,338 @@
+/**
+ * The abstract syntax tree of NeuroScript. Plain data: it crosses from the worker's parser into the isolate as JSON.
+ *
+ * Every node carries its span as two offsets (UTF-16 code units) into the *cleaned* source: `s` is the first character,
+ * `e` the one after the last. Lines and columns are derived from them through {@link LineTable}.
+ * Left-associative chains and accessor chains are flat lists, so that a sum of 10 000 terms is no deep tree (P33).
+ */
+
+/** A half-open range `[s, e)` of UTF-16 offsets in the cleaned source. */
+export interface Span {
+  readonly s: number;
+  readonly e: number;
+}
+
+/** What is needed to turn an offset into a 1-based line and a 1-based column in code points (P31). */
+export interface LineTable {
+  /** Offset of the first character of each line; `starts[0]` is 0. */
+  readonly starts: readonly number[];
+  /** Offsets of the low surrogate of every character beyond U+FFFF, ascending: each shortens the column by one. */
+  readonly astral: readonly number[];
+}
+
+/** `:: key: value` lines, in order; a repeated key keeps its last value. */
+export type Metadata = readonly (readonly [key: string, value: string])[];
+
+/** `library` holds definitions, `commands` holds command blocks, `empty` neither (language.md 2.1). */
+export type FileKind = 'library' | 'commands' | 'empty';
+
+export interface SourceFile {
+  readonly name: string;
+  readonly kind: FileKind;
+  readonly lines: LineTable;
+  readonly metadata: Metadata;
+  readonly procedures: readonly Procedure[];
+  /** Every `on event` of the file, nested ones included, in textual order; all are registered at load. */
+  readonly events: readonly EventHandler[];
+  readonly commands: readonly CommandBlock[];
+}
+
+export interface Name extends Span {
+  readonly name: string;
+}
+
+export interface Procedure extends Span {
+  readonly name: Name;
+  readonly needs: readonly Name[];
+  readonly optional: readonly Name[];
+  readonly returns: readonly Name[];
+  readonly metadata: Metadata;
+  readonly body: Block;
+}
+
+export interface EventHandler extends Span {
+  readonly event: Expr;
+  readonly named?: string;
+  readonly as?: Name;
+  readonly body: Block;
+}
+
+export interface CommandBlock extends Span {
+  readonly metadata: Metadata;
+  readonly body: Block;
+}
+
+/** A block and the one `on error` handler that guards all of it (P16). */
+export interface Block {
+  readonly stmts: readonly Stmt[];
+  readonly onError?: ErrorHandler;
+}
+
+export interface ErrorHandler extends Span {
+  readonly body: Block;
+}
+
+export type Stmt =
+  | SetStmt
+  | CallStmt
+  | ReturnStmt
+  | EmitStmt
+  | WhisperStmt
+  | MustStmt
+  | FailStmt
+  | ClearErrorStmt
+  | ClearEventStmt
+  | AskStmt
+  | PromptStmt
+  | BreakStmt
+  | ContinueStmt
+  | IfStmt
+  | WhileStmt
+  | ForStmt
+  | OnEventStmt
+  | OnErrorStmt;
+
+export interface SetStmt extends Span {
+  readonly k: 'set';
+  readonly targets: readonly Target[];
+  readonly value: Expr;
+}
+export interface CallStmt extends Span {
+  readonly k: 'call';
+  readonly call: CallExpr | ToolCallExpr;
+}
+export interface ReturnStmt extends Span {
+  readonly k: 'return';
+  readonly values: readonly Expr[];
+}
+export interface EmitStmt extends Span {
+  readonly k: 'emit';
+  readonly value: Expr;
+}
+export interface WhisperStmt extends Span {
+  readonly k: 'whisper';
+  readonly handle: Expr;
+  readonly value: Expr;
+}
+export interface MustStmt extends Span {
+  readonly k: 'must';
+  readonly cond: Expr;
+  /** Source text of the condition, shortened to at most 200 characters, for the message (P3). */
+  readonly text: string;
+}
+export interface FailStmt extends Span {
+  readonly k: 'fail';
+  readonly value?: Expr;
+}
+export interface ClearErrorStmt extends Span {
+  readonly k: 'clear_error';
+}
+/** `clear event e` (by event name) or `clear event named "x"` (by handler name) (P19). */
+export interface ClearEventStmt extends Span {
+  readonly k: 'clear_event';
+  readonly event?: Expr;
+  readonly named?: string;
+}
+export interface AskStmt extends Span {
+  readonly k: 'ask';
+  readonly model: Expr;
+  readonly prompt: Expr;
+  readonly with?: Expr;
+  readonly into?: Target;
+}
+export interface PromptStmt extends Span {
+  readonly k: 'promptuser';
+  readonly prompt: Expr;
+  readonly into: Target;
+}
+export interface BreakStmt extends Span {
+  readonly k: 'break';
+}
+export interface ContinueStmt extends Span {
+  readonly k: 'continue';
+}
+export interface IfStmt extends Span {
+  readonly k: 'if';
+  readonly cond: Expr;
+  readonly then: Block;
+  readonly else?: Block;
+}
+export interface WhileStmt extends Span {
+  readonly k: 'while';
+  readonly cond: Expr;
+  readonly body: Block;
+}
+export interface ForStmt extends Span {
+  readonly k: 'for';
+  /** With `for each k, v in …` the key, index or position; absent with `for each v in …` (P9). */
+  readonly key?: Name;
+  readonly item: Name;
+  readonly over: Expr;
+  readonly body: Block;
+}
+/** Where a nested `on event` stands: does nothing when executed; `index` points into `SourceFile.events`. */
+export interface OnEventStmt extends Span {
+  readonly k: 'on_event';
+  readonly index: number;
+}
+/** Where the block's `on error` stands: does nothing when executed; the handler itself is `Block.onError`. */
+export interface OnErrorStmt extends Span {
+  readonly k: 'on_error';
+}
+
+/** The target of `set` and `into`: a variable, or an element of one. */
+export interface Target extends Span {
+  readonly name: Name;
+  readonly steps: readonly AccessStep[];
+}
+
+/** `[expr]` or `.name`; its span starts at the bracket or dot, where an access error is reported (ruling 18). */
+export type AccessStep = IndexStep | FieldStep;
+export interface IndexStep extends Span {
+  readonly k: 'index';
+  readonly index: Expr;
+}
+export interface FieldStep extends Span {
+  readonly k: 'field';
+  readonly name: string;
+}
+
+export type Expr =
+  | NumberExpr
+  | StringExpr
+  | BooleanExpr
+  | NilExpr
+  | NameExpr
+  | LastExpr
+  | ListExpr
+  | MapExpr
+  | TemplateExpr
+  | TextExpr
+  | EvalExpr
+  | GroupExpr
+  | UnaryExpr
+  | PowerExpr
+  | BinaryExpr
+  | AccessExpr
+  | CallExpr
+  | ToolCallExpr;
+
+export interface NumberExpr extends Span {
+  readonly k: 'num';
+  /** Always finite: an overflowing literal is a syntax error. */
+  readonly v: number;
+}
+export interface StringExpr extends Span {
+  readonly k: 'str';
+  readonly v: string;
+}
+export interface BooleanExpr extends Span {
+  readonly k: 'bool';
+  readonly v: boolean;
+}
+export interface NilExpr extends Span {
+  readonly k: 'nil';
+}
+export interface NameExpr extends Span {
+  readonly k: 'name';
+  readonly name: string;
+}
+export interface LastExpr extends Span {
+  readonly k: 'last';
+}
+export interface ListExpr extends Span {
+  readonly k: 'list';
+  readonly items: readonly Expr[];
+}
+export interface MapExpr extends Span {
+  readonly k: 'map';
+  readonly entries: readonly (readonly [key: Expr, value: Expr])[];
+}
+/** A string with `{{ }}` parts (P12). Literal text and symbols are plain strings, adjacent ones merged. */
+export interface TemplateExpr extends Span {
+  readonly k: 'template';
+  readonly parts: readonly (string | Expr)[];
+}
+/** A bare `{{x}}`: ToString of `x` (ruling 4). A bare `{{@nl}}` is a {@link StringExpr}. */
+export interface TextExpr extends Span {
+  readonly k: 'text';
+  readonly of: Expr;
+}
+/** `eval(e)` (P13). */
+export interface EvalExpr extends Span {
+  readonly k: 'eval';
+  readonly of: Expr;
+}
+/** Parentheses, kept for the formatter and for printing. */
+export interface GroupExpr extends Span {
+  readonly k: 'group';
+  readonly of: Expr;
+}
+
+export type UnaryOp = '-' | '~' | 'not' | 'no' | 'some' | 'typeof';
+export interface UnaryExpr extends Span {
+  readonly k: 'unary';
+  readonly op: UnaryOp;
+  readonly of: Expr;
+}
+/** `base ** exponent`, right-associative; `at` is the offset of the operator. */
+export interface PowerExpr extends Span {
+  readonly k: 'power';
+  readonly base: Expr;
+  readonly at: number;
+  readonly exponent: Expr;
+}
+
+export type BinaryOp = 'or' | 'and' | '|' | '^' | '&' | '==' | '!=' | '<' | '>' | '<=' | '>=' | '+' | '-' | '*' | '/' | '%';
+/** A left-associative run of operators of one precedence level: `first op right op right …`; `at` is each operator's offset. */
+export interface BinaryExpr extends Span {
+  readonly k: 'binary';
+  readonly first: Expr;
+  readonly rest: readonly { readonly op: BinaryOp; readonly at: number; readonly right: Expr }[];
+}
+/** `base[i].name…`, all steps of one chain in one node. */
+export interface AccessExpr extends Span {
+  readonly k: 'access';
+  readonly base: Expr;
+  readonly steps: readonly AccessStep[];
+}
+/** A call of a procedure or a built-in, as written; built-ins win, compared without case (language.md 7). */
+export interface CallExpr extends Span {
+  readonly k: 'call';
+  readonly name: Name;
+  readonly args: readonly Expr[];
+}
+export interface ToolCallExpr extends Span {
+  readonly k: 'tool';
+  /** Canonical name: lower case, `tool.` once in front (language.md 9.1), e.g. `tool.str.length`. */
+  readonly name: string;
+  /** As written, for messages and the formatter, e.g. `tool.str.Length`. */
+  readonly written: string;
+  readonly args: readonly Expr[];
+}
+
+/** A position as users see it: 1-based line, 1-based column in code points. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Turns an offset of the cleaned source into the position a user sees. O(log n). */
+export function positionAt(table: LineTable, offset: number): Position {
+  const line = lastAtMost(table.starts, offset);
+  const start = table.starts[line] ?? 0;
+  const astralBefore = lastAtMost(table.astral, offset) - lastAtMost(table.astral, start);
+  return { line: line + 1, column: offset - start - astralBefore + 1 };
+}
+
+/** Index of the last element that is ≤ `value` in an ascending list; −1 when there is none. */
+function lastAtMost(ascending: readonly number[], value: number): number {
+  let low = -1;
+  let high = ascending.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] ?? Number.POSITIVE_INFINITY) <= value) low = middle;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,4 @@
+/** The `./grammar` entry point: parse NeuroScript source into an AST. */
+export * from './ast.ts';
+export * from './diagnostic.ts';
+export { type ParseOptions, type ParseResult, parse } from './parse.ts';

@@ -1,0 +1,84 @@
+/**
+ * The shape every failure of a program, a limit or a request has, wherever it arose. It is part of the public JSON
+ * (`error` of a result) and crosses every boundary as it is.
+ */
+
+/** Decides the exit code of the command line. */
+export type ErrorKind = 'syntax' | 'runtime' | 'policy' | 'quota' | 'timeout' | 'cancelled' | 'usage' | 'internal';
+
+/** One frame of a script's call stack, innermost first: where the procedure, command block or handler is defined. */
+export interface StackFrame {
+  readonly name: string;
+  readonly source: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface ErrorInfo {
+  readonly kind: ErrorKind;
+  /** Stable: `NS<n>` for the language's numeric codes, else `ERR_…`; one page each in `docs/errors/`. */
+  readonly code: string;
+  /** The number of an `NS` code, else null. */
+  readonly nsCode: number | null;
+  /** The name of the code in the table of `codes.ts`. */
+  readonly name: string;
+  /** One sentence: what failed, on which values, and what to write instead. No position, no stack. */
+  readonly message: string;
+  /** Name of the source; null when the failure has no place in a source. */
+  readonly source: string | null;
+  /** 1-based; null when the failure has no place in a source. */
+  readonly line: number | null;
+  /** 1-based, in code points. */
+  readonly column: number | null;
+  readonly hint?: string;
+  readonly stack: readonly StackFrame[];
+  /** With `ERR_QUOTA` and `ERR_TIMEOUT`: the key of the limits table, what it allowed and what was used or asked for. */
+  readonly limit?: string;
+  readonly allowed?: number;
+  readonly used?: number;
+}
+
+/**
+ * Base of every error class that this package throws. `code` is stable and documented in `docs/errors/<code>.md`.
+ * Programs do not throw these: what a script, a limit or a cancellation does is a resolved result.
+ */
+export class NeuroScriptError extends Error {
+  readonly code: string;
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** A value given at configuration cannot be used: wrong type, unknown key, a limit that cannot be enforced. */
+export class ConfigError extends NeuroScriptError {
+  static readonly code = 'ERR_CONFIG';
+  constructor(message: string, options?: ErrorOptions) {
+    super(ConfigError.code, message, options);
+  }
+}
+
+/** The runtime was closed, or is closing. */
+export class RuntimeClosedError extends NeuroScriptError {
+  static readonly code = 'ERR_CLOSED';
+  constructor(message = 'the runtime is closed') {
+    super(RuntimeClosedError.code, message);
+  }
+}
+
+/** No worker was free and the queue is full, or an ancestor turn holds the last slot. */
+export class BusyError extends NeuroScriptError {
+  static readonly code = 'ERR_BUSY';
+  constructor(message: string) {
+    super(BusyError.code, message);
+  }
+}
+
+/** The other side of a boundary sent something that is not of the agreed form. */
+export class WireError extends NeuroScriptError {
+  static readonly code = 'ERR_WIRE';
+  constructor(message: string, options?: ErrorOptions) {
+    super(WireError.code, message, options);
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * What crosses the two boundaries of a run: host process ↔ worker process (length-prefixed JSON frames) and worker
+ * realm ↔ isolate (JSON text). Only strings and numbers cross the second one. Values of scripts travel as tagged JSON
+ * (`TaggedJson`, see `codec.ts`), never as live objects.
+ *
+ * One run: the host sends `run`; the worker parses the sources in its own realm, hands the trees to a fresh isolate, and
+ * answers with any number of `out` and `call` frames, then one `result`. While a `call` is open exactly one side speaks:
+ * the worker waits for one `GuestReply`; `var.get` and `var.set` are answered with a `var` frame and do not close the
+ * call, `ok`, `error` and `halt` do.
+ */
+import type { SourceFile } from '../../grammar/ast.ts';
+import type { SyntaxDiagnostic } from '../../grammar/diagnostic.ts';
+import type { ErrorInfo } from './errors.ts';
+
+/** Raised when the two sides of a pipe were built from different sources. */
+export const PROTOCOL_VERSION = 1;
+
+/** A script value as JSON, with tags for what JSON lacks (DESIGN 5); see `codec.ts`. */
+export type TaggedJson = null | boolean | number | string | readonly TaggedJson[] | { readonly [key: string]: TaggedJson };
+
+/** Limits as plain numbers, all present; the table with units, defaults and maxima is `src/sandbox/limits.ts`. */
+export interface LimitValues {
+  readonly fuel: number;
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  readonly memoryBytes: number;
+  readonly outputBytes: number;
+  readonly lineBytes: number;
+  readonly scratchBytes: number;
+  readonly toolCalls: number;
+  readonly toolMs: number;
+  readonly callDepth: number;
+  readonly evalDepth: number;
+  readonly sourceBytes: number;
+  /** Most bytes of one tool call's arguments, and of one tool's result, as JSON. */
+  readonly toolBytes: number;
+  /** Most events one run may deliver. */
+  readonly eventCount: number;
+}
+export type LimitKey = keyof LimitValues;
+
+export interface Source {
+  /** Shown in positions: the path as the user gave it, `-` for standard input, `lib`, `src`, `ACTIONS`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface EventInput {
+  readonly name: string;
+  readonly source: string;
+  readonly payload: TaggedJson;
+}
+
+/** What a worker needs to know for one run; everything that varies comes in here, so that a run can be replayed. */
+export interface RunInput {
+  /** All files share one sandbox: definitions of all, then command blocks in order, then `call`, then `events`. */
+  readonly sources: readonly Source[];
+  readonly globals: Readonly<Record<string, TaggedJson>>;
+  readonly call: { readonly name: string; readonly args: readonly TaggedJson[] } | null;
+  readonly events: readonly EventInput[];
+  readonly limits: LimitValues;
+  /** Id of the turn's fork; light forks inside the isolate are named `<forkId>.<n>`. */
+  readonly forkId: string;
+  /** True in a turn: breaching a size limit of the output is `ERR_ENV_SIZE`, and sources must be exactly one command block. */
+  readonly turn: boolean;
+  /** True when the host can answer `prompt` calls (P35). */
+  readonly stdin: boolean;
+}
+
+/** What the worker hands to the guest: as {@link RunInput}, parsed. */
+export interface GuestInput extends Omit<RunInput, 'sources'> {
+  readonly files: readonly SourceFile[];
+}
+
+export type Phase = 'request' | 'parse' | 'load' | 'exec' | 'call' | 'events';
+
+export interface Usage {
+  readonly fuel: number;
+  /** CPU time of the isolate, milliseconds, since the program's start (after parsing). */
+  readonly cpuMs: number;
+  /** Elapsed milliseconds since the program's start (after parsing), tool calls included. */
+  readonly wallMs: number;
+  /** Most bytes of script values alive at once, by the published accounting; not the process's memory. */
+  readonly peakMemoryBytes: number;
+  readonly toolCalls: number;
+  readonly outputBytes: number;
+}
+
+export interface EventError {
+  readonly event: string;
+  readonly error: ErrorInfo;
+}
+
+/** How a run ended, without what was emitted, which went ahead in `out` frames. */
+export interface GuestResult {
+  readonly ok: boolean;
+  readonly phase: Phase;
+  readonly result: TaggedJson;
+  readonly eventErrors: readonly EventError[];
+  readonly error: ErrorInfo | null;
+  readonly fuel: number;
+  readonly peakMemoryBytes: number;
+  readonly toolCalls: number;
+  readonly outputBytes: number;
+}
+
+export interface Whisper {
+  readonly to: string;
+  readonly text: string;
+}
+
+/** What scripts said since the last `out` frame, in order within each stream. Sent ahead of every `call` and of the end. */
+export interface OutFrame {
+  readonly t: 'out';
+  readonly emits: readonly string[];
+  readonly values: readonly TaggedJson[];
+  readonly whispers: readonly Whisper[];
+}
+
+/** Where in a script a call to the host was made. */
+export interface CallSite {
+  /** Id of the fork that made the call: its variables are the ones `var.get` and `var.set` mean. */
+  readonly fork: string;
+  readonly source: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A request of the guest to the host; the script stands still until it is answered. */
+export type GuestCall =
+  | { readonly t: 'tool'; readonly seq: number; readonly name: string; readonly args: readonly TaggedJson[]; readonly at: CallSite }
+  | { readonly t: 'prompt'; readonly seq: number; readonly text: string; readonly at: CallSite }
+  | {
+      readonly t: 'ask';
+      readonly seq: number;
+      readonly model: string;
+      readonly prompt: TaggedJson;
+      readonly options: TaggedJson;
+      readonly at: CallSite;
+    };
+
+/** What the guest writes to the worker, and the worker passes on to the host. `var` answers a `var.get` or `var.set`. */
+export type GuestFrame =
+  | OutFrame
+  | GuestCall
+  | { readonly t: 'var'; readonly found: boolean; readonly value: TaggedJson; readonly error: string | null };
+
+/** The host's answer to a `GuestCall`, or a question about the calling fork's variables while the call is open. */
+export type GuestReply =
+  | { readonly t: 'ok'; readonly value: TaggedJson }
+  /** A failure the script may catch. `code` is a language code (`NS_CODES`). */
+  | { readonly t: 'error'; readonly code: number; readonly message: string; readonly hint?: string }
+  /** A failure no script can catch: policy breach under `halt`, cancellation, wall time, host-side quota. */
+  | { readonly t: 'halt'; readonly error: ErrorInfo }
+  | { readonly t: 'var.get'; readonly name: string }
+  | { readonly t: 'var.set'; readonly name: string; readonly value: TaggedJson };
+
+/** Host process → worker process. */
+export type HostFrame =
+  | { readonly t: 'run'; readonly id: number; readonly input: RunInput }
+  | { readonly t: 'parse'; readonly id: number; readonly sources: readonly Source[]; readonly sourceBytes: number }
+  | GuestReply
+  | { readonly t: 'exit' };
+
+/** Worker process → host process. */
+export type WorkerFrame =
+  | { readonly t: 'hello'; readonly version: number; readonly pid: number; readonly node: string; readonly dropped: readonly string[] }
+  /** The sources are parsed; the program starts now. Clock of `usage` and of the host's wall timer. */
+  | { readonly t: 'started'; readonly id: number }
+  | GuestFrame
+  | { readonly t: 'result'; readonly id: number; readonly result: GuestResult; readonly usage: Usage; readonly errors: readonly Diagnostic[] }
+  | { readonly t: 'parsed'; readonly id: number; readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }
+  /** The worker cannot go on; it exits after this frame. */
+  | { readonly t: 'fatal'; readonly message: string };
+
+/** A syntax error with the file it is in. */
+export interface Diagnostic extends SyntaxDiagnostic {
+  readonly file: string;
+}
+
+/** What the host may know of a parsed file without seeing its tree. */
+export interface ParsedFile {
+  readonly name: string;
+  readonly kind: SourceFile['kind'];
+  readonly commandBlocks: number;
+  readonly procedures: readonly string[];
+  readonly events: number;
+  /** Canonical names of the tools it calls, sorted, each once. */
+  readonly tools: readonly string[];
+}

@@ -1,0 +1,28 @@
+import type { ErrorInfo } from './errors.ts';
+import type { JournalEntry } from './journal.ts';
+import type { Diagnostic, EventError, Phase, TaggedJson, Usage, Whisper } from './protocol.ts';
+
+/**
+ * How a run ended: the public result of `runtime.run`, `fork.execute`, `run --json` and `run --jsonl`. It resolves for
+ * everything that a script, a limit or a cancellation does.
+ */
+export interface RunResult {
+  readonly ok: boolean;
+  readonly phase: Phase;
+  /** One text per `emit`, in its String form; a text with line feeds is one entry (P30). */
+  readonly emits: readonly string[];
+  /** The emitted values themselves, one per `emit`. */
+  readonly values: readonly TaggedJson[];
+  readonly whispers: readonly Whisper[];
+  /** What `call` returned; null without one. */
+  readonly result: TaggedJson;
+  readonly eventErrors: readonly EventError[];
+  /** Every syntax error, when `phase` is `parse`; `error` is the first. */
+  readonly errors?: readonly Diagnostic[];
+  readonly error: ErrorInfo | null;
+  readonly usage: Usage;
+  /** Present and false when the worker was killed and the last emits may be missing. */
+  readonly outputComplete?: false;
+  /** What entered the run from outside. Not part of the `--json` object unless `--trace` asks for it. */
+  readonly journal: readonly JournalEntry[];
+}

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests that need Debian packages or a second Node line; `.ci/run` installs what they need. */
+export default defineConfig({
+  test: {
+    include: ['test/machine/**/*.test.ts'],
+    pool: 'forks',
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
