@@ -14,7 +14,10 @@ async function bundle(input, file, options) {
 }
 
 rmSync(`${root}dist`, { recursive: true, force: true });
-execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.build.json`], { stdio: 'inherit', cwd: root });
+execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.build.json`], {
+  stdio: 'inherit',
+  cwd: root,
+});
 await bundle('src/worker/main.ts', 'dist/worker.js', {
   input: { platform: 'node', external: ['isolated-vm'] },
   output: { format: 'esm' },

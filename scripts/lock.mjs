@@ -11,7 +11,9 @@ function platformOf(name) {
   const os = ['linux', 'darwin', 'win32', 'freebsd', 'openbsd', 'netbsd', 'android', 'sunos', 'aix', 'openharmony'].find((o) =>
     words.includes(o),
   );
-  const cpu = ['x64', 'arm64', 'arm', 'ia32', 'ppc64', 's390x', 'riscv64', 'loong64', 'mips64el', 'wasm32'].find((c) => words.includes(c));
+  const cpu = ['x64', 'arm64', 'arm', 'ia32', 'ppc64', 's390x', 'riscv64', 'loong64', 'mips64el', 'wasm32'].find((c) =>
+    words.includes(c),
+  );
   return { ...(cpu === undefined ? {} : { cpu: [cpu] }), ...(os === undefined ? {} : { os: [os] }) };
 }
 
@@ -31,4 +33,8 @@ for (const [path, entry] of Object.entries(packages)) {
 for (const entry of Object.values(packages)) delete entry.resolved;
 lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 writeFileSync(LOCK, `${JSON.stringify(lock, null, 2)}\n`);
-process.stdout.write(added.length === 0 ? 'package-lock.json is complete\n' : `completed with ${added.length} platform packages: ${added.join(', ')}\n`);
+process.stdout.write(
+  added.length === 0
+    ? 'package-lock.json is complete\n'
+    : `completed with ${added.length} platform packages: ${added.join(', ')}\n`,
+);

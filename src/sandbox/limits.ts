@@ -26,20 +26,163 @@ const MB = 1024 * KB;
 
 /** The table of limits: names, units, defaults and maxima. Flags, docs and checks are made from it. */
 export const LIMITS: readonly Limit[] = [
-  { key: 'fuel', flag: 'fuel', unit: 'count', default: 100_000_000, min: 1, max: 1e15, ring: 1, catchable: false, help: 'units of work, by the published cost table' },
-  { key: 'cpuMs', flag: 'cpu', unit: 'ms', default: 10_000, min: 1, max: 3_600_000, ring: 1, catchable: false, help: 'CPU time of the program' },
-  { key: 'wallMs', flag: 'wall', unit: 'ms', default: 30_000, min: 1, max: 86_400_000, ring: 3, catchable: false, help: 'elapsed time of the program, tool calls included' },
-  { key: 'memoryBytes', flag: 'memory', unit: 'bytes', default: 64 * MB, min: 64 * KB, max: 2048 * MB, ring: 1, catchable: false, help: 'script values alive at once' },
-  { key: 'outputBytes', flag: 'output', unit: 'bytes', default: 8 * MB, turnDefault: 512 * KB, min: 1, max: 256 * MB, ring: 1, catchable: false, help: 'bytes emitted in all, line feeds included' },
-  { key: 'lineBytes', flag: 'line', unit: 'bytes', default: 8 * MB, turnDefault: 8 * KB, min: 1, max: 256 * MB, ring: 1, catchable: false, help: 'bytes of one emitted line, without its line feed' },
-  { key: 'scratchBytes', flag: 'scratch', unit: 'bytes', default: 8 * MB, turnDefault: 512 * KB, min: 1, max: 256 * MB, ring: 1, catchable: false, help: 'bytes whispered in all, line feeds included' },
-  { key: 'toolCalls', flag: 'tool-calls', unit: 'count', default: 1000, min: 0, max: 1e9, ring: 1, catchable: false, help: 'tool calls in all' },
-  { key: 'toolMs', flag: 'tool-time', unit: 'ms', default: 30_000, min: 1, max: 86_400_000, ring: 3, catchable: false, help: 'elapsed time of one tool call' },
-  { key: 'callDepth', flag: 'call-depth', unit: 'count', default: 500, min: 1, max: 500, ring: 1, catchable: true, help: 'procedure calls within each other, the command block included' },
-  { key: 'evalDepth', flag: 'eval-depth', unit: 'count', default: 10_000, min: 1, max: 10_000, ring: 1, catchable: true, help: 'expressions and blocks within each other, over all calls' },
-  { key: 'sourceBytes', flag: 'source', unit: 'bytes', default: 1 * MB, min: 1, max: 1 * MB, ring: 3, catchable: false, help: 'bytes of one source file' },
-  { key: 'toolBytes', flag: 'tool-bytes', unit: 'bytes', default: 8 * MB, min: 1, max: 64 * MB, ring: 1, catchable: false, help: 'bytes of one tool call\'s arguments, and of its result, as JSON' },
-  { key: 'eventCount', flag: 'event-count', unit: 'count', default: 1000, min: 0, max: 1e6, ring: 1, catchable: false, help: 'events delivered in one run' },
+  {
+    key: 'fuel',
+    flag: 'fuel',
+    unit: 'count',
+    default: 100_000_000,
+    min: 1,
+    max: 1e15,
+    ring: 1,
+    catchable: false,
+    help: 'units of work, by the published cost table',
+  },
+  {
+    key: 'cpuMs',
+    flag: 'cpu',
+    unit: 'ms',
+    default: 10_000,
+    min: 1,
+    max: 3_600_000,
+    ring: 1,
+    catchable: false,
+    help: 'CPU time of the program',
+  },
+  {
+    key: 'wallMs',
+    flag: 'wall',
+    unit: 'ms',
+    default: 30_000,
+    min: 1,
+    max: 86_400_000,
+    ring: 3,
+    catchable: false,
+    help: 'elapsed time of the program, tool calls included',
+  },
+  {
+    key: 'memoryBytes',
+    flag: 'memory',
+    unit: 'bytes',
+    default: 64 * MB,
+    min: 64 * KB,
+    max: 2048 * MB,
+    ring: 1,
+    catchable: false,
+    help: 'script values alive at once',
+  },
+  {
+    key: 'outputBytes',
+    flag: 'output',
+    unit: 'bytes',
+    default: 8 * MB,
+    turnDefault: 512 * KB,
+    min: 1,
+    max: 256 * MB,
+    ring: 1,
+    catchable: false,
+    help: 'bytes emitted in all, line feeds included',
+  },
+  {
+    key: 'lineBytes',
+    flag: 'line',
+    unit: 'bytes',
+    default: 8 * MB,
+    turnDefault: 8 * KB,
+    min: 1,
+    max: 256 * MB,
+    ring: 1,
+    catchable: false,
+    help: 'bytes of one emitted line, without its line feed',
+  },
+  {
+    key: 'scratchBytes',
+    flag: 'scratch',
+    unit: 'bytes',
+    default: 8 * MB,
+    turnDefault: 512 * KB,
+    min: 1,
+    max: 256 * MB,
+    ring: 1,
+    catchable: false,
+    help: 'bytes whispered in all, line feeds included',
+  },
+  {
+    key: 'toolCalls',
+    flag: 'tool-calls',
+    unit: 'count',
+    default: 1000,
+    min: 0,
+    max: 1e9,
+    ring: 1,
+    catchable: false,
+    help: 'tool calls in all',
+  },
+  {
+    key: 'toolMs',
+    flag: 'tool-time',
+    unit: 'ms',
+    default: 30_000,
+    min: 1,
+    max: 86_400_000,
+    ring: 3,
+    catchable: false,
+    help: 'elapsed time of one tool call',
+  },
+  {
+    key: 'callDepth',
+    flag: 'call-depth',
+    unit: 'count',
+    default: 500,
+    min: 1,
+    max: 500,
+    ring: 1,
+    catchable: true,
+    help: 'procedure calls within each other, the command block included',
+  },
+  {
+    key: 'evalDepth',
+    flag: 'eval-depth',
+    unit: 'count',
+    default: 10_000,
+    min: 1,
+    max: 10_000,
+    ring: 1,
+    catchable: true,
+    help: 'expressions and blocks within each other, over all calls',
+  },
+  {
+    key: 'sourceBytes',
+    flag: 'source',
+    unit: 'bytes',
+    default: 1 * MB,
+    min: 1,
+    max: 1 * MB,
+    ring: 3,
+    catchable: false,
+    help: 'bytes of one source file',
+  },
+  {
+    key: 'toolBytes',
+    flag: 'tool-bytes',
+    unit: 'bytes',
+    default: 8 * MB,
+    min: 1,
+    max: 64 * MB,
+    ring: 1,
+    catchable: false,
+    help: "bytes of one tool call's arguments, and of its result, as JSON",
+  },
+  {
+    key: 'eventCount',
+    flag: 'event-count',
+    unit: 'count',
+    default: 1000,
+    min: 0,
+    max: 1e6,
+    ring: 1,
+    catchable: false,
+    help: 'events delivered in one run',
+  },
 ];
 
 /** Limits a caller may give; what is absent keeps its default. */
@@ -61,7 +204,8 @@ export function checkLimits(options: LimitOptions): LimitOptions {
   for (const [key, value] of Object.entries(options)) {
     const limit = BY_KEY.get(key);
     if (limit === undefined) throw new ConfigError(`unknown limit '${key}'; known are ${[...BY_KEY.keys()].join(', ')}`);
-    if (typeof value !== 'number' || !Number.isFinite(value)) throw new ConfigError(`limit ${key} must be a number, got ${String(value)}`);
+    if (typeof value !== 'number' || !Number.isFinite(value))
+      throw new ConfigError(`limit ${key} must be a number, got ${String(value)}`);
     if (!Number.isInteger(value)) throw new ConfigError(`limit ${key} must be a whole number, got ${value}`);
     if (value < limit.min) throw new ConfigError(`limit ${key} must be at least ${limit.min}, got ${value}`);
     if (value > limit.max) throw new ConfigError(`limit ${key} must be at most ${limit.max}, got ${value}`);
@@ -81,9 +225,9 @@ export function resolveLimits(of: 'run' | 'turn', options: LimitOptions): LimitV
   return fromEntries((limit) => checked[limit.key] ?? defaults[limit.key]);
 }
 
-function fromEntries(valueOf: (limit: Limit) => number): LimitValues {
+function fromEntries(pick: (limit: Limit) => number): LimitValues {
   const values: Partial<Record<LimitKey, number>> = {};
-  for (const limit of LIMITS) values[limit.key] = valueOf(limit);
+  for (const limit of LIMITS) values[limit.key] = pick(limit);
   return complete(values);
 }
 

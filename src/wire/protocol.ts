@@ -128,7 +128,13 @@ export interface CallSite {
 
 /** A request of the guest to the host; the script stands still until it is answered. */
 export type GuestCall =
-  | { readonly t: 'tool'; readonly seq: number; readonly name: string; readonly args: readonly TaggedJson[]; readonly at: CallSite }
+  | {
+      readonly t: 'tool';
+      readonly seq: number;
+      readonly name: string;
+      readonly args: readonly TaggedJson[];
+      readonly at: CallSite;
+    }
   | { readonly t: 'prompt'; readonly seq: number; readonly text: string; readonly at: CallSite }
   | {
       readonly t: 'ask';
@@ -164,12 +170,29 @@ export type HostFrame =
 
 /** Worker process → host process. */
 export type WorkerFrame =
-  | { readonly t: 'hello'; readonly version: number; readonly pid: number; readonly node: string; readonly dropped: readonly string[] }
+  | {
+      readonly t: 'hello';
+      readonly version: number;
+      readonly pid: number;
+      readonly node: string;
+      readonly dropped: readonly string[];
+    }
   /** The sources are parsed; the program starts now. Clock of `usage` and of the host's wall timer. */
   | { readonly t: 'started'; readonly id: number }
   | GuestFrame
-  | { readonly t: 'result'; readonly id: number; readonly result: GuestResult; readonly usage: Usage; readonly errors: readonly Diagnostic[] }
-  | { readonly t: 'parsed'; readonly id: number; readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }
+  | {
+      readonly t: 'result';
+      readonly id: number;
+      readonly result: GuestResult;
+      readonly usage: Usage;
+      readonly errors: readonly Diagnostic[];
+    }
+  | {
+      readonly t: 'parsed';
+      readonly id: number;
+      readonly diagnostics: readonly Diagnostic[];
+      readonly files: readonly ParsedFile[];
+    }
   /** The worker cannot go on; it exits after this frame. */
   | { readonly t: 'fatal'; readonly message: string };
 
