@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/cli/failure.ts';
+import { parseQuantity, quantity } from '../../src/cli/units.ts';
+import { LIMITS, type Limit } from '../../src/sandbox/limits.ts';
+
+function limit(flag: string): Limit {
+  const found = LIMITS.find((row) => row.flag === flag);
+  if (found === undefined) throw new Error(`no limit has the flag ${flag}`);
+  return found;
+}
+
+const read = (flag: string, text: string) => parseQuantity(limit(flag), text);
+
+describe('units of limit flags', () => {
+  it.each([
+    ['cpu', '100ms', 100],
+    ['cpu', '2s', 2000],
+    ['wall', '1m', 60_000],
+    ['wall', '1.5s', 1500],
+    ['memory', '65536B', 65_536],
+    ['memory', '64KB', 65_536],
+    ['memory', '64KiB', 65_536],
+    ['memory', '32MB', 33_554_432],
+    ['memory', '0.5GB', 536_870_912],
+    ['memory', '1GiB', 1_073_741_824],
+    ['fuel', '1e6', 1_000_000],
+    ['fuel', '1.5e3', 1500],
+    ['tool-calls', '0', 0],
+    ['call-depth', '500', 500],
+  ])('--%s %s is %i', (flag, text, value) => expect(read(flag, text)).toBe(value));
+
+  it.each([
+    ['cpu', '100', 'needs a unit; write 100ms, 100s, 100m'],
+    ['memory', '10', 'needs a unit; write 10B, 10KB, 10MB, 10GB'],
+    ['memory', '64mb', "unknown unit 'mb'; write 64MB"],
+    ['memory', '64ms', "unknown unit 'ms'; write a size such as"],
+    ['wall', '5min', "unknown unit 'min'; write a time such as"],
+    ['fuel', '5k', 'is a count and takes no unit; write 5'],
+    ['fuel', '0', 'too little to enforce; the least is 1'],
+    ['fuel', '1.5', 'not a whole number'],
+    ['cpu', '0.5ms', 'not a whole number of milliseconds'],
+    ['cpu', '-1ms', 'is no quantity'],
+    ['cpu', 'NaN', 'is no quantity'],
+    ['cpu', '', 'is no quantity'],
+    ['fuel', 'Infinity', 'is no quantity'],
+    ['memory', '10B', 'too little to enforce; the least is 64KB'],
+    ['memory', '3GB', 'too much; the most is 2GB'],
+    ['fuel', '1e400', 'not a whole number'],
+    ['call-depth', '501', 'too much; the most is 500'],
+  ])('--%s %s is refused and says what to write', (flag, text, says) => {
+    expect(() => read(flag, text)).toThrow(UsageError);
+    expect(() => read(flag, text)).toThrow(says);
+  });
+
+  it('every default and bound of the table is written as its flag takes it', () => {
+    for (const row of LIMITS) {
+      for (const value of [row.default, row.min, row.max]) {
+        expect(parseQuantity(row, quantity(row.unit, value))).toBe(value);
+      }
+    }
+  });
+});
