@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { exportsOf, hasDoc } from './exports.ts';
+import { ROOT } from './source.ts';
+
+const manifest = z.object({ exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string() })])) });
+const entries = Object.entries(manifest.parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))).exports).flatMap(
+  ([name, target]) =>
+    typeof target === 'string' ? [] : [{ name, file: target.types.replace('./dist/', '').replace(/\.d\.ts$/, '.ts') }],
+);
+
+describe('the public entry points', () => {
+  it('are the runtime, the protocol, the loop and the grammar', () => {
+    expect(entries.map(({ name }) => name)).toEqual(['.', './aeiou', './loop', './grammar']);
+  });
+
+  it.each(entries)('every symbol of $name has a doc comment', ({ file }) => {
+    const symbols = [...exportsOf(file).values()];
+    expect(symbols.length).toBeGreaterThan(0);
+    expect(symbols.filter(({ documented }) => !documented).map(({ name, at }) => `${name} (${at})`)).toEqual([]);
+  });
+
+  it('tells a doc comment from other comments', () => {
+    expect(['/** What it is. */\n', '/**\n * What.\n */'].map(hasDoc)).toEqual([true, true]);
+    expect(['// What it is.\n', '/* no doc */', '/** */', '/** of another */\nconst a = 1;\n', ''].map(hasDoc)).toEqual([
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,87 @@
+import { posix } from 'node:path';
+import { isNode, lineOf, type SourceText, type SyntaxNode, sourceOf } from './source.ts';
+
+/** A symbol that an entry point offers, at its declaration. */
+export interface Exported {
+  readonly name: string;
+  /** `src/tools/policy.ts:12` */
+  readonly at: string;
+  readonly documented: boolean;
+}
+
+/** Everything that can be imported from a file, through its re-exports down to the declarations. */
+export function exportsOf(path: string): Map<string, Exported> {
+  const source = sourceOf(path);
+  const found = new Map<string, Exported>();
+  for (const statement of statements(source.program)) {
+    const target = isNode(statement.source) ? posix.join(posix.dirname(path), String(statement.source.value)) : null;
+    if (statement.type === 'ExportAllDeclaration' && target !== null) {
+      for (const [name, symbol] of exportsOf(target)) found.set(name, symbol);
+    }
+    if (statement.type !== 'ExportNamedDeclaration') continue;
+    for (const name of declaredNames(statement.declaration)) found.set(name, symbolAt(source, statement, name));
+    for (const { local, exported } of specifiers(statement)) {
+      const symbol = target === null ? localSymbol(source, local) : exportsOf(target).get(local);
+      if (symbol === undefined) throw new Error(`${path} exports ${local}, which is declared nowhere`);
+      found.set(exported, symbol);
+    }
+  }
+  return found;
+}
+
+/** A name that a file exports in a list of its own: declared in it, or imported. */
+function localSymbol(source: SourceText, name: string): Exported | undefined {
+  for (const statement of statements(source.program)) {
+    if (declaredNames(statement).includes(name)) return symbolAt(source, statement, name);
+    if (statement.type !== 'ImportDeclaration' || !isNode(statement.source)) continue;
+    const imported = nodes(statement.specifiers).find(({ local }) => nameOf(local) === name);
+    const target = String(statement.source.value);
+    if (imported !== undefined && target.startsWith('.'))
+      return exportsOf(posix.join(posix.dirname(source.path), target)).get(nameOf(imported.imported));
+  }
+  return undefined;
+}
+
+function symbolAt(source: SourceText, statement: SyntaxNode, name: string): Exported {
+  return {
+    name,
+    at: `${source.path}:${lineOf(source, statement.start)}`,
+    documented: hasDoc(source.text.slice(0, statement.start)),
+  };
+}
+
+/** Whether a text ends in a doc comment that says something. */
+export function hasDoc(before: string): boolean {
+  const comment = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*$/.exec(before)?.[1] ?? '';
+  return /\p{L}/u.test(comment);
+}
+
+function declaredNames(declaration: unknown): string[] {
+  if (!isNode(declaration)) return [];
+  if (declaration.type === 'VariableDeclaration') return nodes(declaration.declarations).map(({ id }) => nameOf(id));
+  return DECLARING.has(declaration.type) ? [nameOf(declaration.id)] : [];
+}
+
+const DECLARING = new Set([
+  'FunctionDeclaration',
+  'ClassDeclaration',
+  'TSInterfaceDeclaration',
+  'TSTypeAliasDeclaration',
+  'TSDeclareFunction',
+]);
+
+function specifiers(statement: SyntaxNode): { local: string; exported: string }[] {
+  return nodes(statement.specifiers).map(({ local, exported }) => ({ local: nameOf(local), exported: nameOf(exported) }));
+}
+
+function statements(program: SyntaxNode): SyntaxNode[] {
+  return nodes(program.body);
+}
+
+function nodes(value: unknown): SyntaxNode[] {
+  return Array.isArray(value) ? value.filter(isNode) : [];
+}
+
+function nameOf(node: unknown): string {
+  return isNode(node) && typeof node.name === 'string' ? node.name : '';
+}

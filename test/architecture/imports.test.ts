@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { type Import, importsOf, isOurs, partOf, productFiles } from './imports.ts';
+
+/**
+ * The arrows of the architecture: what each part may import. `ours` names other parts, `packages` what comes from npm,
+ * `node` whether Node's own modules may be used at all.
+ */
+interface Rule {
+  readonly ours: readonly string[];
+  readonly packages: readonly string[];
+  readonly node: boolean;
+}
+
+const rule = (ours: string, packages: string, node: boolean): Rule => ({
+  ours: ours === '' ? [] : ours.split(' '),
+  packages: packages === '' ? [] : packages.split(' '),
+  node,
+});
+
+const RULES: ReadonlyMap<string, Rule> = new Map([
+  ['grammar', rule('', 'chevrotain', false)],
+  ['wire', rule('grammar', '', false)],
+  ['guest', rule('wire grammar', '', false)],
+  ['worker', rule('wire grammar', 'isolated-vm', true)],
+  ['sandbox', rule('wire', '', true)],
+  ['context', rule('wire', '', true)],
+  ['tools', rule('context wire', 'yaml zod', true)],
+  ['aeiou', rule('tools context wire', '@noble/ed25519 @noble/hashes canonicalize zod', true)],
+  ['runtime', rule('sandbox tools context wire', '', true)],
+  ['loop', rule('runtime aeiou sandbox tools context wire', 'yaml zod', true)],
+  ['gate', rule('', '', true)],
+  ['entry', rule('runtime sandbox tools context wire', '', false)],
+  ['stdlib-tools', rule('tools context wire', '', true)],
+  ['cli', rule('loop runtime aeiou sandbox tools context wire stdlib-tools bench', 'commander yaml zod', true)],
+  ['bench', rule('entry runtime sandbox tools context wire', '@pydantic/monty quickjs-emscripten isolated-vm', true)],
+]);
+
+const files = productFiles();
+const imports = files.flatMap(importsOf);
+const show = ({ from, to }: Import): string => `${from} → ${to}`;
+const ruleOf = (path: string): Rule => {
+  const found = RULES.get(partOf(path));
+  if (found === undefined) throw new Error(`${path} belongs to no part that the rules know`);
+  return found;
+};
+
+describe('imports point one way', () => {
+  it('every part imports only the parts below it, types included', () => {
+    const wrong = imports.filter(
+      ({ from, to }) => isOurs(to) && partOf(from) !== partOf(to) && !ruleOf(from).ours.includes(partOf(to)),
+    );
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('every part uses only the packages that it needs', () => {
+    const wrong = imports.filter(({ from, to }) => isPackage(to) && !ruleOf(from).packages.includes(to));
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('grammar, wire, guest and the entry points know nothing of Node', () => {
+    const wrong = imports.filter(({ from, to }) => to.startsWith('node:') && !ruleOf(from).node);
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('only the worker parses: elsewhere grammar is imported for its types', () => {
+    const wrong = imports.filter(
+      ({ from, to, typeOnly }) =>
+        partOf(to) === 'grammar' && isOurs(to) && !typeOnly && !['grammar', 'worker'].includes(partOf(from)),
+    );
+    expect(wrong.map(show)).toEqual([]);
+  });
+
+  it('the protocol parts reach node: built-ins through one crypto port', () => {
+    const users = imports.filter(({ from, to }) => partOf(from) === 'aeiou' && to.startsWith('node:'));
+    expect([...new Set(users.map(({ from }) => from))].length).toBeLessThanOrEqual(1);
+  });
+
+  it('the nonce of a turn is read by the magic tool and the loop alone', () => {
+    const readers = imports.filter(({ from, to }) => to === 'src/context/nonce.ts' && partOf(from) !== 'loop');
+    expect(readers.map(({ from }) => from).filter((from) => from !== 'src/aeiou/magic.ts')).toEqual([]);
+  });
+
+  it('the gate imports nothing of any other part', () => {
+    expect(imports.filter(({ from, to }) => partOf(from) === 'gate' && isOurs(to) && partOf(to) !== 'gate').map(show)).toEqual(
+      [],
+    );
+  });
+
+  it('no two files import each other in a circle', () => {
+    expect(circles(imports.filter(({ to, typeOnly }) => isOurs(to) && !typeOnly))).toEqual([]);
+  });
+});
+
+function isPackage(target: string): boolean {
+  return !isOurs(target) && !target.startsWith('node:') && !target.startsWith('#');
+}
+
+/** Circles among value imports, each as the path that closes it. */
+function circles(edges: readonly Import[]): string[] {
+  const targets = Map.groupBy(edges, ({ from }) => from);
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    const start = path.indexOf(file);
+    if (start >= 0) found.push([...path.slice(start), file].join(' → '));
+    if (start >= 0 || done.has(file)) return;
+    for (const { to } of targets.get(file) ?? []) visit(to, [...path, file]);
+    done.add(file);
+  };
+  for (const file of targets.keys()) visit(file, []);
+  return found;
+}
