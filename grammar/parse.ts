@@ -1,6 +1,7 @@
 import type { SourceFile } from './ast.ts';
 import type { SyntaxDiagnostic } from './diagnostic.ts';
 
+/** What {@link parse} needs to know beside the text. */
 export interface ParseOptions {
   /** Source name for positions and messages, e.g. the file's path as the user gave it. */
   readonly name: string;

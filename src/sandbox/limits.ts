@@ -4,6 +4,7 @@ import type { LimitKey, LimitValues } from '../wire/protocol.ts';
 /** `count`: a bare number. `bytes`: `64MB`, powers of 1024. `ms`: `200ms`, `2s`, `1m`. */
 export type Unit = 'count' | 'bytes' | 'ms';
 
+/** One row of the limits table. */
 export interface Limit {
   readonly key: LimitKey;
   /** Flag of the command line, without dashes. */

@@ -59,6 +59,7 @@ export const NS_CODES = {
   SecretDecryption: 99909,
 } as const;
 
+/** A name of the table, as a script sees it in `system_error`. */
 export type NsCodeName = keyof typeof NS_CODES;
 
 const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(NS_CODES).map(([name, code]) => [code, name]));

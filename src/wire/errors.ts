@@ -14,6 +14,7 @@ export interface StackFrame {
   readonly column: number;
 }
 
+/** One failure, as `error` of a result and inside frames. */
 export interface ErrorInfo {
   readonly kind: ErrorKind;
   /** Stable: `NS<n>` for the language's numeric codes, else `ERR_…`; one page each in `docs/errors/`. */

@@ -35,6 +35,7 @@ export type JournalEntry =
       readonly ms: number;
     };
 
+/** How a recorded call ended: a value, a failure the script could catch, or a halt. */
 export type JournalOutcome =
   | { readonly ok: true; readonly value: TaggedJson }
   | { readonly ok: false; readonly code: number; readonly message: string }

@@ -37,14 +37,17 @@ export interface LimitValues {
   /** Most events one run may deliver. */
   readonly eventCount: number;
 }
+/** A key of the limits table. */
 export type LimitKey = keyof LimitValues;
 
+/** One NeuroScript source with the name that positions show. */
 export interface Source {
   /** Shown in positions: the path as the user gave it, `-` for standard input, `lib`, `src`, `ACTIONS`. */
   readonly name: string;
   readonly text: string;
 }
 
+/** An event that the host delivers: exact-match name, who sent it, and what came with it (language.md 6.13). */
 export interface EventInput {
   readonly name: string;
   readonly source: string;
@@ -72,8 +75,10 @@ export interface GuestInput extends Omit<RunInput, 'sources'> {
   readonly files: readonly SourceFile[];
 }
 
+/** How far a run came: where it ended, or where it failed. */
 export type Phase = 'request' | 'parse' | 'load' | 'exec' | 'call' | 'events';
 
+/** What a run used up; always part of a result. */
 export interface Usage {
   readonly fuel: number;
   /** CPU time of the isolate, milliseconds, since the program's start (after parsing). */
@@ -86,6 +91,7 @@ export interface Usage {
   readonly outputBytes: number;
 }
 
+/** An uncleared error of an event handler; it does not fail the run (ruling 16). */
 export interface EventError {
   readonly event: string;
   readonly error: ErrorInfo;
@@ -104,6 +110,7 @@ export interface GuestResult {
   readonly outputBytes: number;
 }
 
+/** One whispered text and whom it was for. */
 export interface Whisper {
   readonly to: string;
   readonly text: string;
