@@ -1,0 +1,82 @@
+import { appendFile } from 'node:fs/promises';
+import type { Decision, HaltReason } from './decision.ts';
+import type { TurnRecord } from './record.ts';
+
+/**
+ * One line of the decision log: the keys of A3-10-1 and A3-10-2 and, where the progress guard replaced a decision, what
+ * it replaced (AMB-02). Never a payload, an output or a secret.
+ */
+export interface LogEntry {
+  /** RFC 3339, UTC. */
+  readonly ts: string;
+  readonly SID: string;
+  readonly turn_index: number;
+  readonly decision: Decision;
+  /** Of a HALT. */
+  readonly reason?: HaltReason;
+  /** Of the chosen token. */
+  readonly kid?: string;
+  readonly jti?: string;
+  readonly latency_ms: number;
+  readonly output_bytes: number;
+  readonly scratch_bytes: number;
+  /** Of the last candidate that failed, also when another one decided (AMB-08). */
+  readonly verification_failure_reason?: string;
+  readonly overridden_decision?: Decision;
+}
+
+/** Where the log goes. `append` resolves when the entry is as safe as the log makes it. */
+export interface DecisionLog {
+  append(entry: LogEntry): Promise<void>;
+}
+
+/** The entry of a turn. */
+export function logEntry(record: TurnRecord): LogEntry {
+  return {
+    ts: new Date(record.startedAt).toISOString(),
+    SID: record.sid,
+    turn_index: record.turn,
+    decision: record.decision,
+    ...(record.reason === null ? {} : { reason: record.reason }),
+    ...(record.kid === null ? {} : { kid: record.kid }),
+    ...(record.jti === null ? {} : { jti: record.jti }),
+    latency_ms: Math.round(record.latencyMs * 1000) / 1000,
+    output_bytes: record.outputBytes,
+    scratch_bytes: record.scratchBytes,
+    ...(record.verificationFailureReason === null ? {} : { verification_failure_reason: record.verificationFailureReason }),
+    ...(record.overridden === null ? {} : { overridden_decision: record.overridden.decision }),
+  };
+}
+
+/** Keeps the entries; for tests and for embedding hosts that ship them elsewhere. */
+export class MemoryLog implements DecisionLog {
+  readonly #entries: LogEntry[] = [];
+
+  async append(entry: LogEntry): Promise<void> {
+    this.#entries.push(entry);
+  }
+
+  get entries(): readonly LogEntry[] {
+    return this.#entries;
+  }
+}
+
+/** Appends one JSON line per decision to a file, which is created readable by its owner only. */
+export class FileLog implements DecisionLog {
+  readonly #path: string;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Entries reach the file in the order of the calls. Rejects with the file system's error. */
+  append(entry: LogEntry): Promise<void> {
+    const line = `${JSON.stringify(entry)}\n`;
+    const write = (): Promise<void> => appendFile(this.#path, line, { mode: 0o600 });
+    const mine = this.#last.then(write);
+    // A failed append is the failing caller's to report; the next entry is tried on its own.
+    this.#last = mine.catch(() => {});
+    return mine;
+  }
+}
