@@ -1,3 +1,4 @@
+import type { Decision, HaltReason } from '../loop/decision.ts';
 import type { ErrorInfo, ErrorKind } from '../wire/errors.ts';
 
 /** The exit code of each kind of failure (DESIGN 5). The one table; nothing else in the command line names a number. */
@@ -22,25 +23,26 @@ export function exitOf(error: Pick<ErrorInfo, 'kind'> | null): ExitCode {
   return error === null ? EXIT.ok : EXIT[error.kind];
 }
 
-export type Decision = 'CONTINUE' | 'DONE' | 'ABORT' | 'HALT';
-
 /**
  * The exit code of a turn, or of the last turn of a loop. A HALT is 11 unless its reason is time, a quota or a size,
- * policy or a cancellation: those keep the code they have in a plain run.
+ * policy, or a cancellation: those keep the code they have in a plain run.
  */
-export function exitOfDecision(decision: Decision, reason: string | null, error: Pick<ErrorInfo, 'kind'> | null): ExitCode {
-  if (decision === 'CONTINUE' || decision === 'DONE') return EXIT.ok;
-  if (decision === 'ABORT') return EXIT.abort;
-  const byReason = reason === null ? undefined : REASONS.get(reason);
-  if (byReason !== undefined) return byReason;
-  return error !== null && OWN_CODE.has(error.kind) ? EXIT[error.kind] : EXIT.halt;
+export function exitOfDecision(decision: Decision, reason: HaltReason | null): ExitCode {
+  switch (decision) {
+    case 'CONTINUE':
+    case 'DONE':
+      return EXIT.ok;
+    case 'ABORT':
+      return EXIT.abort;
+    case 'HALT':
+      return (reason === null ? undefined : OF_REASON[reason]) ?? EXIT.halt;
+  }
 }
 
-const REASONS: ReadonlyMap<string, ExitCode> = new Map<string, ExitCode>([
-  ['ERR_TIMEOUT', EXIT.timeout],
-  ['ERR_QUOTA', EXIT.quota],
-  ['ERR_ENV_SIZE', EXIT.quota],
-  ['ERR_CANCELLED', EXIT.cancelled],
-]);
-
-const OWN_CODE: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['timeout', 'quota', 'policy', 'cancelled']);
+const OF_REASON: Readonly<Partial<Record<HaltReason, ExitCode>>> = {
+  ERR_TIMEOUT: EXIT.timeout,
+  ERR_QUOTA: EXIT.quota,
+  ERR_ENV_SIZE: EXIT.quota,
+  ERR_POLICY: EXIT.policy,
+  ERR_CANCELLED: EXIT.cancelled,
+};

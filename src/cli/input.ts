@@ -12,8 +12,8 @@ export const STDIN = '-';
  * Reads a text file, or standard input for `-`. Throws {@link UsageError}, one sentence, for a file that is missing, a
  * folder, unreadable, longer than `maxBytes`, or not UTF-8. Never holds more than `maxBytes` of it.
  */
-export async function readText(name: string, maxBytes: number, stdin: AsyncIterable<Uint8Array>): Promise<string> {
-  const bytes = name === STDIN ? await collect(stdin, name, maxBytes) : await readFile(name, maxBytes);
+export async function readText(name: string, maxBytes: number, stdin: () => AsyncIterable<Uint8Array>): Promise<string> {
+  const bytes = name === STDIN ? await collect(stdin(), name, maxBytes) : await readFile(name, maxBytes);
   if (!isUtf8(bytes)) throw new UsageError(`${label(name)} is not UTF-8 text (line ${badLine(bytes)})`);
   return bytes.toString('utf8');
 }
@@ -22,7 +22,7 @@ export async function readText(name: string, maxBytes: number, stdin: AsyncItera
 export async function readSources(
   names: readonly string[],
   maxBytes: number,
-  stdin: AsyncIterable<Uint8Array>,
+  stdin: () => AsyncIterable<Uint8Array>,
 ): Promise<Source[]> {
   if (names.filter((name) => name === STDIN).length > 1) throw new UsageError("standard input ('-') can be read only once");
   const sources: Source[] = [];

@@ -16,19 +16,18 @@ describe('exit codes', () => {
   it('a run without error exits 0', () => expect(exitOf(null)).toBe(0));
 
   it.each([
-    ['CONTINUE', null, null, 0],
-    ['DONE', null, null, 0],
-    ['ABORT', 'no plan', null, 10],
-    ['HALT', 'ERR_TOKEN_MISSING', null, 11],
-    ['HALT', 'ERR_TOKEN_MISSING', 'runtime', 11],
-    ['HALT', 'ERR_NO_PROGRESS', null, 11],
-    ['HALT', 'ERR_TIMEOUT', 'timeout', 124],
-    ['HALT', 'ERR_QUOTA', 'quota', 5],
-    ['HALT', 'ERR_ENV_SIZE', 'quota', 5],
-    ['HALT', 'ERR_ENV_SIZE', null, 5],
-    ['HALT', 'ERR_TOKEN_MISSING', 'policy', 4],
-    ['HALT', 'ERR_CANCELLED', 'cancelled', 130],
-  ] as const)('a turn that ended %s (%s, error %s) exits %i', (decision, reason, kind, code) => {
-    expect(exitOfDecision(decision, reason, kind === null ? null : { kind })).toBe(code);
+    ['CONTINUE', null, 0],
+    ['DONE', null, 0],
+    ['ABORT', null, 10],
+    ['HALT', 'ERR_TOKEN_MISSING', 11],
+    ['HALT', 'ERR_NO_PROGRESS', 11],
+    ['HALT', 'ERR_EXEC', 11],
+    ['HALT', 'ERR_TIMEOUT', 124],
+    ['HALT', 'ERR_QUOTA', 5],
+    ['HALT', 'ERR_ENV_SIZE', 5],
+    ['HALT', 'ERR_POLICY', 4],
+    ['HALT', 'ERR_CANCELLED', 130],
+  ] as const)('a turn that ended %s (%s) exits %i', (decision, reason, code) => {
+    expect(exitOfDecision(decision, reason)).toBe(code);
   });
 });

@@ -1,0 +1,42 @@
+import { readdir, readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { EXIT, type ExitCode } from './exit.ts';
+import { UsageError } from './failure.ts';
+import { nearest } from '../tools/names.ts';
+import { PACKAGE } from './package.ts';
+import type { Execute, Terminal } from './terminal.ts';
+import { printable } from './text.ts';
+
+const PAGES = new URL('docs/errors/', PACKAGE);
+
+/** `explain CODE`: shows the page of an error code. */
+export function addExplain(program: Command, execute: Execute): void {
+  program
+    .command('explain')
+    .summary('explain an error code')
+    .description('Shows what an error code means and what to do about it; without a code, lists all of them.')
+    .argument('[code]', 'such as NS14 or ERR_QUOTA')
+    .action((code: string | undefined) => execute((terminal) => explain(code, terminal)));
+}
+
+async function explain(asked: string | undefined, terminal: Terminal): Promise<ExitCode> {
+  const codes = (await readdir(PAGES)).flatMap((name) => /^((?:NS|ERR_|LINT_)\w+)\.md$/.exec(name)?.[1] ?? []).sort(byNumber);
+  if (asked === undefined) {
+    for (const code of codes) terminal.out.line(code);
+    return EXIT.ok;
+  }
+  const wanted = asked.toUpperCase();
+  const code = codes.find((known) => known === wanted || known === `NS${wanted}`);
+  if (code === undefined) {
+    const near = nearest(wanted, codes);
+    throw new UsageError(
+      `there is no error code '${printable(asked)}'; ${near === null ? "'neuroscript explain' lists all" : `did you mean ${near}?`}`,
+    );
+  }
+  terminal.out.line((await readFile(new URL(`${code}.md`, PAGES), 'utf8')).trimEnd());
+  return EXIT.ok;
+}
+
+function byNumber(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true });
+}

@@ -1,0 +1,67 @@
+import { type Command, Option } from 'commander';
+import { LIMITS, type LimitOptions } from '../sandbox/limits.ts';
+import type { LimitKey, TaggedJson } from '../wire/protocol.ts';
+import { UsageError } from './failure.ts';
+import { PLACEHOLDER, parseQuantity, quantity } from './units.ts';
+
+const LIMIT_GROUP = 'Limits (always on; a turn or request can only tighten them):';
+
+/** Adds one flag for every row of the table of limits; `turn` shows the defaults of a turn. */
+export function addLimits(command: Command, of: 'run' | 'turn'): Command {
+  for (const limit of LIMITS) {
+    const shown = of === 'turn' ? (limit.turnDefault ?? limit.default) : limit.default;
+    command.addOption(
+      new Option(`--${limit.flag} <${PLACEHOLDER[limit.unit]}>`, `${limit.help} (${quantity(limit.unit, shown)})`)
+        .argParser((text: string) => parseQuantity(limit, text))
+        .helpGroup(LIMIT_GROUP),
+    );
+  }
+  return command;
+}
+
+/** The limits among a command's parsed flags. */
+export function limitsOf(flags: Readonly<Record<string, unknown>>): LimitOptions {
+  const given: { -readonly [Key in LimitKey]?: number } = {};
+  for (const limit of LIMITS) {
+    const value = flags[new Option(`--${limit.flag}`).attributeName()];
+    if (typeof value === 'number') given[limit.key] = value;
+  }
+  return given;
+}
+
+/** Reads `NAME=JSON`; a message says how to quote when the part after `=` is no JSON. */
+export function parsePair(flag: string, text: string): { readonly name: string; readonly value: TaggedJson } {
+  const cut = text.indexOf('=');
+  if (cut <= 0) throw new UsageError(`${flag} '${text}' lacks its value; write ${flag} NAME=JSON`);
+  const name = text.slice(0, cut);
+  return { name, value: parseJson(`${flag} ${name}`, text.slice(cut + 1)) };
+}
+
+/** Reads the JSON text of a flag. */
+export function parseJson(what: string, text: string): TaggedJson {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const quoted = /^[\p{L}\p{N} _.:/-]+$/u.test(text)
+      ? `; for text write '${JSON.stringify(text)}' with both kinds of quotes`
+      : '';
+    throw new UsageError(`${what}: '${text}' is not JSON${quoted}`);
+  }
+}
+
+/** Collects a flag that may be given several times. */
+export function repeatable<Value>(
+  read: (text: string) => Value,
+): (text: string, before: readonly Value[] | undefined) => readonly Value[] {
+  return (text, before = []) => [...before, read(text)];
+}
+
+/** Reads a whole number of at least `min`. */
+export function wholeNumber(flag: string, min: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < min)
+      throw new UsageError(`${flag} '${text}' must be a whole number of at least ${min}`);
+    return value;
+  };
+}

@@ -1,0 +1,59 @@
+import { Command, type CommanderError } from 'commander';
+import { addBench } from './bench.ts';
+import { addCheck } from './check.ts';
+import { addExplain } from './explain.ts';
+import { addLoop } from './loop.ts';
+import { version } from './package.ts';
+import { addRun } from './run.ts';
+import type { Execute, Terminal } from './terminal.ts';
+import { printable } from './text.ts';
+import { addTools } from './tools.ts';
+import { addTurn } from './turn.ts';
+
+const EXAMPLES = `
+Examples:
+  neuroscript run hello.ns                            run a program
+  printf 'command\\n  emit 1 + 2\\nendcommand\\n' | neuroscript run -
+  neuroscript run lib.ns --call add --arg 1 --arg 2 --json
+  neuroscript run plan.ns --tools mocks.yaml --trace  run against mock tools and show every call
+  neuroscript run job.ns --cpu 100ms --memory 32MB    run under tighter limits
+  neuroscript check *.ns                              find mistakes without running
+  neuroscript loop --agent script:replies.txt --tools mocks.yaml
+  neuroscript explain NS14                            what an error code means
+
+Exit codes: 0 fine, 1 program failed, 2 wrong use, 3 syntax error, 4 denied by policy, 5 quota used up,
+  10 turn aborted, 11 turn halted, 70 our fault, 124 time used up, 130 cancelled.
+`;
+
+/** All commands, ready to parse an argument list. Throws CommanderError instead of ending the process. */
+export function createProgram(terminal: Terminal, execute: Execute): Command {
+  const program = new Command('neuroscript')
+    .description('Runs programs that AI agents write: sandboxed, under limits, with signed control tokens.')
+    .version(version(), '--version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .configureOutput({
+      writeOut: (text) => terminal.out.line(text.trimEnd()),
+      writeErr: (text) => terminal.err.line(text.trimEnd()),
+      // The sentence is written by whoever catches the error, in one form for all of them.
+      outputError: () => {},
+    })
+    .exitOverride()
+    .addHelpText('after', EXAMPLES);
+  for (const add of [addRun, addCheck, addTurn, addLoop, addTools, addExplain, addBench]) add(program, execute);
+  return program;
+}
+
+/** What a wrong command line should have been, in one sentence; null when help was asked for and is already shown. */
+export function usageOf(error: CommanderError, argv: readonly string[]): string | null {
+  if (error.exitCode === 0 || error.code === 'commander.help') return null;
+  const first = argv[0] ?? '';
+  if (error.code === 'commander.unknownCommand' && /\.ns(\.txt)?$/.test(first))
+    return `'${printable(first)}' is no command; to run the file, write: neuroscript run ${printable(first)}`;
+  return error.message
+    .replace(/^error: /, '')
+    .replace(/\s*\(Did you mean (.*?)\?\)/s, '; did you mean $1?')
+    .split('\n')
+    .map(printable)
+    .join(' ');
+}

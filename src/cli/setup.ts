@@ -1,0 +1,71 @@
+import { LineCounter, parseDocument } from 'yaml';
+import { loadMockTools, Policy, type PolicyOptions, type ToolDefinition } from '../tools/index.ts';
+import { ConfigError } from '../wire/errors.ts';
+import { UsageError } from './failure.ts';
+import { readText } from './input.ts';
+import { printable } from './text.ts';
+
+/** Most bytes of a configuration file. */
+const CONFIG_BYTES = 4 * 1024 * 1024;
+
+/** The flags that say what programs may call. */
+export interface SetupFlags {
+  readonly tools?: string;
+  readonly policy?: string;
+}
+
+/** What a command gives to the runtime it makes. */
+export interface Setup {
+  readonly tools: readonly ToolDefinition[];
+  readonly policy: Policy;
+}
+
+/**
+ * Reads the tools file and the policy file. Without a policy file the local default holds: a program may call the tools
+ * that the tools file names and nothing else. Throws {@link UsageError} with the file's name for whatever is wrong in one.
+ */
+export async function readSetup(flags: SetupFlags): Promise<Setup> {
+  const tools = flags.tools === undefined ? [] : await readTools(flags.tools);
+  const allowed = { allow: tools.map((tool) => tool.canonicalName), grants: ['*:*:*'] };
+  return { tools, policy: flags.policy === undefined ? new Policy(allowed) : await readPolicy(flags.policy) };
+}
+
+/** The tools of a tools file (DESIGN 5), in its order. */
+export async function readTools(name: string): Promise<readonly ToolDefinition[]> {
+  const text = await configText(name);
+  return named(name, () => loadMockTools(text, name));
+}
+
+async function readPolicy(name: string): Promise<Policy> {
+  const counter = new LineCounter();
+  const document = parseDocument(await configText(name), { lineCounter: counter, prettyErrors: false });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const { line, col } = counter.linePos(error.pos[0]);
+    throw new UsageError(`${printable(name)}:${line}:${col}: ${error.message}`);
+  }
+  return named(name, () => {
+    const options: unknown = document.toJS();
+    if (typeof options !== 'object' || options === null || Array.isArray(options))
+      throw new ConfigError('a policy is a map with the keys context, allow, deny, grants, toolMaxCalls, onPolicyBreach');
+    // The constructor checks every key and value itself.
+    return new Policy(options as PolicyOptions);
+  });
+}
+
+function configText(name: string): Promise<string> {
+  return readText(name, CONFIG_BYTES, () => {
+    throw new UsageError("only a program can be read from standard input ('-')");
+  });
+}
+
+/** Puts the file's name in front of what is wrong with its content. */
+function named<Result>(name: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const message = error.message.split('\n')[0] ?? '';
+    throw new UsageError(message.startsWith(name) ? message : `${printable(name)}: ${message}`, { cause: error });
+  }
+}

@@ -1,0 +1,22 @@
+import type { Readable } from 'node:stream';
+import type { ExitCode } from './exit.ts';
+import type { Output } from './output.ts';
+import type { Paint } from './text.ts';
+
+/** What a command may use of the process it runs in. */
+export interface Terminal {
+  /** Opened by the first look at it. */
+  readonly stdin: Readable;
+  readonly out: Output;
+  readonly err: Output;
+  /** Styles for standard output and for standard error. */
+  readonly paintOut: Paint;
+  readonly paintErr: Paint;
+  /** Whether a person reads standard output, so that control characters must not reach it. */
+  readonly outIsTTY: boolean;
+  /** Aborted by Ctrl-C, a polite kill, or a standard output that nobody reads any more. */
+  readonly interrupt: AbortSignal;
+}
+
+/** Runs the action of the command that was chosen and keeps its exit code. */
+export type Execute = (action: (terminal: Terminal) => Promise<ExitCode>) => Promise<void>;

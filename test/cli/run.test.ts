@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { command, folder, linesOf, neuroscript } from './spawn.ts';
+
+describe('run', () => {
+  it('runs standard input', async () => {
+    const ended = await neuroscript(['run', '-'], { stdin: 'command\n  emit 1 + 2\nendcommand\n' });
+    expect(ended).toEqual({ code: 0, stdout: '3\n', stderr: '' });
+  });
+
+  it('puts emits on stdout, and whispers with their target on stderr', async () => {
+    const cwd = folder({ 'a.ns': command('emit "out"', 'whisper self, "in"', 'whisper "log", "l1\\nl2"') });
+    const ended = await neuroscript(['run', 'a.ns'], { cwd });
+    expect(ended).toEqual({
+      code: 0,
+      stdout: 'out\n',
+      stderr: '[default_self_buffer] in\n[log] l1\n[log] l2\n',
+    });
+  });
+
+  it('runs all files in one sandbox: definitions of all, then command blocks in order, then call, then events', async () => {
+    const cwd = folder({
+      'a.ns': command('emit "first " + twice(2)'),
+      'lib.ns': 'func twice(needs n) means\n  return n * 2\nendfunc\non event "tick" as e do\n  emit "tick " + e["payload"][0]["Payload"]["n"]\nendon\n',
+      'b.ns': command('emit "second " + g'),
+    });
+    const args = ['a.ns', 'lib.ns', 'b.ns', '--global', 'g="G"', '--call', 'twice', '--arg', '21'];
+    const events = ['--event', 'tick={"n":1}', '--event', 'tick={"n":2}'];
+    const ended = await neuroscript(['run', ...args, ...events, '--json'], { cwd });
+    expect(ended.stderr).toBe('');
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      ok: true,
+      emits: ['first 4', 'second G', 'tick 1', 'tick 2'],
+      result: 42,
+      error: null,
+    });
+  });
+
+  it('--json prints exactly one object with everything in it', async () => {
+    const ended = await neuroscript(['run', '-', '--json'], { stdin: command('emit [1, "a"]', 'whisper self, "w"') });
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toBe('');
+    const result = JSON.parse(ended.stdout);
+    expect(result).toMatchObject({
+      ok: true,
+      phase: 'exec',
+      values: [[1, 'a']],
+      whispers: [{ to: 'default_self_buffer', text: 'w' }],
+      result: null,
+      eventErrors: [],
+      error: null,
+    });
+    expect(Object.keys(result.usage).sort()).toEqual(['cpuMs', 'fuel', 'outputBytes', 'peakMemoryBytes', 'toolCalls', 'wallMs']);
+    expect(result).not.toHaveProperty('journal');
+  });
+
+  it('streams emits while the program runs', async () => {
+    const cwd = folder({
+      'a.ns': command('emit "early"', 'call tool.t.Slow()', 'emit "late"'),
+      't.yaml': 'tools: { tool.t.Slow: { args: [], cases: [{ returns: 1, delayMs: 700 }] } }\n',
+    });
+    const at: number[] = [];
+    const ended = await neuroscript(['run', 'a.ns', '--tools', 't.yaml'], { cwd, onStdout: () => at.push(performance.now()) });
+    expect(ended).toEqual({ code: 0, stdout: 'early\nlate\n', stderr: '' });
+    expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(400);
+  });
+
+  it('an empty program does nothing and is fine', async () => {
+    const cwd = folder({ 'empty.ns': '' });
+    expect(await neuroscript(['run', 'empty.ns'], { cwd })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('shows an error with its place, its source line, its code and the script stack', async () => {
+    const cwd = folder({ 'a.ns': `func f() means\n  emit 1 / 0\nendfunc\n`, 'b.ns': command('call f()') });
+    const ended = await neuroscript(['run', 'a.ns', 'b.ns'], { cwd });
+    expect(ended.code).toBe(1);
+    expect(ended.stdout).toBe('');
+    const lines = linesOf(ended.stderr);
+    expect(lines[0]).toMatch(/^a\.ns:2:10: .*\(NS14\)$/);
+    expect(lines.slice(1, 3)).toEqual(['      emit 1 / 0', '             ^']);
+    expect(ended.stderr).toMatch(/^ {2}in f \(a\.ns:1:/m);
+  });
+
+  it('shows every syntax error, and exits 3', async () => {
+    const cwd = folder({ 'a.ns': 'command\n  emit 1 +\nendcommand\n', 'b.ns': 'command\n  let x = 1\nendcommand\n' });
+    const ended = await neuroscript(['run', 'a.ns', 'b.ns'], { cwd });
+    expect(ended.code).toBe(3);
+    expect(ended.stderr).toMatch(/^a\.ns:2:\d+: .*\(NS15\)$/m);
+    expect(ended.stderr).toMatch(/^b\.ns:2:\d+: .*\(NS15\)$/m);
+  });
+
+  it('a failing event handler is told on stderr, the run stays fine', async () => {
+    const cwd = folder({ 'a.ns': 'on event "e" do\n  emit "before"\n  fail "broken"\nendon\n' });
+    const ended = await neuroscript(['run', 'a.ns', '--event', 'e'], { cwd });
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toBe('before\n');
+    expect(ended.stderr).toContain('broken');
+  });
+
+  it('never lets a program write control characters to the terminal through a message', async () => {
+    const ended = await neuroscript(['run', '-'], { stdin: command('fail "\\x1b[31mred\\x07"') });
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain('\\e[31mred\\u{7}');
+    expect(ended.stderr).not.toContain('\u001b');
+  });
+
+  it('promptuser reads the standard input of a program from a file', async () => {
+    const cwd = folder({ 'a.ns': command('promptuser "name? " into n', 'emit "hi " + n') });
+    const ended = await neuroscript(['run', 'a.ns'], { cwd, stdin: 'Ada\nrest\n' });
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toBe('hi Ada\n');
+  });
+
+  it('promptuser has nothing to read when the program itself came from standard input', async () => {
+    const ended = await neuroscript(['run', '-', '--json'], { stdin: command('promptuser "name? " into n') });
+    expect(ended.code).toBe(1);
+    expect(JSON.parse(ended.stdout).error.code).toBe('NS26');
+  });
+
+  it('--trace shows each tool call with arguments, result, time and fork; with --json it adds the journal', async () => {
+    const cwd = folder({
+      'a.ns': command('emit tool.t.Get("/x")'),
+      't.yaml': 'tools: { tool.t.Get: { args: [path], cases: [{ when: { path: /x }, returns: [free, 7] }] } }\n',
+    });
+    const shown = await neuroscript(['run', 'a.ns', '--tools', 't.yaml', '--trace'], { cwd });
+    expect(shown.code).toBe(0);
+    expect(shown.stderr).toMatch(/tool\.t\.Get\("\/x"\) → \["free",7\].* ms.*a\.ns:2:\d+/);
+    const json = await neuroscript(['run', 'a.ns', '--tools', 't.yaml', '--trace', '--json'], { cwd });
+    expect(json.stderr).toBe('');
+    expect(JSON.parse(json.stdout).journal).toMatchObject([
+      { kind: 'tool', seq: 1, name: 'tool.t.get', args: ['/x'], outcome: { ok: true, value: ['free', 7] } },
+    ]);
+  });
+
+  it('ends quietly when its reader goes away', async () => {
+    const ended = await neuroscript(['run', '-'], {
+      stdin: command('while true', 'emit "y"', 'endwhile'),
+      onStdout: (_text, child) => child.stdout?.destroy(),
+    });
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toBe('');
+  });
+
+  it('Ctrl-C cancels: exit 130, and --json still prints the result', async () => {
+    const cwd = folder({
+      'a.ns': command('emit "started"', 'whisper self, "ready"', 'call tool.t.Never()'),
+      't.yaml': 'tools: { tool.t.Never: { args: [], cases: [{ returns: 1, delayMs: 3600000 }] } }\n',
+    });
+    const press = (_text: string, child: { kill(signal: 'SIGINT'): boolean }) => child.kill('SIGINT');
+    const plain = await neuroscript(['run', 'a.ns', '--tools', 't.yaml'], { cwd, onStderr: press });
+    expect(plain.code).toBe(130);
+    expect(plain.stdout).toBe('started\n');
+    const json = await neuroscript(['run', 'a.ns', '--tools', 't.yaml', '--json'], { cwd, interruptAfterMs: 1500 });
+    expect(json.code).toBe(130);
+    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, emits: ['started'], error: { kind: 'cancelled', code: 'ERR_CANCELLED' } });
+  });
+});

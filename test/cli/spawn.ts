@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+/** The command as users start it; it runs what `npm run build` made. */
+const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface SpawnOptions {
+  readonly stdin?: string | Uint8Array;
+  /** Leaves standard input open; `onStdout` closes it. */
+  readonly keepStdinOpen?: boolean;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Called with every piece of standard output. */
+  readonly onStdout?: (text: string, child: ReturnType<typeof spawn>) => void;
+  /** Called with every piece of standard error. */
+  readonly onStderr?: (text: string, child: ReturnType<typeof spawn>) => void;
+  /** Sends what Ctrl-C sends, this long after the start. */
+  readonly interruptAfterMs?: number;
+}
+
+/** Runs the built command to its end. A child that does not end by itself is killed, and its code is null. */
+export function neuroscript(args: readonly string[], options: SpawnOptions = {}): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [BIN, ...args], {
+      cwd: options.cwd,
+      env: { ...process.env, NO_COLOR: '1', ...options.env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      timeout: 15_000,
+      killSignal: 'SIGKILL',
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+      options.onStdout?.(text, child);
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+      options.onStderr?.(text, child);
+    });
+    if (options.interruptAfterMs !== undefined) setTimeout(() => child.kill('SIGINT'), options.interruptAfterMs).unref();
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+    child.stdin.on('error', () => {
+      // The child may end before it read everything; what matters is how it ends.
+    });
+    if (options.keepStdinOpen) child.stdin.write(options.stdin ?? '');
+    else child.stdin.end(options.stdin ?? '');
+  });
+}
+
+/** A folder with these files, gone when the test is over; returns its path. */
+export function folder(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const path = mkdtempSync(join(tmpdir(), 'neuroscript-cli-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content);
+  return path;
+}
+
+/** A program of one command block with these statements. */
+export function command(...statements: readonly string[]): string {
+  return `command\n${statements.map((line) => `  ${line}\n`).join('')}endcommand\n`;
+}
+
+/** The lines of a text without the empty one after the last line feed. */
+export function linesOf(text: string): string[] {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
+}
