@@ -1,0 +1,98 @@
+import { availableParallelism } from 'node:os';
+import { type Engine, isMissing, type Opener } from './engine.ts';
+import { type Summary, summarize } from './stats.ts';
+import type { Workload } from './workloads.ts';
+
+/** One engine on one workload. `ms` is null when the engine is not there or gave a wrong result. */
+export interface Row {
+  readonly workload: string;
+  readonly engine: string;
+  readonly boundary: string;
+  readonly ms: Summary | null;
+  /** Its median divided by the median of ours: above 1, ours is faster. */
+  readonly ratio: number | null;
+  /** Why there is no number. */
+  readonly note: string | null;
+}
+
+/** An engine that was asked for: open, or why it is not. */
+export type Candidate = { readonly engine: Engine } | { readonly name: string; readonly note: string };
+
+/** Opens the engines one by one. One whose package is missing stays in the list, with the reason. */
+export async function openAll(openers: Readonly<Record<string, Opener>>): Promise<Candidate[]> {
+  const candidates: Candidate[] = [];
+  for (const [name, open] of Object.entries(openers)) {
+    try {
+      candidates.push({ engine: await open() });
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      candidates.push({ name, note: 'not installed' });
+    }
+  }
+  return candidates;
+}
+
+/**
+ * Measures all engines on a workload, interleaved: each round runs every engine once, and each round starts with another
+ * one, so that whatever else the machine does meets all of them alike. The first `warmup` rounds are not counted. The
+ * first candidate is ours. An engine that gives anything but the expected result gets no number.
+ */
+export async function compare(
+  workload: Workload,
+  candidates: readonly Candidate[],
+  rounds: number,
+  warmup: number,
+): Promise<Row[]> {
+  const lanes = candidates.map((candidate) => ({ candidate, times: [] as number[], wrong: [] as string[] }));
+  for (let round = 0; round < warmup + rounds; round++) {
+    for (const lane of rotated(lanes, round)) {
+      if (!('engine' in lane.candidate)) continue;
+      const { value, ms } = await lane.candidate.engine.run(workload);
+      if (value !== workload.result) lane.wrong.push(String(value));
+      else if (round >= warmup) lane.times.push(ms);
+    }
+  }
+  const ours = summarize(lanes[0]?.times ?? []);
+  return lanes.map(({ candidate, times, wrong }) => {
+    const ms = wrong.length > 0 ? null : summarize(times);
+    const missing = 'engine' in candidate ? null : candidate.note;
+    return {
+      workload: workload.name,
+      engine: 'engine' in candidate ? candidate.engine.name : candidate.name,
+      boundary: 'engine' in candidate ? candidate.engine.boundary : '',
+      ms,
+      ratio: ms === null || ours === null ? null : ms.median / ours.median,
+      note: wrong.length > 0 ? `wrong result: ${wrong[0]} instead of ${workload.result}` : missing,
+    };
+  });
+}
+
+function rotated<T>(list: readonly T[], by: number): T[] {
+  const start = by % Math.max(1, list.length);
+  return [...list.slice(start), ...list.slice(0, start)];
+}
+
+/** Closes what {@link openAll} opened. */
+export async function closeAll(candidates: readonly Candidate[]): Promise<void> {
+  for (const candidate of candidates) if ('engine' in candidate) await candidate.engine[Symbol.asyncDispose]();
+}
+
+/** How many runs an engine finishes per second when `lanes` of them are always under way. */
+export async function throughput(engine: Engine, workload: Workload, lanes: number, milliseconds: number): Promise<number> {
+  const end = performance.now() + milliseconds;
+  let finished = 0;
+  const lane = async (): Promise<void> => {
+    while (performance.now() < end) {
+      await engine.run(workload);
+      finished++;
+    }
+  };
+  const start = performance.now();
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return (finished * 1000) / (performance.now() - start);
+}
+
+/** Where the numbers come from; part of every report. */
+export function machine(): { readonly node: string; readonly cores: number } {
+  return { node: process.version, cores: availableParallelism() };
+}

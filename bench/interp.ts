@@ -1,0 +1,24 @@
+import { type Candidate, compare, type Row } from './compare.ts';
+import { short, spread, table } from './table.ts';
+import { WORKLOADS } from './workloads.ts';
+
+/** Every workload on every engine. */
+export async function benchInterp(candidates: readonly Candidate[], quick: boolean): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const workload of WORKLOADS) rows.push(...(await compare(workload, candidates, quick ? 3 : 15, quick ? 1 : 3)));
+  return rows;
+}
+
+/** The rows as a page of text. */
+export function renderInterp(rows: readonly Row[]): string {
+  const about = WORKLOADS.map(({ name, about }) => `${name}: ${about}`).join('; ');
+  const cells = rows.map((row) => [
+    row.workload,
+    row.engine,
+    row.ms === null ? (row.note ?? '-') : short(row.ms.median),
+    spread(row.ms),
+    row.ms === null ? '-' : String(row.ms.samples),
+    row.ratio === null ? '-' : `${short(row.ratio)}x`,
+  ]);
+  return `${table(['workload', 'engine', 'median ms', 'q1–q3 ms', 'runs', 'vs ours'], cells)}\n\n${about}.\n`;
+}

@@ -1,0 +1,97 @@
+import { parseArgs } from 'node:util';
+import { closeAll, machine, openAll, type Row } from './compare.ts';
+import type { Opener } from './engine.ts';
+import { benchInterp, renderInterp } from './interp.ts';
+import { openOurs } from './ours.ts';
+import { openMonty, openQuickJs, openRawIsolate } from './peers.ts';
+import { benchQuotas, renderQuotas } from './quotas.ts';
+import { benchTurns, renderTurns } from './turns.ts';
+
+/** How `neuroscript bench` is called. */
+export const BENCH_USAGE = 'usage: neuroscript bench quotas|turns|interp [--json] [--quick]';
+
+/** What a benchmark found: the public JSON of `bench --json`, and the same as text. */
+interface Report {
+  readonly rows: readonly object[];
+  readonly text: string;
+  /** Why the numbers do not count: a wrong result, a missing error, a run that failed after a breach. */
+  readonly failures: readonly string[];
+}
+
+const OPENERS: Readonly<Record<string, Opener>> = {
+  neuroscript: openOurs,
+  '@pydantic/monty': openMonty,
+  'quickjs-emscripten': openQuickJs,
+  'isolated-vm (raw)': openRawIsolate,
+};
+
+const BENCHES: ReadonlyMap<string, (quick: boolean) => Promise<Report>> = new Map([
+  ['quotas', quotas],
+  ['turns', (quick: boolean) => withEngines(async (candidates) => report(await benchTurns(candidates, quick), renderTurns))],
+  ['interp', (quick: boolean) => withEngines(async (candidates) => report(await benchInterp(candidates, quick), renderInterp))],
+]);
+
+/**
+ * Runs one benchmark: `quotas`, `turns` or `interp`, and writes its report to standard output; `--json` for machines,
+ * `--quick` for a sanity check with few samples. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
+ * hold, 2 when the arguments were not understood.
+ */
+export async function benchMain(argv: readonly string[]): Promise<number> {
+  const asked = readArguments(argv);
+  const bench = BENCHES.get(asked?.name ?? '');
+  if (asked === null || bench === undefined) {
+    process.stderr.write(`${BENCH_USAGE}\n`);
+    return 2;
+  }
+  const { rows, text, failures } = await bench(asked.quick);
+  const { node, cores } = machine();
+  if (asked.json)
+    process.stdout.write(`${JSON.stringify({ bench: asked.name, quick: asked.quick, node, cores, rows, failures }, null, 2)}\n`);
+  else
+    process.stdout.write(
+      `bench ${asked.name}, Node ${node}, ${cores} cores${asked.quick ? ', quick: do not quote' : ''}\n\n${text}`,
+    );
+  for (const failure of failures) process.stderr.write(`bench ${asked.name}: ${failure}\n`);
+  return failures.length === 0 ? 0 : 1;
+}
+
+function readArguments(argv: readonly string[]): { name: string; json: boolean; quick: boolean } | null {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: { json: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
+    });
+    const [name, ...more] = positionals;
+    return name === undefined || more.length > 0 ? null : { name, json: values.json, quick: values.quick };
+  } catch (error) {
+    // parseArgs throws for what it does not know; the usage line says more than its message
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+async function quotas(quick: boolean): Promise<Report> {
+  const rows = await benchQuotas(quick);
+  const failures = rows.flatMap(({ limit, program, runs, typed, survived }) => [
+    ...(typed === runs ? [] : [`${limit} (${program}): ${runs - typed} of ${runs} runs did not end with the error of the limit`]),
+    ...(survived === runs ? [] : [`${limit} (${program}): ${runs - survived} of ${runs} runs after it failed`]),
+  ]);
+  return { rows, text: renderQuotas(rows), failures };
+}
+
+async function withEngines(measure: (candidates: Awaited<ReturnType<typeof openAll>>) => Promise<Report>): Promise<Report> {
+  const candidates = await openAll(OPENERS);
+  try {
+    return await measure(candidates);
+  } finally {
+    await closeAll(candidates);
+  }
+}
+
+function report<T extends Row>(rows: readonly T[], render: (rows: readonly T[]) => string): Report {
+  const failures = rows.flatMap(({ workload, engine, note }) =>
+    note?.startsWith('wrong') ? [`${engine}, ${workload}: ${note}`] : [],
+  );
+  return { rows, text: render(rows), failures };
+}

@@ -1,0 +1,20 @@
+import { createRuntime } from '../src/index.ts';
+import { type Engine, timed } from './engine.ts';
+
+/** This project: a prewarmed worker process, a fresh isolate per run, all limits on. */
+export async function openOurs(): Promise<Engine> {
+  const runtime = await createRuntime({});
+  return {
+    name: 'neuroscript',
+    boundary: 'process + isolate',
+    run: ({ neuroscript: { library, commands } }) =>
+      timed(async () => {
+        const sources = library === undefined ? [] : [{ name: 'lib', text: library }];
+        const fork = runtime.interpreter().fork();
+        const { error, values } = await fork.perform({ sources: [...sources, { name: 'src', text: commands }] });
+        if (error !== null) throw new Error(`${error.code}: ${error.message}`);
+        return values[0];
+      }),
+    [Symbol.asyncDispose]: () => runtime.close(),
+  };
+}

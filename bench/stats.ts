@@ -1,0 +1,33 @@
+/** What a series of measurements tells. Percentiles that the series is too short for are null, never guessed. */
+export interface Summary {
+  readonly samples: number;
+  readonly min: number;
+  readonly q1: number;
+  readonly median: number;
+  readonly q3: number;
+  readonly max: number;
+  /** Null below 20 samples. */
+  readonly p95: number | null;
+  /** Null below 100 samples: then it would be the maximum under another name. */
+  readonly p99: number | null;
+}
+
+/** Smallest series for which a percentile is more than the maximum under another name. */
+const ENOUGH = { p95: 20, p99: 100 } as const;
+
+/** Summarises a series; null when it is empty. Percentiles are nearest-rank: always a value that was measured. */
+export function summarize(values: readonly number[]): Summary | null {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+  if (sorted.length === 0) return null;
+  return {
+    samples: sorted.length,
+    min: at(0),
+    q1: at(0.25),
+    median: at(0.5),
+    q3: at(0.75),
+    max: at(1),
+    p95: sorted.length >= ENOUGH.p95 ? at(0.95) : null,
+    p99: sorted.length >= ENOUGH.p99 ? at(0.99) : null,
+  };
+}
