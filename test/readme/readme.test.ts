@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../architecture/source.ts';
+import { type Block, markedBlocks, matches } from './blocks.ts';
+
+const blocks = markedBlocks(readFileSync(join(ROOT, 'README.md'), 'utf8'));
+
+describe('what README.md shows is what happens', () => {
+  it('has an embedding example and a command that are executed', () => {
+    expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['sh', 'ts']));
+  });
+
+  it.each(blocks)('the $language block at line $line', (block) => {
+    const { status, stdout, stderr } = execute(block);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    if (block.output !== null && !matches(stdout, block.output)) expect(stdout).toBe(block.output);
+  });
+});
+
+describe('reading marked blocks', () => {
+  const page = ['# t', '<!-- run -->', '', '```sh', 'echo a', '```', '', '```text', 'a', '```', '```sh', 'not run', '```'];
+
+  it('takes marked blocks with their output, and no others', () => {
+    expect(markedBlocks(page.join('\n'))).toEqual([{ language: 'sh', code: 'echo a\n', line: 4, output: 'a\n' }]);
+    expect(markedBlocks(['<!-- run -->', '```ts', 'x', '```', 'so:', '```text', 'y', '```'].join('\n'))[0]?.output).toBeNull();
+    expect(() => markedBlocks('<!-- run -->\nno block\n```sh\na\n```')).toThrow('line 1');
+  });
+
+  it('lets the three dots stand for what varies', () => {
+    expect(matches('took 12 ms\nend\n', 'took … ms\nend\n')).toBe(true);
+    expect(matches('took 12 ms\nmore\nend\n', 'took … ms\nend\n')).toBe(false);
+    expect(matches('a.b', 'a+b')).toBe(false);
+  });
+});
+
+/** Runs a block from the root of the repository, as a reader would: with the repository's own commands in the path. */
+function execute({ language, code }: Block): { status: number | null; stdout: string; stderr: string } {
+  const env = {
+    PATH: `${join(ROOT, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
+    HOME: process.env.HOME,
+    NO_COLOR: '1',
+  };
+  const options = { cwd: ROOT, env, encoding: 'utf8', input: '', timeout: 15_000 } as const;
+  if (language === 'sh') return spawnSync('bash', ['-euo', 'pipefail', '-c', code], options);
+  // within the repository, so that the package's own name resolves
+  mkdirSync(join(ROOT, '.cache'), { recursive: true });
+  const folder = mkdtempSync(join(ROOT, '.cache', 'readme-'));
+  try {
+    const file = join(folder, 'example.ts');
+    writeFileSync(file, code);
+    return spawnSync(process.execPath, [file], options);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
