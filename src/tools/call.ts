@@ -1,0 +1,105 @@
+import type { Actor, HostContext, Logger, TurnContext } from '../context/index.ts';
+import { TurnClosedError } from '../context/index.ts';
+import { decode } from '../wire/codec.ts';
+import { NS_CODES } from '../wire/codes.ts';
+import type { CallSite, TaggedJson } from '../wire/protocol.ts';
+import type { Value } from '../wire/values.ts';
+import { ToolError, type ToolRuntime } from './define.ts';
+import { encodeAs } from './outcome.ts';
+import type { ToolView } from './registry.ts';
+
+/** How the host reaches the calling fork's variables while a call of it is open; the sandbox gives one to each call. */
+export interface VariablePort {
+  /** Aborted when the call can no longer be answered. */
+  readonly signal: AbortSignal;
+  getVar(name: string): Promise<{ readonly found: boolean; readonly value: TaggedJson }>;
+  /** Null, or why the variable cannot be set. */
+  setVar(name: string, value: TaggedJson): Promise<string | null>;
+}
+
+/** What a call is made of. */
+export interface CallInit {
+  readonly site: CallSite;
+  readonly host: HostContext;
+  readonly turn: TurnContext;
+  readonly tools: ToolView;
+  readonly variables: VariablePort;
+  readonly toolBytes: number;
+  readonly callTool: (name: string, args: readonly unknown[]) => Promise<Value>;
+}
+
+/** The {@link ToolRuntime} of one call of one tool: bound to the calling fork, and useless once the call has ended. */
+export class ToolCall implements ToolRuntime {
+  readonly #init: CallInit;
+  readonly #tool: string;
+  #ended = false;
+  /** The variable requests so far: the pipe takes one at a time, and the call's own answer comes after them all. */
+  #requests: Promise<unknown> = Promise.resolve();
+  #signal: AbortSignal | null = null;
+
+  constructor(tool: string, init: CallInit) {
+    this.#tool = tool;
+    this.#init = init;
+  }
+
+  get forkId(): string {
+    return this.#init.site.fork;
+  }
+  get site(): CallSite {
+    return this.#init.site;
+  }
+  get host(): HostContext {
+    return this.#init.host;
+  }
+  get actor(): Actor | null {
+    return this.#init.host.actor;
+  }
+  get logger(): Logger {
+    return this.#init.host.logger;
+  }
+  get turn(): TurnContext {
+    return this.#init.turn;
+  }
+  get tools(): ToolView {
+    return this.#init.tools;
+  }
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.any([this.#init.variables.signal, this.#init.turn.signal]);
+    return this.#signal;
+  }
+
+  async getVar(name: string): Promise<Value | undefined> {
+    this.#mustBeOpen('getVar');
+    const { found, value } = await this.#inOrder(() => this.#init.variables.getVar(name));
+    return found ? decode(value) : undefined;
+  }
+
+  async setVar(name: string, value: unknown): Promise<void> {
+    this.#mustBeOpen('setVar');
+    const json = encodeAs(NS_CODES.ToolExecutionFailed, `the variable '${name}' cannot be set`, value, this.#init.toolBytes);
+    const problem = await this.#inOrder(() => this.#init.variables.setVar(name, json));
+    if (problem !== null) throw new ToolError(NS_CODES.WriteViolation, problem);
+  }
+
+  async callTool(name: string, args: readonly unknown[]): Promise<Value> {
+    this.#mustBeOpen('callTool');
+    return this.#init.callTool(name, args);
+  }
+
+  /** Ends the call: waits for variable requests under way, then refuses any further use. */
+  async end(): Promise<void> {
+    this.#ended = true;
+    await this.#requests;
+  }
+
+  #inOrder<T>(request: () => Promise<T>): Promise<T> {
+    const answer = this.#requests.then(request);
+    this.#requests = answer.catch(() => null);
+    return answer;
+  }
+
+  #mustBeOpen(method: string): void {
+    if (this.#init.turn.closed) throw new TurnClosedError(`tool '${this.#tool}' used ${method} after the turn had ended`);
+    if (this.#ended) throw new TurnClosedError(`tool '${this.#tool}' used ${method} after its call had ended`);
+  }
+}

@@ -1,0 +1,115 @@
+import { ConfigError } from '../wire/errors.ts';
+import { type Capability, capabilityText, matchesPattern, meets, parseCapability } from './capability.ts';
+import type { ToolDefinition } from './define.ts';
+import { canonicalName } from './names.ts';
+
+/** In which kind of run a script finds itself: only `config` admits tools that require trust. */
+export type PolicyContext = 'config' | 'normal' | 'test';
+
+/** What a script may call. Absent means nothing: an empty allow list denies every tool. */
+export interface PolicyOptions {
+  /** `normal` when absent. */
+  readonly context?: PolicyContext;
+  /** Patterns over canonical names: `tool.fs.read`, `tool.math.*`, `*.get`, `*mem*`, `*`. */
+  readonly allow?: readonly string[];
+  /** As `allow`; wins over it. */
+  readonly deny?: readonly string[];
+  /** Capabilities, as `resource:verb,verb[:scope,scope]`. */
+  readonly grants?: readonly string[];
+  /** Most calls of a tool by everything that descends from one root interpreter. */
+  readonly toolMaxCalls?: Readonly<Record<string, number>>;
+  /** `error` (when absent): a breach is code 1003, which `on error` sees. `halt`: it ends the run, uncatchably. */
+  readonly onPolicyBreach?: 'error' | 'halt';
+}
+
+const KEYS: readonly string[] = ['context', 'allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBreach'];
+
+/** A checked, immutable policy (language.md 9.5–9.6). Counters are in {@link PolicyGuard}. */
+export class Policy {
+  readonly context: PolicyContext;
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  readonly grants: readonly Capability[];
+  readonly toolMaxCalls: ReadonlyMap<string, number>;
+  readonly onPolicyBreach: 'error' | 'halt';
+
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown key and for a value of the wrong form. */
+  constructor(options: PolicyOptions = {}) {
+    for (const key of Object.keys(options))
+      if (!KEYS.includes(key)) throw new ConfigError(`unknown key '${key}' in the policy; known are ${KEYS.join(', ')}`);
+    this.context = oneOf('context', options.context ?? 'normal', ['config', 'normal', 'test']);
+    this.allow = Object.freeze(texts('allow', options.allow));
+    this.deny = Object.freeze(texts('deny', options.deny));
+    this.grants = Object.freeze(texts('grants', options.grants).map(parseCapability));
+    this.toolMaxCalls = callLimits(options.toolMaxCalls);
+    this.onPolicyBreach = oneOf('onPolicyBreach', options.onPolicyBreach ?? 'error', ['error', 'halt']);
+    Object.freeze(this);
+  }
+}
+
+function oneOf<T extends string>(key: string, value: T, known: readonly T[]): T {
+  if (known.includes(value)) return value;
+  throw new ConfigError(`${key} of the policy must be ${known.join(', ')}; got '${String(value)}'`);
+}
+
+function texts(key: string, value: unknown = []): string[] {
+  if (!Array.isArray(value)) throw new ConfigError(`${key} of the policy must be a list of texts`);
+  return value.map((item: unknown) => {
+    if (typeof item === 'string' && item.trim() !== '') return item.trim();
+    throw new ConfigError(`${key} of the policy must be a list of texts, got ${JSON.stringify(item)} in it`);
+  });
+}
+
+function callLimits(value: unknown = {}): ReadonlyMap<string, number> {
+  if (typeof value !== 'object' || value === null)
+    throw new ConfigError('toolMaxCalls of the policy must be a map of tool to number');
+  const limits = new Map<string, number>();
+  for (const [name, limit] of Object.entries(value)) {
+    if (!Number.isSafeInteger(limit) || limit < 0)
+      throw new ConfigError(`toolMaxCalls of ${name} must be a whole number from 0, got ${String(limit)}`);
+    limits.set(canonicalName(name), limit);
+  }
+  return limits;
+}
+
+/** A policy with its call counters, as one root interpreter and all its forks share it. */
+export class PolicyGuard {
+  readonly policy: Policy | null;
+  readonly #calls = new Map<string, number>();
+
+  /** Null: no policy at all, which denies everything. */
+  constructor(policy: Policy | null) {
+    this.policy = policy;
+  }
+
+  /**
+   * Counts a call and decides it: null, or why it is denied. `own` tools need no entry in the allow list, because the
+   * host gave them to the calling fork itself; every other rule holds for them too.
+   */
+  admit(tool: ToolDefinition, own: boolean): string | null {
+    const denied = this.explain(tool, own);
+    if (denied !== null) return denied;
+    const limit = this.policy?.toolMaxCalls.get(tool.canonicalName);
+    if (limit === undefined) return null;
+    const calls = (this.#calls.get(tool.canonicalName) ?? 0) + 1;
+    this.#calls.set(tool.canonicalName, calls);
+    return calls > limit ? `tool '${tool.canonicalName}' exceeded its call limit of ${limit}` : null;
+  }
+
+  /** As {@link admit}, without counting and without the call limit: for checks before anything runs. */
+  explain(tool: ToolDefinition, own: boolean): string | null {
+    const name = tool.canonicalName;
+    const { policy } = this;
+    if (policy === null) return 'action denied: no execution policy is set';
+    if (tool.requiresTrust && policy.context !== 'config')
+      return `tool '${name}' requires a privileged context (config), and this one is ${policy.context}`;
+    const rule = policy.deny.find((pattern) => matchesPattern(pattern, name));
+    if (rule !== undefined) return `tool '${name}' denied by policy rule: ${rule}`;
+    if (!own && !policy.allow.some((pattern) => matchesPattern(pattern, name)))
+      return `tool '${name}' was not found in the policy's allow list. Allow list contains: [${policy.allow.join(', ')}]`;
+    const missing = tool.capabilities.find((need) => !policy.grants.some((grant) => meets(grant, need)));
+    if (missing === undefined) return null;
+    const had = policy.grants.length === 0 ? 'none' : policy.grants.map(capabilityText).join(' ');
+    return `permission denied for tool '${name}': missing required grants. Required: [${capabilityText(missing)}], Had: [${had}]`;
+  }
+}

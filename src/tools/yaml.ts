@@ -1,0 +1,98 @@
+import { type Document, isMap, isNode, LineCounter, type ParsedNode, parseDocument } from 'yaml';
+import { ConfigError } from '../wire/errors.ts';
+
+/** Keys and indexes from the top of a file to one of its values. */
+export type Path = readonly (string | number)[];
+
+/**
+ * A configuration file in YAML (of which JSON is a part), read strictly: wrong syntax, unknown tags and keys that stand
+ * twice are refused, aliases cannot be multiplied into something huge.
+ */
+export class YamlFile {
+  readonly name: string;
+  readonly value: unknown;
+  readonly #document: Document.Parsed<ParsedNode>;
+  readonly #lines = new LineCounter();
+
+  /** Throws {@link ConfigError} (`ERR_CONFIG`), whose text begins with `name:line:`, when the text is not YAML. */
+  constructor(text: string, name: string) {
+    this.name = name;
+    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
+    const problem = this.#document.errors[0] ?? this.#document.warnings[0];
+    if (problem !== undefined) {
+      const { line, col } = this.#lines.linePos(problem.pos[0]);
+      throw new ConfigError(`${name}:${line}:${col}: ${firstLine(problem.message)}`);
+    }
+    try {
+      this.value = this.#document.toJS({ maxAliasCount: 100 });
+    } catch (cause) {
+      throw new ConfigError(`${name}: ${cause instanceof Error ? firstLine(cause.message) : 'not readable'}`, { cause });
+    }
+  }
+
+  /** Throws {@link ConfigError}: the file, the line of the value at `path` (or of its key), the path, the problem. */
+  fail(path: Path, problem: string): never {
+    const line = this.#lineOf(path);
+    const place = path
+      .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+      .join('')
+      .replace(/^\./, '');
+    throw new ConfigError(`${this.name}${line === null ? '' : `:${line}`}: ${place === '' ? '' : `${place}: `}${problem}`);
+  }
+
+  /** The entries of a map; fails when the value is none, or has a key that is not among `keys` (null: any key). */
+  map(path: Path, value: unknown, keys: readonly string[] | null): Readonly<Record<string, unknown>> {
+    if (!isPlainMap(value)) return this.fail(path, `must be a map, got ${kindOf(value)}`);
+    for (const key of Object.keys(value))
+      if (keys !== null && !keys.includes(key)) this.fail([...path, key], `unknown key; known are ${keys.join(', ')}`);
+    return value;
+  }
+
+  list(path: Path, value: unknown): readonly unknown[] {
+    return Array.isArray(value) ? value : this.fail(path, `must be a list, got ${kindOf(value)}`);
+  }
+
+  text(path: Path, value: unknown): string {
+    return typeof value === 'string' ? value : this.fail(path, `must be a text, got ${kindOf(value)}`);
+  }
+
+  flag(path: Path, value: unknown): boolean {
+    return typeof value === 'boolean' ? value : this.fail(path, `must be true or false, got ${kindOf(value)}`);
+  }
+
+  #lineOf(path: Path): number | null {
+    for (let length = path.length; length >= 0; length--) {
+      const start = this.#offsetOf(path.slice(0, length));
+      if (start !== null) return this.#lines.linePos(start).line;
+    }
+    return null;
+  }
+
+  /** Where the key of a map's entry stands, else the value itself. */
+  #offsetOf(path: Path): number | null {
+    const parent: unknown = path.length === 0 ? null : this.#document.getIn(path.slice(0, -1), true);
+    const last = path.at(-1);
+    if (isMap(parent)) {
+      const pair = parent.items.find(({ key }) => (isNode(key) ? String(key.toJS(this.#document)) : String(key)) === last);
+      if (pair !== undefined && isNode(pair.key)) return pair.key.range?.[0] ?? null;
+    }
+    const node: unknown = this.#document.getIn(path, true);
+    return isNode(node) ? (node.range?.[0] ?? null) : null;
+  }
+}
+
+/** What a value is, in the words of the file. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  return typeof value === 'string' ? 'a text' : `the ${typeof value} ${String(value)}`;
+}
+
+function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}

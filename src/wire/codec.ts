@@ -1,0 +1,234 @@
+import type { TaggedJson } from './protocol.ts';
+import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from './values.ts';
+
+/**
+ * The host's side of tagged JSON (DESIGN 5): what JSON lacks travels as an object with one `$` key, and a map key that
+ * starts with `$` gets a second one, so that no script can forge a tag.
+ */
+
+/** Deepest nesting of lists and maps that crosses the boundary; one more is refused, never a stack overflow. */
+export const MAX_DEPTH = 500;
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const NUMBERS: ReadonlyMap<string, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+  ['-0', -0],
+]);
+
+/**
+ * Tagged JSON to a value. Throws {@link ValueError} (`ERR_VALUE`) for an unknown tag, a tag with a wrong content, and for
+ * nesting beyond {@link MAX_DEPTH}.
+ */
+export function decode(json: TaggedJson): Value {
+  return decodeAt(json, 0);
+}
+
+function decodeAt(json: TaggedJson, depth: number): Value {
+  if (json === null || typeof json !== 'object') return json;
+  if (depth >= MAX_DEPTH) throw new ValueError(`a value nests deeper than ${MAX_DEPTH} levels`);
+  if (isList(json)) return json.map((item) => decodeAt(item, depth + 1));
+  const keys = Object.keys(json);
+  const tag = keys.find((key) => key.startsWith('$') && !key.startsWith('$$'));
+  if (tag !== undefined) return decodeTag(tag, keys, json, depth);
+  const map: Record<string, Value> = Object.create(null);
+  for (const key of keys) map[key.startsWith('$') ? key.slice(1) : key] = decodeAt(json[key] ?? null, depth + 1);
+  return map;
+}
+
+function decodeTag(tag: string, keys: readonly string[], json: { readonly [key: string]: TaggedJson }, depth: number): Value {
+  const content = json[tag] ?? null;
+  if (keys.length === 1) {
+    const value = decodeContent(tag, content, depth);
+    if (value !== undefined) return value;
+  }
+  const hint = `a map's own key is written '$${tag}'`;
+  throw new ValueError(`'${tag.slice(0, 40)}' is not a known tag with its content, alone in its object; ${hint}`);
+}
+
+/** Undefined when the tag is unknown or its content is not of the right form. */
+function decodeContent(tag: string, content: TaggedJson, depth: number): Value | undefined {
+  if (tag === '$error') {
+    const fields = content !== null && typeof content === 'object' ? decodeAt(content, depth + 1) : undefined;
+    return isValueMap(fields) ? new ErrorValue(fields) : undefined;
+  }
+  if (tag === '$fuzzy') return typeof content === 'number' ? new Fuzzy(content) : undefined;
+  if (tag === '$handle' && isHandleContent(content)) return new Handle(content.kind, content.id);
+  if (typeof content !== 'string') return undefined;
+  if (tag === '$num') return NUMBERS.get(content);
+  if (tag === '$bytes') return BASE64.test(content) ? new Uint8Array(Buffer.from(content, 'base64')) : undefined;
+  if (tag === '$time') return new TimeDate(content);
+  if (tag === '$handle') return new Handle(content);
+  return undefined;
+}
+
+function isHandleContent(content: TaggedJson): content is { readonly kind: string; readonly id: string } {
+  if (content === null || typeof content !== 'object' || isList(content)) return false;
+  return typeof content['kind'] === 'string' && typeof content['id'] === 'string' && Object.keys(content).length === 2;
+}
+
+/** True for a script's map, as opposed to a list, bytes, and the classes of `values.ts`. */
+export function isValueMap(value: unknown): value is ValueMap {
+  if (value === null || typeof value !== 'object') return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+function isList<T>(value: readonly T[] | object): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+/**
+ * A JavaScript value to tagged JSON. Besides {@link Value}: `undefined` is nil (and leaves a map's key out), a `Date` is
+ * a timedate, a `bigint` within 2⁵³ a number, a `Map` with text keys a map, a typed array a list of numbers. Everything else is refused with
+ * {@link ValueError} (`ERR_VALUE`), which names the place and the problem: functions, symbols, other class instances,
+ * cycles, nesting beyond {@link MAX_DEPTH}, more than `maxBytes` bytes of JSON (counted before they are made).
+ */
+export function encode(value: unknown, maxBytes: number = Number.POSITIVE_INFINITY): TaggedJson {
+  return new Encoder(maxBytes).encode(value);
+}
+
+class Encoder {
+  readonly #maxBytes: number;
+  #bytes = 0;
+  /** The containers we are in: for cycles. Their keys are the path that an error shows. */
+  readonly #open: object[] = [];
+  readonly #path: (string | number)[] = [];
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  encode(value: unknown): TaggedJson {
+    switch (typeof value) {
+      case 'undefined':
+        return this.#spend(4, null);
+      case 'boolean':
+        return this.#spend(value ? 4 : 5, value);
+      case 'number':
+        return this.#number(value);
+      case 'string':
+        this.#text(value);
+        return value;
+      case 'bigint':
+        if (value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER) return this.#number(Number(value));
+        return this.#refuse(`the bigint ${String(value).slice(0, 40)} does not fit a number; pass it as text`);
+      case 'object':
+        return value === null ? this.#spend(4, null) : this.#object(value);
+      default:
+        return this.#refuse(`a ${typeof value} has no counterpart in a script`);
+    }
+  }
+
+  #number(value: number): TaggedJson {
+    if (Number.isFinite(value) && !Object.is(value, -0)) return this.#spend(String(value).length, value);
+    return this.#tag('$num', Object.is(value, -0) ? '-0' : String(value));
+  }
+
+  #object(value: object): TaggedJson {
+    if (value instanceof Uint8Array) return this.#bytesOf(value);
+    if (value instanceof TimeDate) return this.#tag('$time', value.text);
+    if (value instanceof Date)
+      return this.#tag(
+        '$time',
+        this.#guard(() => TimeDate.from(value).text),
+      );
+    if (value instanceof Fuzzy) return this.#tag('$fuzzy', value.degree);
+    if (value instanceof Handle) return this.#tag('$handle', value.id === '' ? value.kind : { kind: value.kind, id: value.id });
+    return this.#nested(value, () => {
+      if (Array.isArray(value) || isNumbers(value)) return this.#list(value);
+      if (value instanceof ErrorValue) return { $error: this.#map(Object.entries(value.fields)) };
+      if (value instanceof Map) return this.#map(value.entries());
+      if (!isValueMap(value)) return this.#refuse(`${describe(value)} is a class instance; return a plain object or list`);
+      const symbol = Object.getOwnPropertySymbols(value)[0];
+      if (symbol !== undefined) return this.#refuse(`the key ${String(symbol)} is a symbol; keys are text`);
+      return this.#map(Object.entries(value));
+    });
+  }
+
+  #nested(value: object, encode: () => TaggedJson): TaggedJson {
+    if (this.#open.includes(value)) return this.#refuse('the value contains itself');
+    if (this.#open.length >= MAX_DEPTH) return this.#refuse(`the value nests deeper than ${MAX_DEPTH} levels`);
+    this.#open.push(value);
+    this.#spend(2, null);
+    const json = encode();
+    this.#open.pop();
+    return json;
+  }
+
+  #list(items: ArrayLike<unknown>): TaggedJson {
+    const list: TaggedJson[] = [];
+    for (let index = 0; index < items.length; index++) {
+      this.#path.push(index);
+      this.#spend(index === 0 ? 0 : 1, null);
+      list.push(this.encode(items[index]));
+      this.#path.pop();
+    }
+    return list;
+  }
+
+  #map(entries: Iterable<readonly [unknown, unknown]>): TaggedJson {
+    const map: Record<string, TaggedJson> = Object.create(null);
+    for (const [key, item] of entries) {
+      if (item === undefined) continue;
+      if (typeof key !== 'string') return this.#refuse(`the key ${String(key).slice(0, 40)} is a ${typeof key}; keys are text`);
+      this.#path.push(key);
+      const name = key.startsWith('$') ? `$${key}` : key;
+      this.#text(name);
+      this.#spend(2, null);
+      map[name] = this.encode(item);
+      this.#path.pop();
+    }
+    return map;
+  }
+
+  #bytesOf(bytes: Uint8Array): TaggedJson {
+    this.#spend(Math.ceil(bytes.length / 3) * 4 + 13, null);
+    return { $bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64') };
+  }
+
+  #tag(tag: string, content: TaggedJson): TaggedJson {
+    return this.#spend(JSON.stringify(content).length + tag.length + 5, { [tag]: content });
+  }
+
+  /** Long texts are refused by their length before their bytes are counted. */
+  #text(text: string): void {
+    if (this.#bytes + text.length > this.#maxBytes) this.#tooLarge();
+    this.#spend(Buffer.byteLength(JSON.stringify(text)), null);
+  }
+
+  #spend<T>(bytes: number, value: T): T {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#maxBytes) this.#tooLarge();
+    return value;
+  }
+
+  #guard<T>(make: () => T): T {
+    try {
+      return make();
+    } catch (cause) {
+      if (cause instanceof ValueError) return this.#refuse(cause.message);
+      throw cause;
+    }
+  }
+
+  #tooLarge(): never {
+    throw new ValueError(`the value is larger than ${this.#maxBytes} bytes of JSON`);
+  }
+
+  #refuse(problem: string): never {
+    const place = this.#path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+    throw new ValueError(place === '' ? problem : `at ${place.slice(0, 200)}: ${problem}`);
+  }
+}
+
+/** A typed array, such as the `Float32Array` of an embedding. */
+function isNumbers(value: object): value is ArrayLike<unknown> & object {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView);
+}
+
+function describe(value: object): string {
+  const name: unknown = value.constructor?.name;
+  return typeof name === 'string' && name !== '' ? name : 'the value';
+}
