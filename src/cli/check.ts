@@ -1,15 +1,12 @@
 import type { Command } from 'commander';
-import { LIMITS } from '../sandbox/limits.ts';
 import { createRuntime } from '../runtime/index.ts';
+import { LIMITS } from '../sandbox/limits.ts';
 import type { Diagnostic, ParsedFile } from '../wire/protocol.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { readSources } from './input.ts';
-import { renderDiagnostic } from './render.ts';
+import { renderDiagnostic, SYNTAX } from './render.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
-
-/** Every finding of the parser is a syntax error, the language's code 15. */
-const SYNTAX = 'NS15';
 
 interface CheckFlags {
   readonly json?: true;

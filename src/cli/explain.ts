@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { nearest } from '../tools/names.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
-import { nearest } from '../tools/names.ts';
 import { PACKAGE } from './package.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';

@@ -26,6 +26,11 @@ export class Output {
     if (!this.#gone.signal.aborted) this.#stream.write(`${text}\n`);
   }
 
+  /** Writes the text as it is, for instance a question without a line feed. */
+  text(text: string): void {
+    if (!this.#gone.signal.aborted) this.#stream.write(text);
+  }
+
   /** As {@link line}; resolves when the stream takes more, so that a slow reader holds the writer back. */
   async lineWhenReady(text: string): Promise<void> {
     if (this.#gone.signal.aborted || this.#stream.write(`${text}\n`)) return;

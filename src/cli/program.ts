@@ -2,6 +2,7 @@ import { Command, type CommanderError } from 'commander';
 import { addBench } from './bench.ts';
 import { addCheck } from './check.ts';
 import { addExplain } from './explain.ts';
+import { addKeys } from './keys.ts';
 import { addLoop } from './loop.ts';
 import { version } from './package.ts';
 import { addRun } from './run.ts';
@@ -40,7 +41,7 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     })
     .exitOverride()
     .addHelpText('after', EXAMPLES);
-  for (const add of [addRun, addCheck, addTurn, addLoop, addTools, addExplain, addBench]) add(program, execute);
+  for (const add of [addRun, addCheck, addTurn, addLoop, addTools, addKeys, addExplain, addBench]) add(program, execute);
   return program;
 }
 

@@ -7,6 +7,9 @@ import { quantity } from './units.ts';
 /** Texts of the sources by the name they were given, for showing the line an error is in. */
 export type SourceTexts = ReadonlyMap<string, string>;
 
+/** Every finding of the parser is a syntax error, the language's code 15. */
+export const SYNTAX = 'NS15';
+
 /** Most columns of a source line that are shown; of a longer line, the part around the position. */
 const WINDOW = 100;
 /** Most frames of a script's stack that are shown: enough for the inner and the outer end of a deep recursion. */

@@ -1,6 +1,5 @@
-import { LineCounter, parseDocument } from 'yaml';
 import { loadMockTools, Policy, type PolicyOptions, type ToolDefinition } from '../tools/index.ts';
-import { ConfigError } from '../wire/errors.ts';
+import { YamlFile } from '../tools/yaml.ts';
 import { UsageError } from './failure.ts';
 import { readText } from './input.ts';
 import { printable } from './text.ts';
@@ -36,20 +35,14 @@ export async function readTools(name: string): Promise<readonly ToolDefinition[]
   return named(name, () => loadMockTools(text, name));
 }
 
+const POLICY_KEYS = ['context', 'allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBreach'];
+
 async function readPolicy(name: string): Promise<Policy> {
-  const counter = new LineCounter();
-  const document = parseDocument(await configText(name), { lineCounter: counter, prettyErrors: false });
-  const [error] = document.errors;
-  if (error !== undefined) {
-    const { line, col } = counter.linePos(error.pos[0]);
-    throw new UsageError(`${printable(name)}:${line}:${col}: ${error.message}`);
-  }
+  const text = await configText(name);
   return named(name, () => {
-    const options: unknown = document.toJS();
-    if (typeof options !== 'object' || options === null || Array.isArray(options))
-      throw new ConfigError('a policy is a map with the keys context, allow, deny, grants, toolMaxCalls, onPolicyBreach');
-    // The constructor checks every key and value itself.
-    return new Policy(options as PolicyOptions);
+    const file = new YamlFile(text, name);
+    // The constructor checks every value itself.
+    return new Policy(file.map([], file.value, POLICY_KEYS) as PolicyOptions);
   });
 }
 
@@ -59,13 +52,13 @@ function configText(name: string): Promise<string> {
   });
 }
 
-/** Puts the file's name in front of what is wrong with its content. */
-function named<Result>(name: string, read: () => Result): Result {
+/** Puts the file's name in front of what is wrong with its content, as a {@link UsageError}. */
+export function named<Result>(name: string, read: () => Result): Result {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const message = error.message.split('\n')[0] ?? '';
-    throw new UsageError(message.startsWith(name) ? message : `${printable(name)}: ${message}`, { cause: error });
+    throw new UsageError(message.includes(name) ? printable(message) : printable(`${name}: ${message}`), { cause: error });
   }
 }

@@ -14,11 +14,24 @@ describe('run --jsonl', () => {
     const kinds = [
       (n: number) => ({ id: n, src: command(`set left = ${n}`, 'emit left') }),
       (n: number) => ({ id: n, src: command('emit left == nil') }),
-      (n: number) => ({ id: n, lib: `on event "e" do\n  emit "handler ${n}"\nendon\n`, src: '', events: [{ name: 'e', source: 't', payload: null }] }),
+      (n: number) => ({
+        id: n,
+        lib: `on event "e" do\n  emit "handler ${n}"\nendon\n`,
+        src: '',
+        events: [{ name: 'e', source: 't', payload: null }],
+      }),
       (n: number) => ({ id: n, src: command('emit "quiet"'), events: [{ name: 'e', source: 't', payload: null }] }),
       (n: number) => ({ id: n, lib: `func who() means\n  return ${n}\nendfunc\n`, call: 'who' }),
       (n: number) => ({ id: n, src: '', call: 'who' }),
-      (n: number) => ({ id: n, src: command('set m = {"__proto__": {"left": 1}}', 'set m["constructor"] = {"prototype": 1}', 'set m["toString"] = 1', 'emit len(m)') }),
+      (n: number) => ({
+        id: n,
+        src: command(
+          'set m = {"__proto__": {"left": 1}}',
+          'set m["constructor"] = {"prototype": 1}',
+          'set m["toString"] = 1',
+          'emit len(m)',
+        ),
+      }),
       (n: number) => ({ id: n, src: command('set m = {}', 'emit m["left"] == nil', 'emit len(m)'), globals: { g: n } }),
       (n: number) => ({ id: n, src: command('emit g == nil') }),
       (n: number) => ({ id: n, src: command('fail "x"') }),
@@ -62,9 +75,21 @@ describe('run --jsonl', () => {
     expect(results).toHaveLength(10);
     expect(results[0]).toMatchObject({ id: 1, ok: true, emits: ['1'] });
     for (const result of results.slice(1, 5)) {
-      expect(result).toMatchObject({ id: null, ok: false, phase: 'request', emits: [], values: [], whispers: [], result: null, eventErrors: [], error: { kind: 'usage', nsCode: null, line: null, stack: [] }, usage: { fuel: 0 } });
+      expect(result).toMatchObject({
+        id: null,
+        ok: false,
+        phase: 'request',
+        emits: [],
+        values: [],
+        whispers: [],
+        result: null,
+        eventErrors: [],
+        error: { kind: 'usage', nsCode: null, line: null, stack: [] },
+        usage: { fuel: 0 },
+      });
     }
-    for (const result of results.slice(5, 9)) expect(result).toMatchObject({ ok: false, phase: 'request', error: { kind: 'usage' } });
+    for (const result of results.slice(5, 9))
+      expect(result).toMatchObject({ ok: false, phase: 'request', error: { kind: 'usage' } });
     expect(results[7].error.message).toContain('fule');
     expect(results[9]).toMatchObject({ id: 10, ok: true, emits: ['10'] });
   });
@@ -73,7 +98,8 @@ describe('run --jsonl', () => {
     const stdin = `${' '.repeat(17 * 1024 * 1024)}{}\n${'['.repeat(100_000)}\n{"id":1,"globals":{"g":${'['.repeat(5000)}${']'.repeat(5000)}}}\n{"id":3,"src":"command\\nemit 3\\nendcommand"}\n`;
     const { code, stderr, results } = await answers(stdin);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const result of results.slice(0, 3)) expect(result).toMatchObject({ ok: false, phase: 'request', error: { kind: 'usage' } });
+    for (const result of results.slice(0, 3))
+      expect(result).toMatchObject({ ok: false, phase: 'request', error: { kind: 'usage' } });
     expect(results[0].error.message).toContain('16MB');
     expect(results[3]).toMatchObject({ id: 3, emits: ['3'] });
   });
@@ -95,7 +121,10 @@ describe('run --jsonl', () => {
 
   it('a request can tighten the limits of the command line, not widen them', async () => {
     const loop = command('while true', 'set x = 1', 'endwhile');
-    const { results } = await answers(jsonl([{ src: loop, limits: { fuel: 500 } }, { src: loop, limits: { fuel: 5000 } }, { src: loop }]), ['--fuel', '1000']);
+    const { results } = await answers(
+      jsonl([{ src: loop, limits: { fuel: 500 } }, { src: loop, limits: { fuel: 5000 } }, { src: loop }]),
+      ['--fuel', '1000'],
+    );
     expect(results.map((result) => result.error.allowed)).toEqual([500, 1000, 1000]);
   });
 

@@ -12,7 +12,12 @@ async function result(args: readonly string[], stdin: string, cwd?: string) {
 describe('limits of a run', () => {
   it('CPU: an endless loop under --cpu 100ms ends within 150 ms of its start', async () => {
     const ended = await result(['-', '--cpu', '100ms'], forever);
-    expect(ended).toMatchObject({ code: 5, stderr: '', ok: false, error: { kind: 'quota', code: 'ERR_QUOTA', limit: 'cpuMs', allowed: 100 } });
+    expect(ended).toMatchObject({
+      code: 5,
+      stderr: '',
+      ok: false,
+      error: { kind: 'quota', code: 'ERR_QUOTA', limit: 'cpuMs', allowed: 100 },
+    });
     expect(ended.usage.wallMs).toBeGreaterThanOrEqual(90);
     expect(ended.usage.wallMs).toBeLessThanOrEqual(150);
   });
@@ -20,14 +25,25 @@ describe('limits of a run', () => {
   it('wall: a tool that never answers ends with --wall 200ms', async () => {
     const cwd = folder({ 'a.ns': command('emit "before"', 'call tool.t.Never()'), 't.yaml': silent });
     const ended = await result(['a.ns', '--wall', '200ms', '--tools', 't.yaml'], '', cwd);
-    expect(ended).toMatchObject({ code: 124, stderr: '', ok: false, emits: ['before'], error: { kind: 'timeout', code: 'ERR_TIMEOUT', limit: 'wallMs' } });
+    expect(ended).toMatchObject({
+      code: 124,
+      stderr: '',
+      ok: false,
+      emits: ['before'],
+      error: { kind: 'timeout', code: 'ERR_TIMEOUT', limit: 'wallMs' },
+    });
     expect(ended.usage.wallMs).toBeGreaterThanOrEqual(190);
     expect(ended.usage.wallMs).toBeLessThanOrEqual(400);
   });
 
   it('memory: a text doubled for ever ends under --memory 32MB', async () => {
     const ended = await result(['-', '--memory', '32MB'], command('set s = "x"', 'while true', '  set s = s + s', 'endwhile'));
-    expect(ended).toMatchObject({ code: 5, stderr: '', ok: false, error: { kind: 'quota', code: 'ERR_QUOTA', limit: 'memoryBytes', allowed: 33_554_432 } });
+    expect(ended).toMatchObject({
+      code: 5,
+      stderr: '',
+      ok: false,
+      error: { kind: 'quota', code: 'ERR_QUOTA', limit: 'memoryBytes', allowed: 33_554_432 },
+    });
   });
 
   it('fuel: the same program spends the same on every run', async () => {
@@ -41,7 +57,11 @@ describe('limits of a run', () => {
 
   it('tool calls: one more than --tool-calls ends the run', async () => {
     const cwd = folder({ 't.yaml': 'tools: { tool.t.One: { args: [], cases: [{ returns: 1 }] } }\n' });
-    const ended = await result(['-', '--tool-calls', '2', '--tools', 't.yaml'], command('call tool.t.One()', 'call tool.t.One()', 'emit 2', 'call tool.t.One()'), cwd);
+    const ended = await result(
+      ['-', '--tool-calls', '2', '--tools', 't.yaml'],
+      command('call tool.t.One()', 'call tool.t.One()', 'emit 2', 'call tool.t.One()'),
+      cwd,
+    );
     expect(ended).toMatchObject({ code: 5, emits: ['2'], error: { code: 'ERR_QUOTA', limit: 'toolCalls', allowed: 2 } });
   });
 
@@ -64,13 +84,20 @@ describe('limits of a run', () => {
       { id: 1, src: command('emit 1') },
       { id: 'wall', src: command('call tool.t.Never()'), limits: { wallMs: 200 } },
       { id: 2, src: command('emit 2') },
-      { id: 'memory', src: command('set s = "x"', 'while true', '  set s = s + s', 'endwhile'), limits: { memoryBytes: 33_554_432 } },
+      {
+        id: 'memory',
+        src: command('set s = "x"', 'while true', '  set s = s + s', 'endwhile'),
+        limits: { memoryBytes: 33_554_432 },
+      },
       { id: 3, src: command('emit 3') },
     ];
     const stdin = requests.map((request) => `${JSON.stringify(request)}\n`).join('');
     const ended = await neuroscript(['run', '--jsonl', '--tools', 't.yaml'], { cwd, stdin });
     expect(ended.code).toBe(0);
-    const results = ended.stdout.trimEnd().split('\n').map((line) => JSON.parse(line));
+    const results = ended.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
     expect(results.map(({ id, ok, emits, error }) => ({ id, ok, emits, code: error?.code ?? null }))).toEqual([
       { id: 'cpu', ok: false, emits: [], code: 'ERR_QUOTA' },
       { id: 1, ok: true, emits: ['1'], code: null },

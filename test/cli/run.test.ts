@@ -20,7 +20,8 @@ describe('run', () => {
   it('runs all files in one sandbox: definitions of all, then command blocks in order, then call, then events', async () => {
     const cwd = folder({
       'a.ns': command('emit "first " + twice(2)'),
-      'lib.ns': 'func twice(needs n) means\n  return n * 2\nendfunc\non event "tick" as e do\n  emit "tick " + e["payload"][0]["Payload"]["n"]\nendon\n',
+      'lib.ns':
+        'func twice(needs n) means\n  return n * 2\nendfunc\non event "tick" as e do\n  emit "tick " + e["payload"][0]["Payload"]["n"]\nendon\n',
       'b.ns': command('emit "second " + g'),
     });
     const args = ['a.ns', 'lib.ns', 'b.ns', '--global', 'g="G"', '--call', 'twice', '--arg', '21'];
@@ -151,6 +152,10 @@ describe('run', () => {
     expect(plain.stdout).toBe('started\n');
     const json = await neuroscript(['run', 'a.ns', '--tools', 't.yaml', '--json'], { cwd, interruptAfterMs: 1500 });
     expect(json.code).toBe(130);
-    expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, emits: ['started'], error: { kind: 'cancelled', code: 'ERR_CANCELLED' } });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: false,
+      emits: ['started'],
+      error: { kind: 'cancelled', code: 'ERR_CANCELLED' },
+    });
   });
 });

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { EXIT, type ExitCode } from './exit.ts';
+import type { Execute } from './terminal.ts';
+
+/** `bench NAME`: loads the harness only when it is asked for, since it brings peers that are installed for development alone. */
+export function addBench(program: Command, execute: Execute): void {
+  program
+    .command('bench')
+    .summary('measure limits and speed')
+    .description('Measures how exactly limits hold (quotas), and speed beside other sandboxes (turns, interp).')
+    .argument('<NAME>', 'quotas, turns or interp')
+    .option('--json', 'print the numbers as JSON')
+    .option('--quick', 'few samples, to see that it works')
+    .action((name: string, flags: { readonly json?: true; readonly quick?: true }) =>
+      execute(() => bench([name, ...(flags.json ? ['--json'] : []), ...(flags.quick ? ['--quick'] : [])])),
+    );
+}
+
+async function bench(args: readonly string[]): Promise<ExitCode> {
+  const { benchMain } = await import('../../bench/main.ts');
+  const code = await benchMain(args);
+  if (code === 0) return EXIT.ok;
+  return code === EXIT.usage ? EXIT.usage : EXIT.runtime;
+}

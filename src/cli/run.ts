@@ -1,0 +1,157 @@
+import type { Command } from 'commander';
+import { createHostContext, SILENT_LOGGER } from '../context/index.ts';
+import { createRuntime, type Runtime } from '../runtime/index.ts';
+import { LIMITS } from '../sandbox/limits.ts';
+import type { EventInput, OutFrame, Source, TaggedJson } from '../wire/protocol.ts';
+import { toPublicResult } from '../wire/public.ts';
+import type { RunResult } from '../wire/result.ts';
+import { EXIT, type ExitCode, exitOf } from './exit.ts';
+import { UsageError } from './failure.ts';
+import { readSources, STDIN } from './input.ts';
+import { answerRequests } from './jsonl.ts';
+import { addLimits, limitsOf, parseJson, parsePair, repeatable } from './options.ts';
+import { renderDiagnostic, renderError, SYNTAX } from './render.ts';
+import { readSetup, type SetupFlags } from './setup.ts';
+import type { Execute, Terminal } from './terminal.ts';
+import { printable, printableLines } from './text.ts';
+import { renderCall } from './trace.ts';
+
+interface Pair {
+  readonly name: string;
+  readonly value: TaggedJson;
+}
+
+interface RunFlags extends SetupFlags {
+  readonly call?: string;
+  readonly arg?: readonly TaggedJson[];
+  readonly global?: readonly Pair[];
+  readonly event?: readonly Pair[];
+  readonly json?: true;
+  readonly jsonl?: true;
+  readonly trace?: true;
+}
+
+const HELP = `
+All FILEs share one sandbox: the definitions of all of them, then their command blocks in order, then --call, then
+each --event. Emits go to standard output as they happen; whispers, as [target] text, and errors to standard error.
+A FILE that reads with promptuser gets standard input.
+
+Examples:
+  neuroscript run lib.ns main.ns --tools mocks.yaml --trace
+  neuroscript run lib.ns --call add --arg 1 --arg '"text"' --json
+  neuroscript run job.ns --global limit=10 --event 'tick={"n":1}'
+  printf '{"id":1,"src":"command\\\\nemit 1\\\\nendcommand"}\\n' | neuroscript run --jsonl
+`;
+
+/** `run FILE…`, `run -`, `run --jsonl`. */
+export function addRun(program: Command, execute: Execute): void {
+  const command = program
+    .command('run')
+    .summary('run programs')
+    .description('Runs NeuroScript programs in a sandbox.')
+    .argument('[FILE...]', "program files; '-' is standard input")
+    .option('--call <PROCEDURE>', 'then call this procedure; --json shows what it returns')
+    .option(
+      '--arg <JSON>',
+      'an argument for --call (repeatable)',
+      repeatable((text) => parseJson('--arg', text)),
+    )
+    .option(
+      '--global <NAME=JSON>',
+      'a variable that programs find set (repeatable)',
+      repeatable((text) => parsePair('--global', text)),
+    )
+    .option('--event <NAME=JSON>', 'then deliver this event (repeatable)', repeatable(eventPair))
+    .option('--tools <FILE>', 'tools file (YAML): mock tools that programs may call')
+    .option('--policy <FILE>', 'policy file (YAML); without one, exactly the tools of --tools are allowed')
+    .option('--trace', 'show every tool call with arguments, result, time and fork; with --json, add the journal')
+    .option('--json', 'print one result object at the end')
+    .option('--jsonl', 'read one request object a line from standard input, print one result object a line');
+  addLimits(command, 'run')
+    .addHelpText('after', HELP)
+    .action((files: string[], flags: RunFlags) => execute((terminal) => run(files, flags, terminal)));
+}
+
+function eventPair(text: string): Pair {
+  return text.includes('=') ? parsePair('--event', text) : { name: text, value: null };
+}
+
+async function run(files: readonly string[], flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
+  refuseContradictions(files, flags);
+  const limits = limitsOf({ ...flags });
+  const { tools, policy } = await readSetup(flags);
+  if (flags.jsonl) {
+    await using runtime = await createRuntime({ tools, policy, limits });
+    return await answerRequests(runtime, terminal, flags.trace === true);
+  }
+  const most = LIMITS.find((limit) => limit.key === 'sourceBytes');
+  const sources = await readSources(files, limits.sourceBytes ?? most?.default ?? 0, () => terminal.stdin);
+  await using runtime = await createRuntime({ tools, policy, limits, concurrency: 1 });
+  const result = await perform(runtime, sources, flags, terminal);
+  report(result, sources, flags, terminal);
+  return exitOf(result.error);
+}
+
+function refuseContradictions(files: readonly string[], flags: RunFlags): void {
+  if (flags.jsonl) {
+    if (files.length > 0) throw new UsageError('--jsonl reads its programs from standard input and takes no FILE');
+    for (const flag of ['json', 'call', 'arg', 'global', 'event'] as const)
+      if (flags[flag] !== undefined)
+        throw new UsageError(`--${flag} does not go with --jsonl: every request says that for itself`);
+  } else if (files.length === 0) {
+    throw new UsageError("run needs a FILE, or '-' for standard input");
+  }
+  if (flags.arg !== undefined && flags.call === undefined) throw new UsageError('--arg needs --call, the procedure it is for');
+}
+
+function perform(runtime: Runtime, sources: readonly Source[], flags: RunFlags, terminal: Terminal): Promise<RunResult> {
+  const readsProgram = sources.some((source) => source.name === STDIN);
+  const host = createHostContext({
+    logger: SILENT_LOGGER,
+    // Opened by the first question, so that a program that asks nothing does not wait for a terminal.
+    ...(readsProgram ? {} : { stdin: { [Symbol.asyncIterator]: () => terminal.stdin[Symbol.asyncIterator]() } }),
+    // Standard output is for emits alone; a question on it would end up in the file that they are written to.
+    stdout: { write: (text) => terminal.err.text(printableLines(text)) },
+  });
+  const live = flags.json !== true;
+  const events: EventInput[] = (flags.event ?? []).map(({ name, value }) => ({ name, source: 'cli', payload: value }));
+  return runtime
+    .interpreter({ host })
+    .fork()
+    .perform({
+      sources,
+      globals: Object.fromEntries((flags.global ?? []).map(({ name, value }) => [name, value])),
+      events,
+      signal: terminal.interrupt,
+      ...(flags.call === undefined ? {} : { call: { name: flags.call, args: flags.arg ?? [] } }),
+      ...(live ? { onOut: (out: OutFrame) => show(out, terminal) } : {}),
+      ...(live && flags.trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
+    });
+}
+
+/** What programs say reaches a file or a pipe byte for byte, and a person's terminal without control characters. */
+function show(out: OutFrame, terminal: Terminal): void {
+  for (const text of out.emits) terminal.out.line(terminal.outIsTTY ? printableLines(text) : text);
+  for (const { to, text } of out.whispers) {
+    const label = terminal.paintErr.dim(`[${printable(to)}]`);
+    for (const line of text.split('\n')) terminal.err.line(`${label} ${printableLines(line)}`);
+  }
+}
+
+function report(result: RunResult, sources: readonly Source[], flags: RunFlags, terminal: Terminal): void {
+  if (flags.json) {
+    terminal.out.line(JSON.stringify(toPublicResult(result, flags.trace === true)));
+    return;
+  }
+  const texts = new Map(sources.map((source) => [source.name, source.text]));
+  const paint = terminal.paintErr;
+  const lines: string[] = [];
+  for (const { event, error } of result.eventErrors) {
+    lines.push(paint.yellow(`a handler of event '${printable(event)}' failed:`), ...renderError(error, texts, paint));
+  }
+  if (result.errors !== undefined && result.errors.length > 0) {
+    for (const found of result.errors) lines.push(...renderDiagnostic(found, SYNTAX, texts, paint));
+  } else if (result.error !== null) lines.push(...renderError(result.error, texts, paint));
+  if (result.outputComplete === false) lines.push('the worker was killed: the last emits may be missing');
+  for (const line of lines) terminal.err.line(line);
+}
