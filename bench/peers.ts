@@ -2,20 +2,25 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type Engine, timed } from './engine.ts';
 
+/** What every engine is held to where it can be: ours has limits that cannot be switched off. */
+const SECONDS = 10;
+const MEMORY_MB = 64;
+
 /** pydantic's Monty: Python in Rust, in this process, as its package offers it. */
 export async function openMonty(): Promise<Engine> {
   const { Monty } = await import('@pydantic/monty');
   return {
     name: '@pydantic/monty',
     boundary: 'in process',
-    run: ({ python }) => timed(() => new Monty(python).run()),
+    run: ({ python }) =>
+      timed(() => new Monty(python).run({ limits: { maxDurationSecs: SECONDS, maxMemory: MEMORY_MB * 1024 * 1024 } })),
     async [Symbol.asyncDispose]() {},
   };
 }
 
 /** QuickJS in WebAssembly: a fresh runtime and context per run, disposed within the measured time. */
 export async function openQuickJs(): Promise<Engine> {
-  const { getQuickJS } = await import('quickjs-emscripten');
+  const { getQuickJS, shouldInterruptAfterDeadline } = await import('quickjs-emscripten');
   const quickjs = await getQuickJS();
   return {
     name: 'quickjs-emscripten',
@@ -23,6 +28,8 @@ export async function openQuickJs(): Promise<Engine> {
     run: ({ javascript }) =>
       timed(() => {
         const context = quickjs.newContext();
+        context.runtime.setMemoryLimit(MEMORY_MB * 1024 * 1024);
+        context.runtime.setInterruptHandler(shouldInterruptAfterDeadline(Date.now() + SECONDS * 1000));
         try {
           return context.unwrapResult(context.evalCode(javascript)).consume((handle) => context.dump(handle));
         } finally {
