@@ -182,6 +182,7 @@ export type WorkerFrame =
       readonly version: number;
       readonly pid: number;
       readonly node: string;
+      /** Scopes of Node's permission model that the worker found closed just before this frame. */
       readonly dropped: readonly string[];
     }
   /** The sources are parsed; the program starts now. Clock of `usage` and of the host's wall timer. */
@@ -193,6 +194,8 @@ export type WorkerFrame =
       readonly result: GuestResult;
       readonly usage: Usage;
       readonly errors: readonly Diagnostic[];
+      /** The isolate hit a hard limit: what it had not sent is lost, and the worker exits after this frame. */
+      readonly last: boolean;
     }
   | {
       readonly t: 'parsed';

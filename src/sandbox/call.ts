@@ -1,0 +1,93 @@
+import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
+import type { HostFrame, TaggedJson, WorkerFrame } from '../wire/protocol.ts';
+import type { CallIo, FinalReply } from './handlers.ts';
+
+type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
+type Question = Extract<HostFrame, { t: 'var.get' | 'var.set' }>;
+
+const OVER = 'the call is over: its variables cannot be reached any more';
+
+/**
+ * One open call. Exactly one side speaks at a time: questions about variables are asked one after another, however many a
+ * handler asks at once, and the answer waits for the last of them.
+ */
+export class OpenCall implements CallIo {
+  readonly #send: (frame: HostFrame) => void;
+  readonly #closed: (reply: FinalReply) => void;
+  readonly #abort = new AbortController();
+  readonly #waiting: { readonly ask: Question; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
+  #reply: FinalReply | null = null;
+  #over = false;
+
+  /** `closed` is called once, when the answer has been sent. */
+  constructor(send: (frame: HostFrame) => void, closed: (reply: FinalReply) => void) {
+    this.#send = send;
+    this.#closed = closed;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  async getVar(name: string): Promise<{ found: boolean; value: TaggedJson }> {
+    const { found, value } = await this.#question({ t: 'var.get', name });
+    return { found, value };
+  }
+
+  async setVar(name: string, value: TaggedJson): Promise<string | null> {
+    return (await this.#question({ t: 'var.set', name, value })).error;
+  }
+
+  /** Answers the call. Only the first answer counts. */
+  reply(reply: FinalReply): void {
+    if (this.#over || this.#reply !== null) return;
+    this.#reply = reply;
+    if (this.#waiting.length === 0) this.#close();
+  }
+
+  /** Ends the call from outside: the handler's signal is aborted and the program gets `halt` instead of an answer. */
+  halt(error: ErrorInfo): void {
+    if (this.#over) return;
+    this.#reply = { t: 'halt', error };
+    this.#abort.abort(error);
+    const [open, ...rest] = this.#waiting.splice(0);
+    for (const { answer } of rest) answer.reject(new RuntimeClosedError(OVER));
+    if (open === undefined) this.#close();
+    else this.#waiting.push(open);
+  }
+
+  /** The worker is gone; nobody waits for an answer. */
+  lost(error: ErrorInfo): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#abort.abort(error);
+    for (const { answer } of this.#waiting.splice(0)) answer.reject(new RuntimeClosedError(OVER));
+  }
+
+  /** The worker answers a question. False when none is open. */
+  answered(frame: VarFrame): boolean {
+    const open = this.#waiting.shift();
+    if (open === undefined) return false;
+    open.answer.resolve(frame);
+    const next = this.#waiting[0];
+    if (next !== undefined) this.#send(next.ask);
+    else if (this.#reply !== null) this.#close();
+    return true;
+  }
+
+  async #question(ask: Question): Promise<VarFrame> {
+    if (this.#over || this.#reply !== null) throw new RuntimeClosedError(OVER);
+    const answer = Promise.withResolvers<VarFrame>();
+    this.#waiting.push({ ask, answer });
+    if (this.#waiting.length === 1) this.#send(ask);
+    return answer.promise;
+  }
+
+  #close(): void {
+    const reply = this.#reply;
+    if (reply === null) return;
+    this.#over = true;
+    this.#send(reply);
+    this.#closed(reply);
+  }
+}

@@ -1,0 +1,277 @@
+import { cancelledError, quotaError, timeoutError, workerError } from '../wire/breach.ts';
+import { type ErrorInfo, WireError } from '../wire/errors.ts';
+import { frameLimit } from '../wire/frames.ts';
+import type { GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
+import { OpenCall } from './call.ts';
+import type { FinalReply, RunHandlers, SandboxResult } from './handlers.ts';
+import { diedOf, lostResult, messageOf, withVerdict } from './outcome.ts';
+import type { Watchdog, Watched } from './watchdog.ts';
+import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
+
+type ResultFrame = Extract<WorkerFrame, { t: 'result' }>;
+
+/** What the pool wants to know of a run on one of its workers. */
+export interface ExecutionOwner {
+  /** The worker waits for the host, or goes on. */
+  onBlocked(blocked: boolean): void;
+  /** Called once. */
+  onEnd(result: SandboxResult): void;
+}
+
+/** Parsing comes before the program's own time; a megabyte takes a fraction of this. */
+const PARSE_MS = 5_000;
+/** How long a program may take to end once its call was answered with `halt`, before its worker is killed. */
+const HALT_MS = 20;
+/** The same when the host's own handler halted it, where no clock is running out. */
+const REFUSED_MS = 250;
+/** How long the interpreter may take to notice by itself that its wall time is over. */
+const WALL_MS = 25;
+
+const MB = 1024 * 1024;
+/** Resident memory above what a limit allows: V8's garbage and its new space, before the last resort. */
+const RSS_SLACK = 64 * MB;
+/** The tree of a source, and its compiled form, in bytes per byte of source. */
+const TREE_FACTOR = 64;
+/** CPU time above the limit at which the host stops waiting for the interpreter's own meter. */
+const CPU_SLACK_MS = 100;
+/** The worker's own share of a call, on the same thread. */
+const CALL_CPU_MS = 2;
+
+/**
+ * One run on one worker, from its `run` frame to its end. Whatever happens on the way is turned into one result; the order of
+ * frames is enforced, and time, memory, cancellation and death of the worker end it.
+ */
+export class Execution implements WorkerTask {
+  readonly #worker: WorkerProcess;
+  readonly #input: RunInput;
+  readonly #handlers: RunHandlers;
+  readonly #signal: AbortSignal | undefined;
+  readonly #owner: ExecutionOwner;
+  readonly #watchdog: Watchdog;
+  readonly #id: number;
+  readonly #onAbort = (): void => this.cancel('the run was cancelled');
+  #started: number | null = null;
+  #startCpu: number | null = null;
+  /** CPU time of the program when its worker was killed. */
+  #cpuMs: number | null = null;
+  #lastSeq = 0;
+  #calls = 0;
+  #outputBytes = 0;
+  #call: OpenCall | null = null;
+  /** Why the host ends the run; the worker's own account cannot change it. */
+  #verdict: ErrorInfo | null = null;
+  #over = false;
+  #deadline: NodeJS.Timeout | undefined;
+  #toolTimer: NodeJS.Timeout | undefined;
+  #grace: NodeJS.Timeout | undefined;
+  #watched: Watched | null = null;
+
+  constructor(init: {
+    worker: WorkerProcess;
+    id: number;
+    input: RunInput;
+    handlers: RunHandlers;
+    signal: AbortSignal | undefined;
+    owner: ExecutionOwner;
+    watchdog: Watchdog;
+  }) {
+    this.#worker = init.worker;
+    this.#id = init.id;
+    this.#input = init.input;
+    this.#handlers = init.handlers;
+    this.#signal = init.signal;
+    this.#owner = init.owner;
+    this.#watchdog = init.watchdog;
+  }
+
+  /** Throws, without having begun, when the input cannot be sent. */
+  begin(): void {
+    this.#worker.assign(this, frameLimit(this.#input.limits));
+    try {
+      this.#worker.send({ t: 'run', id: this.#id, input: this.#input });
+    } catch (error) {
+      this.#worker.free();
+      throw error;
+    }
+    this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
+    const message = `parsing took longer than ${PARSE_MS} ms`;
+    this.#deadline = setTimeout(
+      () => this.#end(timeoutError({ limit: 'wallMs', allowed: PARSE_MS, used: PARSE_MS }, message), 0),
+      PARSE_MS,
+    );
+  }
+
+  /** Ends the run with `ERR_CANCELLED`: at once while it computes, after its handler's signal while it waits for a call. */
+  cancel(message: string): void {
+    this.#end(cancelledError(message), this.#call === null ? 0 : HALT_MS);
+  }
+
+  onFrame(frame: WorkerFrame): void {
+    const free = this.#started !== null && this.#call === null;
+    if (frame.t === 'started' && frame.id === this.#id && this.#started === null) this.#onStarted();
+    else if (frame.t === 'out' && free) this.#onOut(frame);
+    else if ((frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask') && free) this.#onCall(frame);
+    else if (frame.t === 'result' && frame.id === this.#id && this.#call === null) this.#onResult(frame);
+    else if (frame.t !== 'var' || this.#call?.answered(frame) !== true)
+      throw new WireError(`a frame '${frame.t}' came out of turn`);
+  }
+
+  onGone(gone: Gone): void {
+    const elapsed = this.#elapsed();
+    const error = this.#verdict ?? diedOf(gone, this.#input.limits.memoryBytes);
+    this.#call?.lost(error);
+    const [phase, wallMs] = this.#started === null ? (['parse', 0] as const) : (['exec', elapsed] as const);
+    const counted = { wallMs, cpuMs: this.#cpuMs ?? wallMs, toolCalls: this.#calls, outputBytes: this.#outputBytes };
+    this.#finish(lostResult(phase, error, counted));
+  }
+
+  #onStarted(): void {
+    clearTimeout(this.#deadline);
+    this.#started = performance.now();
+    const { wallMs } = this.#input.limits;
+    const late = (): void => {
+      const used = Math.round(this.#elapsed());
+      const message = `the program ran for ${used} ms, ${wallMs} ms are allowed`;
+      this.#end(timeoutError({ limit: 'wallMs', allowed: wallMs, used }, message), this.#call === null ? WALL_MS : HALT_MS);
+    };
+    this.#deadline = setTimeout(late, wallMs);
+    this.#watch();
+    this.#hand(() => this.#handlers.onStarted?.());
+  }
+
+  #watch(): void {
+    const { meter } = this.#worker;
+    const base = meter?.rssBytes() ?? null;
+    const startCpu = meter?.cpuMs() ?? null;
+    if (meter === null || base === null || startCpu === null) return;
+    this.#startCpu = startCpu;
+    const { memoryBytes, cpuMs } = this.#input.limits;
+    const sourceChars = this.#input.sources.reduce((sum, { text }) => sum + text.length, 0);
+    this.#watched = {
+      meter,
+      maxRssBytes: base + memoryBytes * 1.25 + RSS_SLACK + sourceChars * TREE_FACTOR,
+      maxCpuMs: () => startCpu + cpuMs * 1.25 + CPU_SLACK_MS + this.#calls * CALL_CPU_MS,
+      exceeded: (what, reading) => {
+        const used = Math.round(what === 'rss' ? reading - base : reading - startCpu);
+        const error =
+          what === 'rss'
+            ? quotaError(
+                { limit: 'memoryBytes', allowed: memoryBytes, used },
+                `the worker of the program grew by ${used} bytes, ${memoryBytes} are allowed`,
+              )
+            : quotaError(
+                { limit: 'cpuMs', allowed: cpuMs, used },
+                `the program computed for ${used} ms, ${cpuMs} ms are allowed`,
+              );
+        this.#end(error, 0);
+      },
+    };
+    this.#watchdog.add(this.#watched);
+  }
+
+  #onOut(frame: OutFrame): void {
+    for (const text of frame.emits) this.#outputBytes += Buffer.byteLength(text, 'utf8') + 1;
+    this.#hand(() => this.#handlers.onOut(frame));
+  }
+
+  #onCall(call: GuestCall): void {
+    if (call.seq <= this.#lastSeq) throw new WireError(`call ${call.seq} came after call ${this.#lastSeq}`);
+    this.#lastSeq = call.seq;
+    if (call.t === 'tool') this.#calls++;
+    const open = new OpenCall(
+      (frame) => this.#send(frame),
+      (reply) => this.#onReplied(reply),
+    );
+    this.#call = open;
+    this.#owner.onBlocked(true);
+    if (this.#verdict !== null) {
+      open.halt(this.#verdict);
+      return;
+    }
+    const { toolMs } = this.#input.limits;
+    this.#toolTimer = setTimeout(() => {
+      const name = call.t === 'tool' ? call.name : call.t;
+      const message = `${name} did not answer within ${toolMs} ms`;
+      this.#end(timeoutError({ limit: 'toolMs', allowed: toolMs, used: toolMs }, message), HALT_MS);
+    }, toolMs);
+    void this.#answer(call, open);
+  }
+
+  async #answer(call: GuestCall, open: OpenCall): Promise<void> {
+    let reply: FinalReply;
+    try {
+      reply = await this.#handlers.onCall(call, open);
+    } catch (error) {
+      reply = { t: 'halt', error: workerError(`the host's handler of a call failed: ${messageOf(error)}`) };
+    }
+    open.reply(reply);
+  }
+
+  /** An answer may be too large for any frame, or hold what JSON cannot. */
+  #send(frame: HostFrame): void {
+    try {
+      this.#worker.send(frame);
+    } catch (error) {
+      this.#end(workerError(`the answer to a call cannot be sent: ${messageOf(error)}`), 0);
+    }
+  }
+
+  #onReplied(reply: FinalReply): void {
+    clearTimeout(this.#toolTimer);
+    this.#call = null;
+    this.#owner.onBlocked(false);
+    if (reply.t === 'halt') this.#end(reply.error, REFUSED_MS);
+  }
+
+  /** Calls a handler of the host; one that throws ends the run, not the host. */
+  #hand(handler: () => void): void {
+    try {
+      handler();
+    } catch (error) {
+      this.#end(workerError(`the host's handler of output failed: ${messageOf(error)}`), 0);
+    }
+  }
+
+  /** Decides that the run ends with this error. The first decision counts. With no grace the worker is killed at once. */
+  #end(verdict: ErrorInfo, graceMs: number): void {
+    if (this.#over || this.#verdict !== null) return;
+    this.#verdict = verdict;
+    this.#stopTimers();
+    this.#call?.halt(verdict);
+    if (graceMs === 0) this.#kill();
+    else this.#grace = setTimeout(() => this.#kill(), graceMs);
+  }
+
+  #kill(): void {
+    const now = this.#worker.meter?.cpuMs() ?? null;
+    if (now !== null && this.#startCpu !== null) this.#cpuMs = now - this.#startCpu;
+    this.#worker.kill();
+  }
+
+  #onResult(frame: ResultFrame): void {
+    if (this.#started === null && frame.result.ok) throw new WireError("a success came before 'started'");
+    this.#worker.free();
+    const { result, usage, errors } = frame;
+    this.#finish({ result: withVerdict(result, this.#verdict), usage, errors, outputComplete: !frame.last });
+  }
+
+  #finish(result: SandboxResult): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#stopTimers();
+    clearTimeout(this.#grace);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#owner.onEnd(result);
+  }
+
+  #stopTimers(): void {
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#toolTimer);
+    if (this.#watched !== null) this.#watchdog.remove(this.#watched);
+    this.#watched = null;
+  }
+
+  #elapsed(): number {
+    return this.#started === null ? 0 : performance.now() - this.#started;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Diagnostic, GuestCall, GuestReply, GuestResult, OutFrame, TaggedJson, Usage } from '../wire/protocol.ts';
+
+/** What closes a call. */
+export type FinalReply = Extract<GuestReply, { t: 'ok' | 'error' | 'halt' }>;
+
+/** What the host does for one run. A handler that throws ends the run with `ERR_WORKER`, kind `internal`. */
+export interface RunHandlers {
+  /** The sources are parsed, the program starts. */
+  onStarted?(): void;
+  /** Output of the program, in order, always before the call that comes after it. */
+  onOut(out: OutFrame): void;
+  /** Answers a call; the program waits. The answer is ignored once `io.signal` is aborted. */
+  onCall(call: GuestCall, io: CallIo): Promise<FinalReply>;
+  /**
+   * The run belongs to a call of another run that waits for it, so it may not wait for a place that its ancestors hold: it gets
+   * a worker at once or is refused with `BusyError`.
+   */
+  readonly nested?: boolean;
+}
+
+/** What a handler may do while its call is open. Afterwards every method rejects with `RuntimeClosedError`. */
+export interface CallIo {
+  /** Aborted when the call is over before its answer: wall or tool time, cancellation, death of the worker. The reason is an `ErrorInfo`. */
+  readonly signal: AbortSignal;
+  /** Reads a variable of the fork that made the call. */
+  getVar(name: string): Promise<{ readonly found: boolean; readonly value: TaggedJson }>;
+  /** Sets one; resolves to the reason when the fork refuses, else to null. */
+  setVar(name: string, value: TaggedJson): Promise<string | null>;
+}
+
+/** How a run ended, whoever ended it. */
+export interface SandboxResult {
+  readonly result: GuestResult;
+  readonly usage: Usage;
+  /** All syntax errors, when that is why it did not start. */
+  readonly errors: readonly Diagnostic[];
+  /** False when the worker or its isolate was stopped from outside: output it had gathered may be missing. */
+  readonly outputComplete: boolean;
+}

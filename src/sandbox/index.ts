@@ -1,0 +1,14 @@
+export type { CallIo, FinalReply, RunHandlers, SandboxResult } from './handlers.ts';
+export type { ParseOutcome } from './inquiry.ts';
+export type { WorkerFiles } from './launch.ts';
+export {
+  checkLimits,
+  defaultLimits,
+  LIMITS,
+  type Limit,
+  type LimitOptions,
+  resolveLimits,
+  tighten,
+  type Unit,
+} from './limits.ts';
+export { Sandbox, type SandboxOptions } from './sandbox.ts';

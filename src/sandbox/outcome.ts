@@ -1,0 +1,70 @@
+import { quotaError, workerError } from '../wire/breach.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { GuestResult, Phase, Usage } from '../wire/protocol.ts';
+import type { SandboxResult } from './handlers.ts';
+import type { Gone } from './worker.ts';
+
+/** What the host itself has seen of a run whose worker cannot tell. */
+export interface Seen {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly toolCalls: number;
+  readonly outputBytes: number;
+}
+
+const NOTHING_SEEN: Seen = { wallMs: 0, cpuMs: 0, toolCalls: 0, outputBytes: 0 };
+
+/** The result of a run that the worker could not report: fuel and memory of the script are unknown and stand at 0. */
+export function lostResult(phase: Phase, error: ErrorInfo, seen: Seen): SandboxResult {
+  const { toolCalls, outputBytes } = seen;
+  const usage: Usage = { fuel: 0, peakMemoryBytes: 0, ...seen };
+  const result: GuestResult = {
+    ok: false,
+    phase,
+    result: null,
+    eventErrors: [],
+    error,
+    fuel: 0,
+    peakMemoryBytes: 0,
+    toolCalls,
+    outputBytes,
+  };
+  return { result, usage, errors: [], outputComplete: phase !== 'exec' };
+}
+
+/** The result of a run that never got a worker. */
+export function unstartedResult(error: ErrorInfo): SandboxResult {
+  return lostResult('request', error, NOTHING_SEEN);
+}
+
+/** A worker's result under the host's own decision; of the worker's account only the place in the source is taken over. */
+export function withVerdict(result: GuestResult, verdict: ErrorInfo | null): GuestResult {
+  if (verdict === null) return result;
+  const told = result.error;
+  const place =
+    told?.code === verdict.code ? { source: told.source, line: told.line, column: told.column, stack: told.stack } : {};
+  return { ...result, ok: false, result: null, error: { ...verdict, ...place } };
+}
+
+/** The error of a run whose worker died of itself. */
+export function diedOf({ how, violation, stderr }: Gone, memoryBytes: number): ErrorInfo {
+  if (violation !== null) return workerError(`the worker process broke the protocol and was killed: ${violation}`);
+  if (/out of memory|is_heap_oom|Allocation failed/i.test(stderr)) {
+    return quotaError(
+      { limit: 'memoryBytes', allowed: memoryBytes },
+      `the program needs more memory than ${memoryBytes} bytes; its worker process ran out of it`,
+    );
+  }
+  const hint = how === 'signal SIGKILL' ? 'somebody else killed it: the system does when memory is short' : lastLine(stderr);
+  return workerError(`the worker process crashed: ${how}`, hint);
+}
+
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function lastLine(text: string): string | undefined {
+  const line = text.slice(text.lastIndexOf('\n') + 1).slice(0, 300);
+  return line === '' ? undefined : `its last words: ${line}`;
+}

@@ -1,0 +1,243 @@
+import { BusyError, ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import { launch, type WorkerFiles } from './launch.ts';
+import { messageOf } from './outcome.ts';
+import { WorkerProcess } from './worker.ts';
+
+/** Something that needs a worker for itself for a while. */
+export interface Job {
+  /** May not wait for a place, see `RunHandlers.nested`. */
+  readonly nested: boolean;
+  /** Called with a free worker. Must call `pool.release(worker)` once it is done with it, dead or alive. */
+  start(worker: WorkerProcess): void;
+  /** No worker will come: the pool is closed, or none can be started. */
+  fail(error: RuntimeClosedError | Error): void;
+}
+
+export interface PoolOptions {
+  readonly concurrency: number;
+  readonly maxWorkers: number;
+  readonly queueLength: number;
+  readonly files: WorkerFiles;
+  /** The memory limit most runs will have, for which isolates are prepared. */
+  readonly memoryBytes: number;
+}
+
+/** A worker is replaced after this many runs, whatever they did to it. */
+const MAX_RUNS = 2_000;
+/** The same when its process has grown by this much since it started. */
+const MAX_GROWTH = 64 * 1024 * 1024;
+/** Starts that may fail one after another before the jobs that wait are told. */
+const MAX_FAILED_STARTS = 3;
+const RETRY_MS = 100;
+/** A worker beyond `concurrency`, made while others waited for the host, is given up after doing nothing for so long. */
+const SPARE_MS = 5_000;
+
+/**
+ * The workers and the jobs that wait for one. At most `concurrency` jobs are begun at a time, not counting those that wait for
+ * the host, for which the pool grows up to `maxWorkers`; an answer to a waiting job is never held back. Workers are started ahead,
+ * replaced when they die, and renewed when worn. First come, first served.
+ */
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #workers = new Set<WorkerProcess>();
+  readonly #starting = new Set<WorkerProcess>();
+  readonly #idle: WorkerProcess[] = [];
+  readonly #busy = new Set<WorkerProcess>();
+  readonly #blocked = new Set<WorkerProcess>();
+  readonly #worn = new Set<WorkerProcess>();
+  readonly #queue: Job[] = [];
+  #failedStarts = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #spare: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Starts the workers; resolves with the first that is ready. Throws {@link ConfigError} when none can be started. */
+  async open(): Promise<void> {
+    try {
+      await Promise.any(Array.from({ length: this.#options.concurrency }, () => this.#spawn()));
+    } catch (error) {
+      await this.close();
+      throw new ConfigError(error instanceof AggregateError ? messageOf(error.errors[0]) : messageOf(error), { cause: error });
+    }
+  }
+
+  /** Begins a job now or later. Throws {@link RuntimeClosedError} and, when the queue is full, {@link BusyError}. */
+  submit(job: Job): void {
+    if (this.#closed) throw new RuntimeClosedError();
+    const mayBegin = job.nested || (this.#queue.length === 0 && this.#computing < this.#options.concurrency);
+    const worker = mayBegin ? this.#idle.pop() : undefined;
+    if (worker !== undefined) this.#begin(job, worker);
+    else if (job.nested) this.#startOwn(job);
+    else this.#enqueue(job);
+  }
+
+  /** Takes back a job that waits. False when it does not wait any more. */
+  withdraw(job: Job): boolean {
+    const at = this.#queue.indexOf(job);
+    if (at >= 0) this.#queue.splice(at, 1);
+    return at >= 0;
+  }
+
+  /** A busy worker waits for the host, or goes on. */
+  block(worker: WorkerProcess, blocked: boolean): void {
+    if (blocked) this.#blocked.add(worker);
+    else this.#blocked.delete(worker);
+    if (blocked) this.#serve();
+  }
+
+  /** Takes a worker back from a job. `reusable` is false when its process may have kept something of a hard breach. */
+  release(worker: WorkerProcess, reusable: boolean): void {
+    this.#busy.delete(worker);
+    this.#blocked.delete(worker);
+    worker.runs++;
+    if (worker.dead || this.#closed) return;
+    if (isWorn(worker)) this.#worn.add(worker);
+    if (reusable) this.#settle(worker);
+    else this.#dismiss(worker);
+  }
+
+  /** Ends all workers; jobs that wait fail. Resolves when every process is gone. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    clearTimeout(this.#spare);
+    for (const job of this.#queue.splice(0)) job.fail(new RuntimeClosedError());
+    const all = [...this.#workers];
+    for (const worker of all) worker.kill();
+    await Promise.all(all.map(({ gone }) => gone));
+  }
+
+  get #computing(): number {
+    return this.#busy.size - this.#blocked.size;
+  }
+
+  #enqueue(job: Job): void {
+    if (this.#queue.length >= this.#options.queueLength)
+      throw new BusyError(`${this.#queue.length} runs are waiting already, ${this.#options.queueLength} may`);
+    this.#queue.push(job);
+    this.#grow();
+  }
+
+  /** Starts a worker for this job alone. */
+  #startOwn(job: Job): void {
+    if (this.#workers.size >= this.#options.maxWorkers)
+      throw new BusyError(`a nested run needs a worker of its own, and all ${this.#options.maxWorkers} are taken`);
+    const fail = (error: unknown): void => job.fail(this.#closed ? new RuntimeClosedError() : new Error(messageOf(error)));
+    try {
+      const own = this.#create();
+      own.ready.then(() => (this.#closed ? fail(undefined) : this.#begin(job, own)), fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  #begin(job: Job, worker: WorkerProcess): void {
+    this.#busy.add(worker);
+    job.start(worker);
+  }
+
+  /** Gives waiting jobs to free workers, as many as may compute, and starts workers for the rest. */
+  #serve(): void {
+    while (this.#queue.length > 0 && this.#computing < this.#options.concurrency) {
+      const worker = this.#idle.pop();
+      if (worker === undefined) break;
+      const job = this.#queue.shift();
+      if (job !== undefined) this.#begin(job, worker);
+    }
+    this.#grow();
+  }
+
+  /** Keeps `concurrency` workers alive, and one on its way for each job that could be begun if it were there. */
+  #grow(): void {
+    if (this.#closed || this.#retry !== undefined) return;
+    const { concurrency, maxWorkers } = this.#options;
+    const startable = Math.min(this.#queue.length, concurrency - this.#computing) - this.#idle.length;
+    const missing = Math.max(concurrency - this.#workers.size, startable - this.#starting.size);
+    for (let n = Math.min(missing, maxWorkers - this.#workers.size); n > 0; n--) this.#spawn().catch(() => {});
+  }
+
+  /** Starts a worker for whoever comes next. Rejects when it cannot be used, which has been dealt with then. */
+  async #spawn(): Promise<void> {
+    try {
+      const worker = this.#create();
+      this.#starting.add(worker);
+      await worker.ready;
+      this.#failedStarts = 0;
+      this.#starting.delete(worker);
+      this.#settle(worker);
+    } catch (error) {
+      this.#startFailed(error);
+      throw error;
+    }
+  }
+
+  /** Throws when the system gives no process. */
+  #create(): WorkerProcess {
+    const worker = new WorkerProcess(launch(this.#options.files, this.#options.memoryBytes));
+    this.#workers.add(worker);
+    void worker.gone.then(() => this.#forget(worker));
+    return worker;
+  }
+
+  /** A worker is free: it gets the next job or waits; a worn one goes as soon as another can take its place. */
+  #settle(worker: WorkerProcess): void {
+    if (worker.dead || this.#closed) return;
+    this.#idle.push(worker);
+    this.#serve();
+    this.#renew();
+    this.#armSpare();
+  }
+
+  /** Lets worn workers go that are idle, each once there is another to take its place. */
+  #renew(): void {
+    const worn = this.#idle.find((worker) => this.#worn.has(worker));
+    if (worn === undefined) return;
+    if (this.#idle.length > 1 || this.#workers.size >= this.#options.maxWorkers) this.#dismiss(worn);
+    else if (this.#starting.size === 0) this.#spawn().catch(() => {});
+  }
+
+  /** Ends a worker that is not busy. */
+  #dismiss(worker: WorkerProcess): void {
+    this.#forget(worker);
+    worker.kill();
+  }
+
+  #forget(worker: WorkerProcess): void {
+    const at = this.#idle.indexOf(worker);
+    if (at >= 0) this.#idle.splice(at, 1);
+    this.#workers.delete(worker);
+    this.#worn.delete(worker);
+    // One that failed to start is replaced with a delay, by `#startFailed`.
+    if (!this.#starting.delete(worker)) this.#serve();
+  }
+
+  #startFailed(error: unknown): void {
+    if (this.#closed) return;
+    this.#failedStarts++;
+    if (this.#failedStarts >= MAX_FAILED_STARTS) for (const job of this.#queue.splice(0)) job.fail(new Error(messageOf(error)));
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      this.#grow();
+    }, RETRY_MS * Math.min(this.#failedStarts, 50)).unref();
+  }
+
+  #armSpare(): void {
+    if (this.#workers.size <= this.#options.concurrency || this.#spare !== undefined) return;
+    this.#spare = setTimeout(() => {
+      this.#spare = undefined;
+      const [oldest] = this.#idle;
+      if (oldest !== undefined && this.#workers.size > this.#options.concurrency) this.#dismiss(oldest);
+      this.#armSpare();
+    }, SPARE_MS).unref();
+  }
+}
+
+function isWorn(worker: WorkerProcess): boolean {
+  const rss = worker.meter?.rssBytes() ?? null;
+  return worker.runs >= MAX_RUNS || (rss !== null && worker.baseRss !== null && rss > worker.baseRss + MAX_GROWTH);
+}

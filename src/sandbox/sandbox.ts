@@ -1,0 +1,204 @@
+import { availableParallelism } from 'node:os';
+import { cancelledError, workerError } from '../wire/breach.ts';
+import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import type { RunInput, Source } from '../wire/protocol.ts';
+import { Execution } from './execution.ts';
+import type { RunHandlers, SandboxResult } from './handlers.ts';
+import { Inquiry, type ParseOutcome } from './inquiry.ts';
+import { packageFiles, type WorkerFiles } from './launch.ts';
+import { defaultLimits } from './limits.ts';
+import { messageOf, unstartedResult } from './outcome.ts';
+import { type Job, Pool } from './pool.ts';
+import { Watchdog } from './watchdog.ts';
+import type { WorkerProcess } from './worker.ts';
+
+export interface SandboxOptions {
+  /** Runs that compute at the same time; the number of cores when absent. */
+  readonly concurrency?: number;
+  /** Most worker processes, those that wait for the host included; 16 when absent, at least `concurrency`. */
+  readonly maxWorkers?: number;
+  /** Most runs that wait for a worker; 1024 when absent. One more is refused with `BusyError`. */
+  readonly queueLength?: number;
+  /** The memory limit most runs will have, for which isolates are prepared; the default limit when absent. */
+  readonly memoryBytes?: number;
+  /** Other bundles than the package's own; tests put theirs here. */
+  readonly files?: WorkerFiles;
+}
+
+/**
+ * Runs programs in worker processes. What a program, a limit or a cancellation does comes back as a result; the methods reject
+ * only with `ConfigError`, `RuntimeClosedError` and `BusyError`.
+ */
+export class Sandbox implements AsyncDisposable {
+  readonly #pool: Pool;
+  readonly #watchdog = new Watchdog();
+  readonly #running = new Set<{ cancel(message: string): void }>();
+  #nextId = 1;
+  #outstanding = 0;
+  #keepAlive: NodeJS.Timeout | undefined;
+  #closing: Promise<void> | null = null;
+
+  private constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** Starts the workers and returns when the first is ready. Throws {@link ConfigError}. */
+  static async create(options: SandboxOptions = {}): Promise<Sandbox> {
+    const concurrency = positive('concurrency', options.concurrency ?? availableParallelism());
+    const maxWorkers = positive('maxWorkers', options.maxWorkers ?? Math.max(16, concurrency));
+    const queueLength = options.queueLength ?? 1024;
+    if (!Number.isSafeInteger(queueLength) || queueLength < 0)
+      throw new ConfigError(`queueLength must be a whole number, at least 0, got ${queueLength}`);
+    if (maxWorkers < concurrency)
+      throw new ConfigError(`maxWorkers (${maxWorkers}) must be at least concurrency (${concurrency})`);
+    const pool = new Pool({
+      concurrency,
+      maxWorkers,
+      queueLength,
+      memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
+      files: options.files ?? packageFiles(),
+    });
+    const sandbox = new Sandbox(pool);
+    await sandbox.#whileAwake(() => pool.open());
+    return sandbox;
+  }
+
+  /** Runs a program in a fresh isolate. An abort of `signal` ends it wherever it stands: `ERR_CANCELLED`. */
+  async run(input: RunInput, handlers: RunHandlers, signal?: AbortSignal): Promise<SandboxResult> {
+    if (this.#closing !== null) throw new RuntimeClosedError();
+    if (signal?.aborted) return unstartedResult(cancelledError(CANCELLED));
+    return this.#whileAwake(() => this.#run(input, handlers, signal));
+  }
+
+  /**
+   * Parses sources without running them. Besides the errors of the class this rejects with a `NeuroScriptError`
+   * of code `ERR_TIMEOUT` or `ERR_WORKER` when a source brings the parser down.
+   */
+  async parse(sources: readonly Source[], sourceBytes: number): Promise<ParseOutcome> {
+    if (this.#closing !== null) throw new RuntimeClosedError();
+    return this.#whileAwake(() => this.#parse(sources, sourceBytes));
+  }
+
+  /** Ends everything: waiting runs reject with `RuntimeClosedError`, running ones are cancelled. Resolves when no process is left. */
+  async close(): Promise<void> {
+    this.#closing ??= this.#whileAwake(async () => {
+      for (const running of this.#running) running.cancel('the runtime was closed');
+      await this.#pool.close();
+    });
+    await this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #run(input: RunInput, handlers: RunHandlers, signal: AbortSignal | undefined): Promise<SandboxResult> {
+    const { promise, resolve, reject } = Promise.withResolvers<SandboxResult>();
+    const withdrawn = (): void => {
+      if (this.#pool.withdraw(job)) resolve(unstartedResult(cancelledError(CANCELLED)));
+    };
+    const job: Job = {
+      nested: handlers.nested ?? false,
+      start: (worker) => {
+        signal?.removeEventListener('abort', withdrawn);
+        if (signal?.aborted) {
+          this.#pool.release(worker, true);
+          resolve(unstartedResult(cancelledError(CANCELLED)));
+          return;
+        }
+        const execution = this.#execution(worker, input, handlers, signal, resolve);
+        this.#begin(worker, execution, reject, () => execution.begin());
+      },
+      fail: (error) => {
+        signal?.removeEventListener('abort', withdrawn);
+        if (error instanceof RuntimeClosedError) reject(error);
+        else resolve(unstartedResult(workerError(error.message)));
+      },
+    };
+    this.#pool.submit(job);
+    signal?.addEventListener('abort', withdrawn, { once: true });
+    return promise;
+  }
+
+  #execution(
+    worker: WorkerProcess,
+    input: RunInput,
+    handlers: RunHandlers,
+    signal: AbortSignal | undefined,
+    resolve: (result: SandboxResult) => void,
+  ): Execution {
+    const execution: Execution = new Execution({
+      worker,
+      id: this.#nextId++,
+      input,
+      handlers,
+      signal,
+      watchdog: this.#watchdog,
+      owner: {
+        onBlocked: (blocked) => this.#pool.block(worker, blocked),
+        onEnd: (result) => {
+          this.#running.delete(execution);
+          this.#pool.release(worker, result.outputComplete);
+          resolve(result);
+        },
+      },
+    });
+    return execution;
+  }
+
+  #parse(sources: readonly Source[], sourceBytes: number): Promise<ParseOutcome> {
+    const settle = Promise.withResolvers<ParseOutcome>();
+    this.#pool.submit({
+      nested: false,
+      start: (worker) => {
+        const inquiry: Inquiry = new Inquiry(worker, this.#nextId++, settle, () => {
+          this.#running.delete(inquiry);
+          this.#pool.release(worker, true);
+        });
+        this.#begin(worker, inquiry, settle.reject, () => inquiry.begin(sources, sourceBytes));
+      },
+      fail: (error) => settle.reject(error),
+    });
+    return settle.promise;
+  }
+
+  /** What cannot be sent to a worker is a mistake of the caller. */
+  #begin(
+    worker: WorkerProcess,
+    task: { cancel(message: string): void },
+    reject: (error: Error) => void,
+    begin: () => void,
+  ): void {
+    this.#running.add(task);
+    try {
+      begin();
+    } catch (error) {
+      this.#running.delete(task);
+      this.#pool.release(worker, true);
+      reject(new ConfigError(`the input cannot be sent to a worker: ${messageOf(error)}`, { cause: error }));
+    }
+  }
+
+  /** No worker keeps the host's event loop alive; work that somebody waits for does. */
+  async #whileAwake<T>(work: () => Promise<T>): Promise<T> {
+    this.#outstanding++;
+    this.#keepAlive ??= setInterval(() => {}, 1 << 30);
+    try {
+      return await work();
+    } finally {
+      this.#outstanding--;
+      if (this.#outstanding === 0) {
+        clearInterval(this.#keepAlive);
+        this.#keepAlive = undefined;
+      }
+    }
+  }
+}
+
+const CANCELLED = 'the run was cancelled before it began';
+
+function positive(name: string, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new ConfigError(`${name} must be a whole number, at least 1, got ${value}`);
+  return value;
+}

@@ -1,0 +1,177 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
+import { type HostFrame, PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
+import { readWorkerFrame } from './check.ts';
+import { type Launched, requiredScopes } from './launch.ts';
+import { openMeter, type ProcessMeter } from './meter.ts';
+import { adopt } from './reaper.ts';
+
+/** How a worker process ended. */
+export interface Gone {
+  /** `exit code 70`, `signal SIGKILL`. */
+  readonly how: string;
+  /** What it did against the protocol, when that is why it was killed. */
+  readonly violation: string | null;
+  /** The end of what it wrote to its standard error, trimmed. */
+  readonly stderr: string;
+}
+
+/** Who a worker's frames are for while it is busy. */
+export interface WorkerTask {
+  /** May throw `WireError` for a frame out of turn: the worker is killed then. */
+  onFrame(frame: WorkerFrame): void;
+  onGone(gone: Gone): void;
+}
+
+const HELLO_BYTES = 64 * 1024;
+const START_MS = 10_000;
+const STDERR_CHARS = 4096;
+/** A killed process is taken for dead after this time even when the system has not said so. */
+const KILL_MS = 500;
+
+/**
+ * The host's end of one worker process. Reads and checks its frames, hands them to the task at hand, and kills the worker
+ * at the first violation. None of its handles keeps the host's event loop alive.
+ */
+export class WorkerProcess {
+  /** Settles when the worker has said hello as it should; rejects when it cannot be used. */
+  readonly ready: Promise<void>;
+  /** Resolves, always, when the process is gone. */
+  readonly gone: Promise<Gone>;
+  readonly meter: ProcessMeter | null;
+  /** Runs finished so far. */
+  runs = 0;
+  /** Resident bytes at its hello, one prepared isolate included; null where the system does not tell. */
+  baseRss: number | null = null;
+  readonly #child: ChildProcess;
+  readonly #frames: Socket;
+  readonly #reader = new FrameReader(HELLO_BYTES);
+  readonly #release: () => void;
+  #task: WorkerTask | null = null;
+  #violation: string | null = null;
+  #stderr = '';
+  #dead = false;
+  #onGone: (gone: Gone) => void = () => {};
+
+  constructor({ child, frames, stderr }: Launched) {
+    this.#child = child;
+    this.#frames = frames;
+    this.#release = adopt(child);
+    this.meter = child.pid === undefined ? null : openMeter(child.pid);
+    this.gone = new Promise((resolve) => {
+      this.#onGone = resolve;
+    });
+    this.ready = this.#greet();
+    child.unref();
+    frames.unref();
+    stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr = (this.#stderr + text).slice(-STDERR_CHARS);
+    });
+    if ('unref' in stderr && typeof stderr.unref === 'function') stderr.unref();
+    stderr.on('error', () => {});
+    // A broken pipe shows up as an end too; that is where it is handled.
+    frames.on('error', () => {});
+    frames.on('data', (chunk: Buffer) => this.#receive(chunk));
+    child.on('error', (error) => this.#bury(error.message));
+    child.on('close', (code, signal) => this.#bury(signal === null ? `exit code ${code}` : `signal ${signal}`));
+  }
+
+  get dead(): boolean {
+    return this.#dead;
+  }
+
+  /** Gives the worker to a task; `maxBytes` caps the frames it may send meanwhile. */
+  assign(task: WorkerTask, maxBytes: number): void {
+    this.#task = task;
+    this.#reader.maxBytes = maxBytes;
+  }
+
+  /** The task is over. From now on a frame is a violation. */
+  free(): void {
+    this.#task = null;
+    this.#reader.maxBytes = HELLO_BYTES;
+  }
+
+  /** Throws `WireError` for a frame that is too large, `TypeError` for what is no JSON; a dead worker's pipe takes anything. */
+  send(frame: HostFrame): void {
+    const bytes = encodeFrame(JSON.stringify(frame), MAX_FRAME_BYTES);
+    if (!this.#dead) this.#frames.write(bytes);
+  }
+
+  /** Ends the process for good; what it had already written still arrives before `gone`. */
+  kill(): void {
+    if (this.#dead) return;
+    this.#child.kill('SIGKILL');
+    setTimeout(() => this.#bury('signal SIGKILL'), KILL_MS).unref();
+  }
+
+  async #greet(): Promise<void> {
+    const late = setTimeout(() => {
+      this.#violation ??= `it did not say hello within ${START_MS} ms`;
+      this.kill();
+    }, START_MS);
+    late.unref();
+    const hello = Promise.withResolvers<void>();
+    this.assign(
+      {
+        onFrame: (frame) => {
+          const complaint = refusal(frame);
+          if (complaint !== null) {
+            this.#violation = complaint;
+            this.kill();
+            return;
+          }
+          this.free();
+          this.baseRss = this.meter?.rssBytes() ?? null;
+          hello.resolve();
+        },
+        onGone: ({ how, violation, stderr }) =>
+          hello.reject(new Error(`the worker process ended while starting: ${violation ?? (stderr === '' ? how : stderr)}`)),
+      },
+      HELLO_BYTES,
+    );
+    try {
+      await hello.promise;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  #receive(chunk: Uint8Array): void {
+    if (this.#violation !== null) return;
+    try {
+      this.#reader.push(chunk);
+      for (let text = this.#reader.next(); text !== null && this.#violation === null; text = this.#reader.next()) {
+        const frame = readWorkerFrame(text);
+        if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
+        this.#task.onFrame(frame);
+      }
+    } catch (error) {
+      this.#violation = error instanceof Error ? error.message : String(error);
+      this.kill();
+    }
+  }
+
+  #bury(how: string): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    this.#release();
+    this.meter?.close();
+    this.#frames.destroy();
+    if (this.#violation === null && this.#reader.partial) this.#violation = 'its last frame is cut off';
+    const gone: Gone = { how, violation: this.#violation, stderr: this.#stderr.trim() };
+    const task = this.#task;
+    this.#task = null;
+    task?.onGone(gone);
+    this.#onGone(gone);
+  }
+}
+
+/** Why a worker that introduces itself like this cannot be used; null when it can. */
+function refusal(frame: WorkerFrame): string | null {
+  if (frame.t !== 'hello') return `its first frame is '${frame.t}'`;
+  if (frame.version !== PROTOCOL_VERSION) return `it speaks version ${frame.version} of the protocol, not ${PROTOCOL_VERSION}`;
+  const open = requiredScopes().filter((scope) => !frame.dropped.includes(scope));
+  return open.length === 0 ? null : `it still has the permissions ${open.join(', ')}`;
+}

@@ -1,0 +1,188 @@
+import { WireError } from './errors.ts';
+import type { LimitValues } from './protocol.ts';
+
+/**
+ * Frames on a pipe: four bytes of length, big-endian, then that many bytes of UTF-8 JSON. A length of 0, a length above
+ * the reader's cap, bytes that are not UTF-8 and a pipe that ends within a frame are violations (`ERR_WIRE`): the side
+ * that sees one gives the other up.
+ */
+
+const MB = 1024 * 1024;
+const HEADER_BYTES = 4;
+const READ_BYTES = 64 * 1024;
+
+/** Most bytes of a frame that any reader accepts: what the host may send, and the ceiling of {@link frameLimit}. */
+export const MAX_FRAME_BYTES = 128 * MB;
+
+/** Deepest nesting of brackets in a frame: twice what a value may nest (a tagged error adds a level), and the envelope. */
+export const MAX_FRAME_DEPTH = 1024;
+
+/**
+ * Most bytes of one frame from a worker in a run with these limits. A frame holds at most 64 KiB of gathered output, then
+ * one line or one whisper (as text and as value), or one call's arguments, or one result; three bytes a byte leaves room
+ * for escapes. A program that needs more is ended by its worker with `ERR_QUOTA`; a worker that sends more is killed.
+ */
+export function frameLimit(limits: LimitValues): number {
+  const largest = Math.max(limits.lineBytes, limits.scratchBytes, limits.toolBytes);
+  return Math.min(MAX_FRAME_BYTES, MB + 3 * largest);
+}
+
+/** One frame, ready to write. Throws {@link WireError} when the text is empty or has more than `maxBytes` bytes. */
+export function encodeFrame(text: string, maxBytes: number): Uint8Array {
+  const bytes = encoder.encode(text);
+  checkLength(bytes.length, maxBytes);
+  const frame = new Uint8Array(HEADER_BYTES + bytes.length);
+  new DataView(frame.buffer).setUint32(0, bytes.length);
+  frame.set(bytes, HEADER_BYTES);
+  return frame;
+}
+
+/**
+ * Takes a stream of bytes apart, however it is cut. Memory grows with what has arrived, never with what a header claims.
+ */
+export class FrameReader {
+  /** Cap for frames that are not complete yet. */
+  maxBytes: number;
+  #chunks: Uint8Array[] = [];
+  #held = 0;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  /** True while part of a frame is held: a pipe that ends now ends too early. */
+  get partial(): boolean {
+    return this.#held > 0;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return;
+    this.#chunks.push(chunk);
+    this.#held += chunk.length;
+  }
+
+  /** The text of the next complete frame, or null when more bytes are needed. Throws {@link WireError}. */
+  next(): string | null {
+    if (this.#held < HEADER_BYTES) return null;
+    const header = this.#joined(HEADER_BYTES);
+    const length = new DataView(header.buffer, header.byteOffset, HEADER_BYTES).getUint32(0);
+    checkLength(length, this.maxBytes);
+    if (this.#held < HEADER_BYTES + length) return null;
+    const bytes = this.#joined(HEADER_BYTES + length);
+    const rest = bytes.subarray(HEADER_BYTES + length);
+    this.#chunks[0] = rest;
+    if (rest.length === 0) this.#chunks.shift();
+    this.#held -= HEADER_BYTES + length;
+    return decodeText(bytes.subarray(HEADER_BYTES, HEADER_BYTES + length));
+  }
+
+  /** The first chunk, made at least `bytes` long; the caller has checked that so much is held. */
+  #joined(bytes: number): Uint8Array {
+    const first = this.#chunks[0];
+    if (first !== undefined && first.length >= bytes) return first;
+    const joined = new Uint8Array(this.#held);
+    let end = 0;
+    for (const chunk of this.#chunks) {
+      joined.set(chunk, end);
+      end += chunk.length;
+    }
+    this.#chunks = [joined];
+    return joined;
+  }
+}
+
+/** A blocking pipe, as `fs.readSync` and `fs.writeSync` see it; `read` returns 0 at the end. */
+export interface BytePipe {
+  read(into: Uint8Array): number;
+  write(bytes: Uint8Array): number;
+}
+
+/** Frames over a blocking pipe: the worker's side. It waits for ever; the host decides how long a worker may live. */
+export class FramePipe {
+  readonly #pipe: BytePipe;
+  readonly #reader = new FrameReader(MAX_FRAME_BYTES);
+
+  constructor(pipe: BytePipe) {
+    this.#pipe = pipe;
+  }
+
+  /** The next frame's text; null when the other side closed the pipe between frames. Throws {@link WireError}. */
+  read(): string | null {
+    for (;;) {
+      const text = this.#reader.next();
+      if (text !== null) return text;
+      const buffer = new Uint8Array(READ_BYTES);
+      const count = this.#pipe.read(buffer);
+      if (count === 0) {
+        if (this.#reader.partial) throw new WireError('the pipe ended within a frame');
+        return null;
+      }
+      this.#reader.push(buffer.subarray(0, count));
+    }
+  }
+
+  /** Throws {@link WireError} for a text that no reader would accept. */
+  write(text: string): void {
+    const frame = encodeFrame(text, MAX_FRAME_BYTES);
+    for (let done = 0; done < frame.length; ) done += this.#pipe.write(frame.subarray(done));
+  }
+}
+
+/**
+ * Parses the text of a frame. Refuses nesting beyond {@link MAX_FRAME_DEPTH} before anything is built, so that no later
+ * walk over the value can overflow a stack. Throws {@link WireError}.
+ */
+export function parseFrame(text: string): unknown {
+  checkDepth(text);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new WireError('a frame is not JSON', { cause });
+  }
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch (cause) {
+    throw new WireError('a frame is not UTF-8', { cause });
+  }
+}
+
+function checkLength(length: number, maxBytes: number): void {
+  if (length === 0) throw new WireError('a frame is empty');
+  if (length > maxBytes) throw new WireError(`a frame of ${length} bytes is larger than the ${maxBytes} bytes allowed`);
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Counts brackets outside of strings; whether the text is JSON at all is left to the parser. */
+function checkDepth(text: string): void {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit === QUOTE) {
+      i = endOfString(text, i + 1);
+    } else if (unit === 0x5b || unit === 0x7b) {
+      if (++depth > MAX_FRAME_DEPTH) throw new WireError(`a frame nests deeper than ${MAX_FRAME_DEPTH} levels`);
+    } else if (unit === 0x5d || unit === 0x7d) {
+      depth--;
+    }
+  }
+}
+
+/** Index of the quote that closes the string whose first character is at `start`; the end of the text if none does. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start);
+  while (end > 0) {
+    let slashes = 0;
+    while (end - 1 - slashes >= start && text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end;
+    end = text.indexOf('"', end + 1);
+  }
+  return text.length;
+}

@@ -1,0 +1,82 @@
+import { quotaError, workerError } from '../wire/breach.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import { frameLimit } from '../wire/frames.ts';
+import type { GuestFrame, GuestReply, LimitValues } from '../wire/protocol.ts';
+
+/** The worker's end of the pipe to the host, as texts of frames. `read` does not return when the host is gone. */
+export interface HostPort {
+  read(): string;
+  write(text: string): void;
+}
+
+const OUT = 'out';
+const CALLS: ReadonlySet<string> = new Set(['tool', 'prompt', 'ask']);
+const QUESTIONS: ReadonlySet<string> = new Set<GuestReply['t']>(['var.get', 'var.set']);
+
+/**
+ * Passes the guest's frames on to the host and the host's answers back, for one run. The guest counts as untrusted here:
+ * what is no guest frame, comes out of turn or is too large never reaches the pipe; it ends the run instead. So nothing
+ * in an isolate can forge the worker's own frames or break the alternation.
+ */
+export class Bridge {
+  /** Why the run must end, whatever the guest says it did. */
+  breach: ErrorInfo | null = null;
+  /** Milliseconds spent waiting for the host. */
+  waitedMs = 0;
+  readonly #port: HostPort;
+  readonly #maxBytes: number;
+  #asked = false;
+
+  constructor(port: HostPort, limits: LimitValues) {
+    this.#port = port;
+    this.#maxBytes = frameLimit(limits);
+  }
+
+  /** The isolate's `host` port. Once the run is to end, every call is answered with that. */
+  pass(text: unknown): string {
+    if (this.breach !== null) return this.#halt(this.breach);
+    const kind = typeof text === 'string' ? kindOf(text) : null;
+    const expected = this.#asked ? kind === 'var' : kind === OUT || (kind !== null && CALLS.has(kind));
+    if (typeof text !== 'string' || !expected)
+      return this.#halt(workerError(`the interpreter sent a frame '${kind}' where none such may come`));
+    // A UTF-16 unit is at most three bytes of UTF-8: most texts need no count.
+    if (text.length * 3 > this.#maxBytes && utf8Bytes(text) > this.#maxBytes) return this.#halt(this.#tooLarge(kind));
+    this.#port.write(text);
+    return kind === OUT ? '' : this.#answer();
+  }
+
+  #answer(): string {
+    const from = performance.now();
+    const text = this.#port.read();
+    this.waitedMs += performance.now() - from;
+    this.#asked = QUESTIONS.has(kindOf(text) ?? '');
+    return text;
+  }
+
+  #tooLarge(kind: string | null): ErrorInfo {
+    const limit = kind === OUT ? 'outputBytes' : 'toolBytes';
+    const what = kind === OUT ? 'output gathered between two calls' : 'a call to the host';
+    const message = `${what} does not fit into one frame of ${this.#maxBytes} bytes`;
+    return quotaError({ limit, allowed: this.#maxBytes }, message);
+  }
+
+  #halt(error: ErrorInfo): string {
+    this.breach = error;
+    return JSON.stringify({ t: 'halt', error } satisfies GuestReply);
+  }
+}
+
+/** The `t` of a frame; null when the text is no frame at all. */
+function kindOf(text: string): string | null {
+  try {
+    const frame: unknown = JSON.parse(text);
+    const kind = typeof frame === 'object' && frame !== null ? Reflect.get(frame, 't' satisfies keyof GuestFrame) : null;
+    return typeof kind === 'string' ? kind.slice(0, 20) : null;
+  } catch {
+    return null;
+  }
+}
+
+function utf8Bytes(text: string): number {
+  return Buffer.byteLength(text, 'utf8');
+}

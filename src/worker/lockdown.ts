@@ -1,0 +1,95 @@
+/**
+ * What is done to an isolate before anything untrusted enters it. A script never reaches JavaScript; this is for the day
+ * when a hole in the interpreter lets one. Afterwards there is no clock, no randomness, no code from strings, no shared
+ * memory and no locale data, and the intrinsics that the interpreter stands on cannot be changed.
+ */
+
+/**
+ * Runs inside the isolate as text, so it may name nothing outside of itself. Takes away every global that is not listed
+ * (new V8 versions bring new ones), then the hidden ways to the function constructors, then freezes.
+ */
+function lockdown(): void {
+  const kept = new Set(
+    (
+      'Object Array String Number Boolean Symbol BigInt Map Set WeakMap WeakSet Math JSON Reflect Proxy Promise RegExp ' +
+      'Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError SuppressedError Iterator ' +
+      'ArrayBuffer DataView Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Uint8ClampedArray ' +
+      'Float16Array Float32Array Float64Array BigInt64Array BigUint64Array ' +
+      'globalThis undefined NaN Infinity isNaN isFinite parseInt parseFloat ' +
+      'encodeURI encodeURIComponent decodeURI decodeURIComponent'
+    ).split(' '),
+  );
+  const { defineProperty, freeze, getOwnPropertyDescriptor, getPrototypeOf } = Object;
+  const { ownKeys } = Reflect;
+  const functionPrototypes = [() => undefined, async () => undefined, function* () {}, async function* () {}].map(getPrototypeOf);
+
+  for (const name of ownKeys(globalThis))
+    if (typeof name !== 'string' || !kept.has(name)) Reflect.deleteProperty(globalThis, name);
+  for (const prototype of functionPrototypes) defineProperty(prototype, 'constructor', { value: undefined });
+
+  const gone: readonly (readonly [object, readonly string[]])[] = [
+    [Math, ['random']],
+    [Error, ['captureStackTrace', 'prepareStackTrace']],
+    [Object.prototype, ['__proto__', '__defineGetter__', '__defineSetter__', '__lookupGetter__', '__lookupSetter__']],
+    [String.prototype, ['localeCompare', 'toLocaleLowerCase', 'toLocaleUpperCase']],
+    [Number.prototype, ['toLocaleString']],
+    [BigInt.prototype, ['toLocaleString']],
+    [Array.prototype, ['toLocaleString']],
+    [getPrototypeOf(Uint8Array.prototype), ['toLocaleString']],
+    [Object.prototype, ['toLocaleString']],
+  ];
+  for (const [owner, names] of gone) for (const name of names) Reflect.deleteProperty(owner, name);
+
+  // A frozen property of a prototype could not be assigned on what inherits from it (`error.name = …`, or a plain object
+  // with a key like `toString`); as an accessor that defines an own property it can.
+  const assignable = (owner: object): void => {
+    for (const key of ownKeys(owner)) {
+      const property = getOwnPropertyDescriptor(owner, key);
+      if (property === undefined || !('value' in property) || property.configurable !== true) continue;
+      const { value } = property;
+      defineProperty(owner, key, {
+        get: () => value,
+        set(this: object, own: unknown) {
+          if (this === owner) throw new TypeError('the intrinsics are frozen');
+          defineProperty(this, key, { value: own, writable: true, enumerable: true, configurable: true });
+        },
+        enumerable: false,
+        configurable: false,
+      });
+    }
+  };
+  assignable(Object.prototype);
+  assignable(Error.prototype);
+
+  // Breadth first over everything that holds intrinsics: globals, their prototypes, and the prototypes that no name leads to.
+  const hidden = [
+    [][Symbol.iterator](),
+    new Map().entries(),
+    new Set().values(),
+    ''[Symbol.iterator](),
+    ''.matchAll(/a/g),
+    (function* () {})(),
+    (async function* () {})(),
+  ];
+  const seen = new Set<object>();
+  const visit = (value: unknown): void => {
+    if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return;
+    seen.add(value);
+  };
+  for (const name of ownKeys(globalThis)) {
+    const value: unknown = getOwnPropertyDescriptor(globalThis, name)?.value;
+    if (value === globalThis) continue;
+    visit(value);
+    if (typeof value === 'function') visit(getOwnPropertyDescriptor(value, 'prototype')?.value);
+  }
+  for (const prototype of functionPrototypes) visit(prototype);
+  for (const object of hidden) visit(getPrototypeOf(object));
+  for (const object of seen) {
+    visit(getPrototypeOf(object));
+    freeze(object);
+  }
+  freeze(globalThis);
+}
+
+/** The text of an expression that locks the realm it is evaluated in, once. */
+export const LOCKDOWN = `(${lockdown})()`;

@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { parse } from '../../grammar/parse.ts';
+import { FramePipe } from '../wire/frames.ts';
+import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
+import { GuestImage, type IsolatedVm } from './image.ts';
+import { closePermissions } from './permissions.ts';
+import { descriptorPipe, FRAMES_FD } from './pipe.ts';
+import { Server } from './server.ts';
+import { Parser } from './sources.ts';
+
+/**
+ * The worker process: `worker.js GUEST ISOLATED_VM MEMORY_BYTES`, with the frames on descriptor 3. It loads, gives up what
+ * it needed for that, prepares the first isolate, says hello, and then does what the host's frames ask, one at a time,
+ * without ever returning to the event loop.
+ */
+function main([guestFile, ivmFile, memoryBytes]: readonly string[]): void {
+  if (guestFile === undefined || ivmFile === undefined) throw new Error('usage: worker GUEST ISOLATED_VM MEMORY_BYTES');
+  const ivm: IsolatedVm = createRequire(ivmFile)(ivmFile);
+  const guest = readFileSync(guestFile, 'utf8');
+  const dropped = closePermissions(process.permission, process.allowedNodeEnvironmentFlags);
+
+  const pipe = new FramePipe(descriptorPipe(FRAMES_FD));
+  const server = new Server(pipe, new Parser(parse));
+  server.prepare(new GuestImage(ivm, guest, server), Number(memoryBytes));
+  const hello: WorkerFrame = { t: 'hello', version: PROTOCOL_VERSION, pid: process.pid, node: process.version, dropped };
+  pipe.write(JSON.stringify(hello));
+  server.serve();
+}
+
+try {
+  main(process.argv.slice(2));
+  process.exit(0);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(70);
+}

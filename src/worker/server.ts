@@ -1,0 +1,139 @@
+import { quotaError } from '../wire/breach.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { FramePipe } from '../wire/frames.ts';
+import type { GuestResult, HostFrame, LimitValues, RunInput, WorkerFrame } from '../wire/protocol.ts';
+import type { HostPort } from './bridge.ts';
+import type { GuestImage, GuestPorts, Prepared } from './image.ts';
+import { type Parser, syntaxError } from './sources.ts';
+import { Turn } from './turn.ts';
+
+const MB = 1024 * 1024;
+
+/** Heap for the interpreter itself, its compiled procedures, and garbage that V8 has not collected yet. */
+const BASE_HEAP_MB = 24;
+
+/** Answers the host's frames one after another until it closes the pipe or says `exit`. */
+export class Server implements HostPort, GuestPorts {
+  readonly #pipe: FramePipe;
+  readonly #parser: Parser;
+  #image: GuestImage | null = null;
+  #next: Prepared | null = null;
+  #turn: Turn | null = null;
+
+  constructor(pipe: FramePipe, parser: Parser) {
+    this.#pipe = pipe;
+    this.#parser = parser;
+  }
+
+  /** Takes the image, which needs this server's ports, and prepares the first isolate. */
+  prepare(image: GuestImage, memoryBytes: number): void {
+    this.#image = image;
+    this.#next = image.prepare(heapMb(memoryBytes, 0));
+  }
+
+  clock(): number {
+    return this.#turn?.clock() ?? 1;
+  }
+
+  host(frame: unknown): string {
+    return this.#turn?.host(frame) ?? '';
+  }
+
+  read(): string {
+    const text = this.#pipe.read();
+    // The host closed the pipe in the middle of a run. An isolate stands on the stack here, through which nothing may be
+    // thrown, and there is nobody left to tell.
+    if (text === null) process.kill(process.pid, 'SIGKILL');
+    return text ?? '';
+  }
+
+  write(text: string): void {
+    this.#pipe.write(text);
+  }
+
+  /** Returns when there is nothing more to do in this process. */
+  serve(): void {
+    for (;;) {
+      const text = this.#pipe.read();
+      if (text === null) return;
+      // The host is trusted; its frames are of the agreed form.
+      const frame = JSON.parse(text) as HostFrame;
+      if (frame.t === 'exit') return;
+      if (frame.t === 'parse') {
+        this.#send({ t: 'parsed', id: frame.id, ...this.#parser.summaries(frame.sources, frame.sourceBytes) });
+      } else if (frame.t === 'run') {
+        if (this.#run(frame.id, frame.input)) return;
+      } else {
+        this.#send({ t: 'fatal', message: `a frame '${frame.t}' came while no call was open` });
+        return;
+      }
+    }
+  }
+
+  /** True when this worker must not be used again. */
+  #run(id: number, input: RunInput): boolean {
+    const refused = tooLarge(input);
+    if (refused !== null) return this.#refuse(id, 'parse', refused);
+    const parsed = this.#parser.trees(input.sources, input.limits.sourceBytes);
+    if (!parsed.ok) return this.#refuse(id, 'parse', syntaxError(parsed.errors[0]), parsed.errors);
+
+    const prepared = this.#take(input.limits, parsed.trees);
+    this.#send({ t: 'started', id });
+    this.#turn = new Turn(prepared, input.limits, this);
+    const ended = this.#turn.execute(input, parsed.trees);
+    this.#turn = null;
+    this.#send({ t: 'result', id, errors: [], ...ended });
+    if (ended.last) return true;
+    prepared.isolate.dispose();
+    this.#next = this.#image?.prepare(heapMb(input.limits.memoryBytes, 0)) ?? null;
+    return false;
+  }
+
+  /** The isolate that stands ready when its heap is right for this run, else one made to measure. */
+  #take(limits: LimitValues, trees: readonly string[]): Prepared {
+    const chars = trees.reduce((sum, tree) => sum + tree.length, 0);
+    const wanted = heapMb(limits.memoryBytes, chars);
+    const ready = this.#next;
+    this.#next = null;
+    if (ready?.heapMb === wanted) return ready;
+    ready?.isolate.dispose();
+    if (this.#image === null) throw new Error('the server has no image');
+    return this.#image.prepare(wanted);
+  }
+
+  #refuse(
+    id: number,
+    phase: GuestResult['phase'],
+    error: ErrorInfo,
+    errors: (WorkerFrame & { t: 'result' })['errors'] = [],
+  ): false {
+    const spent = { fuel: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 };
+    const result: GuestResult = { ok: false, phase, result: null, eventErrors: [], error, ...spent };
+    this.#send({ t: 'result', id, result, usage: { ...spent, cpuMs: 0, wallMs: 0 }, errors, last: false });
+    return false;
+  }
+
+  #send(frame: WorkerFrame): void {
+    this.write(JSON.stringify(frame));
+  }
+}
+
+/**
+ * Heap limit for a run, in MB. The interpreter refuses what goes beyond `memoryBytes` by its own account; the isolate's
+ * limit is for what that account does not see, so it stands a quarter above, with room for the trees.
+ */
+function heapMb(memoryBytes: number, treeChars: number): number {
+  const trees = treeChars > MB ? Math.ceil((treeChars * 8) / MB) : 0;
+  return Math.ceil((memoryBytes * 1.25) / MB) + BASE_HEAP_MB + trees;
+}
+
+function tooLarge({ sources, limits }: RunInput): ErrorInfo | null {
+  const allowed = limits.sourceBytes;
+  for (const { name, text } of sources) {
+    const used = Buffer.byteLength(text, 'utf8');
+    if (used <= allowed) continue;
+    const message = `the source has ${used} bytes, ${allowed} are allowed`;
+    return { ...quotaError({ limit: 'sourceBytes', allowed, used }, message), source: name };
+  }
+  return null;
+}

@@ -1,0 +1,135 @@
+import type { SourceFile } from '../../grammar/ast.ts';
+import type { ParseOptions, ParseResult } from '../../grammar/parse.ts';
+import { NS_CODES } from '../wire/codes.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { Diagnostic, ParsedFile, Source } from '../wire/protocol.ts';
+
+/** The parser's signature; the worker's own is `grammar/parse.ts`. */
+export type Parse = (source: string, options: ParseOptions) => ParseResult;
+
+/** Either every file's tree as JSON text, ready for an isolate, or what is wrong with the files. */
+export type ParsedSources =
+  | { readonly ok: true; readonly trees: readonly string[] }
+  | { readonly ok: false; readonly errors: readonly [Diagnostic, ...Diagnostic[]] };
+
+interface Cached {
+  readonly tree: string;
+  /** Bytes of the source, for a later run with a smaller `sourceBytes`. */
+  readonly bytes: number;
+}
+
+/** Characters of JSON that the cache may hold in all: libraries that are loaded again and again, not everything seen. */
+const CACHE_CHARS = 8 * 1024 * 1024;
+
+/**
+ * Parses sources in the worker's own realm, where the parser is warm. A tree depends on the text and its name alone, so
+ * trees are kept for the next run that brings the same text, whoever it belongs to.
+ */
+export class Parser {
+  readonly #parse: Parse;
+  readonly #cache = new Map<string, Cached>();
+  #chars = 0;
+
+  constructor(parse: Parse) {
+    this.#parse = parse;
+  }
+
+  /** Parses all files; the errors are those of every file, in order. */
+  trees(sources: readonly Source[], maxBytes: number): ParsedSources {
+    const trees: string[] = [];
+    const errors: Diagnostic[] = [];
+    for (const source of sources) {
+      const cached = this.#recall(source, maxBytes);
+      if (cached !== null) {
+        trees.push(cached);
+        continue;
+      }
+      const result = this.#parse(source.text, { name: source.name, maxBytes });
+      if (result.ok) trees.push(this.#keep(source, result.file));
+      else errors.push(...result.errors.map((error): Diagnostic => ({ ...error, file: source.name })));
+    }
+    const [first, ...rest] = errors;
+    return first === undefined ? { ok: true, trees } : { ok: false, errors: [first, ...rest] };
+  }
+
+  /** Parses all files for what the host may know of them. */
+  summaries(sources: readonly Source[], maxBytes: number): { diagnostics: Diagnostic[]; files: ParsedFile[] } {
+    const diagnostics: Diagnostic[] = [];
+    const files: ParsedFile[] = [];
+    for (const { name, text } of sources) {
+      const result = this.#parse(text, { name, maxBytes });
+      if (result.ok) files.push(summaryOf(result.file));
+      else diagnostics.push(...result.errors.map((error): Diagnostic => ({ ...error, file: name })));
+    }
+    return { diagnostics, files };
+  }
+
+  #recall(source: Source, maxBytes: number): string | null {
+    const key = keyOf(source);
+    const found = this.#cache.get(key);
+    if (found === undefined || found.bytes > maxBytes) return null;
+    this.#cache.delete(key);
+    this.#cache.set(key, found);
+    return found.tree;
+  }
+
+  /** Puts a tree in front; the ones not asked for the longest go. */
+  #keep(source: Source, file: SourceFile): string {
+    const tree = JSON.stringify(file);
+    const key = keyOf(source);
+    const size = key.length + tree.length;
+    if (size > CACHE_CHARS / 4) return tree;
+    this.#cache.set(key, { tree, bytes: Buffer.byteLength(source.text, 'utf8') });
+    this.#chars += size;
+    for (const [oldest, { tree: dropped }] of this.#cache) {
+      if (this.#chars <= CACHE_CHARS) break;
+      this.#cache.delete(oldest);
+      this.#chars -= oldest.length + dropped.length;
+    }
+    return tree;
+  }
+}
+
+/** A syntax error as the error of a run. */
+export function syntaxError({ message, hint, file, line, column }: Diagnostic): ErrorInfo {
+  return {
+    kind: 'syntax',
+    code: `NS${NS_CODES.Syntax}`,
+    nsCode: NS_CODES.Syntax,
+    name: 'Syntax',
+    message,
+    source: file,
+    line,
+    column,
+    ...(hint === undefined ? {} : { hint }),
+    stack: [],
+  };
+}
+
+/** A name holds no NUL, so two different sources never share a key. */
+function keyOf({ name, text }: Source): string {
+  return `${name.replaceAll('\0', '\\0')}\0${text}`;
+}
+
+function summaryOf(file: SourceFile): ParsedFile {
+  return {
+    name: file.name,
+    kind: file.kind,
+    commandBlocks: file.commands.length,
+    procedures: file.procedures.map(({ name }) => name.name),
+    events: file.events.length,
+    tools: [...toolNames(file)].sort(),
+  };
+}
+
+/** Names of all tools called anywhere in a tree. Trees nest at most a few hundred levels (P33), but the walk needs no stack. */
+function toolNames(file: SourceFile): Set<string> {
+  const names = new Set<string>();
+  const open: unknown[] = [file];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (typeof node !== 'object' || node === null) continue;
+    if (Reflect.get(node, 'k') === 'tool') names.add(String(Reflect.get(node, 'name')));
+    for (const child of Object.values(node)) if (child !== undefined) open.push(child);
+  }
+  return names;
+}

@@ -1,0 +1,124 @@
+import { quotaError, workerError } from '../wire/breach.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { GuestInput, GuestResult, LimitValues, RunInput, Usage } from '../wire/protocol.ts';
+import { Bridge, type HostPort } from './bridge.ts';
+import type { GuestPorts, Prepared } from './image.ts';
+
+/** How a run ended, for the `result` frame. */
+export interface Ended {
+  readonly result: GuestResult;
+  readonly usage: Usage;
+  readonly last: boolean;
+}
+
+/**
+ * V8 ends a program that never asks for the time, which only a hole in the interpreter allows. Its timer counts elapsed
+ * time, so on a busy machine it must leave room for a program that gets a fraction of a core; on Linux the host, which
+ * sees the process's CPU time, comes first.
+ */
+const v8TimeoutMs = ({ cpuMs }: LimitValues): number => cpuMs * 4 + 250;
+
+/** One run of a prepared isolate, from `started` to its end. */
+export class Turn implements GuestPorts {
+  readonly #prepared: Prepared;
+  readonly #limits: LimitValues;
+  readonly #bridge: Bridge;
+  readonly #startCpu: number;
+  readonly #startWall = performance.now();
+
+  constructor(prepared: Prepared, limits: LimitValues, port: HostPort) {
+    this.#prepared = prepared;
+    this.#limits = limits;
+    this.#bridge = new Bridge(port, limits);
+    this.#startCpu = cpuMs(prepared);
+  }
+
+  clock(): number {
+    if (this.#bridge.breach !== null || cpuMs(this.#prepared) - this.#startCpu >= this.#limits.cpuMs) return 1;
+    return performance.now() - this.#startWall >= this.#limits.wallMs ? 2 : 0;
+  }
+
+  host(frame: unknown): string {
+    return this.#bridge.pass(frame);
+  }
+
+  /** Runs the program to its end. Does not throw: whatever goes wrong in the isolate is a typed result. */
+  execute(input: RunInput, trees: readonly string[]): Ended {
+    const outcome = this.#apply(guestInput(input, trees));
+    const breach = this.#bridge.breach ?? outcome.breach;
+    const wallMs = performance.now() - this.#startWall;
+    const result = breach === null ? outcome.result : { ...outcome.result, ok: false, error: breach };
+    const { fuel, peakMemoryBytes, toolCalls, outputBytes } = result;
+    const usage: Usage = { fuel, cpuMs: outcome.cpuMs, wallMs, peakMemoryBytes, toolCalls, outputBytes };
+    return { result, usage, last: outcome.last };
+  }
+
+  #apply(input: string): { result: GuestResult; breach: ErrorInfo | null; last: boolean; cpuMs: number } {
+    let text: unknown;
+    try {
+      text = this.#prepared.run.applySync(undefined, [input], { timeout: v8TimeoutMs(this.#limits) });
+    } catch (error) {
+      return this.#broken(error);
+    }
+    const used = cpuMs(this.#prepared) - this.#startCpu;
+    const result = typeof text === 'string' ? readResult(text) : null;
+    if (result !== null) return { result, breach: null, last: false, cpuMs: used };
+    const breach = workerError('the interpreter ended without a result', REPORT);
+    return { result: NOTHING, breach, last: true, cpuMs: used };
+  }
+
+  /** The isolate threw, ran out of its heap, or V8 stopped it; its state is not to be trusted any more. */
+  #broken(error: unknown): { result: GuestResult; breach: ErrorInfo; last: boolean; cpuMs: number } {
+    const message = error instanceof Error ? error.message : String(error);
+    const { isolate } = this.#prepared;
+    const elapsed = performance.now() - this.#startWall - this.#bridge.waitedMs;
+    const used = isolate.isDisposed ? elapsed : cpuMs(this.#prepared) - this.#startCpu;
+    const end = (breach: ErrorInfo) => ({ result: NOTHING, breach, last: true, cpuMs: used });
+    if (isolate.isDisposed || message.includes('memory limit')) {
+      const allowed = this.#limits.memoryBytes;
+      return end(quotaError({ limit: 'memoryBytes', allowed }, `the program needs more memory than ${allowed} bytes`));
+    }
+    if (message === 'Script execution timed out.') {
+      const allowed = this.#limits.cpuMs;
+      const ran = Math.round(elapsed);
+      return end(quotaError({ limit: 'cpuMs', allowed, used: ran }, `the program ran for ${ran} ms, ${allowed} ms are allowed`));
+    }
+    return end(workerError(`the interpreter failed: ${message.slice(0, 500)}`, REPORT));
+  }
+}
+
+const REPORT = 'this is a fault of the interpreter, not of the program; please report it with the program';
+
+/** What is known of a run whose interpreter did not live to tell. */
+const NOTHING: GuestResult = {
+  ok: false,
+  phase: 'exec',
+  result: null,
+  eventErrors: [],
+  error: null,
+  fuel: 0,
+  peakMemoryBytes: 0,
+  toolCalls: 0,
+  outputBytes: 0,
+};
+
+function cpuMs({ isolate }: Prepared): number {
+  return Number(isolate.cpuTime) / 1e6;
+}
+
+/** The trees are JSON already; parsing them only to write them again would cost more than the run. */
+function guestInput({ sources: _, ...rest }: RunInput, trees: readonly string[]): string {
+  const head = JSON.stringify(rest satisfies Omit<GuestInput, 'files'>);
+  return `${head.slice(0, -1)},"files":[${trees.join(',')}]}`;
+}
+
+/** The guest's own account of its end; null when it is none. The host checks every field again. */
+function readResult(text: string): GuestResult | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || !('ok' in value) || !('fuel' in value)) return null;
+    return value as GuestResult;
+  } catch {
+    return null;
+  }
+}
