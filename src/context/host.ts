@@ -69,7 +69,7 @@ export function createHostContext(init: HostContextInit): HostContext {
   const problems = problemsOf(init);
   if (problems.length > 0) throw new ConfigError(`the host context cannot be made: ${problems.join('; ')}`);
   const { logger, actor, stdin } = init;
-  return Object.freeze({
+  const context = Object.freeze({
     logger: Object.freeze({
       debug: logger.debug.bind(logger),
       info: logger.info.bind(logger),
@@ -84,6 +84,15 @@ export function createHostContext(init: HostContextInit): HostContext {
     onEventError: init.onEventError ?? null,
     actor: actor === undefined ? null : Object.freeze({ ...actor }),
   });
+  made.add(context);
+  return context;
+}
+
+const made = new WeakSet<object>();
+
+/** Whether this came out of {@link createHostContext}, as opposed to the fields for one. */
+export function isHostContext(value: HostContext | HostContextInit): value is HostContext {
+  return made.has(value);
 }
 
 function sink(target: TextSink | undefined): TextSink | null {

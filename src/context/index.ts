@@ -4,6 +4,7 @@ export {
   createHostContext,
   type HostContext,
   type HostContextInit,
+  isHostContext,
   type Logger,
   SILENT_LOGGER,
   type TextSink,

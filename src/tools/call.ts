@@ -33,8 +33,6 @@ export class ToolCall implements ToolRuntime {
   readonly #init: CallInit;
   readonly #tool: string;
   #ended = false;
-  /** The variable requests so far: the pipe takes one at a time, and the call's own answer comes after them all. */
-  #requests: Promise<unknown> = Promise.resolve();
   #signal: AbortSignal | null = null;
 
   constructor(tool: string, init: CallInit) {
@@ -70,14 +68,14 @@ export class ToolCall implements ToolRuntime {
 
   async getVar(name: string): Promise<Value | undefined> {
     this.#mustBeOpen('getVar');
-    const { found, value } = await this.#inOrder(() => this.#init.variables.getVar(name));
+    const { found, value } = await this.#init.variables.getVar(name);
     return found ? decode(value) : undefined;
   }
 
   async setVar(name: string, value: unknown): Promise<void> {
     this.#mustBeOpen('setVar');
     const json = encodeAs(NS_CODES.ToolExecutionFailed, `the variable '${name}' cannot be set`, value, this.#init.toolBytes);
-    const problem = await this.#inOrder(() => this.#init.variables.setVar(name, json));
+    const problem = await this.#init.variables.setVar(name, json);
     if (problem !== null) throw new ToolError(NS_CODES.WriteViolation, problem);
   }
 
@@ -86,16 +84,9 @@ export class ToolCall implements ToolRuntime {
     return this.#init.callTool(name, args);
   }
 
-  /** Ends the call: waits for variable requests under way, then refuses any further use. */
-  async end(): Promise<void> {
+  /** The tool has returned: refuses any further use. Variables that are being set reach the script before the answer does. */
+  end(): void {
     this.#ended = true;
-    await this.#requests;
-  }
-
-  #inOrder<T>(request: () => Promise<T>): Promise<T> {
-    const answer = this.#requests.then(request);
-    this.#requests = answer.catch(() => null);
-    return answer;
   }
 
   #mustBeOpen(method: string): void {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type HostContext, type TurnContext, turnStorage } from '../context/index.ts';
 import { cancelledError, quotaError, workerError } from '../wire/breach.ts';
 import { decode } from '../wire/codec.ts';
@@ -15,11 +16,6 @@ import { encodeAs, type FinalReply, Halt, outcomeOf, replyFor, translate } from 
 import type { PolicyGuard } from './policy.ts';
 import { ask, prompt } from './prompt.ts';
 import type { ToolView } from './registry.ts';
-
-/** A call of a script to the host, as it begins and as it ends. */
-export type CallEvent =
-  | { readonly phase: 'start'; readonly call: GuestCall }
-  | { readonly phase: 'finish'; readonly entry: JournalEntry };
 
 /** One tool call for the audit trail, those that tools make themselves included (A3-11.2-2). */
 export interface AuditRecord {
@@ -43,8 +39,17 @@ export interface DispatchInit {
   readonly host: HostContext;
   readonly turn: TurnContext;
   readonly limits: LimitValues;
-  readonly onCall?: ((event: CallEvent) => void) | undefined;
+  /** Told of every call of a script once it has ended. */
+  readonly onCall?: ((entry: JournalEntry) => void) | undefined;
   readonly audit?: ((record: AuditRecord) => void) | undefined;
+}
+
+/** Set in everything that a tool does on behalf of a call. */
+const openCall = new AsyncLocalStorage<{ open: boolean }>();
+
+/** Whether the current code runs on behalf of a call that a script is waiting for. */
+export function insideCall(): boolean {
+  return openCall.getStore()?.open ?? false;
 }
 
 /** Deepest nesting of tools that call tools. */
@@ -66,8 +71,10 @@ export class Dispatcher {
   /** Answers one call. Never rejects: what a tool does wrong is an answer. */
   async handle(call: GuestCall, variables: VariablePort): Promise<FinalReply> {
     this.#open.set(call, performance.now());
-    this.#notify({ phase: 'start', call });
-    const reply = await turnStorage.run(this.#init.turn, () => this.#answer(call, variables));
+    const state = { open: true };
+    const answer = (): Promise<FinalReply> => turnStorage.run(this.#init.turn, () => this.#answer(call, variables));
+    const reply = await openCall.run(state, answer);
+    state.open = false;
     // An answer that comes too late never reaches the script: then `finish` says how the call really ended.
     if (!variables.signal.aborted) this.#close(call, outcomeOf(reply));
     return reply;
@@ -91,7 +98,7 @@ export class Dispatcher {
     const ms = Math.round((performance.now() - start) * 1000) / 1000;
     const entry = entryOf(call, { seq, at, outcome, ms });
     this.#journal.push(entry);
-    this.#notify({ phase: 'finish', entry });
+    this.#guarded('onCall', () => this.#init.onCall?.(entry));
   }
 
   async #answer(call: GuestCall, variables: VariablePort): Promise<FinalReply> {
@@ -132,7 +139,8 @@ export class Dispatcher {
   }
 
   #admit(name: string, site: CallSite): ToolDefinition {
-    const { view, guards } = this.#init;
+    const { view, guards, turn } = this.#init;
+    if (turn.signal.aborted) throw new Halt(cancelledError('the turn has ended'));
     const tool = view.lookup(name);
     if (tool === undefined) {
       const meant = view.nearest(name);
@@ -181,8 +189,7 @@ export class Dispatcher {
     } catch (error) {
       throw translate(tool, error);
     } finally {
-      const ended = call.end();
-      await unlessAborted(variables.signal, () => ended);
+      call.end();
     }
   }
 
@@ -233,10 +240,6 @@ export class Dispatcher {
       ms,
     };
     this.#guarded('audit', () => audit(record));
-  }
-
-  #notify(event: CallEvent): void {
-    this.#guarded('onCall', () => this.#init.onCall?.(event));
   }
 
   /** A callback of the application cannot break a run; what it throws goes to the log. */

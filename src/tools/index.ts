@@ -14,7 +14,7 @@ export {
   type ToolInit,
   type ToolRuntime,
 } from './define.ts';
-export { type AuditRecord, type CallEvent, Dispatcher, type DispatchInit } from './dispatch.ts';
+export { type AuditRecord, Dispatcher, type DispatchInit, insideCall } from './dispatch.ts';
 export { loadMockTools } from './mock.ts';
 export { canonicalName } from './names.ts';
 export type { FinalReply } from './outcome.ts';

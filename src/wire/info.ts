@@ -33,3 +33,9 @@ function kindOf(nsCode: number): ErrorKind {
 export function shorten(text: string): string {
   return text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`;
 }
+
+/** `ERR_USAGE`: a request or a command line that was not understood. Nothing was executed. */
+export function usageError(message: string): ErrorInfo {
+  const nowhere = { source: null, line: null, column: null, stack: [] };
+  return { kind: 'usage', code: 'ERR_USAGE', nsCode: null, name: 'Usage', message: shorten(message), ...nowhere };
+}

@@ -1,0 +1,183 @@
+import { DeadlineError, type HostContext, type TurnContext } from '../context/index.ts';
+import { checkLimits, type LimitOptions, type RunHandlers, tighten } from '../sandbox/index.ts';
+import { type AuditRecord, Dispatcher, insideCall, type PolicyGuard, type ToolView } from '../tools/index.ts';
+import { cancelledError, timeoutError } from '../wire/breach.ts';
+import { decode } from '../wire/codec.ts';
+import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
+import type { JournalEntry } from '../wire/journal.ts';
+import type { EventInput, LimitValues, OutFrame, RunInput, Source, TaggedJson, Whisper } from '../wire/protocol.ts';
+import { refusedResult } from '../wire/public.ts';
+import type { RunResult } from '../wire/result.ts';
+import { ValueError } from '../wire/values.ts';
+import type { SandboxPort } from './port.ts';
+
+/** One run, in wire form: values are tagged JSON. */
+export interface PerformRequest {
+  /** After the root's libraries: definitions of all, then command blocks in order, then `call`, then `events`. */
+  readonly sources?: readonly Source[];
+  readonly call?: { readonly name: string; readonly args: readonly TaggedJson[] };
+  readonly events?: readonly EventInput[];
+  /** Next to the root's globals, and over them. */
+  readonly globals?: Readonly<Record<string, TaggedJson>>;
+  /** Only ever tighten what the fork allows. */
+  readonly limits?: LimitOptions;
+  /** Aborting it ends the run with `ERR_CANCELLED`. */
+  readonly signal?: AbortSignal;
+  /** A turn of the host loop: exactly one command block; what it says is captured and never reaches the host's callbacks. */
+  readonly turn?: boolean;
+  /** Receives what the script says while it runs, in place of the host's callbacks. */
+  readonly onOut?: (out: OutFrame) => void;
+  /** Receives every call to the host once it has ended. */
+  readonly onCall?: (entry: JournalEntry) => void;
+}
+
+/** What a fork brings to each of its runs. */
+export interface RunScope {
+  readonly sandbox: SandboxPort;
+  readonly forkId: string;
+  readonly host: HostContext;
+  readonly turn: TurnContext;
+  readonly view: ToolView;
+  readonly guards: readonly PolicyGuard[];
+  readonly limits: LimitValues;
+  readonly libraries: readonly Source[];
+  readonly globals: ReadonlyMap<string, TaggedJson>;
+  readonly now: () => number;
+  readonly audit: ((record: AuditRecord) => void) | undefined;
+}
+
+/**
+ * Runs once, in a fresh isolate. Resolves for everything that a script, a limit or a cancellation does. Rejects with
+ * `ConfigError` for a request of the wrong form, and with what the sandbox rejects with (`RuntimeClosedError`, `BusyError`).
+ */
+export async function perform(scope: RunScope, request: PerformRequest): Promise<RunResult> {
+  const input = inputOf(scope, request);
+  using turn = scope.turn.derive(request.signal === undefined ? {} : { signal: request.signal });
+  if (turn.signal.aborted) return refusedResult(endOf(turn, input.limits));
+  const said = new Said(scope.host, request);
+  const { host, view, guards, audit } = scope;
+  const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits: input.limits, onCall: request.onCall });
+  const handlers: RunHandlers = {
+    onOut: (out) => said.take(out),
+    onCall: (call, io) => dispatcher.handle(call, io),
+    nested: insideCall(),
+  };
+  const outcome = await scope.sandbox.run(input, handlers, turn.signal);
+  const { ok, phase, result, eventErrors } = outcome.result;
+  const error =
+    turn.signal.aborted && outcome.result.error?.kind === 'cancelled' ? endOf(turn, input.limits) : outcome.result.error;
+  turn.close();
+  const journal = dispatcher.finish(error);
+  for (const each of eventErrors) said.eventError(each.event, each.error);
+  const { emits, values, whispers } = said;
+  return {
+    ok,
+    phase,
+    emits,
+    values,
+    whispers,
+    result,
+    eventErrors,
+    ...(outcome.errors.length === 0 ? {} : { errors: outcome.errors }),
+    error,
+    usage: outcome.usage,
+    ...(outcome.outputComplete ? {} : { outputComplete: false }),
+    journal,
+  };
+}
+
+function inputOf(scope: RunScope, request: PerformRequest): RunInput {
+  const {
+    forkId,
+    host,
+    now,
+    turn: { deadline },
+  } = scope;
+  const limits = tighten(scope.limits, checkLimits(request.limits ?? {}));
+  const turn = request.turn ?? false;
+  const globals: Record<string, TaggedJson> = Object.create(null);
+  for (const [name, value] of scope.globals) globals[name] = value;
+  for (const [name, value] of Object.entries(request.globals ?? {}))
+    globals[checkGlobalName(name)] = checked(`global ${name}`, value);
+  const call = request.call ?? null;
+  for (const [index, arg] of (call?.args ?? []).entries()) checked(`argument ${index + 1} of ${call?.name}`, arg);
+  const events = request.events ?? [];
+  for (const event of events) checked(`payload of event ${event.name}`, event.payload);
+  return {
+    sources: [...scope.libraries, ...(request.sources ?? [])],
+    globals,
+    call,
+    events,
+    limits: deadline === null ? limits : { ...limits, wallMs: Math.min(limits.wallMs, Math.max(1, Math.ceil(deadline - now()))) },
+    forkId,
+    turn,
+    stdin: host.stdin !== null && !turn,
+  };
+}
+
+/** Throws {@link ConfigError} unless a script can write the name. */
+export function checkGlobalName(name: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name;
+  throw new ConfigError(`'${name.slice(0, 100)}' is no variable name; use letters, digits and _`);
+}
+
+function checked(what: string, value: TaggedJson): TaggedJson {
+  try {
+    decode(value);
+    return value;
+  } catch (cause) {
+    if (!(cause instanceof ValueError)) throw cause;
+    throw new ConfigError(`${what}: ${cause.message}`, { cause });
+  }
+}
+
+/** What a run whose turn was aborted ends with: the deadline is a time limit, everything else somebody's wish. */
+function endOf(turn: TurnContext, limits: LimitValues): ErrorInfo {
+  const reason: unknown = turn.signal.reason;
+  if (reason instanceof DeadlineError)
+    return timeoutError({ limit: 'wallMs', allowed: limits.wallMs }, "the turn's deadline has passed");
+  return cancelledError('the run was cancelled');
+}
+
+/** Collects what a run says, and passes it on while it does. */
+class Said {
+  readonly emits: string[] = [];
+  readonly values: TaggedJson[] = [];
+  readonly whispers: Whisper[] = [];
+  readonly #host: HostContext;
+  readonly #request: PerformRequest;
+
+  constructor(host: HostContext, request: PerformRequest) {
+    this.#host = host;
+    this.#request = request;
+  }
+
+  take(out: OutFrame): void {
+    for (const text of out.emits) this.emits.push(text);
+    for (const value of out.values) this.values.push(value);
+    for (const whisper of out.whispers) this.whispers.push(whisper);
+    const { onOut, turn } = this.#request;
+    if (onOut !== undefined) this.#guarded('onOut', () => onOut(out));
+    else if (turn !== true) this.#toHost(out);
+  }
+
+  eventError(name: string, error: ErrorInfo): void {
+    const source = this.#request.events?.find((event) => event.name === name)?.source ?? '';
+    this.#guarded('onEventError', () => this.#host.onEventError?.(name, source, error));
+  }
+
+  #toHost({ emits, values, whispers }: OutFrame): void {
+    const { emit, whisper } = this.#host;
+    for (const [index, text] of emits.entries()) this.#guarded('emit', () => emit?.(values[index] ?? null, text));
+    for (const { to, text } of whispers) this.#guarded('whisper', () => whisper?.(to, text));
+  }
+
+  /** A callback of the application cannot break a run; what it throws goes to the log. */
+  #guarded(name: string, callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.#host.logger.error({ error }, `the callback ${name} threw`);
+    }
+  }
+}

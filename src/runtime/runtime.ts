@@ -1,0 +1,154 @@
+import {
+  type Actor,
+  createHostContext,
+  type HostContext,
+  type HostContextInit,
+  isHostContext,
+  SILENT_LOGGER,
+  type TurnContext,
+  type TurnInit,
+} from '../context/index.ts';
+import { rootTurn } from '../context/turn.ts';
+import { type LimitOptions, resolveLimits } from '../sandbox/index.ts';
+import { type AuditRecord, type Policy, type PolicyOptions, type ToolDefinition, ToolRegistry } from '../tools/index.ts';
+import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import type { Diagnostic, LimitValues, ParsedFile, Source } from '../wire/protocol.ts';
+import type { RunResult } from '../wire/result.ts';
+import type { ExecuteOptions } from './fork.ts';
+import { asPolicy, Interpreter, type RuntimeScope, toTagged } from './interpreter.ts';
+import type { SandboxPort } from './port.ts';
+
+/** What a runtime is made of, apart from its sandbox. */
+export interface RuntimeSettings {
+  readonly tools?: readonly ToolDefinition[];
+  /** Absent: deny every tool. Null: no policy at all, which denies as well and says so. */
+  readonly policy?: Policy | PolicyOptions | null;
+  /** What is absent keeps its default; forks and runs can only tighten. */
+  readonly limits?: LimitOptions;
+  /** Receives a record of every tool call, those that tools make themselves included. */
+  readonly audit?: (record: AuditRecord) => void;
+  /** Unix milliseconds, for deadlines; the system's clock when absent. */
+  readonly now?: () => number;
+}
+
+/** Checked {@link RuntimeSettings}. */
+export type Settings = Pick<RuntimeScope, 'registry' | 'policy' | 'limits' | 'audit' | 'now'>;
+
+/** Throws {@link ConfigError} (`ERR_CONFIG`) for settings that cannot be used. */
+export function checkSettings({ tools = [], policy = {}, limits = {}, audit, now = Date.now }: RuntimeSettings): Settings {
+  return {
+    registry: new ToolRegistry(tools),
+    policy: policy === null ? null : asPolicy(policy),
+    limits: Object.freeze(resolveLimits('run', limits)),
+    audit,
+    now,
+  };
+}
+
+/** How a root interpreter is connected. */
+export interface InterpreterOptions {
+  /** The fields of a host context, or one that was made with `createHostContext`; a silent one when absent. */
+  readonly host?: HostContext | HostContextInit;
+  /** The actor, where `host` does not name one. */
+  readonly actor?: Actor;
+}
+
+/** A run of its own: a root interpreter that lives for one run. */
+export interface RunOptions extends Omit<ExecuteOptions, 'globals'>, InterpreterOptions {
+  /** Definitions, loaded first. */
+  readonly lib?: string | readonly string[];
+  /** A procedure to call after the command blocks, with JavaScript values as arguments. */
+  readonly call?: { readonly name: string; readonly args?: readonly unknown[] };
+  /** JavaScript values. */
+  readonly globals?: Readonly<Record<string, unknown>>;
+  /** Delivered last; payloads are JavaScript values. */
+  readonly events?: readonly { readonly name: string; readonly source?: string; readonly payload?: unknown }[];
+}
+
+/** Runs scripts: owns the sandbox with its workers, the tools, the policy and the limits. Made by `createRuntime`. */
+export class Runtime implements AsyncDisposable {
+  /** What every run gets at most. */
+  readonly limits: LimitValues;
+  readonly #scope: RuntimeScope;
+  #closing: Promise<void> | null = null;
+
+  /** Runtimes are made by `createRuntime`. */
+  constructor(sandbox: SandboxPort, settings: Settings) {
+    this.limits = settings.limits;
+    let forks = 0;
+    this.#scope = { ...settings, sandbox, turn: rootTurn(settings.now), nextId: () => `fork-${++forks}` };
+  }
+
+  /** A root interpreter with its own definitions, globals and call counters. Throws {@link ConfigError} for a bad host. */
+  interpreter(options: InterpreterOptions = {}): Interpreter {
+    this.#mustBeOpen();
+    return new Interpreter(this.#scope, hostOf(options));
+  }
+
+  /** A context for one operation, derived from the runtime's own; the caller closes it. Throws as `TurnContext.derive`. */
+  turn(init: TurnInit): TurnContext {
+    this.#mustBeOpen();
+    return this.#scope.turn.derive(init);
+  }
+
+  /**
+   * Runs one source in a sandbox of its own. Resolves for everything that a script, a limit or a cancellation does;
+   * rejects with {@link ConfigError}, {@link RuntimeClosedError} and `BusyError`.
+   */
+  async run(source: string, options: RunOptions = {}): Promise<RunResult> {
+    const { lib = [], name = 'src', call, globals = {}, events = [], host, actor, ...rest } = options;
+    const interpreter = this.interpreter({ ...(host === undefined ? {} : { host }), ...(actor === undefined ? {} : { actor }) });
+    for (const [key, value] of Object.entries(globals)) interpreter.setGlobal(key, value);
+    const libraries = (typeof lib === 'string' ? [lib] : lib).map((text, index) => ({
+      name: index === 0 ? 'lib' : `lib${index + 1}`,
+      text,
+    }));
+    return interpreter.fork().perform({
+      ...rest,
+      sources: [...libraries, { name, text: source }],
+      ...(call === undefined
+        ? {}
+        : { call: { name: call.name, args: (call.args ?? []).map((arg, index) => toTagged(`argument ${index + 1}`, arg)) } }),
+      events: events.map((event) => ({
+        name: event.name,
+        source: event.source ?? '',
+        payload: toTagged(`the payload of '${event.name}'`, event.payload),
+      })),
+    });
+  }
+
+  /** Parses without running: every syntax error, and of each file that has none what it defines and which tools it calls. */
+  async check(
+    sources: readonly Source[],
+  ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }> {
+    this.#mustBeOpen();
+    return this.#scope.sandbox.parse(sources, this.limits.sourceBytes);
+  }
+
+  /** Cancels what is running and ends the workers. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#scope.turn.close();
+    await this.#scope.sandbox.close();
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closing !== null) throw new RuntimeClosedError();
+  }
+}
+
+function hostOf({ host, actor }: InterpreterOptions): HostContext {
+  if (host !== undefined && isHostContext(host)) {
+    if (actor !== undefined) throw new ConfigError('the actor belongs to the host context, which has been made already');
+    return host;
+  }
+  return createHostContext({ logger: SILENT_LOGGER, ...(actor === undefined ? {} : { actor }), ...host });
+}

@@ -1,0 +1,163 @@
+import { decode } from './codec.ts';
+import { type ErrorInfo, NeuroScriptError } from './errors.ts';
+import { usageError } from './info.ts';
+import type { EventInput, LimitKey, TaggedJson } from './protocol.ts';
+import type { RequestId } from './public.ts';
+import { ValueError } from './values.ts';
+
+/** The limits that a request may tighten (DESIGN 5). */
+export const REQUEST_LIMITS = [
+  'fuel',
+  'cpuMs',
+  'wallMs',
+  'memoryBytes',
+  'outputBytes',
+  'lineBytes',
+  'scratchBytes',
+  'toolCalls',
+  'toolMs',
+  'callDepth',
+  'evalDepth',
+] as const satisfies readonly LimitKey[];
+
+/** One line of `run --jsonl` (`schemas/request.schema.json`), checked, with what was left out filled in. */
+export interface RunRequest {
+  readonly id: RequestId;
+  /** Command blocks; or definitions, with `call`. */
+  readonly src: string;
+  /** Definitions, loaded first. */
+  readonly lib: readonly string[];
+  readonly call: { readonly name: string; readonly args: readonly TaggedJson[] } | null;
+  readonly globals: Readonly<Record<string, TaggedJson>>;
+  readonly events: readonly EventInput[];
+  readonly limits: Readonly<Partial<Record<(typeof REQUEST_LIMITS)[number], number>>>;
+}
+
+/** A request, or why the line is none. The id is kept where the line has one. */
+export type RequestOutcome =
+  | { readonly ok: true; readonly request: RunRequest }
+  | { readonly ok: false; readonly id: RequestId; readonly error: ErrorInfo };
+
+const KEYS = ['id', 'src', 'lib', 'call', 'args', 'globals', 'events', 'limits'];
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+class Refused extends NeuroScriptError {
+  constructor(message: string) {
+    super('ERR_USAGE', message);
+  }
+}
+
+/**
+ * Reads one request. Strict: an unknown key, a value of the wrong type, an unknown limit or a malformed tag is a `usage`
+ * error (`ERR_USAGE`) that names it. The size of a limit is checked where the limits are known.
+ */
+export function requestFromJson(line: string): RequestOutcome {
+  let id: RequestId = null;
+  try {
+    const value = record('the request', parse(line), KEYS);
+    id = idOf(value['id']);
+    return { ok: true, request: read(id, value) };
+  } catch (error) {
+    if (error instanceof Refused || error instanceof ValueError) return { ok: false, id, error: usageError(error.message) };
+    throw error;
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    throw new Refused(`the line is not JSON: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
+}
+
+function read(id: RequestId, value: Readonly<Record<string, unknown>>): RunRequest {
+  const { lib, call, args } = value;
+  if (args !== undefined && call === undefined) throw new Refused("'args' needs 'call', the procedure they are for");
+  const given = args === undefined ? [] : list("'args'", args);
+  return {
+    id,
+    src: text("'src'", value['src']),
+    lib: lib === undefined ? [] : libraries(lib),
+    call:
+      call === undefined ? null : { name: text("'call'", call), args: given.map((arg, index) => tagged(`args[${index}]`, arg)) },
+    globals: globals(value['globals'] ?? {}),
+    events: list("'events'", value['events'] ?? []).map((event, index) => eventOf(`events[${index}]`, event)),
+    limits: limits(value['limits'] ?? {}),
+  };
+}
+
+function idOf(value: unknown): RequestId {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  throw new Refused(`'id' must be a text or a number, got ${kind(value)}`);
+}
+
+function libraries(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (!Array.isArray(value)) throw new Refused(`'lib' must be a text or a list of texts, got ${kind(value)}`);
+  return value.map((item: unknown, index) => text(`lib[${index}]`, item));
+}
+
+function globals(value: unknown): Readonly<Record<string, TaggedJson>> {
+  const found: Record<string, TaggedJson> = Object.create(null);
+  for (const [name, item] of Object.entries(record("'globals'", value, null))) {
+    if (!IDENTIFIER.test(name)) throw new Refused(`'${name}' in 'globals' is no variable name`);
+    found[name] = tagged(`globals.${name}`, item);
+  }
+  return found;
+}
+
+function eventOf(place: string, value: unknown): EventInput {
+  const event = record(place, value, ['name', 'source', 'payload']);
+  const source = event['source'] === undefined ? '' : text(`${place}.source`, event['source']);
+  return { name: text(`${place}.name`, event['name']), source, payload: tagged(`${place}.payload`, event['payload'] ?? null) };
+}
+
+function limits(value: unknown): RunRequest['limits'] {
+  const given = record("'limits'", value, REQUEST_LIMITS);
+  const found: Partial<Record<(typeof REQUEST_LIMITS)[number], number>> = {};
+  for (const key of REQUEST_LIMITS) {
+    const limit = given[key];
+    if (limit === undefined) continue;
+    if (typeof limit !== 'number') throw new Refused(`limits.${key} must be a number, got ${kind(limit)}`);
+    found[key] = limit;
+  }
+  return found;
+}
+
+/** The value is JSON, so only its tags are left to check. */
+function tagged(place: string, value: unknown): TaggedJson {
+  const json = value as TaggedJson;
+  try {
+    decode(json);
+    return json;
+  } catch (error) {
+    if (error instanceof ValueError) throw new Refused(`${place}: ${error.message}`);
+    throw error;
+  }
+}
+
+function record(place: string, value: unknown, keys: readonly string[] | null): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Refused(`${place} must be an object, got ${kind(value)}`);
+  for (const key of Object.keys(value))
+    if (keys !== null && !keys.includes(key)) throw new Refused(`unknown key '${key}' in ${place}; known are ${keys.join(', ')}`);
+  return { ...value };
+}
+
+function list(place: string, value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new Refused(`${place} must be a list, got ${kind(value)}`);
+}
+
+function text(place: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw new Refused(value === undefined ? `${place} is missing` : `${place} must be a text, got ${kind(value)}`);
+}
+
+function kind(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
