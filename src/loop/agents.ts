@@ -18,13 +18,65 @@ export interface Agent {
   reply(request: AgentRequest): Promise<string>;
 }
 
-/** An agent could not answer; the session ends with HALT `ERR_AGENT`, the turns before it stand. */
+/** Why an agent gave no reply: its own fault, or the host gave it up. */
+export type AgentReason = 'ERR_AGENT' | 'ERR_CANCELLED' | 'ERR_TIMEOUT';
+
+/** There is no reply for a turn. The session ends with HALT and `reason`; the turns before it stand. */
 export class AgentError extends NeuroScriptError {
   static readonly code = 'ERR_AGENT';
   readonly turn: number;
-  constructor(turn: number, message: string, options?: ErrorOptions) {
+  readonly reason: AgentReason;
+  constructor(turn: number, message: string, reason: AgentReason = 'ERR_AGENT', options?: ErrorOptions) {
     super(AgentError.code, message, options);
     this.turn = turn;
+    this.reason = reason;
+  }
+}
+
+/**
+ * Asks an agent, and waits no longer than it may take: also one that ignores its signal. Rejects with {@link AgentError}
+ * for whatever goes wrong.
+ */
+export async function ask(
+  agent: Agent,
+  request: Omit<AgentRequest, 'signal'>,
+  { signal, wallMs }: { readonly signal?: AbortSignal; readonly wallMs?: number },
+): Promise<string> {
+  const { turn } = request;
+  if (signal?.aborted === true) throw cancelled(turn);
+  const own = new AbortController();
+  const given = Promise.withResolvers<never>();
+  const giveUp = (error: AgentError): void => {
+    given.reject(error);
+    own.abort(error);
+  };
+  const cancel = (): void => giveUp(cancelled(turn));
+  const timeUp = (): void =>
+    giveUp(new AgentError(turn, `turn ${turn} has no reply: the session's time was used up`, 'ERR_TIMEOUT'));
+  const timer = wallMs === undefined ? undefined : setTimeout(timeUp, Math.min(wallMs, MAX_TIMER_MS));
+  signal?.addEventListener('abort', cancel, { once: true });
+  try {
+    return await Promise.race([given.promise, answer(agent, { ...request, signal: own.signal })]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', cancel);
+  }
+}
+
+function cancelled(turn: number): AgentError {
+  return new AgentError(turn, `turn ${turn} was cancelled while the agent was asked`, 'ERR_CANCELLED');
+}
+
+/** Longest delay that `setTimeout` takes. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+async function answer(agent: Agent, request: AgentRequest): Promise<string> {
+  try {
+    return await agent.reply(request);
+  } catch (error) {
+    if (error instanceof AgentError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new AgentError(request.turn, `turn ${request.turn} has no reply: ${message}`, 'ERR_AGENT', { cause: error });
   }
 }
 

@@ -44,7 +44,7 @@ export function logEntry(record: TurnRecord): LogEntry {
     output_bytes: record.outputBytes,
     scratch_bytes: record.scratchBytes,
     ...(record.verificationFailureReason === null ? {} : { verification_failure_reason: record.verificationFailureReason }),
-    ...(record.overridden === null ? {} : { overridden_decision: record.overridden.decision }),
+    ...(record.overridden === null ? {} : { overridden_decision: record.overridden }),
   };
 }
 

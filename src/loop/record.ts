@@ -1,26 +1,22 @@
+import type { Action, Lint, TokenCode, TokenDetail } from '../aeiou/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LimitValues, Usage, Whisper } from '../wire/protocol.ts';
 import type { Decision, HaltReason } from './decision.ts';
-
-/** Something worth telling the author of the turn; the decision stands (AL3-8-18 … 20). */
-export interface Lint {
-  readonly code: string;
-  /** 1-based line of OUTPUT, or of the envelope for `LINT_DUP_SECTION_IGNORED`. */
-  readonly line: number;
-}
 
 /** One line of OUTPUT that has the shape of a token, in emission order (AL3-5.1-1). */
 export interface CandidateRecord {
   /** 1-based line of OUTPUT. */
   readonly line: number;
   readonly ok: boolean;
-  /** `ERR_TOKEN_…` of the first check that failed; null when all passed. */
-  readonly code: string | null;
-  /** What exactly failed, for a reader; null when nothing did. */
-  readonly detail: string | null;
+  /** Of the first check that failed; null when all passed. */
+  readonly code: TokenCode | null;
+  /** Which check of that code's family failed; null when none did. */
+  readonly detail: TokenDetail | null;
+  /** The failure in a sentence; null when none did. */
+  readonly message: string | null;
   /** The fields below are read from the token only after it verified. */
-  readonly action: 'continue' | 'done' | 'abort' | null;
+  readonly action: Action | null;
   readonly kid: string | null;
   readonly jti: string | null;
 }
@@ -38,12 +34,6 @@ export interface TurnInputs {
   readonly jtis: readonly string[];
 }
 
-/** What the progress guard replaced (AMB-02). */
-export interface Overridden {
-  readonly decision: Decision;
-  readonly reason: HaltReason | null;
-}
-
 /** One turn, complete: what is needed to show it, to log it and to execute it again with the same result. */
 export interface TurnRecord {
   readonly version: 1;
@@ -57,13 +47,15 @@ export interface TurnRecord {
   readonly decision: Decision;
   /** Set exactly when the decision is HALT (AMB-08). */
   readonly reason: HaltReason | null;
-  readonly overridden: Overridden | null;
+  /** What the token asked for, where the host decided otherwise (AMB-02, AMB-24); `kid` and `jti` are still its own. */
+  readonly overridden: Exclude<Decision, 'HALT'> | null;
   /** Key and id of the token that was chosen; null when none verified. */
   readonly kid: string | null;
   readonly jti: string | null;
   readonly candidates: readonly CandidateRecord[];
   /** Code of the last candidate that failed, also when another one decided (AMB-08). */
-  readonly verificationFailureReason: string | null;
+  readonly verificationFailureReason: TokenCode | null;
+  /** Remarks; none of them changes the decision (AL3-8-18 … 20). */
   readonly lints: readonly Lint[];
   /** What was emitted, exactly: every text with its line feed (A3-4-1). */
   readonly output: string;
@@ -95,7 +87,7 @@ export interface TurnResult {
   readonly output: string;
   readonly scratchpad: string;
   readonly lints: readonly Lint[];
-  readonly candidates: readonly { readonly line: number; readonly ok: boolean; readonly code: string | null }[];
+  readonly candidates: readonly { readonly line: number; readonly ok: boolean; readonly code: TokenCode | null }[];
   readonly usage: Usage;
   readonly error: ErrorInfo | null;
 }

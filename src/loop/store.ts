@@ -1,3 +1,4 @@
+import type { ProgressState } from '../aeiou/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import type { HaltReason } from './decision.ts';
 import type { TurnRecord } from './record.ts';
@@ -18,6 +19,8 @@ export interface SessionState {
   /** Bodies of the next envelope's optional sections; null leaves the section out (A3-4-5). */
   readonly output: string | null;
   readonly scratchpad: string | null;
+  /** What the progress guard knows. */
+  readonly progress: ProgressState;
 }
 
 /** A session with this id exists already: ids are never used twice. */

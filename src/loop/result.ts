@@ -1,0 +1,35 @@
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { Decision, HaltReason } from './decision.ts';
+import { type TurnRecord, type TurnResult, toPublicTurn } from './record.ts';
+
+/** How a session ended. */
+export interface LoopResult {
+  readonly sid: string;
+  readonly decision: Exclude<Decision, 'CONTINUE'>;
+  /** Set exactly when the decision is HALT; also for what ended the session between two turns (`ERR_MAX_TURNS` …). */
+  readonly reason: HaltReason | null;
+  /** OUTPUT of the last turn without its token lines and without its final line feed; null when there is none (P34). */
+  readonly output: string | null;
+  /** Why a turn, the agent or the host's input failed; null for everything that a token decided. */
+  readonly error: ErrorInfo | null;
+  readonly turns: readonly TurnRecord[];
+}
+
+/** The public form of a session: `loop --json` (`schemas/loop.schema.json`). */
+export interface LoopSummary extends Omit<LoopResult, 'turns'> {
+  readonly turns: readonly TurnResult[];
+}
+
+/** Takes from a result what the public form shows. */
+export function toPublicLoop(result: LoopResult): LoopSummary {
+  return { ...result, turns: result.turns.map(toPublicTurn) };
+}
+
+/** OUTPUT as a user sees it: without the lines that are tokens, whatever became of them; null when nothing is left. */
+export function visibleOutput(record: TurnRecord): string | null {
+  const tokens = new Set(record.candidates.map(({ line }) => line));
+  const lines = record.output.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const shown = lines.filter((_, index) => !tokens.has(index + 1));
+  return shown.length === 0 ? null : shown.join('\n');
+}

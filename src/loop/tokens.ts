@@ -1,0 +1,54 @@
+import { decodeToken, isJsonObject, type JsonValue, type TokenDetail } from '../aeiou/index.ts';
+
+/** A check of a token, as a reader should know it, and the failures that stand for it. */
+export interface TokenCheck {
+  readonly name: string;
+  readonly details: readonly TokenDetail[];
+}
+
+/** The checks in the order in which they are made (protocol.md 10.1): before the one that failed, all passed. */
+export const CHECKS: readonly TokenCheck[] = [
+  { name: 'form', details: ['length', 'grammar', 'base64', 'json', 'kid'] },
+  { name: 'key', details: ['unknown_kid', 'alg', 'tag_length'] },
+  { name: 'canonical payload', details: ['canonical'] },
+  { name: 'signature', details: ['tag'] },
+  { name: 'fields', details: ['version', 'kind', 'field', 'action'] },
+  { name: 'session', details: ['session'] },
+  { name: 'turn', details: ['turn'] },
+  { name: 'nonce', details: ['nonce'] },
+  { name: 'time', details: ['expired', 'future'] },
+  { name: 'first use', details: ['replay'] },
+];
+
+/** What a token says of itself, as lines; of one that was rejected it is only a claim. */
+export function describeToken(line: string): string[] {
+  const decoded = decodeToken(line);
+  if (!decoded.ok) return [decoded.message];
+  const { payload } = decoded.token;
+  const control = payload['payload'];
+  const own = isJsonObject(control) ? control : {};
+  const rest = Object.entries(own).filter(([name]) => name !== 'action');
+  return [
+    `${word(payload['kind'])} ${word(own['action'])}, signed with ${word(payload['kid'])}`,
+    `session ${word(payload['session_id'])}, turn ${word(payload['turn_index'])}, nonce ${word(payload['turn_nonce'])}`,
+    `id ${word(payload['jti'])}`,
+    `issued ${time(payload['issued_at'])}, ${payload['ttl'] === undefined ? 'no expiry' : `good for ${word(payload['ttl'])} s`}`,
+    ...rest.map(([name, value]) => `${name} ${JSON.stringify(value)}`),
+  ];
+}
+
+const TOKEN = /<<<NSMAG:V3:[A-Z0-9_]+:[A-Za-z0-9_-]{24,}\.[A-Za-z0-9_-]{24,}>>>/g;
+
+/** Shortens the tokens in a text to their two ends: what they say is shown decoded. */
+export function shortenTokens(text: string): string {
+  return text.replace(TOKEN, (token) => `${token.slice(0, 27)}...${token.slice(-11)}`);
+}
+
+function word(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : value === undefined ? '?' : JSON.stringify(value);
+}
+
+function time(value: JsonValue | undefined): string {
+  if (typeof value !== 'number' || Math.abs(value) > 8.64e12) return word(value);
+  return new Date(value * 1000).toISOString().replace('.000Z', 'Z');
+}
