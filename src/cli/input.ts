@@ -13,9 +13,14 @@ export const STDIN = '-';
  * folder, unreadable, longer than `maxBytes`, or not UTF-8. Never holds more than `maxBytes` of it.
  */
 export async function readText(name: string, maxBytes: number, stdin: () => AsyncIterable<Uint8Array>): Promise<string> {
-  const bytes = name === STDIN ? await collect(stdin(), name, maxBytes) : await readFile(name, maxBytes);
+  const bytes = await readBytes(name, maxBytes, stdin);
   if (!isUtf8(bytes)) throw new UsageError(`${label(name)} is not UTF-8 text (line ${badLine(bytes)})`);
   return bytes.toString('utf8');
+}
+
+/** As {@link readText}, for files whose encoding somebody else judges. */
+export async function readBytes(name: string, maxBytes: number, stdin: () => AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return name === STDIN ? collect(stdin(), name, maxBytes) : readFile(name, maxBytes);
 }
 
 /** Reads the program files of a command, in order; standard input may stand among them once. */
@@ -35,13 +40,13 @@ async function readFile(name: string, maxBytes: number): Promise<Buffer> {
   try {
     file = await open(name, 'r');
   } catch (error) {
-    throw new UsageError(`cannot read ${label(name)}: ${reason(error)}`);
+    throw new UsageError(`cannot read ${label(name)}: ${fileTrouble(error)}`);
   }
   try {
     return await collect(file.createReadStream({ autoClose: false }), name, maxBytes);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`cannot read ${label(name)}: ${reason(error)}`);
+    throw new UsageError(`cannot read ${label(name)}: ${fileTrouble(error)}`);
   } finally {
     await file.close();
   }
@@ -68,7 +73,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
 };
 
-function reason(error: unknown): string {
+/** Why the file system refused, in words. */
+export function fileTrouble(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return REASONS[code ?? ''] ?? printable(message);
 }

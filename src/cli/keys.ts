@@ -10,7 +10,7 @@ import {
   saveKeyFile,
   type TokenClock,
 } from '../aeiou/index.ts';
-import { systemClock } from '../loop/ports.ts';
+import { systemClock } from '../loop/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
 import { named } from './setup.ts';

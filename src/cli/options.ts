@@ -8,8 +8,11 @@ const LIMIT_GROUP = 'Limits (always on; a turn or request can only tighten them)
 
 /** Adds one flag for every row of the table of limits; `turn` shows the defaults of a turn. */
 export function addLimits(command: Command, of: 'run' | 'turn'): Command {
-  for (const limit of LIMITS) {
-    const shown = of === 'turn' ? (limit.turnDefault ?? limit.default) : limit.default;
+  for (const row of LIMITS) {
+    // Sizes of a turn are the protocol's: a larger one would have no effect, so it is refused.
+    const most = of === 'turn' ? (row.turnDefault ?? null) : null;
+    const limit = most === null ? row : { ...row, max: most };
+    const shown = most ?? row.default;
     command.addOption(
       new Option(`--${limit.flag} <${PLACEHOLDER[limit.unit]}>`, `${limit.help} (${quantity(limit.unit, shown)})`)
         .argParser((text: string) => parseQuantity(limit, text))

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { createHostContext, SILENT_LOGGER } from '../context/index.ts';
 import { createRuntime, type Runtime } from '../runtime/index.ts';
@@ -5,7 +6,7 @@ import { LIMITS } from '../sandbox/limits.ts';
 import type { EventInput, OutFrame, Source, TaggedJson } from '../wire/protocol.ts';
 import { toPublicResult } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
-import { EXIT, type ExitCode, exitOf } from './exit.ts';
+import { type ExitCode, exitOf } from './exit.ts';
 import { UsageError } from './failure.ts';
 import { readSources, STDIN } from './input.ts';
 import { answerRequests } from './jsonl.ts';
@@ -81,8 +82,10 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   const limits = limitsOf({ ...flags });
   const { tools, policy } = await readSetup(flags);
   if (flags.jsonl) {
-    await using runtime = await createRuntime({ tools, policy, limits });
-    return await answerRequests(runtime, terminal, flags.trace === true);
+    // One request more than can compute is read ahead for each worker, so that none waits for the next line.
+    const concurrency = availableParallelism();
+    await using runtime = await createRuntime({ tools, policy, limits, concurrency });
+    return await answerRequests(runtime, { width: 2 * concurrency, journal: flags.trace === true }, terminal);
   }
   const most = LIMITS.find((limit) => limit.key === 'sourceBytes');
   const sources = await readSources(files, limits.sourceBytes ?? most?.default ?? 0, () => terminal.stdin);
@@ -140,7 +143,7 @@ function show(out: OutFrame, terminal: Terminal): void {
 
 function report(result: RunResult, sources: readonly Source[], flags: RunFlags, terminal: Terminal): void {
   if (flags.json) {
-    terminal.out.line(JSON.stringify(toPublicResult(result, flags.trace === true)));
+    terminal.out.line(JSON.stringify(toPublicResult(null, result, flags.trace === true)));
     return;
   }
   const texts = new Map(sources.map((source) => [source.name, source.text]));

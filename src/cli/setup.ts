@@ -46,7 +46,8 @@ async function readPolicy(name: string): Promise<Policy> {
   });
 }
 
-function configText(name: string): Promise<string> {
+/** The text of a configuration file. Throws {@link UsageError}. */
+export function configText(name: string): Promise<string> {
   return readText(name, CONFIG_BYTES, () => {
     throw new UsageError("only a program can be read from standard input ('-')");
   });

@@ -1,0 +1,125 @@
+import { open } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { parseStrict } from '../aeiou/index.ts';
+import {
+  type Agent,
+  explainEnd,
+  explainTurn,
+  FileLog,
+  LoopController,
+  type LoopEvent,
+  runtimeExecutor,
+  scriptAgent,
+  toPublicLoop,
+} from '../loop/index.ts';
+import { createRuntime } from '../runtime/index.ts';
+import { type ExitCode, exitOfDecision } from './exit.ts';
+import { UsageError } from './failure.ts';
+import { fileTrouble, readText } from './input.ts';
+import { readKeyring } from './keys.ts';
+import { addLimits, limitsOf, wholeNumber } from './options.ts';
+import { configText, named, readSetup, type SetupFlags } from './setup.ts';
+import type { Execute, Terminal } from './terminal.ts';
+import { printable } from './text.ts';
+import { addSession, type RepeatFlags, sourcesOf } from './turn.ts';
+
+interface LoopFlags extends SetupFlags, RepeatFlags {
+  readonly agent: string;
+  readonly userdata?: string;
+  readonly maxTurns?: number;
+  readonly keys?: string;
+  readonly log?: string;
+  readonly json?: true;
+}
+
+const HELP = `
+The host loop asks the agent for an envelope, executes its ACTIONS in a fresh sandbox, verifies the control token it
+emitted, decides, and goes on while the decision is CONTINUE. What happened is explained turn by turn. Limits hold for
+each turn. Exits 0 for DONE, 10 for ABORT, 11 for HALT (124, 5 and 4 where the reason is time, a quota or a size, or
+policy).
+
+Agents:
+  script:FILE   plays a transcript: one envelope a turn, with any prose around it
+
+Example:
+  neuroscript loop --agent script:agent.txt --tools tools.yaml --userdata userdata.json
+`;
+
+/** Most bytes of an agent's transcript. */
+const TRANSCRIPT_BYTES = 16 * 1024 * 1024;
+
+/** USERDATA of a session that was given none. */
+const NO_USERDATA = { subject: 'session', fields: {} };
+
+/** `loop`: a whole session with an agent. */
+export function addLoop(program: Command, execute: Execute): void {
+  const command = program
+    .command('loop')
+    .summary('run a whole session with an agent')
+    .description('Runs the host loop: an agent writes programs, the host executes them and decides after each.')
+    .requiredOption('--agent <AGENT>', 'who writes the programs: script:FILE')
+    .option('--userdata <FILE>', 'JSON file with the USERDATA of every envelope')
+    .option('--max-turns <N>', 'most turns of the session (default: 25)', wholeNumber('--max-turns', 1))
+    .option('--log <FILE>', 'append one JSON line per decision to this file');
+  addSession(command);
+  command.option('--json', 'print the session as one JSON object');
+  addLimits(command, 'turn')
+    .addHelpText('after', HELP)
+    .action((flags: LoopFlags) => execute((terminal) => loop(flags, terminal)));
+}
+
+async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
+  const { clock, ids } = sourcesOf(flags);
+  const agent = await readAgent(flags.agent);
+  const userdata = flags.userdata === undefined ? NO_USERDATA : await readUserdata(flags.userdata);
+  const keyring = readKeyring(flags.keys, clock);
+  const setup = await readSetup(flags);
+  if (flags.log !== undefined) await mustAppend(flags.log);
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
+  const controller = new LoopController({
+    executor: runtimeExecutor(runtime),
+    keyring,
+    clock,
+    ids,
+    ...(flags.log === undefined ? {} : { log: new FileLog(flags.log) }),
+  });
+  const print = (lines: readonly string[]) => {
+    for (const line of lines) terminal.out.line(line);
+  };
+  const show = (event: LoopEvent) => {
+    if (event.type === 'decided') print([...explainTurn(event.record, terminal.paintOut), '']);
+  };
+  const result = await controller.runLoop({
+    agent,
+    userdata,
+    signal: terminal.interrupt,
+    ...(flags.sid === undefined ? {} : { sid: flags.sid }),
+    ...(flags.maxTurns === undefined ? {} : { maxTurns: flags.maxTurns }),
+    ...(flags.json ? {} : { onEvent: show }),
+  });
+  print(flags.json ? [JSON.stringify(toPublicLoop(result))] : explainEnd(result, terminal.paintOut));
+  return exitOfDecision(result.decision, result.reason);
+}
+
+async function readAgent(text: string): Promise<Agent> {
+  const [, file] = /^script:(.+)$/s.exec(text) ?? [];
+  if (file === undefined) throw new UsageError(`there is no agent '${printable(text)}'; write --agent script:FILE`);
+  const transcript = await readText(file, TRANSCRIPT_BYTES, () => {
+    throw new UsageError('a transcript cannot be read from standard input; name a file');
+  });
+  return named(file, () => scriptAgent(transcript, file));
+}
+
+async function readUserdata(file: string): Promise<unknown> {
+  const text = await configText(file);
+  return named(file, () => parseStrict(text, { numbers: 'doubles', padding: true }));
+}
+
+/** A log that cannot be written must not be found out after the first turn has had its effects. */
+async function mustAppend(file: string): Promise<void> {
+  try {
+    await (await open(file, 'a', 0o600)).close();
+  } catch (error) {
+    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error)}`);
+  }
+}
