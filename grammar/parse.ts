@@ -1,7 +1,11 @@
-import type { SourceFile } from './ast.ts';
+import { type EventHandler, type LineTable, positionAt, type SourceFile } from './ast.ts';
+import { clean, lineTable, MAX_SOURCE_BYTES } from './clean.ts';
 import type { SyntaxDiagnostic } from './diagnostic.ts';
+import { type Finding, MAX_FINDINGS } from './finding.ts';
+import { asksForDoubleBrackets } from './metadata.ts';
+import { ProgramParser } from './program.ts';
+import { scan } from './scan.ts';
 
-/** What {@link parse} needs to know beside the text. */
 export interface ParseOptions {
   /** Source name for positions and messages, e.g. the file's path as the user gave it. */
   readonly name: string;
@@ -16,10 +20,44 @@ export type ParseResult =
   | { readonly ok: true; readonly file: SourceFile; readonly text: string }
   | { readonly ok: false; readonly errors: readonly [SyntaxDiagnostic, ...SyntaxDiagnostic[]] };
 
+/** Made at the first parse: it takes a few milliseconds, which a process that never parses should not pay. */
+let parser: ProgramParser | undefined;
+
 /**
  * Parses one NeuroScript source. Never throws for any input; takes time linear in its size.
  * Bytes must be UTF-8 (a text is taken as it is). `text` is the cleaned source to which all offsets refer.
+ * At most 100 errors are given; a source that cannot be cleaned, or nests deeper than 200 levels, is not parsed at all.
  */
-export function parse(_source: string | Uint8Array, _options: ParseOptions): ParseResult {
-  throw new Error('in work');
+export function parse(source: string | Uint8Array, options: ParseOptions): ParseResult {
+  const { text, problem } = clean(source, options.maxBytes ?? MAX_SOURCE_BYTES);
+  const lines = lineTable(text);
+  if (problem !== undefined) return { ok: false, errors: [diagnostic(lines, problem)] };
+  const scanned = scan(text, options.doubleBracketStrings === true || asksForDoubleBrackets(text));
+  parser ??= new ProgramParser();
+  const { program, events, findings } = parser.parse(text, lines, scanned);
+  // Where the lexer stopped early the parser has seen half a text; what it says about that half is no news.
+  const failed = failure(lines, scanned.complete ? [...scanned.findings, ...findings] : scanned.findings);
+  if (failed !== undefined) return failed;
+  const file: SourceFile = {
+    name: options.name,
+    kind: program.kind,
+    lines,
+    metadata: program.metadata,
+    procedures: program.procedures,
+    events: events.filter((event): event is EventHandler => event !== undefined),
+    commands: program.commands,
+  };
+  return { ok: true, file, text };
+}
+
+function failure(lines: LineTable, findings: readonly Finding[]): Extract<ParseResult, { ok: false }> | undefined {
+  const ordered = [...findings].sort((a, b) => a.s - b.s).slice(0, MAX_FINDINGS);
+  const [first, ...rest] = ordered.map((found) => diagnostic(lines, found));
+  return first === undefined ? undefined : { ok: false, errors: [first, ...rest] };
+}
+
+function diagnostic(lines: LineTable, found: Finding): SyntaxDiagnostic {
+  const start = positionAt(lines, found.s);
+  const end = positionAt(lines, found.e);
+  return { ...found, line: start.line, column: start.column, endLine: end.line, endColumn: end.column };
 }

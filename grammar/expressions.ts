@@ -1,0 +1,360 @@
+/** The expression half of the grammar (language.md 2, 4.1 with P10, P12, P21). */
+import {
+  EmbeddedActionsParser,
+  type IOrAlt,
+  type IToken,
+  MismatchedTokenException,
+  type ParserMethod,
+  type TokenType,
+} from 'chevrotain';
+import type { AccessStep, CallExpr, Expr, Target, ToolCallExpr } from './ast.ts';
+import { Chain, canonicalTool, endOf, nameOf, powers, prefixes, template } from './build.ts';
+import { symbols } from './strings.ts';
+import {
+  BinaryOperator,
+  BuiltIn,
+  Identifier,
+  keyword,
+  NumberLiteral,
+  PartClose,
+  PartOpen,
+  PrefixOperator,
+  punct,
+  StringLiteral,
+  TemplateClose,
+  TemplateOpen,
+  TemplateText,
+  vocabulary,
+} from './tokens.ts';
+
+type Rule<T> = ParserMethod<[], T>;
+
+/** Tokens that can begin an operand, prefix operators aside. */
+const operandStarts: ReadonlySet<TokenType> = new Set([
+  NumberLiteral,
+  StringLiteral,
+  Identifier,
+  TemplateOpen,
+  keyword.true,
+  keyword.false,
+  keyword.nil,
+  keyword.last,
+  keyword.eval,
+  keyword.tool,
+  punct.openParen,
+  punct.openBracket,
+  punct.openBrace,
+  punct.openPlaceholder,
+]);
+
+/** Whether a token can begin an operand after its prefix operators. */
+function startsOperand(type: TokenType): boolean {
+  return operandStarts.has(type) || (type.CATEGORIES?.includes(BuiltIn) ?? false);
+}
+
+/** Whether a token can begin an expression. */
+export function startsExpression(type: TokenType): boolean {
+  return startsOperand(type) || (type.CATEGORIES?.includes(PrefixOperator) ?? false);
+}
+
+/**
+ * Rules answer syntax nodes directly (embedded actions: no concrete syntax tree is made). All decisions need one token of
+ * lookahead. A mismatch throws Chevrotain's exception with what was expected as its message; the statement rules catch it.
+ */
+export abstract class ExpressionParser extends EmbeddedActionsParser {
+  constructor(skipValidations: boolean) {
+    super([...vocabulary], {
+      maxLookahead: 1,
+      recoveryEnabled: false,
+      skipValidations,
+      errorMessageProvider: {
+        buildMismatchTokenMessage: ({ expected }) => expected.LABEL ?? expected.name,
+        buildNotAllInputParsedMessage: () => 'the end of the file',
+        buildNoViableAltMessage: () => 'something else',
+        buildEarlyExitMessage: () => 'something more',
+      },
+    });
+  }
+
+  /** Ends the current rule with a mismatch at the next token. `expected` is a noun phrase. */
+  protected mismatch(expected: string): never {
+    throw new MismatchedTokenException(expected, this.LA(1), this.LA(0));
+  }
+
+  /** Offset just past the last token read. */
+  protected end(): number {
+    return endOf(this.LA(0));
+  }
+
+  readonly expression: Rule<Expr> = this.RULE('expression', (): Expr => {
+    const first = this.SUBRULE(this.operand);
+    let chain: Chain | undefined;
+    this.MANY(() => {
+      const operator = this.CONSUME(BinaryOperator);
+      const right = this.SUBRULE2(this.operand);
+      chain ??= new Chain(first);
+      chain.add(operator, right);
+    });
+    return chain === undefined ? first : chain.done();
+  });
+
+  private readonly operand: Rule<Expr> = this.RULE('operand', (): Expr => {
+    let operators: IToken[] | undefined;
+    this.MANY(() => {
+      operators ??= [];
+      operators.push(this.CONSUME(PrefixOperator));
+    });
+    const base = this.SUBRULE(this.access);
+    let exponents: { at: number; value: Expr }[] | undefined;
+    this.MANY2(() => {
+      const at = this.CONSUME(punct.power).startOffset;
+      exponents ??= [];
+      exponents.push({ at, value: this.SUBRULE2(this.access) });
+    });
+    const value = exponents === undefined ? base : powers(base, exponents);
+    return operators === undefined ? value : prefixes(operators, value);
+  });
+
+  private readonly access: Rule<Expr> = this.RULE('access', (): Expr => {
+    if (!this.RECORDING_PHASE && !startsOperand(this.LA(1).tokenType)) this.mismatch('a value');
+    const base = this.OR(this.primaries);
+    let steps: AccessStep[] | undefined;
+    this.MANY(() => {
+      steps ??= [];
+      steps.push(this.SUBRULE(this.step));
+    });
+    return steps === undefined ? base : { k: 'access', base, steps, s: base.s, e: this.end() };
+  });
+
+  // Alternatives are made once: an array of closures at every operand would cost more than the parsing.
+  private readonly primaries: [IOrAlt<Expr>, ...IOrAlt<Expr>[]] = [
+    { ALT: () => this.number(this.CONSUME(NumberLiteral)) },
+    { ALT: () => this.string(this.CONSUME(StringLiteral)) },
+    { ALT: () => this.SUBRULE(this.nameOrCall) },
+    { ALT: () => this.boolean(this.CONSUME(keyword.true), true) },
+    { ALT: () => this.boolean(this.CONSUME(keyword.false), false) },
+    { ALT: () => this.simple(this.CONSUME(keyword.nil), 'nil') },
+    { ALT: () => this.simple(this.CONSUME(keyword.last), 'last') },
+    { ALT: () => this.SUBRULE(this.group) },
+    { ALT: () => this.SUBRULE(this.list) },
+    { ALT: () => this.SUBRULE(this.map) },
+    { ALT: () => this.SUBRULE(this.template) },
+    { ALT: () => this.SUBRULE(this.toolCall) },
+    { ALT: () => this.SUBRULE(this.builtInCall) },
+    { ALT: () => this.SUBRULE(this.evaluation) },
+    { ALT: () => this.SUBRULE(this.placeholder) },
+  ];
+
+  private number(token: IToken): Expr {
+    return { k: 'num', v: Number(token.image), s: token.startOffset, e: endOf(token) };
+  }
+
+  private string(token: IToken): Expr {
+    return { k: 'str', v: token.image, s: token.startOffset, e: endOf(token) };
+  }
+
+  private boolean(token: IToken, v: boolean): Expr {
+    return { k: 'bool', v, s: token.startOffset, e: endOf(token) };
+  }
+
+  private simple(token: IToken, k: 'nil' | 'last'): Expr {
+    return { k, s: token.startOffset, e: endOf(token) };
+  }
+
+  private readonly group: Rule<Expr> = this.RULE('group', (): Expr => {
+    const s = this.CONSUME(punct.openParen).startOffset;
+    const of = this.SUBRULE(this.expression);
+    this.CONSUME(punct.closeParen);
+    return { k: 'group', of, s, e: this.end() };
+  });
+
+  private readonly list: Rule<Expr> = this.RULE('list', (): Expr => {
+    const s = this.CONSUME(punct.openBracket).startOffset;
+    const items = this.SUBRULE(this.items);
+    this.CONSUME(punct.closeBracket);
+    return { k: 'list', items, s, e: this.end() };
+  });
+
+  /** Expressions between brackets, one trailing comma allowed (P21). */
+  private readonly items: Rule<Expr[]> = this.RULE('items', (): Expr[] => {
+    const items: Expr[] = [];
+    this.OPTION(() => {
+      items.push(this.SUBRULE(this.expression));
+      this.MANY({
+        GATE: () => startsExpression(this.LA(2).tokenType),
+        DEF: () => {
+          this.CONSUME(punct.comma);
+          items.push(this.SUBRULE2(this.expression));
+        },
+      });
+      this.OPTION2(() => this.CONSUME2(punct.comma));
+    });
+    return items;
+  });
+
+  private readonly map: Rule<Expr> = this.RULE('map', (): Expr => {
+    const s = this.CONSUME(punct.openBrace).startOffset;
+    const entries: (readonly [Expr, Expr])[] = [];
+    this.OPTION(() => {
+      entries.push(this.SUBRULE(this.entry));
+      this.MANY({
+        GATE: () => startsExpression(this.LA(2).tokenType),
+        DEF: () => {
+          this.CONSUME(punct.comma);
+          entries.push(this.SUBRULE2(this.entry));
+        },
+      });
+      this.OPTION2(() => this.CONSUME2(punct.comma));
+    });
+    this.CONSUME(punct.closeBrace);
+    return { k: 'map', entries, s, e: this.end() };
+  });
+
+  private readonly entry: Rule<readonly [Expr, Expr]> = this.RULE('entry', (): readonly [Expr, Expr] => {
+    const key = this.SUBRULE(this.expression);
+    this.CONSUME(punct.colon);
+    const value = this.SUBRULE2(this.expression);
+    return [key, value] as const;
+  });
+
+  /** The lexer has cut the template into texts and expressions (P12). */
+  private readonly template: Rule<Expr> = this.RULE('template', (): Expr => {
+    const s = this.CONSUME(TemplateOpen).startOffset;
+    const parts: (string | Expr)[] = [];
+    this.MANY(() => {
+      this.OR([
+        { ALT: () => parts.push(this.CONSUME(TemplateText).image) },
+        {
+          ALT: () => {
+            this.CONSUME(PartOpen);
+            parts.push(this.SUBRULE(this.expression));
+            this.CONSUME(PartClose);
+          },
+        },
+      ]);
+    });
+    this.CONSUME(TemplateClose);
+    return this.ACTION(() => template(parts, s, this.end()));
+  });
+
+  /** A bare `{{x}}`, `{{@nl}}` or `{{last}}` (P12, P14). */
+  private readonly placeholder: Rule<Expr> = this.RULE('placeholder', (): Expr => {
+    const s = this.CONSUME(punct.openPlaceholder).startOffset;
+    let symbol: string | undefined;
+    let of: Expr | undefined;
+    const next = this.LA(1).tokenType;
+    if (!this.RECORDING_PHASE && next !== punct.at && !startsExpression(next)) this.mismatch('a value');
+    this.OR([
+      {
+        ALT: () => {
+          this.CONSUME(punct.at);
+          symbol = this.CONSUME(Identifier).image;
+        },
+      },
+      {
+        ALT: () => {
+          of = this.SUBRULE(this.expression);
+        },
+      },
+    ]);
+    this.CONSUME(punct.closeBrace);
+    this.CONSUME2(punct.closeBrace);
+    return this.placeholderNode(s, this.end(), symbol, of);
+  });
+
+  private placeholderNode(s: number, e: number, symbol: string | undefined, of: Expr | undefined): Expr {
+    if (of === undefined) return { k: 'str', v: symbols.get(symbol ?? '') ?? `{{@${symbol}}}`, s, e };
+    const isLast = of.k === 'name' && of.name.toUpperCase() === 'LAST';
+    return { k: 'text', of: isLast ? { k: 'last', s: of.s, e: of.e } : of, s, e };
+  }
+
+  private readonly step: Rule<AccessStep> = this.RULE('step', (): AccessStep => this.OR(this.steps));
+
+  private readonly steps: [IOrAlt<AccessStep>, ...IOrAlt<AccessStep>[]] = [
+    {
+      ALT: () => {
+        const s = this.CONSUME(punct.openBracket).startOffset;
+        const index = this.SUBRULE(this.expression);
+        this.CONSUME(punct.closeBracket);
+        return { k: 'index', index, s, e: this.end() };
+      },
+    },
+    {
+      ALT: () => {
+        const s = this.CONSUME(punct.dot).startOffset;
+        const name = this.CONSUME(Identifier).image;
+        return { k: 'field', name, s, e: this.end() };
+      },
+    },
+  ];
+
+  private readonly nameOrCall: Rule<Expr> = this.RULE('nameOrCall', (): Expr => {
+    const token = this.CONSUME(Identifier);
+    let args: Expr[] | undefined;
+    this.OPTION(() => {
+      args = this.SUBRULE(this.args);
+    });
+    if (args === undefined) return { k: 'name', name: token.image, s: token.startOffset, e: endOf(token) };
+    return { k: 'call', name: nameOf(token), args, s: token.startOffset, e: this.end() };
+  });
+
+  private readonly args: Rule<Expr[]> = this.RULE('args', (): Expr[] => {
+    this.CONSUME(punct.openParen);
+    const args = this.SUBRULE(this.items);
+    this.CONSUME(punct.closeParen);
+    return args;
+  });
+
+  private readonly builtInCall: Rule<CallExpr> = this.RULE('builtInCall', (): CallExpr => {
+    const token = this.CONSUME(BuiltIn);
+    const args = this.SUBRULE(this.args);
+    return { k: 'call', name: nameOf(token), args, s: token.startOffset, e: this.end() };
+  });
+
+  private readonly toolCall: Rule<ToolCallExpr> = this.RULE('toolCall', (): ToolCallExpr => {
+    const s = this.CONSUME(keyword.tool).startOffset;
+    const segments: string[] = [];
+    this.CONSUME(punct.dot);
+    segments.push(this.CONSUME(Identifier).image);
+    this.MANY(() => {
+      this.CONSUME2(punct.dot);
+      segments.push(this.CONSUME2(Identifier).image);
+    });
+    const args = this.SUBRULE(this.args);
+    return { k: 'tool', name: canonicalTool(segments), written: ['tool', ...segments].join('.'), args, s, e: this.end() };
+  });
+
+  private readonly evaluation: Rule<Expr> = this.RULE('evaluation', (): Expr => {
+    const s = this.CONSUME(keyword.eval).startOffset;
+    this.CONSUME(punct.openParen);
+    const of = this.SUBRULE(this.expression);
+    this.CONSUME(punct.closeParen);
+    return { k: 'eval', of, s, e: this.end() };
+  });
+
+  /** What `call` takes: any call, not indexed. */
+  readonly callable: Rule<CallExpr | ToolCallExpr> = this.RULE('callable', (): CallExpr | ToolCallExpr => {
+    const type = this.LA(1).tokenType;
+    const fits = type === Identifier || type === keyword.tool || type?.CATEGORIES?.includes(BuiltIn);
+    if (!this.RECORDING_PHASE && !fits) this.mismatch('the name of a procedure, a built-in function or a tool');
+    return this.OR([
+      {
+        ALT: (): CallExpr => {
+          const token = this.CONSUME(Identifier);
+          const args = this.SUBRULE(this.args);
+          return { k: 'call', name: nameOf(token), args, s: token.startOffset, e: this.end() };
+        },
+      },
+      { ALT: () => this.SUBRULE(this.toolCall) },
+      { ALT: () => this.SUBRULE(this.builtInCall) },
+    ]);
+  });
+
+  /** What `set` and `into` write to. */
+  readonly target: Rule<Target> = this.RULE('target', (): Target => {
+    const token = this.CONSUME(Identifier);
+    const steps: AccessStep[] = [];
+    this.MANY(() => steps.push(this.SUBRULE(this.step)));
+    return { name: nameOf(token), steps, s: token.startOffset, e: this.end() };
+  });
+}

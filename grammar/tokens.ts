@@ -1,0 +1,181 @@
+/** The token types of NeuroScript and what the parser asks about them (language.md 1.2, 1.5). */
+import { createToken, type IToken, type TokenType } from 'chevrotain';
+
+const all: TokenType[] = [];
+
+function define(name: string, label: string, ...categories: TokenType[]): TokenType {
+  const type = createToken({ name, label, categories });
+  all.push(type);
+  return type;
+}
+
+/** Operators between two operands, all precedence levels but `**`; {@link precedence} tells them apart. */
+export const BinaryOperator = define('BinaryOperator', 'an operator');
+/** Operators in front of an operand. */
+export const PrefixOperator = define('PrefixOperator', 'a prefix operator');
+/** Keywords that are names of built-in functions: `len` and the mathematical ones. */
+export const BuiltIn = define('BuiltIn', 'a built-in function');
+/** Everything that can neither start a statement nor end a block: the door through which such lines reach our messages. */
+export const Misplaced = define('Misplaced', 'no statement');
+
+const word = (name: string, ...categories: TokenType[]): TokenType => define(`Word_${name}`, `\`${name}\``, ...categories);
+const mark = (name: string, image: string, ...categories: TokenType[]): TokenType =>
+  define(name, `\`${image}\``, Misplaced, ...categories);
+
+/** The keywords. They are reserved everywhere but after a dot (P10). */
+export const keyword = {
+  acos: word('acos', Misplaced, BuiltIn),
+  and: word('and', Misplaced, BinaryOperator),
+  as: word('as', Misplaced),
+  asin: word('asin', Misplaced, BuiltIn),
+  ask: word('ask'),
+  atan: word('atan', Misplaced, BuiltIn),
+  break: word('break'),
+  call: word('call'),
+  clear: word('clear'),
+  clear_error: word('clear_error'),
+  command: word('command'),
+  continue: word('continue'),
+  cos: word('cos', Misplaced, BuiltIn),
+  do: word('do', Misplaced),
+  each: word('each', Misplaced),
+  else: word('else'),
+  emit: word('emit'),
+  endcommand: word('endcommand'),
+  endfor: word('endfor'),
+  endfunc: word('endfunc'),
+  endif: word('endif'),
+  endon: word('endon'),
+  endwhile: word('endwhile'),
+  error: word('error', Misplaced),
+  eval: word('eval', Misplaced),
+  event: word('event', Misplaced),
+  fail: word('fail'),
+  false: word('false', Misplaced),
+  for: word('for'),
+  func: word('func'),
+  fuzzy: word('fuzzy', Misplaced),
+  if: word('if'),
+  in: word('in', Misplaced),
+  into: word('into', Misplaced),
+  last: word('last', Misplaced),
+  len: word('len', Misplaced, BuiltIn),
+  ln: word('ln', Misplaced, BuiltIn),
+  log: word('log', Misplaced, BuiltIn),
+  means: word('means', Misplaced),
+  must: word('must'),
+  mustbe: word('mustbe', Misplaced),
+  named: word('named', Misplaced),
+  needs: word('needs', Misplaced),
+  nil: word('nil', Misplaced),
+  no: word('no', Misplaced, PrefixOperator),
+  not: word('not', Misplaced, PrefixOperator),
+  on: word('on'),
+  optional: word('optional', Misplaced),
+  or: word('or', Misplaced, BinaryOperator),
+  promptuser: word('promptuser'),
+  return: word('return'),
+  returns: word('returns', Misplaced),
+  set: word('set'),
+  sin: word('sin', Misplaced, BuiltIn),
+  some: word('some', Misplaced, PrefixOperator),
+  tan: word('tan', Misplaced, BuiltIn),
+  timedate: word('timedate', Misplaced),
+  tool: word('tool', Misplaced),
+  true: word('true', Misplaced),
+  typeof: word('typeof', Misplaced, PrefixOperator),
+  whisper: word('whisper'),
+  while: word('while'),
+  with: word('with', Misplaced),
+} as const;
+
+/** Punctuation and operators; the image of such a token is its text. */
+export const punct = {
+  assign: mark('Assign', '='),
+  plus: mark('Plus', '+', BinaryOperator),
+  minus: mark('Minus', '-', BinaryOperator, PrefixOperator),
+  star: mark('Star', '*', BinaryOperator),
+  slash: mark('Slash', '/', BinaryOperator),
+  percent: mark('Percent', '%', BinaryOperator),
+  power: mark('Power', '**'),
+  amp: mark('Amp', '&', BinaryOperator),
+  pipe: mark('Pipe', '|', BinaryOperator),
+  caret: mark('Caret', '^', BinaryOperator),
+  tilde: mark('Tilde', '~', PrefixOperator),
+  equal: mark('Equal', '==', BinaryOperator),
+  unequal: mark('Unequal', '!=', BinaryOperator),
+  less: mark('Less', '<', BinaryOperator),
+  greater: mark('Greater', '>', BinaryOperator),
+  lessEqual: mark('LessEqual', '<=', BinaryOperator),
+  greaterEqual: mark('GreaterEqual', '>=', BinaryOperator),
+  comma: mark('Comma', ','),
+  colon: mark('Colon', ':'),
+  dot: mark('Dot', '.'),
+  at: mark('At', '@'),
+  openParen: mark('OpenParen', '('),
+  closeParen: mark('CloseParen', ')'),
+  openBracket: mark('OpenBracket', '['),
+  closeBracket: mark('CloseBracket', ']'),
+  openBrace: mark('OpenBrace', '{'),
+  closeBrace: mark('CloseBrace', '}'),
+  openPlaceholder: mark('OpenPlaceholder', '{{'),
+} as const;
+
+export const Newline = define('Newline', 'the end of the line');
+/** A `:: key: value` line; its image is the whole text from `::`. */
+export const Metadata = define('Metadata', 'a metadata line', Misplaced);
+export const Identifier = define('Identifier', 'a name', Misplaced);
+export const NumberLiteral = define('NumberLiteral', 'a number', Misplaced);
+/** Any string literal without template parts; its image is the *value*, escapes resolved. */
+export const StringLiteral = define('StringLiteral', 'a string', Misplaced);
+/** A template arrives as one flat run: open, then text and `{{` expression `}}` in any order, then close (P12). */
+export const TemplateOpen = define('TemplateOpen', 'a template string', Misplaced);
+/** Literal text of a template, symbols already replaced; its image is that text. */
+export const TemplateText = define('TemplateText', 'text', Misplaced);
+export const PartOpen = define('PartOpen', '`{{`', Misplaced);
+export const PartClose = define('PartClose', '`}}`', Misplaced);
+export const TemplateClose = define('TemplateClose', 'the end of the template', Misplaced);
+
+/** Every token type, for the parser. */
+export const vocabulary: readonly TokenType[] = all;
+
+/** Keyword by its exact spelling. */
+export const keywords: ReadonlyMap<string, TokenType> = new Map(Object.entries(keyword));
+
+const levels = ['or', 'and', '|', '^', '&', '== !=', '< > <= >=', '+ -', '* / %'];
+/** Binding strength of a binary operator by its text: `or` 0 … `* / %` 8 (language.md 4.1). */
+export const precedence: ReadonlyMap<string, number> = new Map(
+  levels.flatMap((operators, level) => operators.split(' ').map((operator): [string, number] => [operator, level])),
+);
+
+/** The keywords that begin a statement, a block or the end of one: none of them can stand inside brackets. */
+export const lineStarters: ReadonlySet<TokenType> = new Set(
+  [...keywords.values()].filter((type) => !type.CATEGORIES?.includes(Misplaced)),
+);
+
+/** Which keyword ends the block that a keyword opens. */
+export const closers: ReadonlyMap<TokenType, TokenType> = new Map([
+  [keyword.func, keyword.endfunc],
+  [keyword.command, keyword.endcommand],
+  [keyword.on, keyword.endon],
+  [keyword.if, keyword.endif],
+  [keyword.while, keyword.endwhile],
+  [keyword.for, keyword.endfor],
+]);
+export const blockEnds: ReadonlySet<TokenType> = new Set(closers.values());
+
+/** A token as the lexer makes it. Offsets are UTF-16 units of the cleaned source, `endOffset` inclusive (Chevrotain's way). */
+export class Token implements IToken {
+  readonly image: string;
+  readonly startOffset: number;
+  readonly endOffset: number;
+  readonly tokenType: TokenType;
+  readonly tokenTypeIdx: number;
+  constructor(tokenType: TokenType, image: string, start: number, end: number) {
+    this.image = image;
+    this.startOffset = start;
+    this.endOffset = end - 1;
+    this.tokenType = tokenType;
+    this.tokenTypeIdx = tokenType.tokenTypeIdx ?? 0;
+  }
+}
