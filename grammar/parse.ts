@@ -6,6 +6,7 @@ import { asksForDoubleBrackets } from './metadata.ts';
 import { ProgramParser } from './program.ts';
 import { scan } from './scan.ts';
 
+/** What {@link parse} needs to know beside the text. */
 export interface ParseOptions {
   /** Source name for positions and messages, e.g. the file's path as the user gave it. */
   readonly name: string;

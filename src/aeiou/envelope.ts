@@ -30,6 +30,7 @@ export interface EnvelopeLint extends Lint {
   readonly section: SectionName | 'START';
 }
 
+/** An envelope as read, with remarks on what was ignored in it. */
 export interface ParsedEnvelope extends Envelope {
   readonly lints: readonly EnvelopeLint[];
 }

@@ -13,6 +13,7 @@ export type EnvelopeCode =
   | 'ERR_ENV_SECTION_DUP'
   | 'ERR_ENV_SIZE';
 
+/** Which rule of envelopes was broken. */
 export type EnvelopeDetail =
   | 'envelope_size'
   | 'section_size'
@@ -42,6 +43,7 @@ export class EnvelopeError extends NeuroScriptError {
   }
 }
 
+/** Which rule of USERDATA was broken (A3-3.5). */
 export type UserdataDetail = 'json' | 'not_object' | 'subject' | 'brief' | 'fields' | 'asset' | 'value';
 
 /** USERDATA is no strict JSON, or lacks what the schema demands (A3-3.5, AMB-26, AMB-27). */
@@ -91,6 +93,7 @@ export class TokenError extends NeuroScriptError {
   }
 }
 
+/** How `tool.aeiou.magic` can fail. */
 export type MagicCode = 'ERR_MAGIC_TOOL_ARGS' | 'ERR_MAGIC_TOOL_INTERNAL';
 
 /**
@@ -106,8 +109,10 @@ export class MagicError extends NeuroScriptError {
   }
 }
 
+/** What the tool could not accept or do. */
 export type MagicDetail = 'kind' | 'payload' | 'action' | 'opts' | 'ttl' | 'size' | 'mint_cap' | 'signers';
 
+/** What is wrong with a key or a file of keys. */
 export type KeyDetail =
   | 'kid'
   | 'duplicate'
@@ -131,6 +136,7 @@ export class KeyError extends NeuroScriptError {
   }
 }
 
+/** Which rule of strict JSON was broken. */
 export type JsonDetail = 'encoding' | 'syntax' | 'duplicate' | 'depth' | 'number' | 'surrogate' | 'type';
 
 /** Text that is no strict JSON, or a value that has no canonical JSON form. */
@@ -158,6 +164,7 @@ export type LintCode =
   /** Ours (AMB-20): blank lines between START and the first section of a model's reply. */
   | 'LINT_BLANK_LINES_IGNORED';
 
+/** A remark with its place. */
 export interface Lint {
   readonly code: LintCode;
   /** 1-based: line of the envelope for envelope lints, of OUTPUT for token lints. */

@@ -1,11 +1,14 @@
 import { JsonError } from './errors.ts';
 import { fromUtf8 } from './text.ts';
 
+/** A JSON value. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+/** A JSON object, read strictly: no key twice. */
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
+/** How strict the reader is. */
 export interface StrictJsonOptions {
   /**
    * `integers`: literals without fraction and exponent, at most 2^53−1 in size (A3-6.3-2/3, AMB-31).

@@ -67,6 +67,7 @@ export interface KeyInfo {
   readonly verifyUntil: number | null;
 }
 
+/** What a keyring is made with. */
 export interface KeyringOptions {
   readonly clock: TokenClock;
   readonly lifetimes?: Partial<Lifetimes>;

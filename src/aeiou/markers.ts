@@ -1,8 +1,10 @@
 /** The lines that give an envelope its structure (A3-3.1), and how a line is recognised as one. */
 
 export type SectionName = 'USERDATA' | 'SCRATCHPAD' | 'OUTPUT' | 'ACTIONS';
+/** A section, or one of the two ends of an envelope. */
 export type MarkerName = SectionName | 'START' | 'END';
 
+/** The six marker lines, byte for byte (A3-3.1-1). */
 export const MARKERS: Readonly<Record<MarkerName, string>> = {
   START: '<<<NSENV:V3:START>>>',
   USERDATA: '<<<NSENV:V3:USERDATA>>>',

@@ -75,6 +75,7 @@ export class MintLedger {
   }
 }
 
+/** What a minter is made with. */
 export interface MinterOptions {
   /** Must hold a fallback key from the start (A3-11.4-1). */
   readonly keyring: Keyring;

@@ -9,6 +9,7 @@ export const TOKEN_KIND = 'LOOP';
 export const MAX_TOKEN_BYTES = 1024;
 /** What a token can ask for. */
 export const ACTIONS = ['continue', 'done', 'abort'] as const;
+/** What the program asks of the loop (A3-5.2-1). */
 export type Action = (typeof ACTIONS)[number];
 
 /** What the program asked for: `action`, and whatever else it had signed (AMB-28). */

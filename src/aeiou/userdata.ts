@@ -10,6 +10,7 @@ export interface Userdata extends JsonObject {
   readonly fields: JsonObject;
 }
 
+/** How USERDATA is checked. */
 export interface UserdataOptions {
   /** Most bytes of one text anywhere in USERDATA; larger assets are passed by reference (A3-3.5-5, AMB-26). Default 64 KiB. */
   readonly maxStringBytes?: number;

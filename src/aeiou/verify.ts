@@ -29,6 +29,7 @@ export interface VerifyOptions {
   readonly replay?: ReplayCache;
 }
 
+/** A genuine token of this turn with its payload, or why it is none. */
 export type Verification = { readonly ok: true; readonly payload: TokenPayload } | TokenFailure;
 
 /**

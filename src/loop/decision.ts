@@ -29,6 +29,7 @@ export const HALT_REASONS = {
   ERR_AGENT: 'the agent gave no reply',
 } as const;
 
+/** Why a session was halted: a code with a page in `docs/errors/`. */
 export type HaltReason = keyof typeof HALT_REASONS;
 
 /** Whether a code can stand as the reason of a HALT. */

@@ -33,6 +33,7 @@ export interface ArgTypes {
   embedding: Float32Array;
   timedate: TimeDate;
 }
+/** The name of an argument type (language.md 9.4). */
 export type ArgType = keyof ArgTypes;
 
 /** What does not fit: the words after "expected". */

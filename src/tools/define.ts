@@ -76,6 +76,7 @@ export type ArgsOf<S extends ArgSpecs> = S extends readonly ArgSpec[]
 /** `none`: neither reads nor changes anything outside; `read`: reads; `write`: may change something. */
 export type Effects = 'none' | 'read' | 'write';
 
+/** What {@link defineTool} makes a tool from. */
 export interface ToolInit<S extends ArgSpecs> {
   /** `tool.group.Name`; calls ignore letter case. */
   readonly name: string;

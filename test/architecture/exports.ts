@@ -9,8 +9,16 @@ export interface Exported {
   readonly documented: boolean;
 }
 
+const known = new Map<string, ReadonlyMap<string, Exported>>();
+
 /** Everything that can be imported from a file, through its re-exports down to the declarations. */
-export function exportsOf(path: string): Map<string, Exported> {
+export function exportsOf(path: string): ReadonlyMap<string, Exported> {
+  const exported = known.get(path) ?? readExports(path);
+  known.set(path, exported);
+  return exported;
+}
+
+function readExports(path: string): Map<string, Exported> {
   const source = sourceOf(path);
   const found = new Map<string, Exported>();
   for (const statement of statements(source.program)) {
