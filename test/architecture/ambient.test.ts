@@ -6,7 +6,7 @@ import { isNode, lineOf, type SourceText, type SyntaxNode, sourceOf, walk } from
 const AMBIENT = new Set(
   [
     'Date Temporal Intl performance setTimeout setInterval setImmediate queueMicrotask clearTimeout process globalThis',
-    'global window self require console fetch crypto eval Function WebAssembly SharedArrayBuffer Atomics WeakRef',
+    'require console fetch crypto eval Function WebAssembly SharedArrayBuffer Atomics WeakRef',
     'FinalizationRegistry Buffer structuredClone Promise',
   ].flatMap((line) => line.split(' ')),
 );
