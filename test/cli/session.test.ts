@@ -1,0 +1,219 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { command, folder, linesOf, neuroscript } from './spawn.ts';
+
+const USERDATA = '{"subject":"s","fields":{}}';
+
+function envelope(actions: string): string {
+  const section = (name: string) => `<<<NSENV:V3:${name}>>>`;
+  return `${[section('START'), section('USERDATA'), USERDATA, section('ACTIONS'), actions.trimEnd(), section('END')].join('\n')}\n`;
+}
+
+const magic = (action: string) => `emit tool.aeiou.magic("LOOP", {"action": "${action}"})`;
+
+describe('turn', () => {
+  it.each([
+    ['continue', 'CONTINUE', 0],
+    ['done', 'DONE', 0],
+    ['abort', 'ABORT', 10],
+  ])('a valid token that asks for %s decides %s, exit %i', async (action, decision, code) => {
+    const stdin = envelope(command('emit "said"', 'whisper self, "noted"', magic(action)));
+    const ended = await neuroscript(['turn', '-', '--sid', 's1', '--turn', '3', '--json'], { stdin });
+    expect(ended).toMatchObject({ code, stderr: '' });
+    const record = JSON.parse(ended.stdout);
+    expect(record).toMatchObject({ sid: 's1', turn: 3, decision, reason: null, scratchpad: 'noted\n', lints: [], error: null });
+    expect(linesOf(record.output)[0]).toBe('said');
+    expect(record.candidates).toEqual([{ line: 2, ok: true, code: null }]);
+    const keys = [
+      'candidates',
+      'decision',
+      'error',
+      'jti',
+      'kid',
+      'lints',
+      'output',
+      'reason',
+      'scratchpad',
+      'sid',
+      'turn',
+      'usage',
+    ];
+    expect(Object.keys(record).sort()).toEqual(keys);
+  });
+
+  it.each([
+    ['no token', command('emit 1'), [], 'ERR_TOKEN_MISSING', 11],
+    ['a program that fails', command('fail "x"'), [], 'ERR_EXEC', 11],
+    ['a program that cannot be parsed', command('let x = 1'), [], 'ERR_ACTIONS_INVALID', 11],
+    ['CPU time', command('while true', 'set x = 1', 'endwhile'), ['--cpu', '50ms'], 'ERR_QUOTA', 5],
+    ['too long a line', command('emit "x" * 9000'), [], 'ERR_ENV_SIZE', 5],
+    ['too much output', command('emit "12345678901"'), ['--output', '10B'], 'ERR_ENV_SIZE', 5],
+    ['elapsed time', command('call tool.t.Never()'), ['--wall', '150ms', '--tools', 't.yaml'], 'ERR_TIMEOUT', 124],
+    ['policy', command('call tool.t.Never()'), ['--tools', 't.yaml', '--policy', 'none.yaml'], 'ERR_POLICY', 4],
+  ])('%s halts', async (_name, actions, flags, reason, code) => {
+    const cwd = folder({
+      't.yaml': 'tools: { tool.t.Never: { args: [], cases: [{ returns: 1, delayMs: 3600000 }] } }\n',
+      'none.yaml': 'allow: []\n',
+    });
+    const ended = await neuroscript(['turn', '-', ...flags, '--json'], { stdin: envelope(actions), cwd });
+    expect(ended).toMatchObject({ code, stderr: '' });
+    expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'HALT', reason });
+  });
+
+  it('what is no envelope halts with the reason of the protocol', async () => {
+    for (const stdin of ['', 'hello\n', Buffer.from([0xff, 0xfe])]) {
+      const ended = await neuroscript(['turn', '-', '--json'], { stdin });
+      expect(ended).toMatchObject({ code: 11, stderr: '' });
+      expect(JSON.parse(ended.stdout).reason).toMatch(/^ERR_ENV_/);
+    }
+  });
+
+  it('is repeated byte for byte with --now, --ids and --keys', async () => {
+    const cwd = folder({ 'e.txt': envelope(command('emit "x"', magic('done'))) });
+    await neuroscript(['keys', 'generate', 'k.json'], { cwd });
+    const args = ['turn', 'e.txt', '--now', '1760000000', '--ids', 'seed', '--keys', 'k.json', '--json'];
+    const [one, two] = [await neuroscript(args, { cwd }), await neuroscript(args, { cwd })];
+    const [first, second] = [JSON.parse(one.stdout), JSON.parse(two.stdout)];
+    expect(first).toMatchObject({ decision: 'DONE', kid: 'host-primary' });
+    expect({ ...second, usage: null }).toEqual({ ...first, usage: null });
+    const other = await neuroscript([...args, '--nonce', 'AAAAAAAAAAAAAAAAAAAAAA'], { cwd });
+    expect(JSON.parse(other.stdout).output).not.toBe(first.output);
+  });
+
+  it('refuses sizes that the protocol does not allow', async () => {
+    const ended = await neuroscript(['turn', '-', '--output', '1MB']);
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(ended.stderr).toContain('the most is 512KB');
+  });
+
+  it('explains itself to a person', async () => {
+    const ended = await neuroscript(['turn', '-'], { stdin: envelope(command('emit "said"', magic('done'))) });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended.stdout).toContain('DONE');
+    expect(ended.stdout).toContain('said');
+    expect(ended.stdout).not.toContain('\u001b');
+  });
+});
+
+describe('loop', () => {
+  const demo = fileURLToPath(new URL('../../examples/plan-apply/', import.meta.url));
+  const args = ['loop', '--agent', 'script:agent.txt', '--tools', 'tools.yaml', '--userdata', 'userdata.json'];
+
+  it('the demonstration ends DONE after turn 2 and says what was written', async () => {
+    const ended = await neuroscript(args, { cwd: demo });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    expect(ended.stdout).toMatch(/DONE after 2 turns/);
+    expect(ended.stdout).toContain('Applied 1 op: /ingest/queue/x is now "taken" (version 8).');
+    expect(ended.stdout).toContain('tool.memory.cas');
+    expect(Math.max(...linesOf(ended.stdout).map((line) => [...line].length))).toBeLessThanOrEqual(80);
+  });
+
+  it('--json prints one object for the session', async () => {
+    const ended = await neuroscript([...args, '--json', '--sid', 'demo'], { cwd: demo });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const session = JSON.parse(ended.stdout);
+    expect(session).toMatchObject({ sid: 'demo', decision: 'DONE', reason: null, error: null });
+    expect(session.turns.map((turn: { turn: number; decision: string }) => [turn.turn, turn.decision])).toEqual([
+      [1, 'CONTINUE'],
+      [2, 'DONE'],
+    ]);
+  });
+
+  it('stops after --max-turns', async () => {
+    const ended = await neuroscript([...args, '--max-turns', '1', '--json'], { cwd: demo });
+    expect(ended.code).toBe(11);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'HALT', reason: 'ERR_MAX_TURNS' });
+  });
+
+  it('--log appends one JSON line per decision, readable by its owner alone', async () => {
+    const cwd = folder({});
+    for (const sid of ['one', 'two'])
+      await neuroscript([...args, '--sid', sid, '--log', join(cwd, 'log.jsonl'), '--json'], { cwd: demo });
+    const entries = linesOf(readFileSync(join(cwd, 'log.jsonl'), 'utf8')).map((line) => JSON.parse(line));
+    expect(entries.map(({ SID, turn_index, decision }) => [SID, turn_index, decision])).toEqual([
+      ['one', 1, 'CONTINUE'],
+      ['one', 2, 'DONE'],
+      ['two', 1, 'CONTINUE'],
+      ['two', 2, 'DONE'],
+    ]);
+    expect(statSync(join(cwd, 'log.jsonl')).mode & 0o777).toBe(0o600);
+  });
+
+  it('a log that cannot be written is found out before anything runs', async () => {
+    const ended = await neuroscript([...args, '--log', '.'], { cwd: demo });
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: 'neuroscript: cannot append to .: it is a folder\n' });
+  });
+
+  it('Ctrl-C halts the session: exit 130, the result is still printed', async () => {
+    const cwd = folder({
+      'agent.txt': envelope(command('call tool.t.Never()')),
+      't.yaml': 'tools: { tool.t.Never: { args: [], cases: [{ returns: 1, delayMs: 3600000 }] } }\n',
+    });
+    const ended = await neuroscript(['loop', '--agent', 'script:agent.txt', '--tools', 't.yaml', '--json'], {
+      cwd,
+      interruptAfterMs: 1500,
+    });
+    expect(ended).toMatchObject({ code: 130, stderr: '' });
+    expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'HALT', reason: 'ERR_CANCELLED' });
+  });
+});
+
+describe('keys', () => {
+  it('generate makes a file for its owner alone, and never overwrites one; list shows public halves', async () => {
+    const cwd = folder({});
+    const made = await neuroscript(['keys', 'generate', 'k.json', '--name', 'prod'], { cwd });
+    expect(made).toEqual({ code: 0, stdout: 'k.json: prod-primary (primary), prod-fallback (fallback)\n', stderr: '' });
+    expect(statSync(join(cwd, 'k.json')).mode & 0o777).toBe(0o600);
+    const seeds = JSON.parse(readFileSync(join(cwd, 'k.json'), 'utf8')).keys.map((key: { seed: string }) => key.seed);
+    const listed = await neuroscript(['keys', 'list', 'k.json', '--json'], { cwd });
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { kid: 'prod-primary', role: 'primary', alg: 'Ed25519', canSign: true },
+      { kid: 'prod-fallback', role: 'fallback', alg: 'Ed25519', canSign: true },
+    ]);
+    for (const seed of seeds) expect(listed.stdout).not.toContain(seed);
+    const again = await neuroscript(['keys', 'generate', 'k.json'], { cwd });
+    expect(again).toMatchObject({ code: 2, stderr: 'neuroscript: k.json exists already; keys are never overwritten\n' });
+  });
+
+  it.each([
+    [['keys', 'generate', 'k.json', '--name', 'a b'], /kid/],
+    [['keys', 'generate', 'no/such/k.json'], /cannot be written/],
+    [['keys', 'list', 'missing.json'], /missing\.json/],
+    [['turn', '-', '--keys', 'open.json'], /chmod 600/],
+  ])('%j is refused in one sentence', async (args, says) => {
+    const cwd = folder({ 'open.json': '{"version":1,"keys":[]}' });
+    const ended = await neuroscript(args, { cwd });
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(linesOf(ended.stderr)).toHaveLength(1);
+    expect(ended.stderr).toMatch(says);
+  });
+});
+
+describe('tools', () => {
+  it('lists what programs can call', async () => {
+    const cwd = folder({
+      't.yaml':
+        'tools:\n  tool.a.Add:\n    description: Adds two numbers.\n    args: [{ name: x, type: int }, { name: y, type: int, required: false }]\n    cases: [{ returns: 1 }]\n',
+    });
+    const ended = await neuroscript(['tools', '--tools', 't.yaml'], { cwd });
+    expect(ended).toEqual({ code: 0, stdout: 'tool.a.Add(x: int, y?: int)\n    Adds two numbers.\n', stderr: '' });
+  });
+});
+
+describe('explain', () => {
+  it('prints the page of a code, in any spelling', async () => {
+    for (const code of ['NS14', 'ns14', '14']) {
+      const ended = await neuroscript(['explain', code]);
+      expect(ended).toMatchObject({ code: 0, stderr: '' });
+      expect(ended.stdout).toMatch(/^# NS14/);
+    }
+  });
+
+  it('lists all codes in their order', async () => {
+    const codes = linesOf((await neuroscript(['explain'])).stdout);
+    expect(codes.indexOf('NS9')).toBeLessThan(codes.indexOf('NS10'));
+    expect(codes).toContain('ERR_QUOTA');
+  });
+});
