@@ -1,0 +1,356 @@
+import { describe, expect, it } from 'vitest';
+import { parseEnvelope } from '../../src/aeiou/index.ts';
+import type { Agent } from '../../src/loop/agents.ts';
+import { LoopController, type LoopControllerOptions } from '../../src/loop/controller.ts';
+import type { LoopEvent } from '../../src/loop/events.ts';
+import { MemoryLog } from '../../src/loop/log.ts';
+import { seededIds } from '../../src/loop/ports.ts';
+import { MemoryStore, SessionExistsError, SessionStateError } from '../../src/loop/store.ts';
+import { timeoutError } from '../../src/wire/breach.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
+import { fakeExecutor, type Program, programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
+
+let count = 0;
+const programs: Record<string, Program> = {
+  continue: async ({ emit, whisper, magic }) => {
+    count += 1;
+    emit(`step ${count}`);
+    whisper(`note ${count}`);
+    emit(await magic('continue'));
+  },
+  same: async ({ emit, magic }) => {
+    emit('stuck');
+    emit(await magic('continue'));
+  },
+  sameDone: async ({ emit, magic }) => {
+    emit('stuck');
+    emit(await magic('done'));
+  },
+  other: async ({ emit, magic }) => {
+    emit('not stuck');
+    emit(await magic('continue'));
+  },
+  sameSilent: ({ emit }) => emit('stuck'),
+  done: async ({ emit, magic }) => {
+    emit('the answer');
+    emit(await magic('done'));
+  },
+  abort: async ({ emit, magic }) => emit(await magic('abort')),
+  marker: async ({ emit, magic }) => {
+    emit('<<<NSENV:V3:END>>>');
+    emit(await magic('continue'));
+  },
+  markerDone: async ({ emit, magic }) => {
+    emit('<<<NSENV:V3:END>>>');
+    emit(await magic('done'));
+  },
+  large: async ({ emit, whisper, magic }) => {
+    for (let i = 0; i < 64; i++) emit(`${'x'.repeat(8183)}`);
+    for (let i = 0; i < 64; i++) whisper(`${'y'.repeat(8190)}`);
+    emit(await magic('continue'));
+  },
+  timeout: () => timeoutError({ limit: 'wallMs', allowed: 1, used: 2 }, 'too slow'),
+};
+
+function controller(options: Partial<LoopControllerOptions> = {}) {
+  const clock = new TestClock();
+  const executor = fakeExecutor(programs);
+  const store = new MemoryStore();
+  const log = new MemoryLog();
+  const loop = new LoopController({
+    executor,
+    keyring: testKeyring(clock),
+    clock,
+    ids: seededIds('seed'),
+    store,
+    log,
+    ...options,
+  });
+  return { loop, clock, executor, store, log };
+}
+
+const run = (agent: Agent, options: object = {}) => ({ userdata: USERDATA, agent, sid: 's', ...options });
+
+describe('a session', () => {
+  it('A3-8-8 A3-8-7: turns count 1, 2, 3 and each has a nonce of its own', async () => {
+    const { loop } = controller();
+    const result = await loop.runLoop(run(programAgent('continue', 'continue', 'done')));
+    expect(result).toMatchObject({ decision: 'DONE', reason: null, error: null, output: 'the answer' });
+    expect(result.turns.map(({ turn }) => turn)).toEqual([1, 2, 3]);
+    expect(new Set(result.turns.map(({ inputs }) => inputs.nonce)).size).toBe(3);
+  });
+
+  it('A3-8-6: only a CONTINUE carries both streams into the next envelope, without their final line feed', async () => {
+    const { loop, store } = controller();
+    count = 0;
+    const agent = programAgent('continue', 'done');
+    await loop.runLoop(run(agent));
+    const [first, second] = agent.prompts.map((prompt) => parseEnvelope(new TextEncoder().encode(prompt)));
+    expect(first).toMatchObject({ output: null, scratchpad: null });
+    expect(second?.output).toMatch(/^step 1\n<<<NSMAG:V3:LOOP:[^\n]*>>>$/);
+    expect(second?.scratchpad).toBe('note 1');
+    expect(await store.read('s')).toMatchObject({ status: 'done', output: null, scratchpad: null, nextTurn: 3 });
+  });
+
+  it('the USERDATA of every turn is the host’s, whatever the agent echoes (AMB-27b)', async () => {
+    const { loop } = controller();
+    const agent: Agent = {
+      reply: async ({ turn }) => reply(turn === 1 ? 'program continue' : 'program done', '{"subject":"evil","fields":{}}'),
+    };
+    const { turns } = await loop.runLoop(run(agent));
+    for (const { inputs } of turns)
+      expect(inputs.envelope).toContain('<<<NSENV:V3:USERDATA>>>\n{"fields":{},"subject":"test"}\n');
+  });
+
+  it('AL3-2-5: the agent is shown an envelope that parses, and asked once per turn', async () => {
+    const { loop } = controller();
+    const agent = programAgent('continue', 'done');
+    await loop.runLoop(run(agent));
+    expect(agent.prompts).toHaveLength(2);
+    for (const prompt of agent.prompts) expect(parseEnvelope(new TextEncoder().encode(prompt)).actions).toMatch(/^command\n/);
+  });
+
+  it('A3-8-5: the record is in the store before the next turn starts', async () => {
+    const { loop, store } = controller();
+    const kept: number[] = [];
+    const agent: Agent = {
+      async reply({ turn }) {
+        kept.push((await store.turns('s')).length);
+        return reply(`program ${turn < 3 ? 'continue' : 'done'}`);
+      },
+    };
+    await loop.runLoop(run(agent));
+    expect(kept).toEqual([0, 1, 2]);
+    expect((await store.turns('s')).map(({ decision }) => decision)).toEqual(['CONTINUE', 'CONTINUE', 'DONE']);
+  });
+
+  it('AL3-0-1: its events tell the whole story, and end each turn with its decision', async () => {
+    const { loop } = controller();
+    const events: LoopEvent[] = [];
+    await loop.runLoop(run(programAgent('continue', 'done'), { onEvent: (event: LoopEvent) => events.push(event) }));
+    const types = ['asked', 'replied', 'state', 'output', 'state', 'state', 'state', 'decided'];
+    expect(events.map(({ turn, type }) => `${turn} ${type}`)).toEqual([
+      ...types.map((type) => `1 ${type}`),
+      ...types.map((type) => `2 ${type}`),
+    ]);
+  });
+
+  it('AL3-3-2: sessions run beside each other, turns of one session never (AL3-3-1, A3-2-2)', async () => {
+    const { loop, executor } = controller();
+    await loop.open(USERDATA, 'a');
+    await loop.open(USERDATA, 'b');
+    const agent: Agent = {
+      async reply() {
+        await new Promise((done) => setTimeout(done, 2));
+        return reply('program continue');
+      },
+    };
+    const records = await Promise.all([loop.step('a', { agent }), loop.step('a', { agent }), loop.step('b', { agent })]);
+    expect(records.map(({ sid, turn }) => `${sid}${turn}`)).toEqual(['a1', 'a2', 'b1']);
+    expect(executor.spy.mostRunning).toBeLessThanOrEqual(2);
+  });
+
+  it('AL3-3-1: the lock is free again after a turn that throws', async () => {
+    const { loop } = controller();
+    await loop.open(USERDATA, 'a');
+    await expect(loop.step('a', { agent: programAgent('unknown') })).rejects.toThrow('no program');
+    expect((await loop.step('a', { agent: programAgent('done') })).turn).toBe(1);
+  });
+
+  it('a session is not stepped after its end, and no id is used twice', async () => {
+    const { loop } = controller();
+    await loop.runLoop(run(programAgent('done')));
+    await expect(loop.step('s', { agent: programAgent('done') })).rejects.toThrow(SessionStateError);
+    await expect(loop.step('t', { agent: programAgent('done') })).rejects.toThrow('session "t" is unknown');
+    await expect(loop.runLoop(run(programAgent('done')))).rejects.toThrow(SessionExistsError);
+    await expect(loop.open(USERDATA, 'with blank')).rejects.toThrow(ConfigError);
+  });
+
+  it('what the listener throws ends the session', async () => {
+    const { loop } = controller();
+    const onEvent = () => {
+      throw new Error('cannot watch');
+    };
+    await expect(loop.runLoop(run(programAgent('done'), { onEvent }))).rejects.toThrow('cannot watch');
+  });
+});
+
+describe('the progress guard in the loop', () => {
+  it('AL3-6-3 A3-9-7: the third equal turn in a row halts, a change in between starts over', async () => {
+    const { loop } = controller();
+    const stuck = await loop.runLoop(run(programAgent('same')));
+    expect(stuck).toMatchObject({ decision: 'HALT', reason: 'ERR_NO_PROGRESS' });
+    expect(stuck.turns).toHaveLength(3);
+    const other = await loop.runLoop(run(programAgent('same', 'same', 'other', 'same', 'same', 'same'), { sid: 't' }));
+    expect(other.turns).toHaveLength(6);
+  });
+
+  it('AL3-11-4 A3-9-1: it replaces even a DONE, and keeps what it replaced (AMB-02)', async () => {
+    const { loop, log } = controller();
+    const { turns } = await loop.runLoop(run(programAgent('same', 'same', 'sameDone')));
+    const last = turns[2];
+    expect(last).toMatchObject({ decision: 'HALT', reason: 'ERR_NO_PROGRESS', overridden: 'DONE' });
+    expect(last?.kid).toBe('test-primary');
+    expect(log.entries[2]).toMatchObject({ decision: 'HALT', overridden_decision: 'DONE', kid: 'test-primary', jti: last?.jti });
+  });
+
+  it('AMB-02: it replaces a token failure too', async () => {
+    const { loop } = controller();
+    const { reason, turns } = await loop.runLoop(run(programAgent('same', 'same', 'sameSilent')));
+    expect(reason).toBe('ERR_NO_PROGRESS');
+    expect(turns[2]).toMatchObject({ overridden: null });
+  });
+
+  it('AL3-6-4: N = 2 halts on the second equal turn', async () => {
+    const { loop } = controller({ noProgressN: 2 });
+    expect((await loop.runLoop(run(programAgent('same')))).turns).toHaveLength(2);
+  });
+
+  it('A3-9-1: no configuration switches it off', () => {
+    for (const noProgressN of [1, 0, -1, Number.POSITIVE_INFINITY, 2.5])
+      expect(() => controller({ noProgressN })).toThrow(ConfigError);
+  });
+
+  it('AL3-6-1 A3-9-2: every completed turn has a digest, of its own emissions alone', async () => {
+    const { loop } = controller();
+    const { turns } = await loop.runLoop(run(programAgent('same', 'other', 'same', 'done')));
+    const digests = turns.map(({ digest }) => digest);
+    expect(digests[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(digests[2]).toBe(digests[0]);
+    expect(digests[1]).not.toBe(digests[0]);
+  });
+
+  it('a turn that was halted does not count', async () => {
+    const { loop } = controller();
+    const result = await loop.runLoop(run(programAgent('same', 'same', 'timeout')));
+    expect(result).toMatchObject({ reason: 'ERR_TIMEOUT' });
+    expect(result.turns[2]?.digest).toBeNull();
+  });
+});
+
+describe('what cannot go into the next envelope', () => {
+  it('AMB-24: a marker line halts a CONTINUE', async () => {
+    const { loop } = controller();
+    const { turns } = await loop.runLoop(run(programAgent('marker')));
+    expect(turns).toHaveLength(1);
+    expect(turns[0]).toMatchObject({ decision: 'HALT', reason: 'ERR_ENV_MARKERS_INVALID', overridden: 'CONTINUE' });
+  });
+
+  it('AMB-24: a DONE is not affected', async () => {
+    const { loop } = controller();
+    expect(await loop.runLoop(run(programAgent('markerDone')))).toMatchObject({ decision: 'DONE', output: '<<<NSENV:V3:END>>>' });
+  });
+
+  it('AMB-23: streams that are too large together halt a CONTINUE', async () => {
+    const { loop } = controller();
+    const { turns } = await loop.runLoop(run(programAgent('large')));
+    expect(turns[0]).toMatchObject({ decision: 'HALT', reason: 'ERR_ENV_SIZE', overridden: 'CONTINUE' });
+  });
+
+  it('AL3-2-5 A3-3.5-4: USERDATA of the wrong form halts, and the agent is never asked', async () => {
+    const { loop } = controller();
+    const agent = programAgent('done');
+    const result = await loop.runLoop(run(agent, { userdata: { subject: 1, fields: {} } }));
+    expect(result).toMatchObject({
+      decision: 'HALT',
+      reason: 'ERR_USERDATA_SCHEMA',
+      turns: [],
+      error: { code: 'ERR_USERDATA_SCHEMA' },
+    });
+    expect(agent.prompts).toEqual([]);
+  });
+
+  it('a reply that is no envelope halts the turn', async () => {
+    const { loop } = controller();
+    const result = await loop.runLoop(run({ reply: async () => 'I would rather not.' }));
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_ENV_MARKERS_INVALID', error: { kind: 'usage' } });
+    expect(result.turns[0]?.inputs.envelope).toBe('I would rather not.');
+  });
+});
+
+describe('ceilings and cancellation', () => {
+  it('maxTurns: a session that only goes on ends with ERR_MAX_TURNS, and a DONE on the last turn is DONE', async () => {
+    const { loop, log } = controller();
+    const endless = await loop.runLoop(run(programAgent('continue'), { maxTurns: 3 }));
+    expect(endless).toMatchObject({ decision: 'HALT', reason: 'ERR_MAX_TURNS', error: { code: 'ERR_MAX_TURNS' } });
+    expect(endless.turns).toHaveLength(3);
+    expect(log.entries).toHaveLength(3);
+    expect(await loop.runLoop(run(programAgent('continue', 'continue', 'done'), { maxTurns: 3, sid: 't' }))).toMatchObject({
+      decision: 'DONE',
+    });
+  });
+
+  it('wallMs: the session’s time bounds agent and program; each turn gets what is left', async () => {
+    const { loop, clock, executor } = controller();
+    const agent: Agent = {
+      async reply() {
+        clock.elapsed += 400;
+        return reply('program continue');
+      },
+    };
+    const result = await loop.runLoop(run(agent, { wallMs: 1000 }));
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TIMEOUT' });
+    expect(executor.spy.forks.map(({ limits }) => limits.wallMs)).toEqual([600, 200, 1]);
+  });
+
+  it('an agent that never answers is given up when the time is used up, and told so', async () => {
+    const { loop } = controller();
+    let told = false;
+    const agent: Agent = {
+      reply: ({ signal }) =>
+        new Promise(() => {
+          signal.addEventListener('abort', () => {
+            told = true;
+          });
+        }),
+    };
+    const result = await loop.runLoop(run(agent, { wallMs: 20 }));
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TIMEOUT', turns: [] });
+    expect(told).toBe(true);
+  });
+
+  it('cancel ends the session with ERR_CANCELLED, also while the agent thinks', async () => {
+    const { loop, store } = controller();
+    const agent: Agent = {
+      reply: ({ sid }) => {
+        setTimeout(() => expect(loop.cancel(sid)).toBe(true), 1);
+        return new Promise(() => {});
+      },
+    };
+    expect(await loop.runLoop(run(agent))).toMatchObject({ decision: 'HALT', reason: 'ERR_CANCELLED', turns: [] });
+    expect(await store.read('s')).toMatchObject({ status: 'halted', reason: 'ERR_CANCELLED' });
+    expect(loop.cancel('s')).toBe(false);
+  });
+
+  it('an aborted signal ends the session before the agent is asked', async () => {
+    const { loop } = controller();
+    const agent = programAgent('done');
+    expect(await loop.runLoop(run(agent, { signal: AbortSignal.abort() }))).toMatchObject({ reason: 'ERR_CANCELLED' });
+    expect(agent.prompts).toEqual([]);
+  });
+
+  it('an agent that fails ends the session with ERR_AGENT; its turns stand', async () => {
+    const { loop } = controller();
+    const agent: Agent = {
+      async reply({ turn }) {
+        if (turn === 2) throw new Error('connection lost');
+        return reply('program continue');
+      },
+    };
+    const result = await loop.runLoop(run(agent));
+    expect(result).toMatchObject({
+      decision: 'HALT',
+      reason: 'ERR_AGENT',
+      error: { code: 'ERR_AGENT', message: 'turn 2 has no reply: connection lost' },
+    });
+    expect(result.turns).toHaveLength(1);
+  });
+
+  it.each([{ maxTurns: 0 }, { maxTurns: 1.5 }, { wallMs: 0 }, { wallMs: Number.NaN }, { limits: { fuel: -1 } }])(
+    'refuses a ceiling that cannot be enforced: %j',
+    async (options) => {
+      const { loop } = controller();
+      await expect(loop.runLoop(run(programAgent('done'), options))).rejects.toThrow(ConfigError);
+    },
+  );
+});

@@ -1,0 +1,149 @@
+import type { Keyring } from '../../src/aeiou/index.ts';
+import { generateKeys, keyringFrom } from '../../src/aeiou/index.ts';
+import { SILENT_LOGGER, type TurnContext } from '../../src/context/index.ts';
+import { rootTurn } from '../../src/context/turn.ts';
+import type { Agent } from '../../src/loop/agents.ts';
+import type { TurnExecutor, TurnForkInit } from '../../src/loop/executor.ts';
+import type { Clock } from '../../src/loop/ports.ts';
+import { defaultLimits } from '../../src/sandbox/limits.ts';
+import type { ErrorInfo } from '../../src/wire/errors.ts';
+import type { ParsedFile, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
+import type { RunResult } from '../../src/wire/result.ts';
+
+/** What a program of the fake executor can do. */
+export interface ProgramIo {
+  readonly context: TurnContext;
+  readonly globals: Readonly<Record<string, TaggedJson>>;
+  emit(text: string): void;
+  whisper(text: string): void;
+  /** Calls the turn's own magic tool. */
+  magic(action: string, extra?: object, opts?: object): Promise<string>;
+}
+
+export type Program = (io: ProgramIo) => void | Promise<void> | ErrorInfo | Promise<ErrorInfo | undefined>;
+
+/** What the fake saw, in order. */
+export interface Spy {
+  readonly forks: TurnForkInit[];
+  readonly calls: string[];
+  running: number;
+  mostRunning: number;
+}
+
+/**
+ * An executor without a sandbox: ACTIONS `program NAME` runs the JavaScript function of that name. Everything around the
+ * program (context, magic tool, tokens, decision) is real.
+ */
+export function fakeExecutor(
+  programs: Readonly<Record<string, Program>>,
+  denied: readonly string[] = [],
+): TurnExecutor & { readonly spy: Spy } {
+  const root = rootTurn(Date.now);
+  const spy: Spy = { forks: [], calls: [], running: 0, mostRunning: 0 };
+  return {
+    spy,
+    limits: defaultLimits('turn'),
+    context(init) {
+      spy.calls.push('context');
+      return root.derive(init);
+    },
+    async inspect({ name, text }) {
+      spy.calls.push('inspect');
+      if (text.startsWith('broken'))
+        return {
+          diagnostics: [{ file: name, s: 0, e: 1, line: 2, column: 3, endLine: 2, endColumn: 4, message: 'unexpected text' }],
+          files: [],
+        };
+      const kind: ParsedFile['kind'] = text.startsWith('library') ? 'library' : text === '' ? 'empty' : 'commands';
+      const commandBlocks = text.startsWith('two') ? 2 : kind === 'commands' ? 1 : 0;
+      const tools = [...text.matchAll(/tool\.\w+\.\w+/g)].map(([tool]) => tool);
+      return { diagnostics: [], files: [{ name, kind, commandBlocks, procedures: [], events: 0, tools }] };
+    },
+    fork(init) {
+      spy.calls.push('fork');
+      spy.forks.push(init);
+      return {
+        denied: (tool) => (denied.includes(tool) ? `tool '${tool}' denied by policy rule: ${tool}` : null),
+        async execute({ source, globals, onOut }) {
+          spy.calls.push('execute');
+          spy.running += 1;
+          spy.mostRunning = Math.max(spy.mostRunning, spy.running);
+          const emits: string[] = [];
+          const whispers: Whisper[] = [];
+          const program = programs[source.text.replace(/^program (\S+).*$/s, '$1')];
+          if (program === undefined) throw new Error(`no program for ${source.text}`);
+          const error = await program({
+            context: init.context,
+            globals,
+            emit: (text) => void emits.push(text),
+            whisper: (text) => void whispers.push({ to: 'default_self_buffer', text }),
+            async magic(action, extra = {}, opts) {
+              const [tool] = init.tools;
+              const runtime = { turn: init.context, signal: init.context.signal, logger: SILENT_LOGGER };
+              // The magic tool reads of its runtime nothing but these three.
+              const token: unknown = await tool?.run(
+                { kind: 'LOOP', payload: { action, ...extra }, opts },
+                runtime as Parameters<typeof tool.run>[1],
+              );
+              return String(token);
+            },
+          });
+          onOut({ t: 'out', emits, values: emits, whispers });
+          spy.running -= 1;
+          return result(emits, whispers, error ?? null);
+        },
+      };
+    },
+  };
+}
+
+function result(emits: readonly string[], whispers: readonly Whisper[], error: ErrorInfo | null): RunResult {
+  return {
+    ok: error === null,
+    phase: 'exec',
+    emits,
+    values: emits,
+    whispers,
+    result: null,
+    eventErrors: [],
+    error,
+    usage: { fuel: 12, cpuMs: 0.4, wallMs: 1.9, peakMemoryBytes: 4096, toolCalls: 0, outputBytes: 5 },
+    journal: [],
+  };
+}
+
+/** A clock that stands where it is put. */
+export class TestClock implements Clock {
+  ms = 1_725_012_345_000;
+  elapsed = 0;
+  now(): number {
+    return this.ms;
+  }
+  monotonic(): number {
+    return this.elapsed;
+  }
+}
+
+export const USERDATA = { subject: 'test', fields: {} };
+
+/** A keyring with a primary and a fallback key. */
+export function testKeyring(clock: Clock): Keyring {
+  return keyringFrom(generateKeys('test'), { clock });
+}
+
+/** One envelope around ACTIONS, as a model would answer. */
+export function reply(actions: string, userdata = '{}'): string {
+  return `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n${userdata}\n<<<NSENV:V3:ACTIONS>>>\n${actions}\n<<<NSENV:V3:END>>>`;
+}
+
+/** An agent that answers turn N with the N-th program, and with the last one after that. */
+export function programAgent(...programs: readonly string[]): Agent & { readonly prompts: string[] } {
+  const prompts: string[] = [];
+  return {
+    prompts,
+    async reply({ turn, prompt }) {
+      prompts.push(prompt);
+      return reply(`program ${programs[Math.min(turn, programs.length) - 1]}`);
+    },
+  };
+}
