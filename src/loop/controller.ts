@@ -26,7 +26,7 @@ import { type Clock, type Ids, randomIds, systemClock } from './ports.ts';
 import type { TurnRecord } from './record.ts';
 import { type LoopResult, visibleOutput } from './result.ts';
 import { MemoryStore, type SessionState, SessionStateError, type SessionStatus, type SessionStore } from './store.ts';
-import { runTurn, type TurnHost } from './turn.ts';
+import { checkSid, runTurn, type TurnHost } from './turn.ts';
 
 /** What a {@link LoopController} is made from. */
 export interface LoopControllerOptions {
@@ -74,7 +74,6 @@ export interface LoopOptions extends StepOptions {
 
 const MAX_TURNS = 25;
 const WALL_MS = 600_000;
-const SID = /^[\x21-\x7e]{1,128}$/;
 
 /**
  * The host loop (AL3-0-1): asks an agent for a program, runs it as one turn, decides, keeps and logs the decision, and
@@ -114,7 +113,7 @@ export class LoopController {
    * {@link ConfigError} for an id that is not 1 to 128 visible ASCII characters, `SessionExistsError` for one that is taken.
    */
   async open(userdata: unknown, sid: string = this.#host.ids.session()): Promise<string> {
-    if (!SID.test(sid)) throw new ConfigError('a session id has 1 to 128 visible ASCII characters and no blanks');
+    checkSid(sid);
     await this.#store.create({
       sid,
       status: 'open',

@@ -7,13 +7,13 @@ import type { ErrorInfo } from '../wire/errors.ts';
 import { languageError } from '../wire/info.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LimitValues, ParsedFile, Source, Usage, Whisper } from '../wire/protocol.ts';
+import { NO_USAGE } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type HaltReason, reasonOfRun } from './decision.ts';
 import type { LoopEventBody } from './events.ts';
 import type { TurnExecutor, TurnFork } from './executor.ts';
 import { hostFailure } from './failure.ts';
 import type { TurnInput } from './input.ts';
-import { NO_USAGE } from './record.ts';
 import type { Said } from './verdict.ts';
 
 /** What executing the ACTIONS of a turn gave. */

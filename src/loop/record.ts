@@ -109,6 +109,3 @@ export function toPublicTurn(record: TurnRecord): TurnResult {
     error: record.error,
   };
 }
-
-/** Usage of a turn that never started its program. */
-export const NO_USAGE: Usage = { fuel: 0, cpuMs: 0, wallMs: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 };

@@ -22,7 +22,8 @@ export interface LoopSummary extends Omit<LoopResult, 'turns'> {
 
 /** Takes from a result what the public form shows. */
 export function toPublicLoop(result: LoopResult): LoopSummary {
-  return { ...result, turns: result.turns.map(toPublicTurn) };
+  const { sid, decision, reason, output, error, turns } = result;
+  return { sid, decision, reason, output, error, turns: turns.map(toPublicTurn) };
 }
 
 /** OUTPUT as a user sees it: without the lines that are tokens, whatever became of them; null when nothing is left. */

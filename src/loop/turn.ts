@@ -68,6 +68,7 @@ export interface TurnOutcome {
 export async function runTurn(host: TurnHost, request: TurnRequest): Promise<TurnOutcome> {
   const { sid, turn, input } = request;
   const { clock } = host;
+  checkSid(sid);
   const guard = new ProgressGuard(host.noProgressN);
   const lifetimes = resolveLifetimes(host.lifetimes);
   const emit = (body: LoopEventBody): void => request.onEvent?.({ sid, turn, ...body });
@@ -113,6 +114,13 @@ export async function runTurn(host: TurnHost, request: TurnRequest): Promise<Tur
     scratchBytes: Buffer.byteLength(execution.scratchpad),
   };
   return { record, progress };
+}
+
+const SID = /^[\x21-\x7e]{1,128}$/;
+
+/** Throws {@link ConfigError} for a session id that could not stand in a token or on one line of a log (threat 43). */
+export function checkSid(sid: string): void {
+  if (!SID.test(sid)) throw new ConfigError('a session id has 1 to 128 visible ASCII characters and no blanks');
 }
 
 interface Provisions {
