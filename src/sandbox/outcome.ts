@@ -55,7 +55,7 @@ export function diedOf({ how, violation, stderr }: Gone, memoryBytes: number): E
       `the program needs more memory than ${memoryBytes} bytes; its worker process ran out of it`,
     );
   }
-  const hint = how === 'signal SIGKILL' ? 'somebody else killed it: the system does when memory is short' : lastLine(stderr);
+  const hint = how === 'signal SIGKILL' ? 'somebody else killed it: the system does when memory is short' : lastWords(stderr);
   return workerError(`the worker process crashed: ${how}`, hint);
 }
 
@@ -64,7 +64,9 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function lastLine(text: string): string | undefined {
-  const line = text.slice(text.lastIndexOf('\n') + 1).slice(0, 300);
-  return line === '' ? undefined : `its last words: ${line}`;
+/** The line of a crash report that says most: the first that speaks of an error, else the last. */
+function lastWords(text: string): string | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const line = lines.find((candidate) => /error/i.test(candidate)) ?? lines.at(-1);
+  return line === undefined ? undefined : `its last words: ${line.trim().slice(0, 300)}`;
 }

@@ -34,3 +34,9 @@ export function cancelledError(message: string): ErrorInfo {
 export function workerError(message: string, hint?: string): ErrorInfo {
   return { ...nowhere, kind: 'internal', code: 'ERR_WORKER', name: 'Worker', message, ...(hint === undefined ? {} : { hint }) };
 }
+
+/** `ERR_INTERNAL`: the interpreter itself failed. */
+export function internalError(message: string): ErrorInfo {
+  const hint = 'this is a defect of the interpreter, not of the script; please report it with the script';
+  return { ...nowhere, kind: 'internal', code: 'ERR_INTERNAL', name: 'Internal', message, hint };
+}

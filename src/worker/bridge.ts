@@ -1,4 +1,4 @@
-import { quotaError, workerError } from '../wire/breach.ts';
+import { internalError, quotaError } from '../wire/breach.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
 import type { GuestFrame, GuestReply, LimitValues } from '../wire/protocol.ts';
@@ -38,7 +38,7 @@ export class Bridge {
     const kind = typeof text === 'string' ? kindOf(text) : null;
     const expected = this.#asked ? kind === 'var' : kind === OUT || (kind !== null && CALLS.has(kind));
     if (typeof text !== 'string' || !expected)
-      return this.#halt(workerError(`the interpreter sent a frame '${kind}' where none such may come`));
+      return this.#halt(internalError(`the interpreter sent a frame '${kind}' where none such may come`));
     // A UTF-16 unit is at most three bytes of UTF-8: most texts need no count.
     if (text.length * 3 > this.#maxBytes && utf8Bytes(text) > this.#maxBytes) return this.#halt(this.#tooLarge(kind));
     this.#port.write(text);

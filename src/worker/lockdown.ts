@@ -59,7 +59,10 @@ function lockdown(): void {
     }
   };
   assignable(Object.prototype);
-  assignable(Error.prototype);
+  for (const name of kept) {
+    const type: unknown = Reflect.get(globalThis, name);
+    if (name.endsWith('Error') && typeof type === 'function') assignable(type.prototype);
+  }
 
   // Breadth first over everything that holds intrinsics: globals, their prototypes, and the prototypes that no name leads to.
   const hidden = [

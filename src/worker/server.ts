@@ -1,11 +1,11 @@
 import { quotaError } from '../wire/breach.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import type { FramePipe } from '../wire/frames.ts';
+import { type FramePipe, frameLimit } from '../wire/frames.ts';
 import type { GuestResult, HostFrame, LimitValues, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
 import { type Parser, syntaxError } from './sources.ts';
-import { Turn } from './turn.ts';
+import { type Ended, Turn } from './turn.ts';
 
 const MB = 1024 * 1024;
 
@@ -82,7 +82,7 @@ export class Server implements HostPort, GuestPorts {
     this.#turn = new Turn(prepared, input.limits, this);
     const ended = this.#turn.execute(input, parsed.trees);
     this.#turn = null;
-    this.#send({ t: 'result', id, errors: [], ...ended });
+    this.#sendResult(id, ended, input.limits);
     if (ended.last) return true;
     prepared.isolate.dispose();
     this.#next = this.#image?.prepare(heapMb(input.limits.memoryBytes, 0)) ?? null;
@@ -111,6 +111,21 @@ export class Server implements HostPort, GuestPorts {
     const result: GuestResult = { ok: false, phase, result: null, eventErrors: [], error, ...spent };
     this.#send({ t: 'result', id, result, usage: { ...spent, cpuMs: 0, wallMs: 0 }, errors, last: false });
     return false;
+  }
+
+  /** A result may hold a value larger than any frame; then it is refused here, with its reason, and not by the host. */
+  #sendResult(id: number, ended: Ended, limits: LimitValues): void {
+    const text = JSON.stringify({ t: 'result', id, errors: [], ...ended } satisfies WorkerFrame);
+    const allowed = frameLimit(limits);
+    const used = Buffer.byteLength(text, 'utf8');
+    if (used <= allowed) {
+      this.write(text);
+      return;
+    }
+    const message = `the returned value has ${used} bytes as JSON, ${allowed} are allowed`;
+    const error = quotaError({ limit: 'toolBytes', allowed, used }, message);
+    const result: GuestResult = { ...ended.result, ok: false, result: null, eventErrors: [], error };
+    this.#send({ t: 'result', id, errors: [], ...ended, result });
   }
 
   #send(frame: WorkerFrame): void {

@@ -1,4 +1,4 @@
-import { quotaError, workerError } from '../wire/breach.ts';
+import { internalError, quotaError } from '../wire/breach.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { GuestInput, GuestResult, LimitValues, RunInput, Usage } from '../wire/protocol.ts';
 import { Bridge, type HostPort } from './bridge.ts';
@@ -63,7 +63,7 @@ export class Turn implements GuestPorts {
     const used = cpuMs(this.#prepared) - this.#startCpu;
     const result = typeof text === 'string' ? readResult(text) : null;
     if (result !== null) return { result, breach: null, last: false, cpuMs: used };
-    const breach = workerError('the interpreter ended without a result', REPORT);
+    const breach = internalError('the interpreter ended without a result');
     return { result: NOTHING, breach, last: true, cpuMs: used };
   }
 
@@ -74,7 +74,7 @@ export class Turn implements GuestPorts {
     const elapsed = performance.now() - this.#startWall - this.#bridge.waitedMs;
     const used = isolate.isDisposed ? elapsed : cpuMs(this.#prepared) - this.#startCpu;
     const end = (breach: ErrorInfo) => ({ result: NOTHING, breach, last: true, cpuMs: used });
-    if (isolate.isDisposed || message.includes('memory limit')) {
+    if (isolate.isDisposed || /memory limit|allocation failed/.test(message)) {
       const allowed = this.#limits.memoryBytes;
       return end(quotaError({ limit: 'memoryBytes', allowed }, `the program needs more memory than ${allowed} bytes`));
     }
@@ -83,11 +83,9 @@ export class Turn implements GuestPorts {
       const ran = Math.round(elapsed);
       return end(quotaError({ limit: 'cpuMs', allowed, used: ran }, `the program ran for ${ran} ms, ${allowed} ms are allowed`));
     }
-    return end(workerError(`the interpreter failed: ${message.slice(0, 500)}`, REPORT));
+    return end(internalError(`the interpreter failed: ${message.slice(0, 500)}`));
   }
 }
-
-const REPORT = 'this is a fault of the interpreter, not of the program; please report it with the program';
 
 /** What is known of a run whose interpreter did not live to tell. */
 const NOTHING: GuestResult = {

@@ -1,0 +1,170 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../src/sandbox/index.ts';
+import { handlers, inputOf, never, run, sandboxOf, timed } from './kit.ts';
+
+const MB = 1024 * 1024;
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+  sandbox = await sandboxOf();
+});
+
+/** After every breach the next run is served, by a new process where the old one cannot be trusted. */
+async function nextRunWorks(): Promise<void> {
+  const { value, ms } = await timed(() => run(sandbox, 'echo', { value: 'next' }));
+  expect(value.result).toMatchObject({ ok: true, result: 'next' });
+  expect(ms).toBeLessThan(200);
+}
+
+describe('CPU time', () => {
+  it('A3-11.1-6: an endless loop with 100 ms of CPU ends within 150 ms of its start, with ERR_QUOTA', async () => {
+    const { result, usage, outputComplete } = await run(sandbox, 'loop', {}, { cpuMs: 100 });
+    expect(result.error).toMatchObject({ kind: 'quota', code: 'ERR_QUOTA', limit: 'cpuMs' });
+    expect(usage.cpuMs).toBeGreaterThanOrEqual(100);
+    expect(usage.cpuMs).toBeLessThan(115);
+    expect(outputComplete).toBe(true);
+    await nextRunWorks();
+  });
+
+  it('AL3-7-2: a program that never asks for the time is stopped from outside, with what it was allowed and what it used', async () => {
+    const { value, ms } = await timed(() => run(sandbox, 'spin', {}, { cpuMs: 50 }));
+    expect(value.result.error).toMatchObject({ kind: 'quota', code: 'ERR_QUOTA', limit: 'cpuMs', allowed: 50 });
+    expect(value.result.error?.used).toBeGreaterThan(50);
+    expect(value.outputComplete).toBe(false);
+    expect(ms).toBeLessThan(1000);
+    await nextRunWorks();
+  });
+
+  it('time that a program waits for the host is not CPU time', async () => {
+    const wait = handlers(() => new Promise((resolve) => setTimeout(() => resolve({ t: 'ok', value: 1 }), 120)));
+    const { result, usage } = await sandbox.run(inputOf('call', {}, { cpuMs: 50 }), wait);
+    expect(result.ok).toBe(true);
+    expect(usage.cpuMs).toBeLessThan(50);
+    expect(usage.wallMs).toBeGreaterThanOrEqual(119);
+  });
+});
+
+describe('wall time', () => {
+  it('A3-11.1-8: a tool that never answers ends with ERR_TIMEOUT at the deadline', async () => {
+    const { value, ms } = await timed(() => sandbox.run(inputOf('call', {}, { wallMs: 200 }), handlers(never)));
+    expect(value.result.error).toMatchObject({ kind: 'timeout', code: 'ERR_TIMEOUT', limit: 'wallMs', allowed: 200 });
+    expect(value.result.ok).toBe(false);
+    expect(ms).toBeGreaterThanOrEqual(200);
+    expect(ms).toBeLessThan(260);
+    await nextRunWorks();
+  });
+
+  it('AL3-7-1: the interpreter notices by itself that its wall time is over, and its worker lives on', async () => {
+    const { result, usage, outputComplete } = await run(sandbox, 'loop', {}, { wallMs: 100 });
+    expect(result.error).toMatchObject({ kind: 'timeout', code: 'ERR_TIMEOUT', limit: 'wallMs' });
+    expect(usage.wallMs).toBeLessThan(150);
+    expect(outputComplete).toBe(true);
+    await nextRunWorks();
+  });
+
+  it('a program wedged in native code is killed, typed, and named', async () => {
+    const { value, ms } = await timed(() => run(sandbox, 'wedge', {}, { wallMs: 200, memoryBytes: 1024 * MB }));
+    expect(value.result.error).toMatchObject({ kind: 'timeout', code: 'ERR_TIMEOUT', limit: 'wallMs', allowed: 200 });
+    expect(value.result.phase).toBe('exec');
+    expect(ms).toBeLessThan(300);
+    await nextRunWorks();
+  });
+
+  it('output that came before the end is delivered; that more may be missing is said', async () => {
+    const seen = handlers();
+    const { result, outputComplete, usage } = await sandbox.run(inputOf('emitAndSpin', {}, { wallMs: 60 }), seen);
+    expect(result.error?.code).toBe('ERR_TIMEOUT');
+    expect(seen.emits).toEqual(['one']);
+    expect(usage.outputBytes).toBe(4);
+    expect(outputComplete).toBe(false);
+  });
+
+  it('one call may take toolMs, and no script can catch that', async () => {
+    const { result } = await sandbox.run(inputOf('call', { name: 'tool.slow' }, { toolMs: 80 }), handlers(never));
+    expect(result.error).toMatchObject({ kind: 'timeout', code: 'ERR_TIMEOUT', limit: 'toolMs', allowed: 80 });
+    expect(result.error?.message).toContain('tool.slow');
+    await nextRunWorks();
+  });
+
+  it.each(['stubborn', 'insist'])('a program that goes on after the host said halt (%s) is killed', async (deed) => {
+    const { value, ms } = await timed(() => sandbox.run(inputOf(deed, {}, { wallMs: 100 }), handlers(never)));
+    expect(value.result.error).toMatchObject({ code: 'ERR_TIMEOUT', limit: 'wallMs' });
+    expect(ms).toBeLessThan(200);
+    await nextRunWorks();
+  });
+});
+
+describe('memory', () => {
+  it.each(['hoard', 'text', 'buffers', 'keys', 'bigint', 'wedge', 'promises'])(
+    'A3-11.1-7: JavaScript that grows without end (%s) is stopped by a typed quota; the host lives and does not grow',
+    async (deed) => {
+      const before = process.memoryUsage.rss();
+      const { result } = await run(sandbox, deed, {}, { memoryBytes: 32 * MB, cpuMs: 2000 });
+      expect(result.error).toMatchObject({ kind: 'quota', code: 'ERR_QUOTA' });
+      expect(['memoryBytes', 'cpuMs']).toContain(result.error?.limit);
+      expect(process.memoryUsage.rss() - before).toBeLessThan(32 * MB);
+      await nextRunWorks();
+    },
+  );
+
+  it('AL3-7-3: arrays without end breach memoryBytes, with what was allowed', async () => {
+    const { result, outputComplete } = await run(sandbox, 'hoard', {}, { memoryBytes: 32 * MB });
+    expect(result.error).toMatchObject({ code: 'ERR_QUOTA', limit: 'memoryBytes', allowed: 32 * MB });
+    expect(outputComplete).toBe(false);
+  });
+
+  it('a program within its limit is not stopped, however large the limit', async () => {
+    for (const memoryBytes of [MB, 16 * MB, 512 * MB]) {
+      const { result } = await run(sandbox, 'echo', { value: 'x'.repeat(100_000) }, { memoryBytes });
+      expect(result.ok).toBe(true);
+    }
+  });
+});
+
+describe('an interpreter with a defect', () => {
+  it.each([
+    ['throws', 'a hole'],
+    ['recursion', 'call stack'],
+    ['garbage', 'without a result'],
+    ['number', 'without a result'],
+  ])('%s is ERR_INTERNAL with a reason, and the worker is replaced', async (deed, reason) => {
+    const { result } = await run(sandbox, deed);
+    expect(result.error).toMatchObject({ kind: 'internal', code: 'ERR_INTERNAL' });
+    expect(result.error?.message).toContain(reason);
+    await nextRunWorks();
+  });
+});
+
+describe('sizes', () => {
+  it('a source above sourceBytes is a quota, not a syntax error, and names the file', async () => {
+    const input = { ...inputOf('nothing', {}, { sourceBytes: 10 }), sources: [{ name: 'big.ns', text: '# 9 bytes\n\n' }] };
+    const { result } = await sandbox.run(input, handlers());
+    expect(result.phase).toBe('parse');
+    expect(result.error).toMatchObject({
+      kind: 'quota',
+      code: 'ERR_QUOTA',
+      limit: 'sourceBytes',
+      allowed: 10,
+      used: 11,
+      source: 'big.ns',
+    });
+  });
+
+  it('output that fits no frame ends the run with a quota, not with a killed worker', async () => {
+    const limits = { lineBytes: 1, scratchBytes: 1, toolBytes: 1 };
+    const { result, outputComplete } = await run(sandbox, 'huge', { size: 2 * MB }, limits);
+    expect(result.error).toMatchObject({ code: 'ERR_QUOTA', limit: 'outputBytes' });
+    expect(outputComplete).toBe(true);
+    const returned = await run(sandbox, 'hugeResult', { size: 2 * MB }, limits);
+    expect(returned.result.error).toMatchObject({ code: 'ERR_QUOTA', limit: 'toolBytes' });
+    await nextRunWorks();
+  });
+
+  it('output of many megabytes arrives complete and in order', async () => {
+    const seen = handlers();
+    const { result } = await sandbox.run(inputOf('flood'), seen);
+    expect(result.ok).toBe(true);
+    expect(seen.emits).toHaveLength(1000);
+    expect(seen.emits.every((text) => text.length === 64 * 1024)).toBe(true);
+  });
+});

@@ -1,0 +1,246 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { Sandbox } from '../../src/sandbox/index.ts';
+import { BusyError, ConfigError, RuntimeClosedError } from '../../src/wire/errors.ts';
+import { HOLED, handlers, inputOf, never, OK, rogue, run, sandboxOf, timed } from './kit.ts';
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Process ids of the children of a process; its threads may each have some. */
+function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`)
+    .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
+    .filter((child) => child !== '')
+    .map(Number);
+}
+
+function lives(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+describe('options', () => {
+  it.each([
+    [{ concurrency: 0 }, 'concurrency'],
+    [{ concurrency: 1.5 }, 'concurrency'],
+    [{ concurrency: Number.NaN }, 'concurrency'],
+    [{ concurrency: 4, maxWorkers: 2 }, 'maxWorkers'],
+    [{ queueLength: -1 }, 'queueLength'],
+  ])('%j is refused by name', async (options, name) => {
+    await expect(Sandbox.create({ files: HOLED, ...options })).rejects.toThrow(ConfigError);
+    await expect(Sandbox.create({ files: HOLED, ...options })).rejects.toThrow(name);
+  });
+});
+
+describe('the queue', () => {
+  it('is bounded: one more run is refused with BusyError, and room comes back', async () => {
+    const sandbox = await sandboxOf({ queueLength: 2 });
+    const hog = run(sandbox, 'loop', {}, { cpuMs: 100 });
+    const waiting = [run(sandbox, 'nothing'), run(sandbox, 'nothing')];
+    await expect(run(sandbox, 'nothing')).rejects.toThrow(BusyError);
+    await Promise.all([hog, ...waiting]);
+    expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
+    await sandbox.close();
+  });
+
+  it('lets at most `concurrency` runs compute at a time, first come, first served', async () => {
+    const sandbox = await sandboxOf({ concurrency: 2 });
+    let computing = 0;
+    let most = 0;
+    const order: number[] = [];
+    const one = async (i: number): Promise<void> => {
+      await sandbox.run(inputOf('loop', {}, { cpuMs: 20 }), {
+        ...handlers(),
+        onStarted: () => {
+          order.push(i);
+          most = Math.max(most, ++computing);
+        },
+      });
+      computing--;
+    };
+    await Promise.all(Array.from({ length: 10 }, (_, i) => one(i)));
+    expect(most).toBe(2);
+    expect(order.slice(2).every((i) => i >= 2)).toBe(true);
+    await sandbox.close();
+  });
+});
+
+describe('runs that wait for the host', () => {
+  it('do not count as computing: the pool grows, up to maxWorkers, and slow tools starve nobody', async () => {
+    const sandbox = await sandboxOf({ concurrency: 1, maxWorkers: 4 });
+    let open = 0;
+    let most = 0;
+    const slow = handlers(async () => {
+      most = Math.max(most, ++open);
+      await sleep(400);
+      open--;
+      return OK;
+    });
+    const { ms } = await timed(() => Promise.all(Array.from({ length: 8 }, () => sandbox.run(inputOf('call'), slow))));
+    expect(most).toBe(4);
+    expect(ms).toBeLessThan(1800);
+    await sandbox.close();
+  });
+
+  it('a nested run never waits for the place its ancestor holds; when nothing is left it is refused', async () => {
+    const sandbox = await sandboxOf({ concurrency: 1, maxWorkers: 3, queueLength: 10 });
+    const depths: number[] = [];
+    const nest = async (depth: number): Promise<string> => {
+      depths.push(depth);
+      const inner = handlers(async () => ({ t: 'ok', value: await nest(depth + 1) }));
+      try {
+        const { result } = await sandbox.run(inputOf('call'), { ...inner, nested: depth > 0 });
+        return JSON.stringify(result.result);
+      } catch (error) {
+        return error instanceof BusyError ? 'busy' : 'wrong';
+      }
+    };
+    expect(await nest(0)).toContain('busy');
+    expect(depths).toEqual([0, 1, 2, 3]);
+    await sandbox.close();
+  });
+});
+
+describe('a pool of workers', () => {
+  it('replaces a worker that died while idle', async () => {
+    const sandbox = await sandboxOf();
+    const before = childrenOf(process.pid);
+    for (const pid of before) process.kill(pid, 'SIGKILL');
+    await sleep(20);
+    const { value, ms } = await timed(() => run(sandbox, 'nothing'));
+    expect(value.result.ok).toBe(true);
+    expect(ms).toBeLessThan(250);
+    await sandbox.close();
+  });
+
+  it('gives up a worker whose process has grown, without a gap', async () => {
+    const sandbox = await sandboxOf();
+    const [first] = childrenOf(process.pid);
+    const source = { name: 'a', text: `# ${'x'.repeat(900_000)}\n` };
+    const input = { ...inputOf('echo', { value: Array(30_000).fill('some text that takes memory') }), sources: [source] };
+    for (let i = 0; i < 40; i++) await sandbox.run(input, handlers());
+    await sleep(300);
+    expect(childrenOf(process.pid)).toHaveLength(1);
+    expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
+    expect(first).toBeDefined();
+    await sandbox.close();
+  });
+
+  it('tells the runs that wait when no worker can be started any more', async () => {
+    const sandbox = await sandboxOf({ files: rogue({ run: [{ exit: 1 }] }) });
+    const results = await Promise.all([run(sandbox, 'nothing'), run(sandbox, 'nothing'), run(sandbox, 'nothing')]);
+    expect(results.map(({ result }) => result.error?.code)).toEqual(['ERR_WORKER', 'ERR_WORKER', 'ERR_WORKER']);
+    await sandbox.close();
+  });
+});
+
+describe('close', () => {
+  it('ends every child; running runs are cancelled, later ones reject', async () => {
+    const sandbox = await sandboxOf({ concurrency: 2 });
+    const mine = childrenOf(process.pid);
+    const inCall = sandbox.run(inputOf('call'), handlers(never));
+    const computing = run(sandbox, 'loop');
+    await sleep(50);
+    await sandbox.close();
+    expect((await inCall).result.error?.code).toBe('ERR_CANCELLED');
+    expect((await computing).result.error?.code).toBe('ERR_CANCELLED');
+    expect(mine.filter(lives)).toEqual([]);
+    await expect(run(sandbox, 'nothing')).rejects.toThrow(RuntimeClosedError);
+    await expect(sandbox.parse([], 1)).rejects.toThrow(RuntimeClosedError);
+    await sandbox.close();
+  });
+
+  it('a run that waits for a worker rejects with RuntimeClosedError', async () => {
+    const sandbox = await sandboxOf();
+    const hog = run(sandbox, 'loop');
+    const waiting = run(sandbox, 'nothing');
+    await sleep(20);
+    const closed = sandbox.close();
+    await expect(waiting).rejects.toThrow(RuntimeClosedError);
+    expect((await hog).result.error?.code).toBe('ERR_CANCELLED');
+    await closed;
+  });
+
+  it('`await using` closes', async () => {
+    const before = childrenOf(process.pid).length;
+    {
+      await using sandbox = await Sandbox.create({ concurrency: 1, files: HOLED });
+      expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
+    }
+    expect(childrenOf(process.pid)).toHaveLength(before);
+  });
+});
+
+/** Runs a little program that uses a sandbox; returns what it printed, its exit code, and the worker it told of. */
+async function hosted(
+  body: string,
+  after?: (pid: number, worker: number) => void,
+): Promise<{ out: string; code: number | null }> {
+  const index = fileURLToPath(new URL('../../src/sandbox/index.ts', import.meta.url));
+  const text = `
+    import { readFileSync } from 'node:fs';
+    import { Sandbox, defaultLimits } from ${JSON.stringify(index)};
+    const sandbox = await Sandbox.create({ concurrency: 1, files: ${JSON.stringify(HOLED)} });
+    const worker = readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8').trim();
+    const input = (deed) => ({ sources: [], globals: { do: deed }, call: null, events: [], limits: defaultLimits('run'), forkId: 'f', turn: false, stdin: false });
+    const handlers = { onOut() {}, onCall: () => new Promise(() => {}) };
+    console.log(worker);
+    ${body}`;
+  const child = spawn(process.execPath, ['--no-warnings', '--input-type=module-typescript', '-e', text], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (data: string) => {
+    out += data;
+    if (out.includes('\n') && after !== undefined) {
+      after(child.pid ?? 0, Number(out.split('\n')[0]));
+      after = undefined;
+    }
+  });
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { out, code };
+}
+
+describe('a host process', () => {
+  it('ends by itself with an idle pool it forgot to close, and its workers with it', async () => {
+    const { value, ms } = await timed(() =>
+      hosted("const r = await sandbox.run(input('nothing'), handlers); console.log(r.result.ok);"),
+    );
+    expect(value).toMatchObject({ code: 0 });
+    expect(value.out).toContain('true');
+    await sleep(50);
+    expect(lives(Number(value.out.split('\n')[0]))).toBe(false);
+    expect(ms).toBeLessThan(3000);
+  });
+
+  it('is kept alive by a run that somebody waits for', async () => {
+    const body = `
+      const waiting = sandbox.run({ ...input('call'), limits: { ...defaultLimits('run'), wallMs: 150 } }, handlers);
+      console.log((await waiting).result.error.code);`;
+    expect((await hosted(body)).out).toContain('ERR_TIMEOUT');
+  });
+
+  it.each(['nothing', 'loop', 'call'])('that is killed leaves no worker behind (%s)', async (deed) => {
+    let worker = 0;
+    await hosted(`await sandbox.run(input('${deed}'), handlers); setInterval(() => {}, 1000);`, (pid, child) => {
+      worker = child;
+      setTimeout(() => process.kill(pid, 'SIGKILL'), 100);
+    });
+    for (let i = 0; i < 40 && lives(worker); i++) await sleep(50);
+    expect(worker).toBeGreaterThan(0);
+    // A computing worker has no time to see that its pipe is closed; its CPU limit ends it.
+    if (deed !== 'loop') expect(lives(worker)).toBe(false);
+    else if (lives(worker)) process.kill(worker, 'SIGKILL');
+  });
+
+  it('that exits takes a wedged worker with it', async () => {
+    const { out } = await hosted("void sandbox.run(input('wedge'), handlers); setTimeout(() => process.exit(0), 100);");
+    await sleep(200);
+    expect(lives(Number(out.split('\n')[0]))).toBe(false);
+  });
+});

@@ -1,0 +1,26 @@
+// A worker that has been taken over, or was built wrong: it writes the bytes that its "guest" file asks for.
+import { readFileSync, readSync, writeSync } from 'node:fs';
+
+const frame = (value) => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const bytes = Buffer.from(text);
+  const head = Buffer.alloc(4);
+  head.writeUInt32BE(bytes.length);
+  return Buffer.concat([head, bytes]);
+};
+const closed = 'fs.read fs.write child worker addon wasi inspector net ffi'.split(' ');
+const hello = { t: 'hello', version: 1, pid: process.pid, node: process.version, dropped: closed };
+const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const send = (step) => {
+  if (step.bytes) writeSync(3, Buffer.from(step.bytes, 'hex'));
+  if (step.frame) writeSync(3, frame(step.frame));
+  if (step.exit !== undefined) process.exit(step.exit);
+  if (step.signal) process.kill(process.pid, step.signal);
+  if (step.stderr) writeSync(2, step.stderr);
+  if (step.read) readSync(3, Buffer.alloc(65536));
+  if (step.sleep) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, step.sleep);
+};
+for (const step of plan.before ?? []) send(step);
+if (plan.hello !== false) writeSync(3, frame({ ...hello, ...plan.hello }));
+for (const step of plan.after ?? []) send(step);
+while (readSync(3, Buffer.alloc(65536)) > 0) for (const step of plan.run ?? []) send(step);
