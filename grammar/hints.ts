@@ -94,7 +94,7 @@ function betweenBlocks(mismatch: Mismatch): Advice {
   }
   if (blockEnds.has(type) || type === keyword.else) return { message: `\`${found.image}\` ends no open block` };
   const word = foreignWord(found, mismatch.peek(2));
-  if (word !== undefined && word.topLevel) return word;
+  if (word?.topLevel) return word;
   return {
     message: `${describe(found)} stands outside of any block`,
     hint: 'put statements between `command` and `endcommand`, or into `func name() means` … `endfunc`',

@@ -1,9 +1,9 @@
 import { type EventHandler, type LineTable, positionAt, type SourceFile } from './ast.ts';
 import { clean, lineTable, MAX_SOURCE_BYTES } from './clean.ts';
 import type { SyntaxDiagnostic } from './diagnostic.ts';
-import { type Finding, MAX_FINDINGS } from './finding.ts';
+import { type Finding, finding, MAX_FINDINGS } from './finding.ts';
 import { asksForDoubleBrackets } from './metadata.ts';
-import { ProgramParser } from './program.ts';
+import { type Parsed, ProgramParser } from './program.ts';
 import { scan } from './scan.ts';
 
 /** What {@link parse} needs to know beside the text. */
@@ -35,10 +35,10 @@ export function parse(source: string | Uint8Array, options: ParseOptions): Parse
   if (problem !== undefined) return { ok: false, errors: [diagnostic(lines, problem)] };
   const scanned = scan(text, options.doubleBracketStrings === true || asksForDoubleBrackets(text));
   parser ??= new ProgramParser();
-  const { program, events, findings } = parser.parse(text, lines, scanned);
-  // Where the lexer stopped early the parser has seen half a text; what it says about that half is no news.
-  const failed = failure(lines, scanned.complete ? [...scanned.findings, ...findings] : scanned.findings);
-  if (failed !== undefined) return failed;
+  // Where the lexer stopped early the parser would see half a text; what it says about that half is no news.
+  const { program, events, findings } = scanned.complete ? parser.parse(text, lines, scanned) : nothing;
+  if (program === undefined || scanned.findings.length + findings.length > 0)
+    return failure(lines, [...scanned.findings, ...findings]);
   const file: SourceFile = {
     name: options.name,
     kind: program.kind,
@@ -51,11 +51,16 @@ export function parse(source: string | Uint8Array, options: ParseOptions): Parse
   return { ok: true, file, text };
 }
 
-function failure(lines: LineTable, findings: readonly Finding[]): Extract<ParseResult, { ok: false }> | undefined {
+const nothing: Parsed = { program: undefined, events: [], findings: [] };
+
+function failure(lines: LineTable, findings: readonly Finding[]): ParseResult {
   const ordered = [...findings].sort((a, b) => a.s - b.s).slice(0, MAX_FINDINGS);
-  const [first, ...rest] = ordered.map((found) => diagnostic(lines, found));
-  return first === undefined ? undefined : { ok: false, errors: [first, ...rest] };
+  const [first = incomprehensible, ...rest] = ordered;
+  return { ok: false, errors: [diagnostic(lines, first), ...rest.map((found) => diagnostic(lines, found))] };
 }
+
+/** Never seen: whoever gives up a source has found something in it. */
+const incomprehensible: Finding = finding(0, 0, 'the source could not be read');
 
 function diagnostic(lines: LineTable, found: Finding): SyntaxDiagnostic {
   const start = positionAt(lines, found.s);

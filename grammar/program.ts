@@ -2,12 +2,13 @@
 import type { IOrAlt, IToken, ParserMethod } from 'chevrotain';
 import type { CommandBlock, EventHandler, FileKind, LineTable, Metadata as MetadataList, Name, Procedure } from './ast.ts';
 import { endOf, nameOf } from './build.ts';
+import { StatementParser } from './compound.ts';
 import { type Finding, finding } from './finding.ts';
 import { explain } from './hints.ts';
 import { mergeMetadata, metadataEntry } from './metadata.ts';
+import { TooManyFindings } from './recovery.ts';
 import type { Scanned } from './scan.ts';
-import { StatementParser } from './statements.ts';
-import { Identifier, keyword, Metadata, Newline, punct } from './tokens.ts';
+import { Identifier, keyword, Metadata, Newline, NoStatement, punct } from './tokens.ts';
 
 type Rule<T, A extends unknown[] = []> = ParserMethod<A, T>;
 
@@ -21,7 +22,8 @@ export interface Program {
 
 /** The outcome of one parse: the program is whole only when there are no findings. */
 export interface Parsed {
-  readonly program: Program;
+  /** Undefined when the parse was given up. */
+  readonly program: Program | undefined;
   readonly events: readonly (EventHandler | undefined)[];
   readonly findings: readonly Finding[];
 }
@@ -54,11 +56,14 @@ export class ProgramParser extends StatementParser {
     this.names = new Set();
     this.kind = 'empty';
     this.mixed = false;
-    const program = this.program();
+    let program: Program | undefined;
+    try {
+      program = this.program();
+    } catch (error) {
+      if (!(error instanceof TooManyFindings)) throw error;
+    }
     const { events, findings } = this;
-    // Nothing of this source is kept alive by the parser.
-    this.input = [];
-    this.text = '';
+    this.release();
     return { program, events, findings };
   }
 
@@ -104,6 +109,7 @@ export class ProgramParser extends StatementParser {
   /** Lines that stand in no block: one complaint for the lot, then on to the next block. */
   private strayLines(): boolean {
     if (this.RECORDING_PHASE || this.atEnd()) return false;
+    if (this.LA(1).tokenType === NoStatement) this.SKIP_TOKEN();
     const first = this.LA(1);
     const at = this.position();
     const found = explain({ expected: 'a block', first, peek: (ahead) => this.LA(ahead), at, text: this.text });

@@ -5,36 +5,28 @@
  * a foreign character costs it one try of every pattern. Here each character is looked at once, so any input is linear.
  */
 import type { TokenType } from 'chevrotain';
-import { MAX_NESTING, Nesting, type OpenBracket } from './brackets.ts';
-import { type Finding, finding, MAX_FINDINGS } from './finding.ts';
+import { type Finding, finding } from './finding.ts';
 import { foreignText, foreignValues, shorten } from './foreign.ts';
 import { metadataEnd } from './metadata.ts';
+import { TokenSink } from './sink.ts';
 import { PartFinder, readQuoted, symbols } from './strings.ts';
 import {
-  BinaryOperator,
-  blockEnds,
-  closers,
   Identifier,
   keyword,
   keywords,
-  lineStarters,
-  Metadata,
   Newline,
   NumberLiteral,
-  PartClose,
-  PartOpen,
-  PrefixOperator,
   punct,
   StringLiteral,
   TemplateClose,
   TemplateOpen,
   TemplateText,
-  Token,
+  type Token,
 } from './tokens.ts';
 
 export interface Scanned {
   readonly tokens: Token[];
-  readonly findings: Finding[];
+  readonly findings: readonly Finding[];
   /** Offsets from which on the pairing of blocks cannot be trusted: braces as blocks, a string without end. */
   readonly breaks: readonly number[];
   /** False when reading stopped early; parsing the tokens would then say nothing true. */
@@ -46,52 +38,28 @@ export function scan(text: string, doubleBrackets: boolean): Scanned {
   return new Scanner(text, doubleBrackets).run();
 }
 
-/** Tokens after which an operand is complete: a `-` that follows is binary, a `{` no map. */
-const operandEnds: ReadonlySet<TokenType | undefined> = new Set([
-  Identifier,
-  NumberLiteral,
-  StringLiteral,
-  TemplateClose,
-  punct.closeParen,
-  punct.closeBracket,
-  punct.closeBrace,
-  keyword.true,
-  keyword.false,
-  keyword.nil,
-  keyword.last,
-]);
-/** Tokens after which a `{` at the end of a line is meant as the start of a block. */
-const blockIntros: ReadonlySet<TokenType | undefined> = new Set([
-  ...operandEnds,
-  keyword.means,
-  keyword.else,
-  keyword.do,
-  keyword.command,
-]);
-
-const simpleMarks: ReadonlyMap<string, TokenType> = new Map(
-  [punct.plus, punct.slash, punct.percent, punct.amp, punct.pipe, punct.caret, punct.comma, punct.colon, punct.dot, punct.at].map(
-    (type): [string, TokenType] => [(type.LABEL ?? '').slice(1, -1), type],
-  ),
+/** Operators of one character, by character code; those that also begin something longer are told apart in the scanner. */
+const singles: ReadonlyMap<number, TokenType> = new Map(
+  [
+    ...[punct.plus, punct.minus, punct.star, punct.slash, punct.percent, punct.amp, punct.pipe, punct.caret, punct.tilde],
+    ...[punct.assign, punct.less, punct.greater, punct.comma, punct.colon, punct.dot, punct.at],
+  ].map((type): [number, TokenType] => [(type.LABEL ?? '').charCodeAt(1), type]),
 );
+/** Operators of two characters. */
+const doubles: ReadonlyMap<string, TokenType> = new Map(
+  [punct.equal, punct.unequal, punct.lessEqual, punct.greaterEqual, punct.power].map((type): [string, TokenType] => [
+    (type.LABEL ?? '').slice(1, -1),
+    type,
+  ]),
+);
+
+const LF = 0x0a;
 
 class Scanner {
   private readonly text: string;
   private readonly doubleBrackets: boolean;
-  private readonly tokens: Token[] = [];
-  private readonly findings: Finding[] = [];
-  private readonly breaks: number[] = [];
-  private readonly nesting = new Nesting();
+  private readonly sink = new TokenSink();
   private at = 0;
-  private previous: TokenType | undefined;
-  /** First token of the logical line. */
-  private first: TokenType | undefined;
-  /** A newline was passed over inside brackets since the last token. */
-  private wrapped = false;
-  /** Inside a template part every newline is free and no statement can begin. */
-  private inPart = false;
-  private braceBlocks = 0;
-  private stopped = false;
   private lineEnd = -1;
 
   constructor(text: string, doubleBrackets: boolean) {
@@ -100,108 +68,102 @@ class Scanner {
   }
 
   run(): Scanned {
+    const { sink } = this;
     this.range(this.text.length);
-    if (!this.stopped) this.unclosed(this.nesting.abandonAll());
-    return { tokens: this.tokens, findings: this.findings, breaks: this.breaks, complete: !this.stopped };
+    sink.finish();
+    return { tokens: sink.tokens, findings: sink.findings, breaks: sink.breaks, complete: !sink.stopped };
   }
 
   private range(limit: number): void {
-    while (this.at < limit && !this.stopped) {
+    while (this.at < limit && !this.sink.stopped) {
       const unit = this.text.charCodeAt(this.at);
-      if ((unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || unit === 0x5f) this.word(limit);
-      else if (unit === 0x20 || unit === 0x09) this.at++;
-      else if (unit === 0x0a) this.newline();
-      else if (unit >= 0x30 && unit <= 0x39) this.number(limit);
-      else this.mark(limit);
-    }
-  }
-
-  private mark(limit: number): void {
-    const { text, at } = this;
-    const image = text.charAt(at);
-    const next = at + 1 < limit ? text.charAt(at + 1) : '';
-    switch (image) {
-      case '#':
-        return this.comment(limit);
-      case '"':
-        return this.quoted(limit);
-      case "'":
-        return text.startsWith("'''", at) ? this.tripleQuoted(limit) : this.quoted(limit);
-      case '(':
-        return this.open(punct.openParen, image);
-      case '[':
-        return this.doubleBrackets && next === '[' ? this.template('[[', ']]', limit) : this.open(punct.openBracket, image);
-      case '{':
-        return this.brace(next, limit);
-      case ')':
-        return this.close(punct.closeParen, image);
-      case ']':
-        return this.close(punct.closeBracket, image);
-      case '}':
-        return this.close(punct.closeBrace, image);
-      case '-':
-        return next === '-' ? this.comment(limit) : this.operator(punct.minus, image);
-      case '/':
-        return next === '/' ? this.comment(limit) : this.operator(punct.slash, image);
-      case '*':
-        return next === '*' ? this.power() : this.operator(punct.star, image);
-      case '~':
-        return this.operator(punct.tilde, image);
-      case '=':
-        if (next === '=' && text.charAt(at + 2) === '=') return this.foreign(limit);
-        return next === '=' ? this.operator(punct.equal, '==') : this.operator(punct.assign, image);
-      case '<':
-        return next === '=' ? this.operator(punct.lessEqual, '<=') : this.operator(punct.less, image);
-      case '>':
-        return next === '=' ? this.operator(punct.greaterEqual, '>=') : this.operator(punct.greater, image);
-      case '!':
-        if (next === '=' && text.charAt(at + 2) !== '=') return this.operator(punct.unequal, '!=');
-        return this.foreign(limit);
-      case ':':
-        return next === ':' ? this.metadata(limit) : this.operator(punct.colon, image);
-      case '&':
-      case '|':
-        return next === image ? this.foreign(limit) : this.operator(image === '&' ? punct.amp : punct.pipe, image);
-      case '`':
-        return text.startsWith('```', at) ? this.template('```', '```', limit) : this.foreign(limit);
-      case '\\':
-        return this.continuation(limit);
-      default: {
-        const type = simpleMarks.get(image);
-        return type === undefined ? this.foreign(limit) : this.operator(type, image);
+      if (isWordUnit(unit)) {
+        if (isDigit(unit)) this.number(limit);
+        else this.word(limit);
+      } else if (unit === 0x20 || unit === 0x09) {
+        this.at++;
+      } else if (unit === LF) {
+        this.sink.newline(this.at++);
+      } else {
+        this.mark(unit, limit);
       }
     }
   }
 
-  private push(type: TokenType, image: string, start: number, end: number): void {
-    this.tokens.push(new Token(type, image, start, end));
-    if (this.previous === Newline || this.previous === undefined) this.first = type;
-    this.previous = type;
-    this.wrapped = false;
-    this.at = end;
+  private mark(unit: number, limit: number): void {
+    const next = this.at + 1 < limit ? this.text.charCodeAt(this.at + 1) : -1;
+    switch (unit) {
+      case 0x22: // "
+      case 0x27: // '
+        this.string(unit === next && this.text.charCodeAt(this.at + 2) === unit, limit);
+        break;
+      case 0x28: // (
+        this.sink.open(punct.openParen, '(', this.at++);
+        break;
+      case 0x29: // )
+        this.sink.close(punct.closeParen, ')', this.at++);
+        break;
+      case 0x5b: // [
+        if (next === unit && this.doubleBrackets) this.template('[[', ']]', limit);
+        else this.sink.open(punct.openBracket, '[', this.at++);
+        break;
+      case 0x5d: // ]
+        this.sink.close(punct.closeBracket, ']', this.at++);
+        break;
+      case 0x7b: // {
+        this.brace(next === unit, limit);
+        break;
+      case 0x7d: // }
+        this.sink.close(punct.closeBrace, '}', this.at++);
+        break;
+      case 0x23: // #
+        this.at = this.endOfLine(limit);
+        break;
+      case 0x2d: // -
+      case 0x2f: // /
+        if (next === unit) this.at = this.endOfLine(limit);
+        else this.operator(unit, next, limit);
+        break;
+      case 0x3a: // :
+        if (next === unit) this.metadata(limit);
+        else this.operator(unit, next, limit);
+        break;
+      case 0x5c: // \
+        this.continuation(limit);
+        break;
+      case 0x60: // `
+        if (this.text.startsWith('```', this.at)) this.template('```', '```', limit);
+        else this.foreign(limit);
+        break;
+      default:
+        this.operator(unit, next, limit);
+    }
   }
 
-  private report(found: Finding): void {
-    this.findings.push(found);
-    if (this.findings.length >= MAX_FINDINGS) this.stopped = true;
-  }
-
-  /** Whatever has just been opened may be one level too many; nothing after it is read then (P33). */
-  private checkDepth(start: number, end: number): void {
-    if (!this.nesting.tooDeep) return;
-    const hint = 'move inner parts into variables or procedures of their own';
-    this.report(finding(start, end, `nesting is deeper than ${MAX_NESTING} levels`, hint));
-    this.stopped = true;
-  }
-
-  private newline(): void {
-    if (this.nesting.inBrackets) {
-      this.wrapped = true;
-      this.at++;
+  private operator(unit: number, next: number, limit: number): void {
+    const { at } = this;
+    const twice = next === unit && (unit === 0x26 || unit === 0x7c); // && ||
+    const threefold = next === 0x3d && this.text.charCodeAt(at + 2) === 0x3d && (unit === 0x3d || unit === 0x21); // === !==
+    if (twice || threefold) {
+      this.foreign(limit);
       return;
     }
-    this.nesting.settle();
-    this.push(Newline, '\n', this.at, this.at + 1);
+    if (next === 0x3d || next === 0x2a) {
+      const image = this.text.slice(at, at + 2);
+      const type = doubles.get(image);
+      if (type !== undefined) {
+        this.at += 2;
+        this.sink.operator(type, image, at);
+        return;
+      }
+    }
+    const type = singles.get(unit);
+    if (type === undefined) {
+      this.foreign(limit);
+      return;
+    }
+    this.at++;
+    this.sink.operator(type, this.text.charAt(at), at);
   }
 
   private endOfLine(limit: number): number {
@@ -212,28 +174,27 @@ class Scanner {
     return Math.min(this.lineEnd, limit);
   }
 
-  private comment(limit: number): void {
-    this.at = this.endOfLine(limit);
-  }
-
   private continuation(limit: number): void {
     let next = this.at + 1;
-    while (this.text.charAt(next) === ' ' || this.text.charAt(next) === '\t') next++;
-    if (this.text.charAt(next) === '\n' && next < limit) this.at = next + 1;
+    while (this.text.charCodeAt(next) === 0x20 || this.text.charCodeAt(next) === 0x09) next++;
+    if (this.text.charCodeAt(next) === LF && next < limit) this.at = next + 1;
     else this.foreign(limit);
   }
 
   private word(limit: number): void {
     const start = this.at;
-    const end = this.wordEnd(start, limit);
-    const image = this.text.slice(start, end);
-    if (this.previous === punct.dot) return this.push(Identifier, image, start, end);
-    const type = keywords.get(image);
-    if (type !== undefined) return this.keyword(type, image, start, end);
-    const value = foreignValues.get(image);
-    if (value === undefined) return this.push(Identifier, image, start, end);
-    this.report(finding(start, end, `\`${image}\` is no name in NeuroScript`, `write ${value.LABEL ?? ''}`));
-    this.push(value, image, start, end);
+    this.at = this.wordEnd(start, limit);
+    const image = this.text.slice(start, this.at);
+    const type = this.sink.afterDot ? undefined : keywords.get(image);
+    const value = this.sink.afterDot ? undefined : foreignValues.get(image);
+    if (type !== undefined) {
+      this.sink.keyword(type, image, start);
+    } else if (value !== undefined) {
+      this.sink.report(finding(start, this.at, `\`${image}\` is no name in NeuroScript`, `write ${value.LABEL ?? ''}`));
+      this.sink.push(value, image, start, this.at);
+    } else {
+      this.sink.push(Identifier, image, start, this.at);
+    }
   }
 
   private wordEnd(from: number, limit: number): number {
@@ -242,50 +203,11 @@ class Scanner {
     return end;
   }
 
-  private keyword(type: TokenType, image: string, start: number, end: number): void {
-    if (lineStarters.has(type)) {
-      if (this.wrapped && !this.inPart) this.resynchronise(start);
-      const previous = this.previous;
-      this.push(type, image, start, end);
-      if (closers.has(type) && previous !== keyword.else) {
-        this.nesting.openBlock(type === keyword.func || type === keyword.command);
-        this.checkDepth(start, end);
-      } else if (blockEnds.has(type)) {
-        this.nesting.closeBlock();
-      }
-      return;
-    }
-    const categories = type.CATEGORIES ?? [];
-    if (categories.includes(PrefixOperator)) {
-      this.nesting.await();
-      this.checkDepth(start, end);
-    } else if (categories.includes(BinaryOperator)) {
-      this.nesting.settle();
-    }
-    this.push(type, image, start, end);
-  }
-
-  /** A statement begins on a new line while brackets are open: they were never closed. */
-  private resynchronise(start: number): void {
-    const unclosed = this.nesting.abandonAll();
-    if (unclosed.length === 0) return;
-    this.unclosed(unclosed);
-    this.push(Newline, '\n', start, start);
-  }
-
-  private unclosed(brackets: readonly OpenBracket[]): void {
-    for (const bracket of [...brackets].reverse()) {
-      const { image, at } = bracket;
-      const close = image === '(' ? ')' : image === '[' ? ']' : image === '{' ? '}' : '}}';
-      this.report(finding(at, at + image.length, `\`${image}\` is never closed`, `its \`${close}\` is missing`));
-    }
-  }
-
   private number(limit: number): void {
     const start = this.at;
     let end = this.digits(start, limit);
-    if (this.text.charAt(end) === '.' && this.digits(end + 1, limit) > end + 1) end = this.digits(end + 1, limit);
-    if (this.text.charAt(end) === 'e' || this.text.charAt(end) === 'E') {
+    if (this.text.charCodeAt(end) === 0x2e) end = this.digits(end + 1, limit) > end + 1 ? this.digits(end + 1, limit) : end;
+    if ((this.text.charCodeAt(end) | 0x20) === 0x65) {
       const sign = this.text.charAt(end + 1);
       const from = sign === '+' || sign === '-' ? end + 2 : end + 1;
       if (this.digits(from, limit) > from) end = this.digits(from, limit);
@@ -293,15 +215,16 @@ class Scanner {
     const image = this.text.slice(start, end);
     if (!Number.isFinite(Number(image))) {
       const hint = 'the largest number is about 1.8e308';
-      this.report(finding(start, end, `the number ${shorten(image)} is too large`, hint));
+      this.sink.report(finding(start, end, `the number ${shorten(image)} is too large`, hint));
     }
     const tail = this.wordEnd(end, limit);
     if (tail > end && !keywords.has(this.text.slice(end, tail))) {
       const hint = 'numbers are decimal digits, as in 1000, 2.5 or 1e-7, without prefix, suffix or underscores';
-      this.report(finding(start, tail, `\`${shorten(this.text.slice(start, tail))}\` is no number`, hint));
+      this.sink.report(finding(start, tail, `\`${shorten(this.text.slice(start, tail))}\` is no number`, hint));
       end = tail;
     }
-    this.push(NumberLiteral, image, start, end);
+    this.at = end;
+    this.sink.push(NumberLiteral, image, start, end);
   }
 
   private digits(from: number, limit: number): number {
@@ -310,38 +233,53 @@ class Scanner {
     return end;
   }
 
-  private quoted(limit: number): void {
+  private string(triple: boolean, limit: number): void {
     const start = this.at;
-    const { end, value, problems } = readQuoted(this.text, start, limit);
-    for (const problem of problems) this.report(problem);
-    this.push(StringLiteral, value, start, end);
-  }
-
-  private tripleQuoted(limit: number): void {
-    const start = this.at;
-    const close = this.text.indexOf("'''", start + 3);
-    if (close < 0 || close + 3 > limit) return this.endless("'''", "'''", limit);
-    this.push(StringLiteral, this.text.slice(start + 3, close), start, close + 3);
+    const mark = this.text.charAt(start).repeat(3);
+    if (!triple) {
+      const { end, value, problems } = readQuoted(this.text, start, limit);
+      for (const problem of problems) this.sink.report(problem);
+      this.at = end;
+      this.sink.push(StringLiteral, value, start, end);
+      return;
+    }
+    if (mark === '"""') {
+      this.sink.report(
+        finding(start, start + 3, '`"""` begins no string', "a text of several lines is written '''…''' or ```…```"),
+      );
+    }
+    const close = this.text.indexOf(mark, start + 3);
+    if (close < 0 || close + 3 > limit) {
+      this.endless(mark, limit);
+      return;
+    }
+    this.at = close + 3;
+    this.sink.push(StringLiteral, this.text.slice(start + 3, close), start, this.at);
   }
 
   /** A string of several lines without its end takes everything that is left. */
-  private endless(open: string, close: string, limit: number): void {
+  private endless(close: string, limit: number): void {
     const start = this.at;
-    this.report(finding(start, start + open.length, `the string is never closed`, `close it with ${close}`));
-    this.breaks.push(start);
-    this.push(StringLiteral, '', start, limit);
+    if (close !== '"""')
+      this.sink.report(finding(start, start + close.length, 'the string is never closed', `close it with ${close}`));
+    this.sink.breaks.push(start);
+    this.at = limit;
+    this.sink.push(StringLiteral, '', start, limit);
   }
 
   private template(open: string, close: string, limit: number): void {
     const start = this.at;
-    const end = this.text.indexOf(close, start + open.length);
-    if (end < 0 || end + close.length > limit) return this.endless(open, close, limit);
     const from = start + open.length;
-    this.push(TemplateOpen, open, start, from);
+    const end = this.text.indexOf(close, from);
+    if (end < 0 || end + close.length > limit) {
+      this.endless(close, limit);
+      return;
+    }
+    this.sink.push(TemplateOpen, open, start, from);
     const body = this.text.slice(from, end);
     const parts = new PartFinder(body);
     let done = 0;
-    while (!this.stopped) {
+    while (!this.sink.stopped) {
       const brace = body.indexOf('{{', done);
       const partEnd = brace < 0 ? -1 : parts.end(brace + 2);
       if (partEnd < 0) break;
@@ -350,11 +288,12 @@ class Scanner {
       done = partEnd + 2;
     }
     this.templateText(body, done, body.length, from);
-    this.push(TemplateClose, close, end, end + close.length);
+    this.at = end + close.length;
+    this.sink.push(TemplateClose, close, end, this.at);
   }
 
   private templateText(body: string, from: number, to: number, offset: number): void {
-    if (to > from) this.push(TemplateText, body.slice(from, to), offset + from, offset + to);
+    if (to > from) this.sink.push(TemplateText, body.slice(from, to), offset + from, offset + to);
   }
 
   /** One `{{…}}` of a template: nothing, a symbol, `LAST`, or an expression (P12, ruling 3). */
@@ -365,94 +304,47 @@ class Scanner {
     if (inner === '') return;
     if (inner.startsWith('@')) {
       const text = symbols.get(inner.slice(1)) ?? body.slice(from, to + 2);
-      return this.push(TemplateText, text, start, end);
+      this.sink.push(TemplateText, text, start, end);
+      return;
     }
-    this.push(PartOpen, '{{', start, start + 2);
-    if (inner.toUpperCase() === 'LAST') {
-      this.push(keyword.last, inner, start + 2, end - 2);
-    } else {
-      const outerPart = this.inPart;
-      const outer = this.nesting.enterPart(start);
-      this.checkDepth(start, start + 2);
-      this.inPart = true;
-      this.range(end - 2);
-      this.inPart = outerPart;
-      this.unclosed(this.nesting.leavePart(outer));
-    }
-    this.push(PartClose, '}}', end - 2, end);
+    this.at = start + 2;
+    this.sink.part(start, end, () => {
+      if (inner.toUpperCase() === 'LAST') this.sink.push(keyword.last, inner, start + 2, end - 2);
+      else this.range(end - 2);
+    });
   }
 
-  private open(type: TokenType, image: string): void {
+  private brace(double: boolean, limit: number): void {
     const start = this.at;
-    this.nesting.openBracket(image, start);
-    this.push(type, image, start, start + image.length);
-    this.checkDepth(start, start + image.length);
-  }
-
-  private brace(next: string, limit: number): void {
-    if (next === '{') return this.open(punct.openPlaceholder, '{{');
-    const start = this.at;
-    if (!blockIntros.has(this.previous) || this.nesting.inBrackets) return this.open(punct.openBrace, '{');
-    const rest = this.text.slice(start + 1, this.endOfLine(limit)).trimStart();
-    const endsLine = rest === '' || rest.startsWith('#') || rest.startsWith('--') || rest.startsWith('//');
-    if (!endsLine && !closers.has(this.first ?? Newline)) return this.open(punct.openBrace, '{');
-    const end = closers.get(this.first ?? Newline)?.LABEL ?? 'a keyword such as `endif`';
-    this.report(finding(start, start + 1, 'blocks are not written in braces', `drop the braces and end the block with ${end}`));
-    this.breaks.push(start);
-    this.braceBlocks++;
-    this.at++;
-  }
-
-  private close(type: TokenType, image: string): void {
-    const start = this.at;
-    const unclosed = this.nesting.closeBracket(image);
-    if (unclosed !== undefined) {
-      this.unclosed(unclosed);
-      return this.push(type, image, start, start + 1);
+    if (double) {
+      this.at += 2;
+      this.sink.open(punct.openPlaceholder, '{{', start);
+      return;
     }
     this.at++;
-    if (image === '}' && this.braceBlocks > 0) this.braceBlocks--;
-    else this.report(finding(start, start + 1, `\`${image}\` closes nothing`, 'delete it, or open its partner'));
-  }
-
-  private operator(type: TokenType, image: string): void {
-    const start = this.at;
-    const prefix = type === punct.tilde || (type === punct.minus && !operandEnds.has(this.previous));
-    if (prefix) this.nesting.await();
-    else if (type !== punct.dot) this.nesting.settle();
-    this.push(type, image, start, start + image.length);
-    if (prefix) this.checkDepth(start, start + 1);
-  }
-
-  private power(): void {
-    this.nesting.await();
-    this.push(punct.power, '**', this.at, this.at + 2);
-    this.checkDepth(this.at - 2, this.at);
+    const rest = this.text.slice(this.at, this.endOfLine(limit)).trimStart();
+    const comment = rest.startsWith('#') || rest.startsWith('--') || rest.startsWith('//');
+    this.sink.openBrace(start, comment ? '' : rest);
   }
 
   private metadata(limit: number): void {
     const start = this.at;
-    const end = metadataEnd(this.text, start, limit);
+    this.at = metadataEnd(this.text, start, limit);
     const after = this.text.charAt(start + 2);
     if (after !== ' ' && after !== '\t') {
-      this.report(finding(start, start + 2, '`::` needs a blank after it', 'write `:: key: value`'));
+      this.sink.report(finding(start, start + 2, '`::` needs a blank after it', 'write `:: key: value`'));
     }
-    if (this.wrapped && !this.inPart) this.resynchronise(start);
-    this.push(Metadata, this.text.slice(start, end), start, end);
+    this.sink.metadata(this.text.slice(start, this.at), start);
   }
 
   private foreign(limit: number): void {
     const start = this.at;
     const { length, message, hint, instead } = foreignText(this.text, start, this.endOfLine(limit));
-    this.report(finding(start, start + length, message, hint));
     this.at = start + length;
-    if (instead === undefined || (instead === Newline && this.nesting.inBrackets)) return;
-    this.push(
-      instead,
-      instead === Identifier ? this.text.slice(start, start + length) : (instead.LABEL ?? '').slice(1, -1),
-      start,
-      this.at,
-    );
+    this.sink.report(finding(start, this.at, message, hint));
+    if (instead === undefined || (instead === Newline && this.sink.inBrackets)) return;
+    const image = instead === Identifier ? this.text.slice(start, this.at) : (instead.LABEL ?? '').slice(1, -1);
+    this.sink.push(instead, image, start, this.at);
   }
 }
 
@@ -461,5 +353,5 @@ function isDigit(unit: number): boolean {
 }
 
 function isWordUnit(unit: number): boolean {
-  return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || isDigit(unit) || unit === 0x5f;
+  return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || unit === 0x5f || isDigit(unit);
 }

@@ -28,7 +28,7 @@ export function readQuoted(text: string, start: number, limit: number): Quoted {
   const body = text.slice(start + 1, end.close);
   if (!end.escaped) return { end: end.close + 1, value: body, problems: noProblems };
   const problems: Finding[] = [];
-  const value = quote === 0x22 ? unescape(body, start + 1, problems) : verbatim(body, start + 1, problems);
+  const value = quote === 0x22 ? unescaped(body, start + 1, problems) : verbatim(body, start + 1, problems);
   return { end: end.close + 1, value, problems };
 }
 
@@ -88,27 +88,27 @@ function escapeAt(body: string, i: number): { readonly length: number; readonly 
 }
 
 /** The value of a double-quoted body. */
-function unescape(body: string, offset: number, problems: Finding[]): string {
+function unescaped(body: string, offset: number, problems: Finding[]): string {
   const out: string[] = [];
   let from = 0;
   for (let i = body.indexOf('\\'); i >= 0; i = body.indexOf('\\', from)) {
     out.push(body.slice(from, i));
-    const escape = escapeAt(body, i);
-    from = i + (escape?.length ?? 2);
-    if (escape === undefined) {
+    const found = escapeAt(body, i);
+    from = i + (found?.length ?? 2);
+    if (found === undefined) {
       problems.push(badEscape(body, i, offset, "write \\\\ for a backslash; text without escapes is written '''…'''"));
-    } else if (isHigh(escape.value) && escape.length === 6) {
+    } else if (isHigh(found.value) && found.length === 6) {
       const low = body.charAt(from) === '\\' ? escapeAt(body, from) : undefined;
       if (low !== undefined && low.length === 6 && isLow(low.value)) {
-        out.push(escape.value, low.value);
+        out.push(found.value, low.value);
         from += low.length;
       } else {
         problems.push(loneSurrogate(body, i, offset));
       }
-    } else if (isLow(escape.value)) {
+    } else if (isLow(found.value)) {
       problems.push(loneSurrogate(body, i, offset));
     } else {
-      out.push(escape.value);
+      out.push(found.value);
     }
   }
   out.push(body.slice(from));
@@ -120,14 +120,14 @@ function verbatim(body: string, offset: number, problems: Finding[]): string {
   const out: string[] = [];
   let from = 0;
   for (let i = body.indexOf('\\'); i >= 0; ) {
-    const escape = escapeAt(body, i);
-    if (escape === undefined) {
+    const found = escapeAt(body, i);
+    if (found === undefined) {
       problems.push(badEscape(body, i, offset, "use \"…\" with \\\\ for each backslash, or '''…''', which has no escapes"));
     } else if (body.charAt(i + 1) === "'") {
       out.push(body.slice(from, i), "'");
       from = i + 2;
     }
-    i = body.indexOf('\\', i + (escape?.length ?? 2));
+    i = body.indexOf('\\', i + (found?.length ?? 2));
   }
   out.push(body.slice(from));
   return out.join('');

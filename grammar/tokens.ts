@@ -15,30 +15,27 @@ export const BinaryOperator = define('BinaryOperator', 'an operator');
 export const PrefixOperator = define('PrefixOperator', 'a prefix operator');
 /** Keywords that are names of built-in functions: `len` and the mathematical ones. */
 export const BuiltIn = define('BuiltIn', 'a built-in function');
-/** Everything that can neither start a statement nor end a block: the door through which such lines reach our messages. */
-export const Misplaced = define('Misplaced', 'no statement');
 
 const word = (name: string, ...categories: TokenType[]): TokenType => define(`Word_${name}`, `\`${name}\``, ...categories);
-const mark = (name: string, image: string, ...categories: TokenType[]): TokenType =>
-  define(name, `\`${image}\``, Misplaced, ...categories);
+const mark = (name: string, image: string, ...categories: TokenType[]): TokenType => define(name, `\`${image}\``, ...categories);
 
 /** The keywords. They are reserved everywhere but after a dot (P10). */
 export const keyword = {
-  acos: word('acos', Misplaced, BuiltIn),
-  and: word('and', Misplaced, BinaryOperator),
-  as: word('as', Misplaced),
-  asin: word('asin', Misplaced, BuiltIn),
+  acos: word('acos', BuiltIn),
+  and: word('and', BinaryOperator),
+  as: word('as'),
+  asin: word('asin', BuiltIn),
   ask: word('ask'),
-  atan: word('atan', Misplaced, BuiltIn),
+  atan: word('atan', BuiltIn),
   break: word('break'),
   call: word('call'),
   clear: word('clear'),
   clear_error: word('clear_error'),
   command: word('command'),
   continue: word('continue'),
-  cos: word('cos', Misplaced, BuiltIn),
-  do: word('do', Misplaced),
-  each: word('each', Misplaced),
+  cos: word('cos', BuiltIn),
+  do: word('do'),
+  each: word('each'),
   else: word('else'),
   emit: word('emit'),
   endcommand: word('endcommand'),
@@ -47,46 +44,46 @@ export const keyword = {
   endif: word('endif'),
   endon: word('endon'),
   endwhile: word('endwhile'),
-  error: word('error', Misplaced),
-  eval: word('eval', Misplaced),
-  event: word('event', Misplaced),
+  error: word('error'),
+  eval: word('eval'),
+  event: word('event'),
   fail: word('fail'),
-  false: word('false', Misplaced),
+  false: word('false'),
   for: word('for'),
   func: word('func'),
-  fuzzy: word('fuzzy', Misplaced),
+  fuzzy: word('fuzzy'),
   if: word('if'),
-  in: word('in', Misplaced),
-  into: word('into', Misplaced),
-  last: word('last', Misplaced),
-  len: word('len', Misplaced, BuiltIn),
-  ln: word('ln', Misplaced, BuiltIn),
-  log: word('log', Misplaced, BuiltIn),
-  means: word('means', Misplaced),
+  in: word('in'),
+  into: word('into'),
+  last: word('last'),
+  len: word('len', BuiltIn),
+  ln: word('ln', BuiltIn),
+  log: word('log', BuiltIn),
+  means: word('means'),
   must: word('must'),
-  mustbe: word('mustbe', Misplaced),
-  named: word('named', Misplaced),
-  needs: word('needs', Misplaced),
-  nil: word('nil', Misplaced),
-  no: word('no', Misplaced, PrefixOperator),
-  not: word('not', Misplaced, PrefixOperator),
+  mustbe: word('mustbe'),
+  named: word('named'),
+  needs: word('needs'),
+  nil: word('nil'),
+  no: word('no', PrefixOperator),
+  not: word('not', PrefixOperator),
   on: word('on'),
-  optional: word('optional', Misplaced),
-  or: word('or', Misplaced, BinaryOperator),
+  optional: word('optional'),
+  or: word('or', BinaryOperator),
   promptuser: word('promptuser'),
   return: word('return'),
-  returns: word('returns', Misplaced),
+  returns: word('returns'),
   set: word('set'),
-  sin: word('sin', Misplaced, BuiltIn),
-  some: word('some', Misplaced, PrefixOperator),
-  tan: word('tan', Misplaced, BuiltIn),
-  timedate: word('timedate', Misplaced),
-  tool: word('tool', Misplaced),
-  true: word('true', Misplaced),
-  typeof: word('typeof', Misplaced, PrefixOperator),
+  sin: word('sin', BuiltIn),
+  some: word('some', PrefixOperator),
+  tan: word('tan', BuiltIn),
+  timedate: word('timedate'),
+  tool: word('tool'),
+  true: word('true'),
+  typeof: word('typeof', PrefixOperator),
   whisper: word('whisper'),
   while: word('while'),
-  with: word('with', Misplaced),
+  with: word('with'),
 } as const;
 
 /** Punctuation and operators; the image of such a token is its text. */
@@ -122,19 +119,21 @@ export const punct = {
 } as const;
 
 export const Newline = define('Newline', 'the end of the line');
+/** Empty; the lexer puts it before a line that begins with no {@link lineStarters}, so that the parser can see it coming. */
+export const NoStatement = define('NoStatement', 'no statement');
 /** A `:: key: value` line; its image is the whole text from `::`. */
-export const Metadata = define('Metadata', 'a metadata line', Misplaced);
-export const Identifier = define('Identifier', 'a name', Misplaced);
-export const NumberLiteral = define('NumberLiteral', 'a number', Misplaced);
+export const Metadata = define('Metadata', 'a metadata line');
+export const Identifier = define('Identifier', 'a name');
+export const NumberLiteral = define('NumberLiteral', 'a number');
 /** Any string literal without template parts; its image is the *value*, escapes resolved. */
-export const StringLiteral = define('StringLiteral', 'a string', Misplaced);
+export const StringLiteral = define('StringLiteral', 'a string');
 /** A template arrives as one flat run: open, then text and `{{` expression `}}` in any order, then close (P12). */
-export const TemplateOpen = define('TemplateOpen', 'a template string', Misplaced);
+export const TemplateOpen = define('TemplateOpen', 'a template string');
 /** Literal text of a template, symbols already replaced; its image is that text. */
-export const TemplateText = define('TemplateText', 'text', Misplaced);
-export const PartOpen = define('PartOpen', '`{{`', Misplaced);
-export const PartClose = define('PartClose', '`}}`', Misplaced);
-export const TemplateClose = define('TemplateClose', 'the end of the template', Misplaced);
+export const TemplateText = define('TemplateText', 'text');
+export const PartOpen = define('PartOpen', '`{{`');
+export const PartClose = define('PartClose', '`}}`');
+export const TemplateClose = define('TemplateClose', 'the end of the template');
 
 /** Every token type, for the parser. */
 export const vocabulary: readonly TokenType[] = all;
@@ -148,11 +147,6 @@ export const precedence: ReadonlyMap<string, number> = new Map(
   levels.flatMap((operators, level) => operators.split(' ').map((operator): [string, number] => [operator, level])),
 );
 
-/** The keywords that begin a statement, a block or the end of one: none of them can stand inside brackets. */
-export const lineStarters: ReadonlySet<TokenType> = new Set(
-  [...keywords.values()].filter((type) => !type.CATEGORIES?.includes(Misplaced)),
-);
-
 /** Which keyword ends the block that a keyword opens. */
 export const closers: ReadonlyMap<TokenType, TokenType> = new Map([
   [keyword.func, keyword.endfunc],
@@ -163,6 +157,26 @@ export const closers: ReadonlyMap<TokenType, TokenType> = new Map([
   [keyword.for, keyword.endfor],
 ]);
 export const blockEnds: ReadonlySet<TokenType> = new Set(closers.values());
+
+/** The keywords that begin a statement, a block or the end of one: none of them can stand inside brackets. */
+export const lineStarters: ReadonlySet<TokenType> = new Set([
+  ...closers.keys(),
+  ...closers.values(),
+  keyword.ask,
+  keyword.break,
+  keyword.call,
+  keyword.clear,
+  keyword.clear_error,
+  keyword.continue,
+  keyword.else,
+  keyword.emit,
+  keyword.fail,
+  keyword.must,
+  keyword.promptuser,
+  keyword.return,
+  keyword.set,
+  keyword.whisper,
+]);
 
 /** A token as the lexer makes it. Offsets are UTF-16 units of the cleaned source, `endOffset` inclusive (Chevrotain's way). */
 export class Token implements IToken {
