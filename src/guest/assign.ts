@@ -1,0 +1,155 @@
+import { toInteger } from './convert.ts';
+import { DATA_FUEL, MAX_MAP_ENTRIES, MAX_PADDING, VALUE_BYTES } from './costs.ts';
+import { describe } from './describe.ts';
+import type { Frame } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { entryBytes, listBytes } from './memory.ts';
+import { toText } from './text.ts';
+import { type Container, Dict, isContainer, List, share, type Value } from './values.ts';
+
+/** One evaluated step of a target: `.name` or `[key]`, and where it stands. */
+export interface Step {
+  readonly key: Value;
+  /** `.name` always means a map, `[key]` may mean a list. */
+  readonly field: boolean;
+  readonly at: number;
+}
+
+/**
+ * Writes an element of a variable's value and gives the variable's new value (language.md 5.3): the same container, changed
+ * in place, unless somebody else can see it. `steps` is not empty; `at` is the place of the variable.
+ */
+export function assignElement(
+  machine: Machine,
+  frame: Frame,
+  base: Value,
+  steps: readonly Step[],
+  value: Value,
+  at: number,
+): Value {
+  if (base === null) return branch(machine, steps, 0, value);
+  if (!isContainer(base)) {
+    machine.at = steps[0]?.at ?? at;
+    return machine.fail(
+      'Type',
+      `cannot write an element of ${describe(base)}`,
+      'only lists and maps have elements that can be set; set the variable to [] or {} first',
+    );
+  }
+  const root = owned(machine, frame, base);
+  let container: Container = root;
+  for (let depth = 0; ; depth++) {
+    const step = stepAt(steps, depth);
+    machine.at = step.at;
+    const last = depth === steps.length - 1;
+    if (container instanceof List) {
+      const index = writableIndex(machine, container, step);
+      const child: Value | undefined = container.items[index];
+      if (last || !isContainer(child)) {
+        const item = last ? value : branch(machine, steps, depth + 1, value);
+        putItem(machine, container, index, item);
+        return root;
+      }
+      const inner: Container = owned(machine, frame, child);
+      container.items[index] = inner;
+      container = inner;
+    } else {
+      const key = toText(machine, step.key);
+      const child: Value | undefined = container.entries.get(key);
+      if (last || !isContainer(child)) {
+        putEntry(machine, container, key, last ? value : branch(machine, steps, depth + 1, value));
+        return root;
+      }
+      const inner: Container = owned(machine, frame, child);
+      container.entries.set(key, inner);
+      container = inner;
+    }
+  }
+}
+
+function stepAt(steps: readonly Step[], depth: number): Step {
+  const step = steps[depth];
+  if (step === undefined) throw new RangeError('a target ran out of steps');
+  return step;
+}
+
+/**
+ * The container itself where nobody else can see it, else a copy whose items from now on have two places. `last` and the
+ * value a procedure would end with are second places that need no flag, because they are compared here.
+ */
+function owned(machine: Machine, frame: Frame, container: Container): Container {
+  if (!container.shared && container !== frame.last && container !== frame.out) return container;
+  if (container instanceof List) {
+    const count = container.items.length;
+    machine.spend(Math.floor(count / DATA_FUEL.copy.amount));
+    machine.charge(listBytes(count));
+    for (const item of container.items) share(item);
+    return new List(container.items.slice());
+  }
+  machine.spend(Math.floor(container.entries.size / DATA_FUEL.copy.amount));
+  machine.charge(VALUE_BYTES.map.amount);
+  for (const [key, item] of container.entries) {
+    machine.charge(entryBytes(key));
+    share(item);
+  }
+  return new Dict(new Map(container.entries));
+}
+
+/** Fresh containers along the steps from `depth` on, with the value at their end. */
+function branch(machine: Machine, steps: readonly Step[], depth: number, value: Value): Value {
+  const step = steps[depth];
+  if (step === undefined) return value;
+  machine.at = step.at;
+  if (!step.field && toInteger(machine, step.key) !== undefined) {
+    machine.charge(listBytes(0));
+    const list = new List([]);
+    const index = writableIndex(machine, list, step);
+    putItem(machine, list, index, branch(machine, steps, depth + 1, value));
+    return list;
+  }
+  machine.charge(VALUE_BYTES.map.amount);
+  const map = new Dict(new Map());
+  putEntry(machine, map, toText(machine, step.key), branch(machine, steps, depth + 1, value));
+  return map;
+}
+
+/** The index that a step means; the list is not touched yet, so that a failure further in leaves it as it was. */
+function writableIndex(machine: Machine, list: List, step: Step): number {
+  const length = list.items.length;
+  const index = step.field ? undefined : toInteger(machine, step.key);
+  if (index === undefined)
+    return machine.fail(
+      'Type',
+      `a list index must be an integer, got ${describe(step.key)}`,
+      'only maps have named elements; this is a list',
+    );
+  if (index < 0) return machine.fail('Bounds', `a list index cannot be negative, got ${index}`, 'indices count from 0');
+  if (index < length) return index;
+  if (index - length > MAX_PADDING)
+    return machine.fail(
+      'Bounds',
+      `list index ${index} is more than ${MAX_PADDING} past the end of a list of ${length}`,
+      'use a map for keys that are far apart',
+    );
+  return index;
+}
+
+/** Sets an item, charged before the list grows; what lies between its end and the index becomes nil. */
+function putItem(machine: Machine, list: List, index: number, value: Value): void {
+  const added = index + 1 - list.items.length;
+  if (added > 0) {
+    machine.charge(VALUE_BYTES.item.amount * added);
+    if (added > 1) machine.spend(Math.floor(added / DATA_FUEL.copy.amount));
+    for (let missing = added; missing > 1; missing--) list.items.push(null);
+  }
+  list.items[index] = value;
+}
+
+/** Sets an entry, charged before the map grows. */
+export function putEntry(machine: Machine, map: Dict, key: string, value: Value): void {
+  if (!map.entries.has(key)) {
+    machine.charge(entryBytes(key));
+    if (map.entries.size >= MAX_MAP_ENTRIES) machine.full(`a map cannot have more than ${MAX_MAP_ENTRIES} entries`);
+  }
+  map.entries.set(key, value);
+}

@@ -1,0 +1,202 @@
+import type { BinaryExpr, BinaryOp, Expr } from '../../grammar/ast.ts';
+import type { Context, Eval } from './context.ts';
+import type { Machine } from './machine.ts';
+import { fuzzyLogic, OPERATORS } from './operators.ts';
+import { Fuzzy, truthy, type Value } from './values.ts';
+
+/** Chains up to this length become closures within closures; longer ones a loop, so that 10 000 terms need no stack. */
+const NESTED_TERMS = 4;
+
+/** A left-associative chain of one precedence level. */
+export function compileBinary(context: Context, expr: BinaryExpr): Eval {
+  const { machine } = context;
+  context.charge(expr.rest.length);
+  if (expr.rest.length > NESTED_TERMS) return compileChain(context, expr);
+  return context.deeper(expr.rest.length - 1, () => {
+    let left: Eval = context.expr(expr.first);
+    for (const { op, at, right } of expr.rest) {
+      const constant = numberIn(right);
+      if (op === 'and' || op === 'or') left = logic(machine, op, left, context.expr(right), at);
+      else if (constant !== undefined)
+        left = withConstant(machine, op, left, constant, at) ?? plain(machine, op, left, () => constant, at);
+      else left = plain(machine, op, left, context.expr(right), at);
+    }
+    return left;
+  });
+}
+
+type Eager = Exclude<BinaryOp, 'and' | 'or'>;
+
+function numberIn(expr: Expr): number | undefined {
+  if (expr.k === 'group') return numberIn(expr.of);
+  return expr.k === 'num' ? expr.v : undefined;
+}
+
+/** Both sides are numbers nearly always: that case is decided here, all others by the operator's full rule. */
+function plain(machine: Machine, op: Eager, left: Eval, right: Eval, at: number): Eval {
+  const slow = OPERATORS[op];
+  const full = (a: Value, b: Value): Value => {
+    machine.at = at;
+    return slow(machine, a, b);
+  };
+  switch (op) {
+    case '+':
+      return (frame) => {
+        const a = left(frame);
+        const b = right(frame);
+        return typeof a === 'number' && typeof b === 'number' ? a + b : full(a, b);
+      };
+    case '-':
+      return (frame) => {
+        const a = left(frame);
+        const b = right(frame);
+        return typeof a === 'number' && typeof b === 'number' ? a - b : full(a, b);
+      };
+    case '*':
+      return (frame) => {
+        const a = left(frame);
+        const b = right(frame);
+        return typeof a === 'number' && typeof b === 'number' ? a * b : full(a, b);
+      };
+    case '<':
+      return (frame) => {
+        const a = left(frame);
+        const b = right(frame);
+        return typeof a === 'number' && typeof b === 'number' ? a < b : full(a, b);
+      };
+    case '>':
+      return (frame) => {
+        const a = left(frame);
+        const b = right(frame);
+        return typeof a === 'number' && typeof b === 'number' ? a > b : full(a, b);
+      };
+    case '<=':
+      return (frame) => {
+        const a = left(frame);
+        const b = right(frame);
+        return typeof a === 'number' && typeof b === 'number' ? a <= b : full(a, b);
+      };
+    case '>=':
+      return (frame) => {
+        const a = left(frame);
+        const b = right(frame);
+        return typeof a === 'number' && typeof b === 'number' ? a >= b : full(a, b);
+      };
+    case '==':
+      return (frame) => {
+        const a = left(frame);
+        const b = right(frame);
+        return typeof a === 'number' && typeof b === 'number' ? a === b : full(a, b);
+      };
+    case '!=':
+      return (frame) => {
+        const a = left(frame);
+        const b = right(frame);
+        return typeof a === 'number' && typeof b === 'number' ? a !== b : full(a, b);
+      };
+    default:
+      return (frame) => full(left(frame), right(frame));
+  }
+}
+
+/** The right side is a literal: `i + 1`, `n < 2`, `i % 3`. Undefined for operators that gain nothing. */
+function withConstant(machine: Machine, op: Eager, left: Eval, b: number, at: number): Eval | undefined {
+  const slow = OPERATORS[op];
+  const full = (a: Value): Value => {
+    machine.at = at;
+    return slow(machine, a, b);
+  };
+  switch (op) {
+    case '+':
+      return (frame) => {
+        const a = left(frame);
+        return typeof a === 'number' ? a + b : full(a);
+      };
+    case '-':
+      return (frame) => {
+        const a = left(frame);
+        return typeof a === 'number' ? a - b : full(a);
+      };
+    case '*':
+      return (frame) => {
+        const a = left(frame);
+        return typeof a === 'number' ? a * b : full(a);
+      };
+    case '%':
+      if (b === 0 || b !== (b | 0)) return undefined;
+      return (frame) => {
+        const a = left(frame);
+        return typeof a === 'number' && a === (a | 0) ? a % b || 0 : full(a);
+      };
+    case '<':
+      return (frame) => {
+        const a = left(frame);
+        return typeof a === 'number' ? a < b : full(a);
+      };
+    case '>':
+      return (frame) => {
+        const a = left(frame);
+        return typeof a === 'number' ? a > b : full(a);
+      };
+    case '<=':
+      return (frame) => {
+        const a = left(frame);
+        return typeof a === 'number' ? a <= b : full(a);
+      };
+    case '>=':
+      return (frame) => {
+        const a = left(frame);
+        return typeof a === 'number' ? a >= b : full(a);
+      };
+    case '==':
+      return (frame) => {
+        const a = left(frame);
+        return typeof a === 'number' ? a === b : full(a);
+      };
+    default:
+      return undefined;
+  }
+}
+
+function logic(machine: Machine, op: 'and' | 'or', left: Eval, right: Eval, at: number): Eval {
+  return (frame) => {
+    const a = left(frame);
+    if (decided(op, a)) return op === 'or';
+    return combined(machine, op, a, right(frame), at);
+  };
+}
+
+/** P1: the left side alone decides, unless it is fuzzy. */
+function decided(op: 'and' | 'or', left: Value): boolean {
+  return !(left instanceof Fuzzy) && truthy(left) === (op === 'or');
+}
+
+function combined(machine: Machine, op: 'and' | 'or', left: Value, right: Value, at: number): Value {
+  if (!(left instanceof Fuzzy) && !(right instanceof Fuzzy)) return truthy(right);
+  machine.at = at;
+  return fuzzyLogic(machine, op, left, right);
+}
+
+/** A long chain: a loop over its terms. A text made on the way is garbage at once, so it is not counted twice. */
+function compileChain(context: Context, expr: BinaryExpr): Eval {
+  const { machine } = context;
+  const first = context.expr(expr.first);
+  const terms = expr.rest.map(({ op, at, right }) => ({ op, at, right: context.expr(right) }));
+  return (frame) => {
+    let left = first(frame);
+    let made = false;
+    for (const { op, at, right } of terms) {
+      if (op === 'and' || op === 'or') {
+        left = decided(op, left) ? op === 'or' : combined(machine, op, left, right(frame), at);
+        continue;
+      }
+      const operand = right(frame);
+      machine.at = at;
+      const result = OPERATORS[op](machine, left, operand);
+      if (made && typeof left === 'string' && typeof result === 'string') machine.releaseText(left.length);
+      made = true;
+      left = result;
+    }
+    return left;
+  };
+}

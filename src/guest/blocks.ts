@@ -1,0 +1,136 @@
+import type { Block, ErrorHandler, Stmt } from '../../grammar/ast.ts';
+import type { Context, Exec } from './context.ts';
+import { STEP_FUEL } from './costs.ts';
+import { type Completion, type Frame, NORMAL } from './frame.ts';
+import { arrive, Guard, recover } from './guard.ts';
+import { checkEvalDepth } from './invoke.ts';
+import type { Machine } from './machine.ts';
+import { compileStmt } from './statements.ts';
+
+/** A compiled statement with what is charged before it runs. */
+interface Step {
+  readonly run: Exec;
+  readonly fuel: number;
+  readonly at: number;
+}
+
+/** Compiles a block; with a handler in or around it, one that recovers. */
+export function compileBlock(context: Context, block: Block): Exec {
+  const { machine } = context;
+  const outer = context.guard;
+  const own = block.onError === undefined ? null : new Guard(block.onError);
+  context.guard = own ?? outer;
+  const steps: Step[] = [];
+  for (const stmt of block.stmts) {
+    const step = compileStep(context, stmt);
+    if (step !== null) steps.push(step);
+  }
+  const nearest = context.guard;
+  context.guard = outer;
+  if (own !== null) own.body = compileHandler(context, own.handler);
+  return nearest === null ? plainBlock(machine, steps) : guardedBlock(machine, steps, nearest, own);
+}
+
+/** A handler's body: guarded by what stands in it alone, because an error in it skips the handler it belongs to (P16). */
+function compileHandler(context: Context, handler: ErrorHandler): Exec {
+  const { inHandler, guard } = context;
+  context.inHandler = true;
+  context.guard = null;
+  context.scope.slot('system_error');
+  context.scope.slot('system_error_message');
+  const body = context.nested(handler.body);
+  context.inHandler = inHandler;
+  context.guard = guard;
+  return body;
+}
+
+/** Null for a place marker, which does nothing. */
+function compileStep(context: Context, stmt: Stmt): Step | null {
+  if (stmt.k === 'on_error' || stmt.k === 'on_event') return null;
+  const outerDepth = context.statementDepth;
+  context.statementDepth = context.depth;
+  const { compiled, cost } = context.separately(() => compileStmt(context, stmt));
+  const depth = context.statementDepth;
+  context.statementDepth = outerDepth;
+  const run = context.checked ? withDepthCheck(context.machine, compiled, depth, stmt.s) : compiled;
+  return { run, fuel: STEP_FUEL.statement.amount + cost, at: stmt.s };
+}
+
+/** Only in the frame in which the evaluation depth may be met: nested blocks check their own statements. */
+function withDepthCheck(machine: Machine, run: Exec, depth: number, at: number): Exec {
+  return (frame) => {
+    machine.at = at;
+    checkEvalDepth(machine, frame.depth + depth);
+    return run(frame);
+  };
+}
+
+function plainBlock(machine: Machine, steps: readonly Step[]): Exec {
+  const [first, second] = steps;
+  if (first !== undefined && steps.length === 1) return one(machine, first);
+  if (first !== undefined && second !== undefined && steps.length === 2) return two(machine, first, second);
+  return many(machine, steps);
+}
+
+function one(machine: Machine, { run, fuel, at }: Step): Exec {
+  return (frame) => {
+    machine.left -= fuel;
+    if (machine.left < 0) machine.refill(at);
+    machine.temp = 0;
+    frame.keep = null;
+    return run(frame);
+  };
+}
+
+function two(machine: Machine, first: Step, second: Step): Exec {
+  const { run: run1, fuel: fuel1, at: at1 } = first;
+  const { run: run2, fuel: fuel2, at: at2 } = second;
+  return (frame) => {
+    machine.left -= fuel1;
+    if (machine.left < 0) machine.refill(at1);
+    machine.temp = 0;
+    frame.keep = null;
+    const completion = run1(frame);
+    if (completion !== NORMAL) return completion;
+    machine.left -= fuel2;
+    if (machine.left < 0) machine.refill(at2);
+    machine.temp = 0;
+    frame.keep = null;
+    return run2(frame);
+  };
+}
+
+function many(machine: Machine, steps: readonly Step[]): Exec {
+  return (frame) => {
+    for (let index = 0; index < steps.length; index++) {
+      const completion = step(machine, frame, steps, index);
+      if (completion !== NORMAL) return completion;
+    }
+    return NORMAL;
+  };
+}
+
+function guardedBlock(machine: Machine, steps: readonly Step[], nearest: Guard, own: Guard | null): Exec {
+  return (frame) => {
+    for (let index = 0; index < steps.length; index++) {
+      let completion: Completion;
+      try {
+        completion = step(machine, frame, steps, index);
+      } catch (thrown) {
+        completion = recover(machine, frame, thrown, nearest, own);
+      }
+      if (completion !== NORMAL) return arrive(frame, completion, own);
+    }
+    return NORMAL;
+  };
+}
+
+function step(machine: Machine, frame: Frame, steps: readonly Step[], index: number): Completion {
+  const next = steps[index];
+  if (next === undefined) return NORMAL;
+  machine.left -= next.fuel;
+  if (machine.left < 0) machine.refill(next.at);
+  machine.temp = 0;
+  frame.keep = null;
+  return next.run(frame);
+}

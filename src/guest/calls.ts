@@ -1,0 +1,108 @@
+import type { CallExpr, ToolCallExpr } from '../../grammar/ast.ts';
+import { builtin, wrongCount } from './builtins.ts';
+import type { Context, Eval } from './context.ts';
+import type { Slot } from './frame.ts';
+import { callTool } from './host.ts';
+import { invoke } from './invoke.ts';
+import type { Machine } from './machine.ts';
+import type { Procedure } from './procedure.ts';
+import type { Value } from './values.ts';
+
+/** A call by name: a built-in in any casing, else a procedure (language.md 7, 8). */
+export function compileCall(context: Context, expr: CallExpr): Eval {
+  context.charge();
+  const known = builtin(expr.name.name);
+  return known === undefined ? compileProcedureCall(context, expr) : compileBuiltin(context, expr, known);
+}
+
+function compileBuiltin(context: Context, expr: CallExpr, run: (machine: Machine, argument: Value) => Value): Eval {
+  const { machine } = context;
+  const at = expr.s;
+  const args = expr.args.map((arg) => context.expr(arg));
+  const [argument] = args;
+  if (argument === undefined || args.length !== 1) {
+    return (frame) => {
+      for (const arg of args) arg(frame);
+      machine.at = at;
+      return wrongCount(machine, expr.name.name, args.length);
+    };
+  }
+  return (frame) => {
+    const value = argument(frame);
+    machine.at = at;
+    return run(machine, value);
+  };
+}
+
+/** The procedure is looked up at the first call, when all are loaded. Arguments are evaluated first (ruling 14). */
+function compileProcedureCall(context: Context, expr: CallExpr): Eval {
+  const { machine, depth } = context;
+  const { name } = expr.name;
+  const at = expr.s;
+  const args = expr.args.map((arg) => context.stored(arg));
+  let procedure: Procedure | undefined;
+  const link = (): Procedure => {
+    procedure = linked(context, name, args.length, at);
+    return procedure;
+  };
+  const [first, second] = args;
+  if (first === undefined)
+    return () => {
+      const target = procedure ?? link();
+      return invoke(machine, target, target.compiled.blank.slice(), at, depth);
+    };
+  if (second === undefined)
+    return (frame) => {
+      const a = first(frame);
+      const target = procedure ?? link();
+      const slots = target.compiled.blank.slice();
+      slots[0] = a;
+      return invoke(machine, target, slots, at, depth);
+    };
+  if (args.length === 2)
+    return (frame) => {
+      const a = first(frame);
+      const b = second(frame);
+      const target = procedure ?? link();
+      const slots = target.compiled.blank.slice();
+      slots[0] = a;
+      slots[1] = b;
+      return invoke(machine, target, slots, at, depth);
+    };
+  return (frame) => {
+    const values: Slot[] = [];
+    for (const arg of args) values.push(arg(frame));
+    const target = procedure ?? link();
+    const slots = values.concat(target.compiled.blank.slice(values.length));
+    return invoke(machine, target, slots, at, depth);
+  };
+}
+
+function linked({ machine, linkage }: Context, name: string, given: number, at: number): Procedure {
+  machine.at = at;
+  const procedure = linkage.procedure(name);
+  if (procedure === undefined) {
+    const similar = linkage.similar(name);
+    const hint =
+      similar === undefined
+        ? `define it with 'func ${name}(…) means', or call a tool as tool.group.name(…)`
+        : `did you mean '${similar}'? Names are case-sensitive`;
+    return machine.fail('ProcNotFound', `procedure '${name}' not found`, hint);
+  }
+  if (!procedure.accepts(given)) machine.fail('ArgMismatch', procedure.countMessage(given));
+  return procedure;
+}
+
+/** `tool.group.name(…)`: the arguments, then the host. */
+export function compileToolCall(context: Context, expr: ToolCallExpr): Eval {
+  const { machine } = context;
+  context.charge();
+  const args = expr.args.map((arg) => context.expr(arg));
+  const { name, s: at } = expr;
+  return (frame) => {
+    const values: Value[] = [];
+    for (const arg of args) values.push(arg(frame));
+    machine.at = at;
+    return callTool(machine, frame, name, values);
+  };
+}

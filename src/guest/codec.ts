@@ -1,0 +1,213 @@
+import type { TaggedJson } from '../wire/protocol.ts';
+import { putEntry } from './assign.ts';
+import { DATA_FUEL, MAX_NESTING, textBytes, VALUE_BYTES } from './costs.ts';
+import { InternalError } from './errors.ts';
+import type { Machine } from './machine.ts';
+import { contentBytes, listBytes } from './memory.ts';
+import { tooDeep } from './text.ts';
+import { parseTime } from './time.ts';
+import { Bytes, Dict, Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
+
+const UNITS_PER_FUEL = DATA_FUEL.json.amount;
+const { stringify } = JSON;
+
+/** Who reads the JSON: the host itself gets the ids of handles, the public result does not. */
+export type Audience = 'host' | 'public';
+
+/**
+ * A value as the text of tagged JSON (DESIGN 5), keys in insertion order. Charged while it grows; deeper than
+ * `MAX_NESTING` is code 37. Lone surrogates become U+FFFD here, because this text leaves as UTF-8.
+ */
+export function encode(machine: Machine, value: Value, audience: Audience): string {
+  const writer = new Writer(machine, audience);
+  writer.value(value, 1);
+  return writer.finish();
+}
+
+/** A text as JSON; charged. */
+export function encodeText(machine: Machine, text: string): string {
+  return encode(machine, text, 'public');
+}
+
+class Writer {
+  #json = '';
+  #unspent = 0;
+  readonly #machine: Machine;
+  readonly #audience: Audience;
+
+  constructor(machine: Machine, audience: Audience) {
+    this.#machine = machine;
+    this.#audience = audience;
+    machine.charge(textBytes(0));
+  }
+
+  finish(): string {
+    this.#machine.spend(Math.floor(this.#unspent / UNITS_PER_FUEL));
+    return this.#json;
+  }
+
+  value(value: Value, depth: number): void {
+    if (typeof value === 'string') this.#text(value);
+    else if (typeof value === 'number') this.#add(numberJson(value));
+    else if (typeof value !== 'object' || value === null) this.#add(String(value));
+    else if (value instanceof List) this.#list(value, depth);
+    else if (value instanceof Dict) this.#map(value, depth);
+    else if (value instanceof Fault) {
+      this.#add('{"$error":');
+      this.#map(value.fields, depth);
+      this.#add('}');
+    } else this.#add(this.#tag(value));
+  }
+
+  #tag(value: Bytes | Time | Fuzzy | Handle): string {
+    if (value instanceof Bytes) return `{"$bytes":"${value.base64}"}`;
+    if (value instanceof Time) return `{"$time":"${value.text}"}`;
+    if (value instanceof Fuzzy) return `{"$fuzzy":${value.degree}}`;
+    const kind = stringify(value.kind);
+    const hidden = this.#audience === 'public' || value.id === '';
+    return `{"$handle":${hidden ? kind : `{"kind":${kind},"id":${stringify(value.id)}}`}}`;
+  }
+
+  #list(list: List, depth: number): void {
+    this.#enter(depth);
+    let separator = '[';
+    for (const item of list.items) {
+      this.#add(separator);
+      this.value(item, depth + 1);
+      separator = ',';
+    }
+    this.#add(list.items.length === 0 ? '[]' : ']');
+  }
+
+  #map(map: Dict, depth: number): void {
+    this.#enter(depth);
+    let separator = '{';
+    for (const [key, item] of map.entries) {
+      this.#add(separator);
+      this.#text(key.startsWith('$') ? `$${key}` : key);
+      this.#add(':');
+      this.value(item, depth + 1);
+      separator = ',';
+    }
+    this.#add(map.entries.size === 0 ? '{}' : '}');
+  }
+
+  #enter(depth: number): void {
+    if (depth > MAX_NESTING) tooDeep(this.#machine, 'sent to the host');
+  }
+
+  /** Control characters take six units each, so a long text is charged as if all of it did until its JSON is known. */
+  #text(text: string): void {
+    if (text.length < SMALL) {
+      this.#add(stringify(text.toWellFormed()));
+      return;
+    }
+    const worst = 12 * text.length;
+    this.#machine.charge(worst);
+    const json = stringify(text.toWellFormed());
+    this.#machine.release(worst);
+    this.#add(json);
+  }
+
+  #add(piece: string): void {
+    this.#machine.chargeUnits(this.#json.length, piece.length);
+    this.#json += piece;
+    this.#unspent += piece.length;
+    if (this.#unspent < CHUNK) return;
+    this.#machine.spend(Math.floor(this.#unspent / UNITS_PER_FUEL));
+    this.#unspent = 0;
+  }
+}
+
+const SMALL = 4096;
+const CHUNK = 8192;
+
+function numberJson(value: number): string {
+  if (Number.isFinite(value) && !Object.is(value, -0)) return String(value);
+  return `{"$num":"${Object.is(value, -0) ? '-0' : String(value)}"}`;
+}
+
+/**
+ * The value that parsed tagged JSON means, charged while it is made. It comes from the host, which has checked it: what is
+ * not tagged JSON is an {@link InternalError}, never a guess.
+ */
+export function decode(machine: Machine, json: TaggedJson): Value {
+  return decodeAt(machine, json, 1);
+}
+
+function decodeAt(machine: Machine, json: TaggedJson, depth: number): Value {
+  if (typeof json === 'string') {
+    machine.chargeText(json.length);
+    machine.spend(Math.floor(json.length / UNITS_PER_FUEL));
+    return json;
+  }
+  if (json === null || typeof json !== 'object') return json;
+  if (depth > MAX_NESTING + 1) tooDeep(machine, 'taken from the host');
+  machine.spend(1);
+  if (isList(json)) {
+    machine.charge(listBytes(json.length));
+    return new List(json.map((item) => decodeAt(machine, item, depth + 1)));
+  }
+  return decodeObject(machine, json, depth);
+}
+
+function decodeObject(machine: Machine, json: { readonly [key: string]: TaggedJson }, depth: number): Value {
+  const keys = Object.keys(json);
+  const first = keys[0];
+  if (keys.length === 1 && first?.startsWith('$') && !first.startsWith('$$'))
+    return decodeTag(machine, first, json[first] ?? null, depth);
+  machine.charge(VALUE_BYTES.map.amount);
+  machine.spend(Math.floor(keys.length / 2));
+  const map = new Dict(new Map());
+  for (const key of keys) {
+    if (key.startsWith('$') && !key.startsWith('$$')) throw badTag(key);
+    const own = key.startsWith('$') ? key.slice(1) : key;
+    putEntry(machine, map, own, decodeAt(machine, json[key] ?? null, depth + 1));
+  }
+  return map;
+}
+
+const NUMBERS: ReadonlyMap<string, number> = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+  ['-0', -0],
+]);
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+function decodeTag(machine: Machine, tag: string, content: TaggedJson, depth: number): Value {
+  const value = tagged(machine, tag, content, depth);
+  if (value === undefined) throw badTag(tag);
+  if (typeof value === 'object' && value !== null) machine.charge(VALUE_BYTES.other.amount + contentBytes(value));
+  return value;
+}
+
+function tagged(machine: Machine, tag: string, content: TaggedJson, depth: number): Exclude<Value, List | Dict> | undefined {
+  if (tag === '$fuzzy') return typeof content === 'number' ? new Fuzzy(content) : undefined;
+  if (tag === '$error') {
+    const fields = isList(content) ? null : decodeAt(machine, content, depth + 1);
+    return fields instanceof Dict ? new Fault(fields) : undefined;
+  }
+  if (tag === '$handle') return handle(content);
+  if (typeof content !== 'string') return undefined;
+  machine.spend(Math.floor(content.length / UNITS_PER_FUEL));
+  if (tag === '$num') return NUMBERS.get(content);
+  if (tag === '$bytes') return content.length % 4 === 0 && BASE64.test(content) ? new Bytes(content) : undefined;
+  return tag === '$time' ? parseTime(content) : undefined;
+}
+
+function handle(content: TaggedJson): Handle | undefined {
+  if (typeof content === 'string') return new Handle(content, '');
+  if (content === null || typeof content !== 'object' || isList(content)) return undefined;
+  const { kind, id } = content;
+  return typeof kind === 'string' && typeof id === 'string' ? new Handle(kind, id) : undefined;
+}
+
+function badTag(tag: string): InternalError {
+  return new InternalError(`the host sent '${tag.slice(0, 40)}', which is no known tag with its content`);
+}
+
+function isList(json: TaggedJson): json is readonly TaggedJson[] {
+  return Array.isArray(json);
+}

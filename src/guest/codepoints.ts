@@ -1,0 +1,101 @@
+import { DATA_FUEL } from './costs.ts';
+import type { Machine } from './machine.ts';
+
+const UNITS_PER_FUEL = DATA_FUEL.scan.amount;
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** Texts up to this length are looked through each time. */
+const SHORT = 64;
+/** Texts remembered; a loop over two or three texts by index stays linear. */
+const MEMORY = 4;
+
+/** What is known of a text: where one code point begins, so that a neighbour is found without starting over. */
+interface Cursor {
+  readonly text: string;
+  /** No surrogates: the n-th unit is the n-th code point. */
+  readonly plain: boolean;
+  /** Number of code points; undefined until somebody asks. */
+  count: number | undefined;
+  index: number;
+  offset: number;
+}
+
+/**
+ * Texts by code points (P22). Looking through a text is charged by what is really looked at; how far that is depends on
+ * the program alone, so fuel stays deterministic.
+ */
+export class CodePoints {
+  readonly #machine: Machine;
+  readonly #cursors: Cursor[] = [];
+  #next = 0;
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+  }
+
+  /** Texts kept alive, for the census. */
+  *held(): Iterable<string> {
+    for (const { text } of this.#cursors) yield text;
+  }
+
+  count(text: string): number {
+    if (text.length <= SHORT) return countIn(text);
+    const cursor = this.#cursor(text);
+    if (cursor.plain) return text.length;
+    if (cursor.count === undefined) {
+      this.#spend(text.length);
+      cursor.count = countIn(text);
+    }
+    return cursor.count;
+  }
+
+  /** The code point at an index ≥ 0 as a text of its own; undefined beyond the end. */
+  at(text: string, index: number): string | undefined {
+    if (index >= text.length) return undefined;
+    const cursor = this.#cursor(text);
+    if (cursor.plain) return text[index];
+    const fromStart = index < cursor.index / 2;
+    if (fromStart) {
+      cursor.index = 0;
+      cursor.offset = 0;
+    }
+    this.#spend(Math.abs(index - cursor.index));
+    while (cursor.index < index && cursor.offset < text.length) {
+      cursor.offset += unitsAt(text, cursor.offset);
+      cursor.index++;
+    }
+    while (cursor.index > index) {
+      cursor.offset -= unitsBefore(text, cursor.offset);
+      cursor.index--;
+    }
+    if (cursor.offset >= text.length) return undefined;
+    return text.slice(cursor.offset, cursor.offset + unitsAt(text, cursor.offset));
+  }
+
+  #cursor(text: string): Cursor {
+    for (const cursor of this.#cursors) if (cursor.text.length === text.length && cursor.text === text) return cursor;
+    this.#spend(text.length);
+    const cursor: Cursor = { text, plain: !SURROGATE.test(text), count: undefined, index: 0, offset: 0 };
+    this.#cursors[this.#next] = cursor;
+    this.#next = (this.#next + 1) % MEMORY;
+    return cursor;
+  }
+
+  #spend(units: number): void {
+    if (units >= UNITS_PER_FUEL) this.#machine.spend(Math.floor(units / UNITS_PER_FUEL));
+  }
+}
+
+function countIn(text: string): number {
+  let count = 0;
+  for (let offset = 0; offset < text.length; offset += unitsAt(text, offset)) count++;
+  return count;
+}
+
+function unitsAt(text: string, offset: number): number {
+  return (text.codePointAt(offset) ?? 0) > 0xffff ? 2 : 1;
+}
+
+function unitsBefore(text: string, offset: number): number {
+  return offset >= 2 && unitsAt(text, offset - 2) === 2 ? 2 : 1;
+}

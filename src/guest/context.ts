@@ -1,0 +1,155 @@
+import type { Block, Expr, SourceFile } from '../../grammar/ast.ts';
+import { STEP_FUEL } from './costs.ts';
+import type { Completion, Frame } from './frame.ts';
+import type { Guard } from './guard.ts';
+import type { Machine } from './machine.ts';
+import type { Procedure } from './procedure.ts';
+import { Scope } from './scope.ts';
+import { share, type Value } from './values.ts';
+
+/** A compiled expression. */
+export type Eval = (frame: Frame) => Value;
+/** A compiled statement or block. */
+export type Exec = (frame: Frame) => Completion;
+
+/** The parts of the compiler that call each other; given in one place so that no two files import one another. */
+export interface Compilers {
+  expr(context: Context, expr: Expr): Eval;
+  block(context: Context, block: Block): Exec;
+}
+
+/** What compiled code finds at run time: procedures by name, and the events' handlers. */
+export interface Linkage {
+  procedure(name: string): Procedure | undefined;
+  /** A procedure's name that differs in case only, for a hint. */
+  similar(name: string): string | undefined;
+  clearEvent(name: string): void;
+  clearNamed(handler: string): void;
+}
+
+/** What a unit is; decides what `return` means. */
+export type UnitKind = 'procedure' | 'command' | 'event';
+
+const OPERATION = STEP_FUEL.operation.amount;
+
+/** Evaluation depth that a nested block adds: the block statement and the statement within. */
+const BLOCK_DEPTH = 2;
+
+/** Everything the compiler knows where it stands: of the unit, and of the place in it. */
+export class Context {
+  readonly machine: Machine;
+  readonly linkage: Linkage;
+  readonly compilers: Compilers;
+  readonly file: SourceFile;
+  readonly kind: UnitKind;
+  readonly scope: Scope;
+  /** Whether `last` is kept: set by the first `last` met, upon which the unit is compiled again. */
+  keepsLast: boolean;
+  sawLast = false;
+  /** Whether every statement checks the evaluation depth: only for the frame in which the limit may be met. */
+  readonly checked: boolean;
+
+  /** Fuel of the operations compiled since the last {@link startCost}. */
+  cost = 0;
+  /** Static evaluation depth here, and the deepest met since the start of the statement and of the unit. */
+  depth = 0;
+  statementDepth = 0;
+  deepest = 0;
+
+  loops = 0;
+  /** Whether this is the top level of a procedure, whose value it may end with. */
+  top: boolean;
+  /** Whether this is within an `on error` handler. */
+  inHandler = false;
+  /** The nearest handler that guards this place. */
+  guard: Guard | null = null;
+
+  constructor(
+    machine: Machine,
+    linkage: Linkage,
+    compilers: Compilers,
+    file: SourceFile,
+    unit: { readonly kind: UnitKind; readonly scope?: Scope; readonly keepsLast: boolean; readonly checked: boolean },
+  ) {
+    this.machine = machine;
+    this.linkage = linkage;
+    this.compilers = compilers;
+    this.file = file;
+    this.kind = unit.kind;
+    this.scope = unit.scope ?? new Scope();
+    this.keepsLast = unit.keepsLast;
+    this.checked = unit.checked;
+    this.top = unit.kind === 'procedure';
+  }
+
+  /** Compiles an expression one level deeper. */
+  expr(expr: Expr): Eval {
+    return this.deeper(1, () => this.compilers.expr(this, expr));
+  }
+
+  /** As {@link expr}, for a value that gets a second place where it goes: see `share`. */
+  stored(expr: Expr): Eval {
+    const value = this.expr(expr);
+    return aliases(expr) ? (frame) => share(value(frame)) : value;
+  }
+
+  /** As {@link expr}, for the value of a statement: it may be kept for `last`, or as the procedure's value. */
+  noted(expr: Expr): Eval {
+    return this.keepsLast || this.top ? this.stored(expr) : this.expr(expr);
+  }
+
+  /** Compiles a nested block, of which no value is the procedure's. */
+  nested(block: Block): Exec {
+    const { top, statementDepth } = this;
+    this.top = false;
+    const compiled = this.deeper(BLOCK_DEPTH, () => this.compilers.block(this, block));
+    this.top = top;
+    this.statementDepth = statementDepth;
+    return compiled;
+  }
+
+  /** Compiles something so many levels deeper. */
+  deeper<T>(levels: number, compile: () => T): T {
+    this.depth += levels;
+    if (this.depth > this.statementDepth) this.statementDepth = this.depth;
+    if (this.depth > this.deepest) this.deepest = this.depth;
+    const compiled = compile();
+    this.depth -= levels;
+    return compiled;
+  }
+
+  /** Counts operations towards the fuel of the statement. */
+  charge(operations = 1): void {
+    this.cost += operations * OPERATION;
+  }
+
+  /** Compiles something whose fuel is charged on its own, and tells that fuel. */
+  separately<T>(compile: () => T): { readonly compiled: T; readonly cost: number } {
+    const outer = this.cost;
+    this.cost = 0;
+    const compiled = compile();
+    const { cost } = this;
+    this.cost = outer;
+    return { compiled, cost };
+  }
+
+  /** Whether a name is a global, whose variable needs care (P7). */
+  isGlobal(name: string): boolean {
+    return this.machine.globals.has(name);
+  }
+}
+
+/** Whether an expression may give a container that something else holds too; everything else makes a new one. */
+export function aliases(expr: Expr): boolean {
+  switch (expr.k) {
+    case 'name':
+    case 'access':
+    case 'last':
+      return true;
+    case 'group':
+    case 'eval':
+      return aliases(expr.of);
+    default:
+      return false;
+  }
+}

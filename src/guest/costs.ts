@@ -1,0 +1,72 @@
+/**
+ * The published cost tables: how much fuel work takes and how many bytes values count. The same program on the same input
+ * spends the same on every machine, so these numbers are part of the product; `docs/limits.md` is generated from them.
+ */
+
+interface Cost {
+  readonly amount: number;
+  /** What one `amount` is charged for. */
+  readonly per: string;
+}
+
+/**
+ * Fuel for steps. A statement is charged as a whole before it starts, with everything in it, whether or not a part of it
+ * is then skipped by `and` or `or` or by an error.
+ */
+export const STEP_FUEL = {
+  statement: { amount: 1, per: 'statement' },
+  pass: { amount: 1, per: 'pass of a loop, and once for leaving it' },
+  operation: {
+    amount: 1,
+    per: 'operator, element access, built-in call, literal element, template part; names and plain literals are free',
+  },
+  call: { amount: 5, per: 'procedure call, handler run or event delivery' },
+  host: { amount: 100, per: 'tool call, promptuser or ask' },
+} as const satisfies Record<string, Cost>;
+
+/** Fuel for data: one unit for so many items, rounded down, so that small values cost nothing more than their operation. */
+export const DATA_FUEL = {
+  concat: { amount: 64, per: 'UTF-16 units of text that `+`, `*` or a template makes' },
+  compare: { amount: 64, per: 'UTF-16 units or 8 items compared' },
+  scan: { amount: 64, per: 'UTF-16 units looked through by `len`, an index, number parsing or eval' },
+  text: { amount: 8, per: 'UTF-16 units of a value turned into text, and of output' },
+  json: { amount: 8, per: 'UTF-16 units of JSON that cross the boundary to the host' },
+  copy: { amount: 8, per: 'items copied before a write to a shared container, joined, or padded' },
+  census: { amount: 16, per: 'values counted when memory is recounted' },
+} as const satisfies Record<string, Cost>;
+
+/** Bytes that values count towards `memoryBytes`. A text counts once for every place that holds it. */
+export const VALUE_BYTES = {
+  text: { amount: 16, per: 'text' },
+  unit: { amount: 2, per: 'UTF-16 unit of a text' },
+  list: { amount: 32, per: 'list' },
+  item: { amount: 16, per: 'item of a list' },
+  map: { amount: 64, per: 'map' },
+  entry: { amount: 64, per: 'entry of a map, besides the units of its key' },
+  other: { amount: 64, per: 'bytes, timedate, fuzzy, error or handle value, besides its content' },
+  frame: { amount: 128, per: 'running procedure, event handler or command block' },
+  slot: { amount: 8, per: 'variable of a running procedure, event handler or command block' },
+} as const satisfies Record<string, Cost>;
+
+/** Fuel between two looks at the clocks, at most (a single large operation on data may take more). */
+export const METER_INTERVAL = 4096;
+
+/** Most a single write may pad a list with nil beyond its end (P25). */
+export const MAX_PADDING = 1_000_000;
+
+/** Deepest nesting of lists and maps that is turned into text, compared or sent to the host. */
+export const MAX_NESTING = 500;
+
+/** Longest text V8 can hold, in UTF-16 units; one more is a breach of `memoryBytes`, whatever it allows. */
+export const MAX_TEXT_UNITS = 2 ** 29 - 25;
+
+/** Most entries V8 keeps in one map; one more is a breach of `memoryBytes`, whatever it allows. */
+export const MAX_MAP_ENTRIES = 2 ** 24 - 1;
+
+/** Longest message of an error; what is longer is shortened. */
+export const MAX_MESSAGE_UNITS = 8192;
+
+/** Bytes a text counts. */
+export function textBytes(units: number): number {
+  return VALUE_BYTES.text.amount + VALUE_BYTES.unit.amount * units;
+}

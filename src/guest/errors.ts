@@ -1,0 +1,140 @@
+import { positionAt, type SourceFile } from '../../grammar/ast.ts';
+import { NS_CODES, type NsCodeName, nsCodeName } from '../wire/codes.ts';
+import type { ErrorInfo, StackFrame } from '../wire/errors.ts';
+import type { LimitKey } from '../wire/protocol.ts';
+import { MAX_MESSAGE_UNITS } from './costs.ts';
+
+/** A place in a source: where an operation stands, or where something is defined. */
+export interface Place {
+  readonly file: SourceFile;
+  /** Offset in the cleaned source. */
+  readonly at: number;
+}
+
+/** A stack frame before its position is worked out. */
+export interface FramePlace extends Place {
+  readonly name: string;
+}
+
+/**
+ * An error that a script can catch. Thrown, but no `Error`: a script may raise millions, and nobody reads their JavaScript
+ * stack. The code belongs to the operation that failed, and so does the place (profile rule 2, ruling 18).
+ */
+export class Failure {
+  readonly code: number;
+  readonly message: string;
+  readonly hint: string | undefined;
+  readonly place: Place | null;
+  readonly stack: readonly FramePlace[];
+  /** The frame whose handlers are being offered this error, and the handler that had it last there (P16). */
+  frame: object | null = null;
+  offered: object | null = null;
+
+  constructor(code: number, message: string, hint: string | undefined, place: Place | null, stack: readonly FramePlace[]) {
+    this.code = code;
+    this.message = shorten(message, MAX_MESSAGE_UNITS);
+    this.hint = hint;
+    this.place = place;
+    this.stack = stack;
+  }
+
+  /** As the result of the run, or of an event, shows it. */
+  info(): ErrorInfo {
+    const { source, line, column } = placed(this.place);
+    return {
+      kind: this.code === NS_CODES.Policy ? 'policy' : 'runtime',
+      code: `NS${this.code}`,
+      nsCode: this.code,
+      name: nsCodeName(this.code),
+      message: this.message.toWellFormed(),
+      source,
+      line,
+      column,
+      ...(this.hint === undefined ? {} : { hint: this.hint }),
+      stack: this.stack.map(stackFrame),
+    };
+  }
+}
+
+/** An end of the run that no script can catch: a quota, time, cancellation, a halt by the host. */
+export class Stop {
+  readonly info: ErrorInfo;
+  constructor(info: ErrorInfo) {
+    this.info = info;
+  }
+}
+
+/** A defect of the interpreter or of what it was given; ends the run with kind `internal`, never silently. */
+export class InternalError extends Error {
+  override readonly name = 'InternalError';
+}
+
+/** Which error a breach of a limit is. */
+export interface Breach {
+  readonly limit: LimitKey;
+  readonly allowed: number;
+  readonly used: number;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** `ERR_QUOTA`, or `ERR_ENV_SIZE` for the size limits of a turn's output, or `ERR_TIMEOUT`. */
+export function stop(
+  code: 'ERR_QUOTA' | 'ERR_ENV_SIZE' | 'ERR_TIMEOUT',
+  breach: Breach,
+  place: Place | null,
+  stack: readonly FramePlace[],
+): Stop {
+  const names = { ERR_QUOTA: 'Quota', ERR_ENV_SIZE: 'EnvelopeSize', ERR_TIMEOUT: 'Timeout' } as const;
+  const { limit, allowed, used, message, hint } = breach;
+  return new Stop({
+    kind: code === 'ERR_TIMEOUT' ? 'timeout' : 'quota',
+    code,
+    nsCode: null,
+    name: names[code],
+    message,
+    ...placed(place),
+    ...(hint === undefined ? {} : { hint }),
+    stack: stack.map(stackFrame),
+    limit,
+    allowed,
+    used,
+  });
+}
+
+/** An interpreter defect as the result of the run. */
+export function internal(cause: unknown, place: Place | null): ErrorInfo {
+  const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  return {
+    kind: 'internal',
+    code: 'ERR_INTERNAL',
+    nsCode: null,
+    name: 'Internal',
+    message: `the interpreter failed: ${shorten(text, 500)}`,
+    ...placed(place),
+    hint: 'this is a defect of the interpreter, not of the script; please report it with the script',
+    stack: [],
+  };
+}
+
+/** The number of a code of the table. */
+export function codeOf(name: NsCodeName): number {
+  return NS_CODES[name];
+}
+
+/** A frame with its 1-based position. */
+export function stackFrame({ name, file, at }: FramePlace): StackFrame {
+  return { name, source: file.name, ...positionAt(file.lines, at) };
+}
+
+function placed(place: Place | null): { source: string | null; line: number | null; column: number | null } {
+  if (place === null) return { source: null, line: null, column: null };
+  return { source: place.file.name, ...positionAt(place.file.lines, place.at) };
+}
+
+/** A text of at most about `most` units; what is cut off is said, never hidden. */
+export function shorten(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const cut = text.charCodeAt(most - 1) >= 0xd800 && text.charCodeAt(most - 1) < 0xdc00 ? most - 1 : most;
+  return `${text.slice(0, cut)}… (${text.length - cut} more)`;
+}

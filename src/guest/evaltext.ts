@@ -1,0 +1,53 @@
+import { elementIfAny } from './access.ts';
+import { DATA_FUEL } from './costs.ts';
+import type { Frame } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { toText } from './text.ts';
+import type { Value } from './values.ts';
+import { lookup } from './variables.ts';
+
+/** `{{ name.key[0] }}`, blanks free; anything else between braces is none of `eval`'s business. */
+const FIELD = /\{\{\s*([A-Za-z_]\w*(?:\s*(?:\.\s*[A-Za-z_]\w*|\[\s*\d+\s*\]))*)\s*\}\}/y;
+const STEP = /[A-Za-z_]\w*|\d+/g;
+
+/**
+ * `eval(s)` (P13): fills `{{name}}`, `{{name.key}}`, `{{name[0]}}` in a text from the variables of the running frame. What is
+ * not there gives empty text; nothing is rescanned or executed. Other values are returned as they are.
+ */
+export function evalText(machine: Machine, frame: Frame, value: Value): Value {
+  if (typeof value !== 'string') return value;
+  machine.spend(Math.floor(value.length / DATA_FUEL.scan.amount));
+  let made = '';
+  let done = 0;
+  const add = (piece: string): void => {
+    machine.chargeUnits(made.length, piece.length);
+    machine.spend(Math.floor(piece.length / DATA_FUEL.concat.amount));
+    made += piece;
+  };
+  for (let open = value.indexOf('{{'); open >= 0; open = value.indexOf('{{', open)) {
+    FIELD.lastIndex = open;
+    const path = FIELD.exec(value)?.[1];
+    if (path === undefined) {
+      open++;
+      continue;
+    }
+    add(value.slice(done, open));
+    add(toText(machine, read(machine, frame, path)));
+    open = FIELD.lastIndex;
+    done = open;
+  }
+  if (done === 0) return value;
+  add(value.slice(done));
+  return made;
+}
+
+function read(machine: Machine, frame: Frame, path: string): Value {
+  const [name = '', ...keys] = path.match(STEP) ?? [];
+  let value: Value | undefined = lookup(machine, frame, name);
+  for (const key of keys) {
+    if (value === undefined || value === null) return null;
+    machine.spend(1);
+    value = elementIfAny(machine, value, key);
+  }
+  return value ?? null;
+}

@@ -1,0 +1,71 @@
+import type { EventInput } from '../wire/protocol.ts';
+import { decode } from './codec.ts';
+import { VALUE_BYTES } from './costs.ts';
+import type { Machine } from './machine.ts';
+import { entryBytes, listBytes } from './memory.ts';
+import type { Procedure } from './procedure.ts';
+import { Dict, List, share, type Value } from './values.ts';
+
+/** A registered `on event`; its body runs like a procedure with the event as its one argument. */
+export interface Registration {
+  readonly event: string;
+  readonly named: string | undefined;
+  readonly handler: Procedure;
+}
+
+/** The handlers of a run, in registration order (language.md 6.13). */
+export class Events {
+  #registered: Registration[] = [];
+
+  register(registration: Registration): void {
+    this.#registered.push(registration);
+  }
+
+  /** `clear event e` (P19). */
+  clearEvent(event: string): void {
+    this.#registered = this.#registered.filter((registration) => registration.event !== event);
+  }
+
+  /** `clear event named "x"` (P19). */
+  clearNamed(handler: string): void {
+    this.#registered = this.#registered.filter((registration) => registration.named !== handler);
+  }
+
+  /** The handlers of an event as they stand now. */
+  of(event: string): Registration[] {
+    return this.#registered.filter((registration) => registration.event === event);
+  }
+
+  /** Whether a handler has not been cleared meanwhile, by one that ran before it. */
+  has(registration: Registration): boolean {
+    return this.#registered.includes(registration);
+  }
+}
+
+/**
+ * The event object a handler sees: a payload that has its form already, else one record around the payload (P20). The
+ * isolate has neither clock nor randomness, so `ID` is counted and `TS` is nil unless the host supplies the whole form.
+ */
+export function eventObject(machine: Machine, { name, source, payload }: EventInput, id: string): Value {
+  const value = decode(machine, payload ?? null);
+  if (isEventObject(value)) return share(value);
+  const keys = ['ID', 'Kind', 'AgentID', 'TS', 'Payload', 'payload'];
+  machine.charge(2 * VALUE_BYTES.map.amount + listBytes(1) + keys.reduce((sum, key) => sum + entryBytes(key), 0));
+  const record = new Dict(
+    new Map<string, Value>([
+      ['ID', id],
+      ['Kind', name],
+      ['AgentID', source],
+      ['TS', null],
+      ['Payload', value],
+    ]),
+  );
+  return share(new Dict(new Map<string, Value>([['payload', new List([record])]])));
+}
+
+function isEventObject(value: Value): boolean {
+  if (!(value instanceof Dict)) return false;
+  const records = value.entries.get('payload');
+  if (!(records instanceof List) || records.items.length === 0) return false;
+  return records.items.every((record) => record instanceof Dict && record.entries.has('Kind') && record.entries.has('Payload'));
+}

@@ -1,0 +1,209 @@
+import type { AccessExpr, Expr, ListExpr, MapExpr, NameExpr, TemplateExpr, UnaryExpr } from '../../grammar/ast.ts';
+import { element } from './access.ts';
+import { putEntry } from './assign.ts';
+import { compileBinary } from './binary.ts';
+import { compileCall, compileToolCall } from './calls.ts';
+import type { Context, Eval } from './context.ts';
+import { DATA_FUEL, VALUE_BYTES } from './costs.ts';
+import { InternalError } from './errors.ts';
+import { evalText } from './evaltext.ts';
+import type { Machine } from './machine.ts';
+import { listBytes } from './memory.ts';
+import { OPERATORS, unary } from './operators.ts';
+import { toText } from './text.ts';
+import { Dict, List, truthy, type Value } from './values.ts';
+
+/** Compiles one expression; its parts through `context`. */
+export function compileExpr(context: Context, expr: Expr): Eval {
+  const { machine } = context;
+  switch (expr.k) {
+    case 'num':
+    case 'str':
+    case 'bool': {
+      const { v } = expr;
+      return () => v;
+    }
+    case 'nil':
+      return () => null;
+    case 'name':
+      return compileName(context, expr);
+    case 'last':
+      context.sawLast = true;
+      return (frame) => frame.last;
+    case 'list':
+      return compileList(context, expr);
+    case 'map':
+      return compileMap(context, expr);
+    case 'template':
+      return compileTemplate(context, expr);
+    case 'text': {
+      context.charge();
+      const of = context.expr(expr.of);
+      const at = expr.s;
+      return (frame) => {
+        const value = of(frame);
+        machine.at = at;
+        return toText(machine, value);
+      };
+    }
+    case 'eval': {
+      context.charge();
+      const of = context.expr(expr.of);
+      const at = expr.s;
+      return (frame) => {
+        const value = of(frame);
+        machine.at = at;
+        return evalText(machine, frame, value);
+      };
+    }
+    case 'group':
+      return context.expr(expr.of);
+    case 'unary':
+      return compileUnary(context, expr);
+    case 'power': {
+      context.charge();
+      const base = context.expr(expr.base);
+      const exponent = context.expr(expr.exponent);
+      const { at } = expr;
+      return (frame) => {
+        const left = base(frame);
+        const right = exponent(frame);
+        machine.at = at;
+        return OPERATORS['**'](machine, left, right);
+      };
+    }
+    case 'binary':
+      return compileBinary(context, expr);
+    case 'access':
+      return compileAccess(context, expr);
+    case 'call':
+      return compileCall(context, expr);
+    case 'tool':
+      return compileToolCall(context, expr);
+    default:
+      return unknown(expr);
+  }
+}
+
+function unknown(expr: never): never {
+  throw new InternalError(`unknown expression ${JSON.stringify(expr).slice(0, 100)}`);
+}
+
+function compileName(context: Context, { name }: NameExpr): Eval {
+  const slot = context.scope.slot(name);
+  const global = context.machine.globals.get(name) ?? null;
+  return (frame) => {
+    const value = frame.slots[slot];
+    return value === undefined ? global : value;
+  };
+}
+
+function compileUnary(context: Context, { op, of, s: at }: UnaryExpr): Eval {
+  const { machine } = context;
+  context.charge();
+  if (op === '-' && of.k === 'num') {
+    const negative = -of.v;
+    return () => negative;
+  }
+  const operand = context.expr(of);
+  if (op === 'no') return (frame) => !truthy(operand(frame));
+  if (op === 'some') return (frame) => truthy(operand(frame));
+  return (frame) => {
+    const value = operand(frame);
+    if (op === 'not' && typeof value === 'boolean') return !value;
+    machine.at = at;
+    return unary(machine, op, value);
+  };
+}
+
+function compileList(context: Context, expr: ListExpr): Eval {
+  const { machine } = context;
+  context.charge(1 + expr.items.length);
+  const items = expr.items.map((item) => context.stored(item));
+  const bytes = listBytes(items.length);
+  const at = expr.s;
+  return (frame) => {
+    const values: Value[] = [];
+    for (const item of items) values.push(item(frame));
+    machine.at = at;
+    machine.charge(bytes);
+    return new List(values);
+  };
+}
+
+/** A repeated key keeps the place of its first and the value of its last occurrence (ruling 8), as a JavaScript map does. */
+function compileMap(context: Context, expr: MapExpr): Eval {
+  const { machine } = context;
+  context.charge(1 + expr.entries.length);
+  const entries = expr.entries.map(([key, value]) => ({ key: context.expr(key), at: key.s, value: context.stored(value) }));
+  const start = expr.s;
+  return (frame) => {
+    machine.at = start;
+    machine.charge(VALUE_BYTES.map.amount);
+    const map = new Dict(new Map());
+    for (const { key, at, value } of entries) {
+      const keyValue = key(frame);
+      machine.at = at;
+      const name = toText(machine, keyValue);
+      const item = value(frame);
+      machine.at = at;
+      putEntry(machine, map, name, item);
+    }
+    return map;
+  };
+}
+
+function compileTemplate(context: Context, expr: TemplateExpr): Eval {
+  const { machine } = context;
+  context.charge(1 + expr.parts.length);
+  const parts = expr.parts.map((part) => (typeof part === 'string' ? part : { value: context.expr(part), at: part.s }));
+  return (frame) => {
+    const texts = parts.map((part) => (typeof part === 'string' ? part : partText(machine, part.value(frame), part.at)));
+    machine.at = expr.s;
+    const units = texts.reduce((sum, text) => sum + text.length, 0);
+    machine.chargeText(units);
+    machine.spend(Math.floor(units / DATA_FUEL.concat.amount));
+    return texts.join('');
+  };
+}
+
+function partText(machine: Machine, value: Value, at: number): string {
+  machine.at = at;
+  return toText(machine, value);
+}
+
+function compileAccess(context: Context, expr: AccessExpr): Eval {
+  const { machine } = context;
+  context.charge(expr.steps.length);
+  const base = context.expr(expr.base);
+  const steps = expr.steps.map((step) => {
+    const { s: at } = step;
+    if (step.k === 'index') return { at, key: context.expr(step.index) };
+    const { name } = step;
+    return { at, key: (): Value => name };
+  });
+  const [only] = steps;
+  if (only !== undefined && steps.length === 1) return single(machine, base, only.key, only.at);
+  return (frame) => {
+    let value = base(frame);
+    for (const { key, at } of steps) {
+      const keyValue = key(frame);
+      machine.at = at;
+      value = element(machine, value, keyValue);
+    }
+    return value;
+  };
+}
+
+function single(machine: Machine, base: Eval, key: Eval, at: number): Eval {
+  return (frame) => {
+    const value = base(frame);
+    const index = key(frame);
+    if (value instanceof List && typeof index === 'number') {
+      const item = value.items[index];
+      if (item !== undefined) return item;
+    }
+    machine.at = at;
+    return element(machine, value, index);
+  };
+}

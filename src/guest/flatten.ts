@@ -1,0 +1,20 @@
+/** Shorter texts are not worth the work. */
+const FLOOR = 1024;
+
+/** Any pattern makes V8 flatten the text it is tried on, and is never optimised away. */
+const PROBE = /^/;
+
+/**
+ * V8 keeps `a + b` as a tree of 32 bytes a node until somebody looks at the characters, so a text built character by
+ * character would take sixteen times what it counts. Here it is made flat whenever its length passes the next eighth of an
+ * octave: the tree then never outgrows the text, and the copying stays proportional to the final length.
+ */
+export function flatten(text: string, left: number, right: number): string {
+  if (text.length >= FLOOR && octave(text.length) !== octave(Math.max(left, right))) PROBE.test(text);
+  return text;
+}
+
+function octave(length: number): number {
+  const exponent = 31 - Math.clz32(length);
+  return exponent * 8 + ((length >> Math.max(0, exponent - 3)) & 7);
+}

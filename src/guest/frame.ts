@@ -1,0 +1,65 @@
+import type { FramePlace } from './errors.ts';
+import type { Scope } from './scope.ts';
+import type { Value } from './values.ts';
+
+/** A variable: `undefined` until it is set (it then reads as nil, or as the global of its name). */
+export type Slot = Value | undefined;
+
+/** How a statement or block ended. */
+export type Completion = number;
+export const NORMAL = 0;
+export const BREAK = 1;
+export const CONTINUE = 2;
+export const RETURN = 3;
+/** `break` or `continue` of an `on error` handler on its way to the block that the handler stands in (ruling 10). */
+export const FAR_BREAK = 4;
+export const FAR_CONTINUE = 5;
+
+/** What a frame rarely needs. */
+export interface Rare {
+  /** Materialised id of the fork. */
+  id: string | null;
+  /** Variables set by tools under names that the source does not mention. */
+  extra: Map<string, Value> | null;
+  /** Whether `clear_error` was executed in the handler that is running. */
+  cleared: boolean;
+  /** With a FAR completion: the handler whose block it is for. */
+  target: object | null;
+}
+
+/** One running fork: a procedure call, an event handler, the command blocks of a run. */
+export class Frame {
+  slots: Slot[];
+  readonly parent: Frame | null;
+  /** Where it is defined; for commands, the block that is running. */
+  place: FramePlace;
+  readonly scope: Scope;
+  /** Frames up to and including this one; the outermost is 1. */
+  readonly level: number;
+  /** Evaluation depth at which this frame began. */
+  readonly depth: number;
+  /** Value of the most recent value-bearing statement, for `last` (P14); kept only where `last` occurs. */
+  last: Value = null;
+  /** What the call gives: the returned value, before that the last top-level value (language.md 8). */
+  out: Value = null;
+  /** Containers that calls of the current statement returned: they are alive, though no variable holds them. */
+  keep: Value[] | null = null;
+  /** Bytes that the current statement had allocated when it called another frame. */
+  held = 0;
+  rare: Rare | null = null;
+
+  constructor(parent: Frame | null, place: FramePlace, scope: Scope, slots: Slot[], level: number, depth: number) {
+    this.slots = slots;
+    this.parent = parent;
+    this.place = place;
+    this.scope = scope;
+    this.level = level;
+    this.depth = depth;
+  }
+}
+
+/** The rarely needed part of a frame, made at the first use. */
+export function rareOf(frame: Frame): Rare {
+  frame.rare ??= { id: null, extra: null, cleared: false, target: null };
+  return frame.rare;
+}

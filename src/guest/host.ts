@@ -1,0 +1,121 @@
+import { positionAt } from '../../grammar/ast.ts';
+import type { GuestReply } from '../wire/protocol.ts';
+import { decode, encode, encodeText } from './codec.ts';
+import { DATA_FUEL, STEP_FUEL } from './costs.ts';
+import { InternalError, Stop } from './errors.ts';
+import { type Frame, rareOf } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { utf8Bytes } from './utf8.ts';
+import type { Value } from './values.ts';
+import { assignByName, lookup } from './variables.ts';
+
+/** Calls to the host, which block. Their ports, frames and limits; what the host does is its affair. */
+
+/** Calls a tool at `machine.at` (language.md 9.3); arguments in order, coercion and policy are the host's. */
+export function callTool(machine: Machine, frame: Frame, name: string, args: readonly Value[]): Value {
+  const used = ++machine.toolCalls;
+  if (used > machine.limits.toolCalls)
+    machine.breach(
+      'toolCalls',
+      used,
+      `the program called tools ${used} times, more than the ${machine.limits.toolCalls} allowed`,
+    );
+  const json = `[${args.map((arg) => encode(machine, arg, 'host')).join(',')}]`;
+  checkSize(machine, json, 0, `the arguments of ${name}`);
+  return exchange(machine, frame, 'tool', `"name":${encodeText(machine, name)},"args":${json}`);
+}
+
+/** Asks the host for a line of input (P35). */
+export function promptUser(machine: Machine, frame: Frame, text: string): Value {
+  return exchange(machine, frame, 'prompt', `"text":${encodeText(machine, text)}`);
+}
+
+/** Runs an `ask` on the host (P34). */
+export function ask(machine: Machine, frame: Frame, model: string, prompt: Value, options: Value): Value {
+  const fields = `"model":${encodeText(machine, model)},"prompt":${encode(machine, prompt, 'host')},"options":${encode(machine, options, 'host')}`;
+  checkSize(machine, fields, 0, 'what is asked');
+  return exchange(machine, frame, 'ask', fields);
+}
+
+/** What a reply has around the value in it. */
+const REPLY_BYTES = '{"t":"ok","value":}'.length;
+
+/** One call: what was said so far goes ahead, then the frame, then answers until one closes the call. */
+function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask', fields: string): Value {
+  machine.spend(STEP_FUEL.host.amount);
+  machine.output.flush();
+  const { at } = machine;
+  let answer = machine.ports.host(`{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame)}}`);
+  for (;;) {
+    checkSize(machine, answer, REPLY_BYTES, 'the result of a call');
+    const units = answer.length;
+    machine.spend(Math.floor(units / DATA_FUEL.json.amount));
+    machine.chargeText(units);
+    const reply = parseReply(answer);
+    machine.at = at;
+    switch (reply.t) {
+      case 'ok': {
+        const value = decode(machine, reply.value);
+        machine.releaseText(units);
+        return value;
+      }
+      case 'error':
+        throw machine.failure(reply.code, reply.message, reply.hint);
+      case 'halt':
+        throw new Stop(reply.error);
+      case 'var.get':
+        answer = machine.ports.host(read(machine, frame, reply.name));
+        break;
+      case 'var.set':
+        answer = machine.ports.host(written(assignByName(machine, frame, reply.name, decode(machine, reply.value))));
+        break;
+    }
+  }
+}
+
+function read(machine: Machine, frame: Frame, name: string): string {
+  const value = lookup(machine, frame, name);
+  return `{"t":"var","found":${value !== undefined},"value":${encode(machine, value ?? null, 'host')},"error":null}`;
+}
+
+function written(error: string | null): string {
+  return `{"t":"var","found":true,"value":null,"error":${JSON.stringify(error)}}`;
+}
+
+/** `wrapping` are bytes that the frame has around what is limited. Three bytes a unit are the most there can be. */
+function checkSize(machine: Machine, json: string, wrapping: number, what: string): void {
+  const most = machine.limits.toolBytes;
+  const bytes = (json.length * 3 > most ? utf8Bytes(machine, json) : json.length) - wrapping;
+  if (bytes > most)
+    machine.breach(
+      'toolBytes',
+      bytes,
+      `${what} is ${bytes} bytes of JSON, more than the ${most} allowed`,
+      'pass less, or a reference to it',
+    );
+}
+
+/** Where a call was made, with the id of its fork, which only now needs one. */
+function site(machine: Machine, frame: Frame): string {
+  const { file } = frame.place;
+  return JSON.stringify({ fork: forkId(machine, frame), source: file.name, ...positionAt(file.lines, machine.at) });
+}
+
+function forkId(machine: Machine, frame: Frame): string {
+  const rare = rareOf(frame);
+  rare.id ??= machine.newForkId();
+  return rare.id;
+}
+
+const REPLIES: ReadonlySet<string> = new Set<GuestReply['t']>(['ok', 'error', 'halt', 'var.get', 'var.set']);
+
+function parseReply(text: string): GuestReply {
+  const reply: unknown = JSON.parse(text);
+  if (!isReply(reply)) throw new InternalError('the host answered a call with something that is no reply');
+  return reply;
+}
+
+/** The worker passes on only what the host has built from validated parts, so the kind tells the form. */
+function isReply(value: unknown): value is GuestReply {
+  return typeof value === 'object' && value !== null && 't' in value && typeof value.t === 'string' && REPLIES.has(value.t);
+}

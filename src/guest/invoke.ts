@@ -1,0 +1,59 @@
+import { STEP_FUEL } from './costs.ts';
+import { Frame, type Slot } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { retain } from './memory.ts';
+import type { Compiled, Procedure } from './procedure.ts';
+import type { Value } from './values.ts';
+
+const CALL = STEP_FUEL.call.amount;
+
+/** Evaluation depth between a call and the expressions of the callee's statements. */
+const ENTRY_DEPTH = 3;
+
+/**
+ * Runs a procedure in a fork of its own (language.md 8, 10.4). `slots` holds the arguments in front; `at` is the place of
+ * the call and `depth` the evaluation depth there. Frames and depth beyond their limits are code 37.
+ */
+export function invoke(machine: Machine, procedure: Procedure, slots: Slot[], at: number, depth: number): Value {
+  const caller = machine.frame;
+  machine.left -= CALL;
+  if (machine.left < 0) machine.refill(at);
+  const level = caller === null ? 1 : caller.level + 1;
+  const base = caller === null ? depth : caller.depth + depth + ENTRY_DEPTH;
+  let code: Compiled = procedure.compiled;
+  if (level > machine.limits.callDepth || base + code.deepest > machine.limits.evalDepth) {
+    machine.at = at;
+    checkDepth(machine, procedure.name, level, base);
+    code = procedure.checked;
+  }
+  const frame = new Frame(caller, procedure.place, code.scope, slots, level, base);
+  machine.enter(frame, at);
+  code.body(frame);
+  machine.leave(frame);
+  const value = frame.out;
+  if (caller !== null) retain(machine, caller, value);
+  return value;
+}
+
+/** Code 37 when the next frame would be one too many, or too deep. */
+export function checkDepth(machine: Machine, name: string, level: number, depth: number): void {
+  const { callDepth } = machine.limits;
+  if (level > callDepth)
+    machine.fail(
+      'ResourceExhaustion',
+      `maximum call depth of ${callDepth} exceeded by calling '${name}'`,
+      'check where the recursion ends',
+    );
+  checkEvalDepth(machine, depth);
+}
+
+/** Code 37 when so deep an evaluation is too deep. */
+export function checkEvalDepth(machine: Machine, depth: number): void {
+  const { evalDepth } = machine.limits;
+  if (depth > evalDepth)
+    machine.fail(
+      'ResourceExhaustion',
+      `maximum evaluation depth of ${evalDepth} exceeded`,
+      'nest calls, blocks and brackets less deeply',
+    );
+}

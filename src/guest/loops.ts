@@ -1,0 +1,116 @@
+import type { ForStmt, WhileStmt } from '../../grammar/ast.ts';
+import type { Context, Exec } from './context.ts';
+import { STEP_FUEL, textBytes } from './costs.ts';
+import { describe } from './describe.ts';
+import { BREAK, CONTINUE, type Completion, type Frame, NORMAL } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { Dict, List, share, truthy, type Value } from './values.ts';
+
+const PASS = STEP_FUEL.pass.amount;
+
+/** `while` (language.md 6.8). No cap on passes: fuel and time bound every run (P24). */
+export function compileWhile(context: Context, stmt: WhileStmt): Exec {
+  const { machine } = context;
+  const { compiled: condition, cost } = context.separately(() => context.expr(stmt.cond));
+  const body = inLoop(context, stmt);
+  const fuel = PASS + cost;
+  const at = stmt.cond.s;
+  return (frame) => {
+    for (;;) {
+      machine.left -= fuel;
+      if (machine.left < 0) machine.refill(at);
+      machine.temp = 0;
+      frame.keep = null;
+      const holds = condition(frame);
+      if (holds !== true && (holds === false || !truthy(holds))) return NORMAL;
+      const completion = body(frame);
+      if (completion === NORMAL || completion === CONTINUE) continue;
+      return completion === BREAK ? NORMAL : completion;
+    }
+  };
+}
+
+function inLoop(context: Context, stmt: ForStmt | WhileStmt): Exec {
+  context.loops++;
+  const body = context.nested(stmt.body);
+  context.loops--;
+  return body;
+}
+
+/** What one pass of `for each` needs to know. */
+interface Loop {
+  readonly machine: Machine;
+  readonly item: number;
+  readonly key: number | undefined;
+  readonly body: Exec;
+  readonly at: number;
+}
+
+/**
+ * `for each` over the items a value has when the loop starts (language.md 6.8, P9). Its variables are written whatever
+ * global has their name (P7). A hidden variable keeps the value alive and, being a second place, unchanged.
+ */
+export function compileFor(context: Context, stmt: ForStmt): Exec {
+  const { machine, scope } = context;
+  const over = context.stored(stmt.over);
+  const hidden = scope.hidden();
+  const item = scope.slot(stmt.item.name);
+  const key = stmt.key === undefined ? undefined : scope.slot(stmt.key.name);
+  const body = inLoop(context, stmt);
+  const loop: Loop = { machine, item, key, body, at: stmt.over.s };
+  return (frame) => {
+    const value = over(frame);
+    frame.slots[hidden] = value;
+    const completion = iterate(loop, frame, value, stmt.item.name);
+    frame.slots[hidden] = undefined;
+    return completion;
+  };
+}
+
+function iterate(loop: Loop, frame: Frame, value: Value, name: string): Completion {
+  if (value instanceof List) return overItems(loop, frame, value.items);
+  if (value instanceof Dict) return overEntries(loop, frame, value.entries);
+  if (typeof value === 'string') return overCharacters(loop, frame, value);
+  if (value === null) return NORMAL;
+  loop.machine.at = loop.at;
+  return loop.machine.fail(
+    'Type',
+    `for each ${name} cannot iterate over ${describe(value)}`,
+    'it iterates over lists, maps, strings and nil',
+  );
+}
+
+function overItems(loop: Loop, frame: Frame, items: readonly Value[]): Completion {
+  for (let index = 0; index < items.length; index++) {
+    const completion = pass(loop, frame, index, items[index] ?? null);
+    if (completion !== NORMAL && completion !== CONTINUE) return completion === BREAK ? NORMAL : completion;
+  }
+  return NORMAL;
+}
+
+function overEntries(loop: Loop, frame: Frame, entries: ReadonlyMap<string, Value>): Completion {
+  for (const [key, value] of entries) {
+    const completion = pass(loop, frame, key, value);
+    if (completion !== NORMAL && completion !== CONTINUE) return completion === BREAK ? NORMAL : completion;
+  }
+  return NORMAL;
+}
+
+function overCharacters(loop: Loop, frame: Frame, text: string): Completion {
+  let index = 0;
+  for (const character of text) {
+    loop.machine.at = loop.at;
+    loop.machine.charge(textBytes(character.length));
+    const completion = pass(loop, frame, index++, character);
+    if (completion !== NORMAL && completion !== CONTINUE) return completion === BREAK ? NORMAL : completion;
+  }
+  return NORMAL;
+}
+
+function pass({ machine, item, key, body, at }: Loop, frame: Frame, keyValue: Value, value: Value): Completion {
+  machine.left -= PASS;
+  if (machine.left < 0) machine.refill(at);
+  frame.slots[item] = share(value);
+  if (key !== undefined) frame.slots[key] = keyValue;
+  return body(frame);
+}

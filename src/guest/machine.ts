@@ -1,0 +1,226 @@
+import type { NsCodeName } from '../wire/codes.ts';
+import { NS_CODES } from '../wire/codes.ts';
+import type { GuestInput, LimitKey, LimitValues } from '../wire/protocol.ts';
+import { CodePoints } from './codepoints.ts';
+import { MAX_TEXT_UNITS, METER_INTERVAL, textBytes, VALUE_BYTES } from './costs.ts';
+import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.ts';
+import type { Frame } from './frame.ts';
+import { countLive, frameBytes } from './memory.ts';
+import type { Output } from './output.ts';
+import type { Value } from './values.ts';
+
+/** The two ways out of the guest: see `boot`. */
+export interface Ports {
+  clock(): number;
+  host(frame: string): string;
+}
+
+/** What a run is told about itself. */
+export type Settings = Pick<GuestInput, 'limits' | 'turn' | 'forkId' | 'stdin'>;
+
+/** Below this many bytes memory is never recounted. */
+const CENSUS_FLOOR = 1024 * 1024;
+
+/**
+ * The state of one run that everything shares: the fuel and memory meters, the running frame, the place of the current
+ * operation. One object with plain fields, because compiled code touches it at every statement.
+ */
+export class Machine {
+  readonly limits: LimitValues;
+  readonly ports: Ports;
+  readonly output: Output;
+  /** Root globals, `self` included; scripts cannot change them (code 43). */
+  readonly globals: Map<string, Value> = new Map();
+  /** True in a turn: a breach of an output limit is `ERR_ENV_SIZE`. */
+  readonly turn: boolean;
+  /** Id of the fork that the command blocks run in. */
+  readonly forkId: string;
+  /** Whether the host can answer `promptuser`. */
+  readonly stdin: boolean;
+
+  /** Texts by code points. */
+  readonly codePoints = new CodePoints(this);
+
+  frame: Frame | null = null;
+  /** Offset of the operation that is running, for the place of an error; set before anything that may fail. */
+  at = 0;
+
+  /** Fuel left until the next look at the clocks. */
+  left = 0;
+  /** Fuel not handed out to `left` yet. */
+  rest: number;
+
+  /** Bytes alive, at most: exact after a census, then plus everything allocated. */
+  used = 0;
+  peak = 0;
+  /** Bytes that the current statement of the running frame has allocated. */
+  temp = 0;
+  toolCalls = 0;
+  /** Calls to the host of all kinds: the last `seq`. */
+  hostCalls = 0;
+  #forks = 0;
+
+  /** `used` may not pass this without a census. */
+  threshold: number;
+  #census = 0;
+
+  constructor({ limits, turn, forkId, stdin }: Settings, ports: Ports, output: (machine: Machine) => Output) {
+    this.limits = limits;
+    this.turn = turn;
+    this.forkId = forkId;
+    this.stdin = stdin;
+    this.ports = ports;
+    this.rest = limits.fuel;
+    this.threshold = Math.min(CENSUS_FLOOR, limits.memoryBytes);
+    this.output = output(this);
+  }
+
+  /** Fuel spent so far. */
+  get fuel(): number {
+    return this.limits.fuel - this.rest - this.left;
+  }
+
+  /** Charges fuel at the current place. */
+  spend(fuel: number): void {
+    this.left -= fuel;
+    if (this.left < 0) this.refill(this.at);
+  }
+
+  /** Hands out more fuel and looks at the clocks; ends the run when there is none, or no time. `at` is the place. */
+  refill(at: number): void {
+    this.at = at;
+    this.rest += this.left;
+    this.left = 0;
+    if (this.rest < 0) this.breach('fuel', this.limits.fuel - this.rest, 'the program used up its fuel');
+    this.left = Math.min(METER_INTERVAL, this.rest);
+    this.rest -= this.left;
+    const clock = this.ports.clock();
+    if (clock === 1) this.breach('cpuMs', this.limits.cpuMs, `the program ran for ${this.limits.cpuMs} ms of CPU time`);
+    if (clock === 2) this.breach('wallMs', this.limits.wallMs, `the program ran for ${this.limits.wallMs} ms`);
+    this.output.tick();
+  }
+
+  /** Accounts for bytes about to be allocated; ends the run before they are when they do not fit. */
+  charge(bytes: number): void {
+    this.temp += bytes;
+    if (this.used + bytes > this.threshold) this.recount(bytes);
+    else this.used += bytes;
+  }
+
+  /** Accounts for a text about to be made. */
+  chargeText(units: number): void {
+    if (units > MAX_TEXT_UNITS) this.#outOfMemory(this.used + textBytes(units));
+    this.charge(textBytes(units));
+  }
+
+  /** Accounts for units about to be added to a text of so many. */
+  chargeUnits(units: number, added: number): void {
+    if (units + added > MAX_TEXT_UNITS) this.#outOfMemory(this.used + textBytes(units + added));
+    this.charge(VALUE_BYTES.unit.amount * added);
+  }
+
+  /** As {@link release}, for a text. */
+  releaseText(units: number): void {
+    this.release(textBytes(units));
+  }
+
+  /** Takes back what was charged in this statement for a value that is certainly garbage now. */
+  release(bytes: number): void {
+    if (this.used > this.peak) this.peak = this.used;
+    this.used -= bytes;
+    this.temp -= bytes;
+  }
+
+  /**
+   * Recounts what is alive, `bytes` about to be allocated included. The bound before is one too: unlike the census it
+   * counts a text once that many places hold.
+   */
+  recount(bytes: number): void {
+    if (this.used > this.peak) this.peak = this.used;
+    const live = Math.min(this.used + bytes, countLive(this));
+    if (live > this.limits.memoryBytes) this.#outOfMemory(live);
+    this.used = live;
+    if (live > this.peak) this.peak = live;
+    this.threshold = Math.min(this.limits.memoryBytes, Math.max(CENSUS_FLOOR, 2 * live));
+  }
+
+  /** The id of a light fork; most never need one. */
+  newForkId(): string {
+    this.#forks++;
+    return `${this.forkId}.${this.#forks}`;
+  }
+
+  nextCensus(): number {
+    return ++this.#census;
+  }
+
+  /** Makes a frame the running one, called at `at`; `leave` is its counterpart. */
+  enter(frame: Frame, at: number): void {
+    const caller = this.frame;
+    if (caller !== null) caller.held = this.temp;
+    this.temp = 0;
+    this.used += frameBytes(frame.slots.length);
+    this.frame = frame;
+    if (this.used > this.threshold) {
+      this.at = at;
+      this.recount(0);
+    }
+  }
+
+  /** Back to the caller, whose statement goes on. */
+  leave(frame: Frame): void {
+    if (this.used > this.peak) this.peak = this.used;
+    this.used -= frameBytes(frame.slots.length);
+    this.frame = frame.parent;
+    this.temp = frame.parent === null ? 0 : frame.parent.held;
+  }
+
+  /** After an error: the frames above this one are gone, and its failed statement's temporaries with them. */
+  unwind(to: Frame | null): void {
+    while (this.frame !== to && this.frame !== null) this.leave(this.frame);
+    this.temp = 0;
+    if (to !== null) to.keep = null;
+  }
+
+  /** Raises an error that a script can catch, at the current place. */
+  fail(name: NsCodeName, message: string, hint?: string): never {
+    throw this.failure(NS_CODES[name], message, hint);
+  }
+
+  /** An error with any code (tools have their own), at the current place. */
+  failure(code: number, message: string, hint?: string): Failure {
+    return new Failure(code, message, hint, this.place(), this.stack());
+  }
+
+  /** Ends the run: more of something was used than its limit allows. */
+  breach(limit: LimitKey, used: number, message: string, hint?: string): never {
+    throw this.stopped(limit, used, message, hint);
+  }
+
+  /** The current place; null where no source runs. */
+  place(): Place | null {
+    return this.frame === null ? null : { file: this.frame.place.file, at: this.at };
+  }
+
+  stack(): FramePlace[] {
+    const stack: FramePlace[] = [];
+    for (let frame = this.frame; frame !== null; frame = frame.parent) stack.push(frame.place);
+    return stack;
+  }
+
+  stopped(limit: LimitKey, used: number, message: string, hint?: string): Stop {
+    const size = this.turn && (limit === 'outputBytes' || limit === 'lineBytes' || limit === 'scratchBytes');
+    const code = size ? 'ERR_ENV_SIZE' : limit === 'wallMs' ? 'ERR_TIMEOUT' : 'ERR_QUOTA';
+    const breach = { limit, allowed: this.limits[limit], used, message, ...(hint === undefined ? {} : { hint }) };
+    return stop(code, breach, this.place(), this.stack());
+  }
+
+  /** Ends the run: V8 could not hold a value, whatever `memoryBytes` allows. */
+  full(message: string): never {
+    this.breach('memoryBytes', this.used, message);
+  }
+
+  #outOfMemory(used: number): never {
+    this.breach('memoryBytes', used, `the program's values need ${used} bytes, more than the ${this.limits.memoryBytes} allowed`);
+  }
+}

@@ -1,0 +1,95 @@
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { EventError, GuestInput, GuestResult, Phase } from '../wire/protocol.ts';
+import { decode } from './codec.ts';
+import { Failure, internal, Stop } from './errors.ts';
+import { Machine } from './machine.ts';
+import { Output } from './output.ts';
+import { Program } from './program.ts';
+import { defineGlobal } from './variables.ts';
+
+const { parse, stringify } = JSON;
+
+/** What the global `self` holds: where a whisper to oneself goes (ruling 13). */
+const SELF = 'default_self_buffer';
+
+/**
+ * The interpreter's only entry. `clock()` gives 0 to go on, 1 when the CPU limit is reached, 2 when the wall limit is;
+ * `host(frame)` takes the JSON of one `GuestFrame` and gives the JSON of a `GuestReply`, or '' for an `out` frame. The
+ * function that is returned runs one program: it takes the JSON of a `GuestInput` and gives the JSON of a `GuestResult`,
+ * and never throws.
+ */
+export function boot(clock: () => number, host: (frame: string) => string): (input: string) => string {
+  return (input) => {
+    let run: Run | undefined;
+    try {
+      const request: GuestInput = parse(input);
+      run = new Run(request, clock, host);
+      return run.execute();
+    } catch (thrown) {
+      return stringify(failed(internal(thrown, null)));
+    }
+  };
+}
+
+function failed(error: ErrorInfo): GuestResult {
+  const none = { fuel: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 };
+  return { ok: false, phase: 'request', result: null, eventErrors: [], error, ...none };
+}
+
+/** One run from load to result. */
+class Run {
+  readonly #request: GuestInput;
+  readonly #machine: Machine;
+  #phase: Phase = 'load';
+  #result = 'null';
+  #eventErrors: EventError[] = [];
+
+  constructor(request: GuestInput, clock: () => number, host: (frame: string) => string) {
+    this.#request = request;
+    this.#machine = new Machine(request, { clock, host }, (machine) => new Output(machine));
+  }
+
+  execute(): string {
+    let error: ErrorInfo | null = null;
+    try {
+      this.#phases();
+    } catch (thrown) {
+      error = this.#explain(thrown);
+    }
+    const machine = this.#machine;
+    machine.output.flush();
+    const head = stringify({ ok: error === null, phase: this.#phase, eventErrors: this.#eventErrors, error });
+    const usage = stringify({
+      fuel: machine.fuel,
+      peakMemoryBytes: Math.max(machine.peak, machine.used),
+      toolCalls: machine.toolCalls,
+      outputBytes: machine.output.bytes,
+    });
+    return `${head.slice(0, -1)},"result":${error === null ? this.#result : 'null'},${usage.slice(1)}`;
+  }
+
+  #phases(): void {
+    const { globals, files, call, events } = this.#request;
+    const machine = this.#machine;
+    defineGlobal(machine, 'self', SELF);
+    for (const name of Object.keys(globals)) defineGlobal(machine, name, decode(machine, globals[name] ?? null));
+    const program = new Program(machine);
+    program.load(files);
+    this.#phase = 'exec';
+    program.commands(files);
+    if (call !== null) {
+      this.#phase = 'call';
+      this.#result = program.call(call);
+    }
+    if (events.length > 0) {
+      this.#phase = 'events';
+      this.#eventErrors = program.deliver(events);
+    }
+  }
+
+  #explain(thrown: unknown): ErrorInfo {
+    if (thrown instanceof Failure) return thrown.info();
+    if (thrown instanceof Stop) return thrown.info;
+    return internal(thrown, this.#machine.place());
+  }
+}

@@ -1,0 +1,107 @@
+import { DATA_FUEL, textBytes, VALUE_BYTES } from './costs.ts';
+import type { Frame } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { Bytes, type Container, Dict, Fault, Handle, List, Time, type Value } from './values.ts';
+
+const ITEM = VALUE_BYTES.item.amount;
+const ENTRY = VALUE_BYTES.entry.amount;
+const OTHER = VALUE_BYTES.other.amount;
+
+/** Bytes of a list of so many items, without what its items count. */
+export function listBytes(items: number): number {
+  return VALUE_BYTES.list.amount + ITEM * items;
+}
+
+/** Bytes of one more entry in a map, without what its value counts. */
+export function entryBytes(key: string): number {
+  return ENTRY + VALUE_BYTES.unit.amount * key.length;
+}
+
+/** Bytes of a frame. */
+export function frameBytes(slots: number): number {
+  return VALUE_BYTES.frame.amount + VALUE_BYTES.slot.amount * slots;
+}
+
+/**
+ * The census: bytes of everything a script can still reach. Walks with a list of its own, so that no nesting overflows
+ * the stack. What statements in progress allocated counts too, garbage or not, because only the JavaScript stack knows.
+ */
+export function countLive(machine: Machine): number {
+  const census = new Census(machine.nextCensus());
+  for (const value of machine.globals.values()) census.add(value);
+  for (const text of machine.codePoints.held()) census.add(text);
+  for (let frame = machine.frame; frame !== null; frame = frame.parent) census.frame(frame);
+  census.walk();
+  machine.spend(Math.floor(census.visited / DATA_FUEL.census.amount));
+  return census.bytes + machine.temp + machine.output.heldBytes;
+}
+
+class Census {
+  bytes = 0;
+  visited = 0;
+  readonly #number: number;
+  readonly #pending: Container[] = [];
+
+  constructor(number: number) {
+    this.#number = number;
+  }
+
+  frame(frame: Frame): void {
+    this.bytes += frameBytes(frame.slots.length) + frame.held;
+    for (const value of frame.slots) if (value !== undefined) this.add(value);
+    this.add(frame.last);
+    this.add(frame.out);
+    for (const value of frame.keep ?? []) this.add(value);
+    for (const value of frame.rare?.extra?.values() ?? []) this.add(value);
+    this.visited += frame.slots.length;
+  }
+
+  /** Counts a value itself and puts what is in it off. */
+  add(value: Value): void {
+    if (typeof value === 'string') this.bytes += textBytes(value.length);
+    else if (typeof value === 'object' && value !== null) this.#object(value);
+  }
+
+  walk(): void {
+    for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
+      if (next instanceof List) {
+        this.visited += next.items.length;
+        for (const item of next.items) this.add(item);
+      } else {
+        this.visited += next.entries.size;
+        for (const [key, value] of next.entries) {
+          this.bytes += entryBytes(key);
+          this.add(value);
+        }
+      }
+    }
+  }
+
+  #object(value: Exclude<Value, null | boolean | number | string>): void {
+    if (value instanceof List || value instanceof Dict) {
+      if (value.census === this.#number) return;
+      value.census = this.#number;
+      this.bytes += value instanceof List ? listBytes(value.items.length) : VALUE_BYTES.map.amount;
+      this.#pending.push(value);
+    } else {
+      this.bytes += OTHER + contentBytes(value);
+      if (value instanceof Fault) this.add(value.fields);
+    }
+  }
+}
+
+/** Bytes of what a value that is no container carries, besides `VALUE_BYTES.other`. */
+export function contentBytes(value: Exclude<Value, null | boolean | number | string>): number {
+  if (value instanceof Bytes) return value.base64.length;
+  if (value instanceof Time) return 2 * value.text.length;
+  if (value instanceof Handle) return 2 * (value.kind.length + value.id.length);
+  return 0;
+}
+
+/** Counts a value that exists already towards the statement in progress, which holds it though no variable does. */
+export function retain(machine: Machine, frame: Frame, value: Value): void {
+  if (typeof value === 'string') machine.temp += textBytes(value.length);
+  if (typeof value !== 'object' || value === null) return;
+  frame.keep ??= [];
+  frame.keep.push(value);
+}

@@ -1,0 +1,101 @@
+import type { LimitKey } from '../wire/protocol.ts';
+import { encode, encodeText } from './codec.ts';
+import type { Machine } from './machine.ts';
+import { display } from './text.ts';
+import { utf8Bytes } from './utf8.ts';
+import type { Value } from './values.ts';
+
+/** Buffered JSON beyond which a frame is sent, in UTF-16 units. */
+const FLUSH_UNITS = 64 * 1024;
+/** Meter checks after which anything buffered is sent. The guest has no clock; this is a few milliseconds of work. */
+const FLUSH_CHECKS = 64;
+
+/** What scripts say, on its way to the host: sized, buffered, sent in `out` frames. */
+export class Output {
+  /** Bytes emitted so far, line feeds included. */
+  bytes = 0;
+  #scratch = 0;
+  #emits: string[] = [];
+  #values: string[] = [];
+  #whispers: string[] = [];
+  #units = 0;
+  #checks = 0;
+  readonly #machine: Machine;
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+  }
+
+  /** Bytes of what is buffered, for the census. */
+  get heldBytes(): number {
+    return 2 * this.#units;
+  }
+
+  /** One `emit`: its text and its value (P30). Nothing is said of an emit that breaches a limit. */
+  emit(value: Value): void {
+    const text = display(this.#machine, value).toWellFormed();
+    this.#count(text);
+    const textJson = encodeText(this.#machine, text);
+    const valueJson = typeof value === 'string' ? textJson : encode(this.#machine, value, 'public');
+    this.#emits.push(textJson);
+    this.#values.push(valueJson);
+    this.#buffered(textJson.length + valueJson.length);
+  }
+
+  /** One whisper, both sides in their String form (ruling 13). */
+  whisper(handle: Value, data: Value): void {
+    const to = encodeText(this.#machine, display(this.#machine, handle));
+    const text = display(this.#machine, data).toWellFormed();
+    this.#scratch = this.#sized('scratchBytes', this.#scratch + utf8Bytes(this.#machine, text) + 1, 'whispered');
+    const json = `{"to":${to},"text":${encodeText(this.#machine, text)}}`;
+    this.#whispers.push(json);
+    this.#buffered(json.length);
+  }
+
+  /** Called at every look at the clocks. */
+  tick(): void {
+    if (this.#units > 0 && ++this.#checks >= FLUSH_CHECKS) this.flush();
+  }
+
+  /** Sends what is buffered. */
+  flush(): void {
+    this.#checks = 0;
+    if (this.#units === 0) return;
+    const [emits, values, whispers] = [this.#emits, this.#values, this.#whispers].map((list) => list.join(','));
+    this.#emits = [];
+    this.#values = [];
+    this.#whispers = [];
+    this.#units = 0;
+    this.#machine.ports.host(`{"t":"out","emits":[${emits}],"values":[${values}],"whispers":[${whispers}]}`);
+  }
+
+  #buffered(units: number): void {
+    this.#units += units;
+    if (this.#units >= FLUSH_UNITS) this.flush();
+  }
+
+  #count(text: string): void {
+    const most = this.#machine.limits.lineBytes;
+    let total = this.bytes;
+    for (let start = 0; start <= text.length; ) {
+      const feed = text.indexOf('\n', start);
+      const end = feed < 0 ? text.length : feed;
+      const line = utf8Bytes(this.#machine, text.slice(start, end));
+      if (line > most) this.#refuse('lineBytes', line, `a line of ${line} bytes was emitted, more than the ${most} allowed`);
+      total += line + 1;
+      start = end + 1;
+    }
+    this.bytes = this.#sized('outputBytes', total, 'emitted');
+  }
+
+  #sized(limit: 'outputBytes' | 'scratchBytes', bytes: number, what: string): number {
+    const allowed = this.#machine.limits[limit];
+    if (bytes > allowed)
+      this.#refuse(limit, bytes, `the program ${what} ${bytes} bytes in all, more than the ${allowed} allowed`);
+    return bytes;
+  }
+
+  #refuse(limit: LimitKey, used: number, message: string): never {
+    return this.#machine.breach(limit, used, message, 'say less, or keep large data in a tool and say where it is');
+  }
+}

@@ -1,0 +1,61 @@
+import type { Exec } from './context.ts';
+import type { FramePlace } from './errors.ts';
+import type { Slot } from './frame.ts';
+import type { Scope } from './scope.ts';
+
+/** A compiled body and what its frames need. */
+export interface Compiled {
+  readonly scope: Scope;
+  readonly body: Exec;
+  /** As many unset variables as a frame has. */
+  readonly blank: readonly Slot[];
+  /** Deepest static evaluation depth in it. */
+  readonly deepest: number;
+}
+
+/** A procedure, compiled at its first call. */
+export class Procedure {
+  readonly name: string;
+  readonly place: FramePlace;
+  readonly needs: readonly string[];
+  readonly optional: readonly string[];
+  readonly #compile: (checked: boolean) => Compiled;
+  #compiled: Compiled | undefined;
+  #checked: Compiled | undefined;
+
+  constructor(place: FramePlace, needs: readonly string[], optional: readonly string[], compile: (checked: boolean) => Compiled) {
+    this.name = place.name;
+    this.place = place;
+    this.needs = needs;
+    this.optional = optional;
+    this.#compile = compile;
+  }
+
+  get compiled(): Compiled {
+    this.#compiled ??= this.#compile(false);
+    return this.#compiled;
+  }
+
+  /** With a check of the evaluation depth at every statement. */
+  get checked(): Compiled {
+    this.#checked ??= this.#compile(true);
+    return this.#checked;
+  }
+
+  /** Whether so many arguments are right (P5). */
+  accepts(count: number): boolean {
+    return count >= this.needs.length && count <= this.needs.length + this.optional.length;
+  }
+
+  /** The message of code 4. */
+  countMessage(given: number): string {
+    const most = this.needs.length + this.optional.length;
+    const range = most === this.needs.length ? `${most}` : `${this.needs.length} to ${most}`;
+    const names = [list('needs', this.needs), list('optional', this.optional)].filter((part) => part !== '').join('; ');
+    return `procedure '${this.name}' takes ${range} argument${range === '1' ? '' : 's'}${names === '' ? '' : ` (${names})`}, got ${given}`;
+  }
+}
+
+function list(clause: string, names: readonly string[]): string {
+  return names.length === 0 ? '' : `${clause} ${names.join(', ')}`;
+}

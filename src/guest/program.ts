@@ -1,0 +1,160 @@
+import type { EventHandler, SourceFile, Procedure as Tree } from '../../grammar/ast.ts';
+import type { EventError, EventInput, GuestInput } from '../wire/protocol.ts';
+import { decode, encode } from './codec.ts';
+import type { Linkage } from './context.ts';
+import { STEP_FUEL } from './costs.ts';
+import { codeOf, Failure, type FramePlace } from './errors.ts';
+import { Events, eventObject, type Registration } from './events.ts';
+import { Frame, rareOf, type Slot } from './frame.ts';
+import { checkDepth, invoke } from './invoke.ts';
+import type { Machine } from './machine.ts';
+import { Procedure } from './procedure.ts';
+import { toText } from './text.ts';
+import { type Body, compileAlone, compileBodies, compileUnit } from './unit.ts';
+import type { Value } from './values.ts';
+
+/** A program in its phases: load, commands, call, events. Each throws what ends the run. */
+export class Program implements Linkage {
+  readonly machine: Machine;
+  readonly linkage: Linkage = this;
+  readonly #procedures = new Map<string, Procedure>();
+  readonly #events = new Events();
+  #byLowerCase: Map<string, string> | undefined;
+
+  constructor(machine: Machine) {
+    this.machine = machine;
+  }
+
+  /** Registers procedures, then event handlers, of all files; only the names of events are evaluated. */
+  load(files: readonly SourceFile[]): void {
+    for (const file of files) for (const tree of file.procedures) this.#define(file, tree);
+    for (const file of files) for (const tree of file.events) this.#register(file, tree);
+  }
+
+  /** Runs all command blocks in order in one fork, so that later ones see earlier variables. */
+  commands(files: readonly SourceFile[]): void {
+    const { machine } = this;
+    const bodies: (Body & { readonly place: FramePlace })[] = files.flatMap((file) =>
+      file.commands.map((block) => ({ file, block: block.body, place: { name: 'Command Block', file, at: block.s } })),
+    );
+    const [first] = bodies;
+    if (first === undefined) return;
+    let code = compileBodies(this, bodies, 'command', [], false);
+    if (code.deepest > machine.limits.evalDepth) code = compileBodies(this, bodies, 'command', [], true);
+    const frame = new Frame(null, first.place, code.scope, code.blank.slice(), 1, 0);
+    rareOf(frame).id = machine.forkId;
+    machine.enter(frame, first.place.at);
+    for (const [index, run] of code.bodies.entries()) {
+      frame.place = bodies[index]?.place ?? first.place;
+      run(frame);
+    }
+    machine.leave(frame);
+  }
+
+  /** Calls a procedure for the host and gives its value as JSON. A wrong count is code 4 (ruling 14). */
+  call({ name, args }: NonNullable<GuestInput['call']>): string {
+    const { machine } = this;
+    const procedure = this.procedure(name);
+    if (procedure === undefined) return machine.fail('ProcNotFound', `procedure '${name}' not found`, this.#hint(name));
+    const values: Slot[] = args.map((arg) => decode(machine, arg));
+    if (!procedure.accepts(values.length)) machine.fail('ArgMismatch', procedure.countMessage(values.length));
+    const value = this.#enter(procedure, values);
+    return encode(machine, value, 'public');
+  }
+
+  /** Delivers events in order; what a handler raises is reported, and the next one still runs (ruling 16). */
+  deliver(events: readonly EventInput[]): EventError[] {
+    const { machine } = this;
+    const errors: EventError[] = [];
+    for (const [index, event] of events.entries()) {
+      const { eventCount } = machine.limits;
+      if (index >= eventCount)
+        machine.breach(
+          'eventCount',
+          events.length,
+          `${events.length} events were to be delivered, more than the ${eventCount} allowed`,
+        );
+      const handlers = this.#events.of(event.name);
+      if (handlers.length === 0) continue;
+      const object = eventObject(machine, event, `${machine.forkId}.event.${index + 1}`);
+      for (const registration of handlers) if (this.#events.has(registration)) this.#handle(registration, object, errors);
+    }
+    return errors;
+  }
+
+  procedure(name: string): Procedure | undefined {
+    return this.#procedures.get(name);
+  }
+
+  similar(name: string): string | undefined {
+    this.#byLowerCase ??= new Map([...this.#procedures.keys()].map((known) => [known.toLowerCase(), known]));
+    return this.#byLowerCase.get(name.toLowerCase());
+  }
+
+  clearEvent(name: string): void {
+    this.#events.clearEvent(name);
+  }
+
+  clearNamed(handler: string): void {
+    this.#events.clearNamed(handler);
+  }
+
+  #define(file: SourceFile, tree: Tree): void {
+    const { name } = tree.name;
+    const place = { name, file, at: tree.s };
+    const known = this.#procedures.get(name);
+    if (known !== undefined) {
+      const message = `procedure '${name}' is defined twice, in ${known.place.file.name} and in ${file.name}`;
+      throw new Failure(codeOf('Duplicate'), message, 'rename one of them', { file, at: tree.name.s }, []);
+    }
+    const needs = tree.needs.map((parameter) => parameter.name);
+    const optional = tree.optional.map((parameter) => parameter.name);
+    const body = { file, block: tree.body };
+    const compile = (checked: boolean) => compileUnit(this, body, 'procedure', [...needs, ...optional], checked);
+    this.#procedures.set(name, new Procedure(place, needs, optional, compile));
+  }
+
+  /** The name is evaluated in a fork of its own: no variable is set there, procedures and tools can be called. */
+  #register(file: SourceFile, tree: EventHandler): void {
+    const { machine } = this;
+    const alone = compileAlone(this, file, tree.event);
+    const place = { name: 'Event Name', file, at: tree.s };
+    const frame = new Frame(null, place, alone.scope, alone.blank.slice(), 1, 0);
+    machine.enter(frame, tree.s);
+    machine.spend(STEP_FUEL.statement.amount + alone.fuel);
+    const value = alone.eval(frame);
+    machine.at = tree.event.s;
+    const event = toText(machine, value);
+    machine.leave(frame);
+    const parameters = tree.as === undefined ? [] : [tree.as.name];
+    const body = { file, block: tree.body };
+    const compile = (checked: boolean) => compileUnit(this, body, 'event', parameters, checked);
+    const handler = new Procedure({ name: `Event: ${event}`, file, at: tree.s }, parameters, [], compile);
+    this.#events.register({ event, named: tree.named, handler });
+  }
+
+  #handle({ event, handler }: Registration, object: Value, errors: EventError[]): void {
+    try {
+      this.#enter(handler, handler.needs.length === 0 ? [] : [object]);
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown;
+      this.machine.unwind(null);
+      errors.push({ event, error: thrown.info() });
+    }
+  }
+
+  /** Runs something as the outermost frame. */
+  #enter(procedure: Procedure, values: readonly Slot[]): Value {
+    const { machine } = this;
+    checkDepth(machine, procedure.name, 1, 0);
+    const slots = [...values, ...procedure.compiled.blank.slice(values.length)];
+    return invoke(machine, procedure, slots, procedure.place.at, 0);
+  }
+
+  #hint(name: string): string {
+    const similar = this.similar(name);
+    return similar === undefined
+      ? 'give the name of a procedure of the loaded files'
+      : `did you mean '${similar}'? Names are case-sensitive`;
+  }
+}

@@ -1,0 +1,50 @@
+import type { AccessStep, Target } from '../../grammar/ast.ts';
+import { assignElement, type Step } from './assign.ts';
+import type { Context } from './context.ts';
+import { codeOf } from './errors.ts';
+import type { Frame } from './frame.ts';
+import type { Machine } from './machine.ts';
+import type { Value } from './values.ts';
+import { GLOBAL_HINT, globalMessage } from './variables.ts';
+
+/** Writes a value to a target. A container must have been marked as shared already if something else holds it. */
+export type Store = (frame: Frame, value: Value) => void;
+
+/** The target of `set` and `into` (language.md 5.3). Its keys are evaluated once, left to right, before anything is written. */
+export function compileTarget(context: Context, target: Target): Store {
+  const { machine } = context;
+  const { name } = target.name;
+  const slot = context.scope.slot(name);
+  const at = target.s;
+  const global = context.isGlobal(name);
+  if (target.steps.length === 0) {
+    return (frame, value) => {
+      if (global && frame.slots[slot] === undefined) refuseGlobal(machine, name, at);
+      frame.slots[slot] = value;
+    };
+  }
+  context.charge(target.steps.length);
+  const steps = target.steps.map((step) => compileStep(context, step));
+  return (frame, value) => {
+    if (global && frame.slots[slot] === undefined) refuseGlobal(machine, name, at);
+    const evaluated: Step[] = [];
+    for (const step of steps) evaluated.push(step(frame));
+    frame.slots[slot] = assignElement(machine, frame, frame.slots[slot] ?? null, evaluated, value, at);
+  };
+}
+
+function compileStep(context: Context, step: AccessStep): (frame: Frame) => Step {
+  const { s: at } = step;
+  if (step.k === 'field') {
+    const known = { key: step.name, field: true, at };
+    return () => known;
+  }
+  const index = context.expr(step.index);
+  return (frame) => ({ key: index(frame), field: false, at });
+}
+
+/** Code 43 (P7). */
+export function refuseGlobal(machine: Machine, name: string, at: number): never {
+  machine.at = at;
+  throw machine.failure(codeOf('WriteViolation'), globalMessage(name), GLOBAL_HINT);
+}

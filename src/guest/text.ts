@@ -1,0 +1,201 @@
+import { DATA_FUEL, MAX_NESTING, textBytes } from './costs.ts';
+import type { Machine } from './machine.ts';
+import { Bytes, type Container, Dict, type Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
+
+const UNITS_PER_FUEL = DATA_FUEL.text.amount;
+
+/**
+ * A number as text (language.md 3.4): the shortest digits that read back as the same number, never with an exponent.
+ */
+export function numberText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN';
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
+  if (Object.is(value, -0)) return '-0';
+  const text = String(value);
+  const mark = text.indexOf('e');
+  return mark < 0 ? text : withoutExponent(text.slice(0, mark), Number(text.slice(mark + 1)));
+}
+
+function withoutExponent(mantissa: string, exponent: number): string {
+  const sign = mantissa.startsWith('-') ? '-' : '';
+  const [whole = '', fraction = ''] = mantissa.slice(sign.length).split('.');
+  const digits = whole + fraction;
+  const point = whole.length + exponent;
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  if (point >= digits.length) return sign + digits + '0'.repeat(point - digits.length);
+  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+}
+
+const PLAIN = /^[ !#-[\]-~]*$/;
+const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['"', '\\"'],
+  ['\\', '\\\\'],
+  ['\x07', '\\a'],
+  ['\b', '\\b'],
+  ['\f', '\\f'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+  ['\v', '\\v'],
+]);
+
+/** A text in quotes, as it shows inside lists and maps (language.md 3.5): like Go's `%q`. */
+export function quote(text: string): string {
+  return `"${quotedBody(text)}"`;
+}
+
+function quotedBody(text: string): string {
+  if (PLAIN.test(text)) return text;
+  let quoted = '';
+  for (const character of text) quoted += SHORT_ESCAPES.get(character) ?? escaped(character);
+  return quoted;
+}
+
+function escaped(character: string): string {
+  if (PRINTABLE.test(character)) return character;
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20 || code === 0x7f) return `\\x${hex(code, 2)}`;
+  if (code >= 0xd800 && code < 0xe000) return '\\ufffd';
+  return code < 0x10000 ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
+}
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0');
+}
+
+/** A value by itself as text: what `emit` says. Nil is `nil` (P30). Charged before it is made. */
+export function display(machine: Machine, value: Value): string {
+  if (typeof value === 'string') return value;
+  if (isSimple(value)) return charged(machine, simpleText(value));
+  const printer = new Printer(machine);
+  printer.container(value, 1);
+  return printer.finish();
+}
+
+/** ToString (language.md 4.6): as {@link display}, except that nil is empty text. */
+export function toText(machine: Machine, value: Value): string {
+  if (typeof value === 'string') return value;
+  return value === null ? '' : display(machine, value);
+}
+
+type Simple = Exclude<Value, Container>;
+
+function isSimple(value: Value): value is Simple {
+  return !(value instanceof List || value instanceof Dict);
+}
+
+function simpleText(value: Exclude<Simple, string>): string {
+  if (typeof value === 'number') return numberText(value);
+  if (typeof value === 'boolean') return value ? 'true' : 'false';
+  if (value === null) return 'nil';
+  if (value instanceof Fuzzy) return numberText(value.degree);
+  if (value instanceof Time) return value.text;
+  if (value instanceof Bytes) return `bytes(${value.length})`;
+  if (value instanceof Handle) return `<handle ${value.kind}>`;
+  return faultText(value);
+}
+
+function faultText(fault: Fault): string {
+  const message = fault.fields.entries.get('message') ?? null;
+  const text = message === null || message === '' || !isSimple(message) ? '(unspecified)' : message;
+  return `error: ${typeof text === 'string' ? text : simpleText(text)}`;
+}
+
+function charged(machine: Machine, text: string): string {
+  machine.spend(Math.floor(text.length / UNITS_PER_FUEL));
+  machine.charge(textBytes(text.length));
+  return text;
+}
+
+/** Units that are quoted, and at most charged for, at once. */
+const CHUNK = 8192;
+
+/** Writes the text of a list or map piece by piece, each charged before it is added. */
+class Printer {
+  #text = '';
+  #unspent = 0;
+  readonly #machine: Machine;
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+    machine.charge(textBytes(0));
+  }
+
+  finish(): string {
+    this.#machine.spend(Math.floor(this.#unspent / UNITS_PER_FUEL));
+    return this.#text;
+  }
+
+  container(value: Container, depth: number): void {
+    if (depth > MAX_NESTING) tooDeep(this.#machine, 'turned into text');
+    if (value instanceof List) this.#list(value, depth);
+    else this.#map(value, depth);
+  }
+
+  #list(list: List, depth: number): void {
+    this.#add('[');
+    let separator = '';
+    for (const item of list.items) {
+      this.#add(separator);
+      this.#item(item, depth);
+      separator = ', ';
+    }
+    this.#add(']');
+  }
+
+  #map(map: Dict, depth: number): void {
+    this.#add('{');
+    let separator = '';
+    for (const [key, item] of map.entries) {
+      this.#add(separator);
+      this.#quoted(key);
+      this.#add(': ');
+      this.#item(item, depth);
+      separator = ', ';
+    }
+    this.#add('}');
+  }
+
+  #item(item: Value, depth: number): void {
+    if (typeof item === 'string') this.#quoted(item);
+    else if (isSimple(item)) this.#add(simpleText(item));
+    else this.container(item, depth + 1);
+  }
+
+  /** Quoting may make a text much longer, so a long one is quoted in parts. */
+  #quoted(text: string): void {
+    this.#add('"');
+    for (let start = 0; start < text.length; ) {
+      const end = boundary(text, start + CHUNK);
+      this.#add(quotedBody(text.slice(start, end)));
+      start = end;
+    }
+    this.#add('"');
+  }
+
+  #add(piece: string): void {
+    this.#machine.chargeUnits(this.#text.length, piece.length);
+    this.#text += piece;
+    this.#unspent += piece.length;
+    if (this.#unspent < CHUNK) return;
+    this.#machine.spend(Math.floor(this.#unspent / UNITS_PER_FUEL));
+    this.#unspent = 0;
+  }
+}
+
+/** The first index from `index` on that does not cut a surrogate pair. */
+function boundary(text: string, index: number): number {
+  if (index >= text.length) return text.length;
+  const unit = text.charCodeAt(index);
+  return unit >= 0xdc00 && unit < 0xe000 ? index + 1 : index;
+}
+
+/** Code 37: a value nests deeper than anything that walks through it goes. */
+export function tooDeep(machine: Machine, what: string): never {
+  return machine.fail(
+    'ResourceExhaustion',
+    `a value nested deeper than ${MAX_NESTING} levels cannot be ${what}`,
+    'keep lists and maps flatter, or take the inner part out first',
+  );
+}

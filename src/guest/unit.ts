@@ -1,0 +1,79 @@
+import type { Block, Expr, SourceFile } from '../../grammar/ast.ts';
+import { compileBlock } from './blocks.ts';
+import { type Compilers, Context, type Eval, type Exec, type Linkage, type UnitKind } from './context.ts';
+import { compileExpr } from './expressions.ts';
+import type { Slot } from './frame.ts';
+import type { Machine } from './machine.ts';
+import type { Compiled } from './procedure.ts';
+import { Scope } from './scope.ts';
+
+const COMPILERS: Compilers = { expr: compileExpr, block: compileBlock };
+
+/** What all units of a run are compiled against. */
+export interface Run {
+  readonly machine: Machine;
+  readonly linkage: Linkage;
+}
+
+/** One block with the source it stands in. */
+export interface Body {
+  readonly file: SourceFile;
+  readonly block: Block;
+}
+
+/**
+ * Compiles a procedure or event handler. Only where `last` occurs is it kept: the first one found makes the unit be
+ * compiled again.
+ */
+export function compileUnit(run: Run, body: Body, kind: UnitKind, parameters: readonly string[], checked: boolean): Compiled {
+  const { bodies, ...rest } = compileBodies(run, [body], kind, parameters, checked);
+  const [only] = bodies;
+  if (only === undefined) throw new RangeError('a unit has no body');
+  return { ...rest, body: only };
+}
+
+/** Several blocks that share their variables: the command blocks of a run. */
+export interface CompiledBodies extends Omit<Compiled, 'body'> {
+  readonly bodies: readonly Exec[];
+}
+
+export function compileBodies(
+  run: Run,
+  bodies: readonly Body[],
+  kind: UnitKind,
+  parameters: readonly string[],
+  checked: boolean,
+  keepsLast = false,
+): CompiledBodies {
+  const scope = new Scope();
+  for (const name of parameters) scope.parameter(name);
+  let sawLast = false;
+  let deepest = 0;
+  const compiled = bodies.map(({ file, block }) => {
+    const context = new Context(run.machine, run.linkage, COMPILERS, file, { kind, scope, keepsLast, checked });
+    const exec = compileBlock(context, block);
+    sawLast ||= context.sawLast;
+    deepest = Math.max(deepest, context.deepest);
+    return exec;
+  });
+  if (sawLast && !keepsLast) return compileBodies(run, bodies, kind, parameters, checked, true);
+  const blank: Slot[] = new Array<Slot>(scope.size).fill(undefined);
+  return { scope, bodies: compiled, blank, deepest };
+}
+
+/** An expression that stands alone: the name of an event. */
+export interface CompiledExpr {
+  readonly scope: Scope;
+  readonly blank: readonly Slot[];
+  readonly eval: Eval;
+  /** Fuel of its operations, to be charged before it is evaluated. */
+  readonly fuel: number;
+}
+
+export function compileAlone(run: Run, file: SourceFile, expr: Expr): CompiledExpr {
+  const scope = new Scope();
+  const unit = { kind: 'event', scope, keepsLast: true, checked: false } as const;
+  const context = new Context(run.machine, run.linkage, COMPILERS, file, unit);
+  const { compiled, cost } = context.separately(() => context.expr(expr));
+  return { scope, blank: new Array<Slot>(scope.size).fill(undefined), eval: compiled, fuel: cost };
+}

@@ -1,0 +1,158 @@
+/**
+ * What a script computes with (language.md 3). Strings, numbers, booleans and nil are JavaScript's own; everything else is
+ * one of the classes below.
+ *
+ * Lists and maps have value semantics without being copied (P25): a container that is reachable in more than one way has
+ * `shared` set for good and is copied before a write; one that is not is written in place. Whoever stores a container in a
+ * second place calls {@link share}.
+ */
+export type Value = null | boolean | number | string | List | Dict | Bytes | Time | Fuzzy | Fault | Handle;
+
+/** A list or a map: what has elements. */
+export type Container = List | Dict;
+
+/** The names `typeof` gives (language.md 3.1). */
+export type TypeName =
+  | 'string'
+  | 'number'
+  | 'boolean'
+  | 'nil'
+  | 'list'
+  | 'map'
+  | 'bytes'
+  | 'timedate'
+  | 'fuzzy'
+  | 'error'
+  | 'handle';
+
+/** A list. `items` is dense. */
+export class List {
+  shared = false;
+  /** Number of the last census that met this list: each counts once, however many places hold it. */
+  census = 0;
+  items: Value[];
+  constructor(items: Value[]) {
+    this.items = items;
+  }
+}
+
+/** A map: text keys in insertion order (P9). */
+export class Dict {
+  shared = false;
+  census = 0;
+  entries: Map<string, Value>;
+  constructor(entries: Map<string, Value>) {
+    this.entries = entries;
+  }
+}
+
+/** Raw bytes: scripts can only pass them on and compare them, so they stay in the canonical base64 they came in. */
+export class Bytes {
+  shared = true;
+  readonly base64: string;
+  readonly length: number;
+  constructor(base64: string) {
+    this.base64 = base64;
+    const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
+    this.length = (base64.length / 4) * 3 - padding;
+  }
+}
+
+/** A point in time: the RFC 3339 text, and the instant as seconds and nanoseconds for comparing. */
+export class Time {
+  shared = true;
+  readonly text: string;
+  readonly seconds: number;
+  readonly nanos: number;
+  constructor(text: string, seconds: number, nanos: number) {
+    this.text = text;
+    this.seconds = seconds;
+    this.nanos = nanos;
+  }
+}
+
+/** A degree of truth, 0…1. */
+export class Fuzzy {
+  shared = true;
+  readonly degree: number;
+  constructor(degree: number) {
+    this.degree = Math.min(1, Math.max(0, degree));
+  }
+}
+
+/** An error as a value, made by tools; it is never truthy (language.md 3.2). Usually has `code`, `message`, `details`. */
+export class Fault {
+  shared = true;
+  readonly fields: Dict;
+  constructor(fields: Dict) {
+    this.fields = fields;
+    fields.shared = true;
+  }
+}
+
+/** An opaque reference made by a tool. The id is never shown to a script. */
+export class Handle {
+  shared = true;
+  readonly kind: string;
+  readonly id: string;
+  constructor(kind: string, id: string) {
+    this.kind = kind;
+    this.id = id;
+  }
+}
+
+/** Name of a value's type, as `typeof` gives it. */
+export function typeName(value: Value): TypeName {
+  switch (typeof value) {
+    case 'string':
+      return 'string';
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    default:
+      if (value === null) return 'nil';
+      if (value instanceof List) return 'list';
+      if (value instanceof Dict) return 'map';
+      if (value instanceof Bytes) return 'bytes';
+      if (value instanceof Time) return 'timedate';
+      if (value instanceof Fuzzy) return 'fuzzy';
+      if (value instanceof Fault) return 'error';
+      return 'handle';
+  }
+}
+
+/** Seconds of 0001-01-01T00:00:00Z, the zero time, which is not truthy. */
+export const ZERO_TIME_SECONDS = -62_135_596_800;
+
+/** Whether a condition holds (language.md 3.2). */
+export function truthy(value: Value): boolean {
+  switch (typeof value) {
+    case 'boolean':
+      return value;
+    case 'string':
+      return value !== '';
+    case 'number':
+      return value !== 0;
+    default:
+      if (value === null) return false;
+      if (value instanceof List) return value.items.length > 0;
+      if (value instanceof Dict) return value.entries.size > 0;
+      if (value instanceof Bytes) return value.length > 0;
+      if (value instanceof Time) return value.seconds !== ZERO_TIME_SECONDS || value.nanos !== 0;
+      if (value instanceof Fuzzy) return value.degree > 0.5;
+      if (value instanceof Fault) return false;
+      return true;
+  }
+}
+
+/** Whether a value has elements that can be read and written. */
+export function isContainer(value: Value | undefined): value is Container {
+  return value instanceof List || value instanceof Dict;
+}
+
+/** To be called on a value that gets a second place: from now on it is copied before it is written. */
+export function share(value: Value): Value {
+  if (typeof value === 'object' && value !== null) value.shared = true;
+  return value;
+}

@@ -1,0 +1,256 @@
+import type { SourceFile } from '../../grammar/ast.ts';
+import { parse } from '../../grammar/parse.ts';
+import { boot } from '../../src/guest/main.ts';
+import { defaultLimits, type LimitOptions } from '../../src/sandbox/limits.ts';
+import type { ErrorInfo } from '../../src/wire/errors.ts';
+import type {
+  EventInput,
+  GuestCall,
+  GuestInput,
+  GuestReply,
+  GuestResult,
+  OutFrame,
+  TaggedJson,
+  Whisper,
+} from '../../src/wire/protocol.ts';
+
+/** A variable of the calling fork, as the guest answers `var.get` and `var.set`. */
+export interface VarAnswer {
+  readonly found: boolean;
+  readonly value: TaggedJson;
+  readonly error: string | null;
+}
+
+/** What a test tool may do while its call is open. */
+export interface ToolIo {
+  readonly call: GuestCall;
+  getVar(name: string): VarAnswer;
+  setVar(name: string, value: TaggedJson): VarAnswer;
+}
+
+/** A test tool: gives tagged JSON, or throws {@link Raise} or {@link Halt}. */
+export type TestTool = (args: readonly TaggedJson[], io: ToolIo) => TaggedJson;
+
+/** What a test tool throws to raise an error that the script may catch. */
+export class Raise extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** What a test tool throws to end the run. */
+export class Halt extends Error {
+  readonly error: ErrorInfo;
+  constructor(error: ErrorInfo) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+/** How a test runs a program; all parts have defaults. */
+export interface DriveOptions {
+  /** Procedure called after the commands. */
+  readonly call?: string | null;
+  readonly args?: readonly TaggedJson[];
+  readonly globals?: Readonly<Record<string, TaggedJson>>;
+  readonly events?: readonly EventInput[];
+  readonly limits?: LimitOptions;
+  readonly turn?: boolean;
+  readonly forkId?: string;
+  /** By canonical name, e.g. `tool.t.echo`; an unknown tool is code 3. */
+  readonly tools?: Readonly<Record<string, TestTool>>;
+  /** Lines for `promptuser`; null: there is no standard input. */
+  readonly stdin?: readonly string[] | null;
+  /** Answers `ask`. */
+  readonly ask?: TestTool;
+  readonly clock?: () => number;
+}
+
+/** What came out of a run. */
+export interface Driven extends GuestResult {
+  readonly emits: readonly string[];
+  readonly values: readonly TaggedJson[];
+  readonly whispers: readonly Whisper[];
+  readonly calls: readonly GuestCall[];
+  /** The `out` frames as they came, and where calls came in between. */
+  readonly frames: readonly ('call' | OutFrame)[];
+  /** Syntax errors; the guest was not started then. */
+  readonly errors: readonly {
+    readonly line: number;
+    readonly column: number;
+    readonly message: string;
+    readonly hint?: string;
+  }[];
+}
+
+/**
+ * Parses sources and runs them in the guest, in this process, as the worker would in an isolate. Commands run, then
+ * `call`, then `events`. With a syntax error the result has phase `parse` and code NS15.
+ */
+export function drive(sources: string | readonly string[], options: DriveOptions = {}): Driven {
+  const files: SourceFile[] = [];
+  for (const [index, text] of (typeof sources === 'string' ? [sources] : sources).entries()) {
+    const parsed = parse(text, { name: index === 0 ? 'test.ns' : `test${index + 1}.ns` });
+    if (!parsed.ok) return unparsed(parsed.errors);
+    files.push(parsed.file);
+  }
+  return driveFiles(files, options);
+}
+
+/** As {@link drive}, for trees. */
+export function driveFiles(files: readonly SourceFile[], options: DriveOptions): Driven {
+  const host = new FakeHost(options);
+  const input: GuestInput = {
+    files,
+    globals: options.globals ?? {},
+    call: options.call === undefined || options.call === null ? null : { name: options.call, args: options.args ?? [] },
+    events: options.events ?? [],
+    limits: { ...defaultLimits('run'), ...options.limits },
+    forkId: options.forkId ?? 'fork',
+    turn: options.turn ?? false,
+    stdin: options.stdin !== undefined && options.stdin !== null,
+  };
+  const run = boot(options.clock ?? (() => 0), (frame) => host.receive(frame));
+  const result: GuestResult = JSON.parse(run(JSON.stringify(input)));
+  return { ...result, ...host.seen, errors: [] };
+}
+
+function unparsed(errors: Driven['errors']): Driven {
+  const [first] = errors;
+  const error: ErrorInfo = {
+    kind: 'syntax',
+    code: 'NS15',
+    nsCode: 15,
+    name: 'Syntax',
+    message: first?.message ?? '',
+    source: 'test.ns',
+    line: first?.line ?? null,
+    column: first?.column ?? null,
+    stack: [],
+  };
+  return {
+    ok: false,
+    phase: 'parse',
+    result: null,
+    eventErrors: [],
+    error,
+    fuel: 0,
+    peakMemoryBytes: 0,
+    toolCalls: 0,
+    outputBytes: 0,
+    emits: [],
+    values: [],
+    whispers: [],
+    calls: [],
+    frames: [],
+    errors,
+  };
+}
+
+type Answer = { readonly t: 'var' } & VarAnswer;
+
+/** Stands in for the worker and the host: gathers output, answers calls at once. */
+class FakeHost {
+  readonly seen = {
+    emits: [] as string[],
+    values: [] as TaggedJson[],
+    whispers: [] as Whisper[],
+    calls: [] as GuestCall[],
+    frames: [] as ('call' | OutFrame)[],
+  };
+  readonly #options: DriveOptions;
+  readonly #lines: string[];
+  #running: Dialogue | undefined;
+
+  constructor(options: DriveOptions) {
+    this.#options = options;
+    this.#lines = [...(options.stdin ?? [])];
+  }
+
+  receive(text: string): string {
+    const frame: OutFrame | GuestCall | Answer = JSON.parse(text);
+    if (frame.t === 'out') {
+      this.seen.emits.push(...frame.emits);
+      this.seen.values.push(...frame.values);
+      this.seen.whispers.push(...frame.whispers);
+      this.seen.frames.push(frame);
+      return '';
+    }
+    if (frame.t === 'var') {
+      if (this.#running === undefined) throw new Error('an answer without a question');
+      return JSON.stringify(this.#running.resume(frame));
+    }
+    this.seen.calls.push(frame);
+    this.seen.frames.push('call');
+    this.#running = new Dialogue((io) => this.#answer(frame, io), frame);
+    return JSON.stringify(this.#running.start());
+  }
+
+  #answer(call: GuestCall, io: ToolIo): TaggedJson {
+    if (call.t === 'prompt') {
+      const line = this.#lines.shift();
+      if (line === undefined) throw new Raise(26, 'failed to get user input: end of input');
+      return line;
+    }
+    if (call.t === 'ask') {
+      if (this.#options.ask === undefined) throw new Raise(9, `AgentModel '${call.model}' is not registered`);
+      return this.#options.ask([call.model, call.prompt, call.options], io);
+    }
+    const tool = this.#options.tools?.[call.name];
+    if (tool === undefined) throw new Raise(3, `tool '${call.name}' not found`);
+    return tool(call.args, io);
+  }
+}
+
+/** Thrown inside a tool to ask the guest something; the tool is then run again, with the answers so far. */
+class Question extends Error {
+  readonly ask: GuestReply;
+  constructor(ask: GuestReply) {
+    super('question');
+    this.ask = ask;
+  }
+}
+
+/**
+ * A tool is a plain function, yet its questions must be answered by returning from the host port. So it is run again from
+ * the start for every question, with the earlier answers at hand: test tools must do nothing else that matters before.
+ */
+class Dialogue {
+  readonly #tool: (io: ToolIo) => TaggedJson;
+  readonly #call: GuestCall;
+  readonly #answers: VarAnswer[] = [];
+
+  constructor(tool: (io: ToolIo) => TaggedJson, call: GuestCall) {
+    this.#tool = tool;
+    this.#call = call;
+  }
+
+  start(): GuestReply {
+    let next = 0;
+    const question = (ask: GuestReply): VarAnswer => {
+      const answer = this.#answers[next++];
+      if (answer === undefined) throw new Question(ask);
+      return answer;
+    };
+    try {
+      const value = this.#tool({
+        call: this.#call,
+        getVar: (name) => question({ t: 'var.get', name }),
+        setVar: (name, value) => question({ t: 'var.set', name, value }),
+      });
+      return { t: 'ok', value };
+    } catch (thrown) {
+      if (thrown instanceof Question) return thrown.ask;
+      if (thrown instanceof Raise) return { t: 'error', code: thrown.code, message: thrown.message };
+      if (thrown instanceof Halt) return { t: 'halt', error: thrown.error };
+      throw thrown;
+    }
+  }
+
+  resume({ found, value, error }: Answer): GuestReply {
+    this.#answers.push({ found, value, error });
+    return this.start();
+  }
+}
