@@ -50,7 +50,7 @@ function decodeTag(tag: string, keys: readonly string[], json: { readonly [key: 
 /** Undefined when the tag is unknown or its content is not of the right form. */
 function decodeContent(tag: string, content: TaggedJson, depth: number): Value | undefined {
   if (tag === '$error') {
-    const fields = content !== null && typeof content === 'object' ? decodeAt(content, depth + 1) : undefined;
+    const fields = content !== null && typeof content === 'object' ? decodeAt(content, depth) : undefined;
     return isValueMap(fields) ? new ErrorValue(fields) : undefined;
   }
   if (tag === '$fuzzy') return typeof content === 'number' ? new Fuzzy(content) : undefined;
@@ -138,7 +138,7 @@ class Encoder {
     if (value instanceof Handle) return this.#tag('$handle', value.id === '' ? value.kind : { kind: value.kind, id: value.id });
     return this.#nested(value, () => {
       if (Array.isArray(value) || isNumbers(value)) return this.#list(value);
-      if (value instanceof ErrorValue) return { $error: this.#map(Object.entries(value.fields)) };
+      if (value instanceof ErrorValue) return this.#spend(11, { $error: this.#map(Object.entries(value.fields)) });
       if (value instanceof Map) return this.#map(value.entries());
       if (!isValueMap(value)) return this.#refuse(`${describe(value)} is a class instance; return a plain object or list`);
       const symbol = Object.getOwnPropertySymbols(value)[0];
@@ -170,13 +170,14 @@ class Encoder {
 
   #map(entries: Iterable<readonly [unknown, unknown]>): TaggedJson {
     const map: Record<string, TaggedJson> = Object.create(null);
+    let count = 0;
     for (const [key, item] of entries) {
       if (item === undefined) continue;
       if (typeof key !== 'string') return this.#refuse(`the key ${String(key).slice(0, 40)} is a ${typeof key}; keys are text`);
       this.#path.push(key);
       const name = key.startsWith('$') ? `$${key}` : key;
       this.#text(name);
-      this.#spend(2, null);
+      this.#spend(count++ === 0 ? 1 : 2, null);
       map[name] = this.encode(item);
       this.#path.pop();
     }
@@ -189,7 +190,7 @@ class Encoder {
   }
 
   #tag(tag: string, content: TaggedJson): TaggedJson {
-    return this.#spend(JSON.stringify(content).length + tag.length + 5, { [tag]: content });
+    return this.#spend(Buffer.byteLength(JSON.stringify(content)) + tag.length + 5, { [tag]: content });
   }
 
   /** Long texts are refused by their length before their bytes are counted. */

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { matchesPattern, meets, parseCapability } from '../../src/tools/capability.ts';
+import { defineTool, Policy, PolicyGuard, type PolicyOptions, ToolRegistry } from '../../src/tools/index.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
+
+const run = (): null => null;
+const plain = defineTool({ name: 'tool.memory.Get', run });
+const trusted = defineTool({ name: 'tool.os.Getenv', requiresTrust: true, capabilities: ['env:read:HOME'], run });
+const admit = (policy: PolicyOptions | null, tool = plain): string | null =>
+  new PolicyGuard(policy === null ? null : new Policy(policy)).admit(tool, false);
+
+describe('the policy gate', () => {
+  it('A3-11.2-1: a tool that no allow pattern matches is denied, and an empty or missing list denies everything', () => {
+    for (const policy of [{}, { allow: [] }, { allow: ['tool.memory.put', 'memory.get', 'tool:memory:*'] }])
+      expect(admit(policy)).toContain("was not found in the policy's allow list");
+    for (const pattern of ['*', 'tool.memory.get', 'TOOL.Memory.*', '*.get', '*mem*'])
+      expect(admit({ allow: [pattern] })).toBeNull();
+  });
+
+  it('asks in the documented order: no policy, trust, deny, allow, capabilities, call limit', () => {
+    const deny = ['tool.os.*'];
+    const allow = ['*'];
+    const grants = ['env:read:HOME'];
+    expect(admit(null, trusted)).toContain('no execution policy');
+    expect(admit({ deny, allow: [] }, trusted)).toContain('requires a privileged context');
+    expect(admit({ context: 'config', deny, allow: [] }, trusted)).toContain('denied by policy rule: tool.os.*');
+    expect(admit({ context: 'config', allow: [] }, trusted)).toContain('allow list');
+    expect(admit({ context: 'config', allow }, trusted)).toContain('Required: [env:read:HOME], Had: [none]');
+    expect(admit({ context: 'config', allow, grants, toolMaxCalls: { 'tool.os.Getenv': 0 } }, trusted)).toContain(
+      'call limit of 0',
+    );
+    expect(admit({ context: 'config', allow, grants }, trusted)).toBeNull();
+    expect(admit({ context: 'test', allow, grants }, trusted)).toContain('privileged');
+  });
+
+  it('counts calls up to the limit, and only calls that everything else admits', () => {
+    const guard = new PolicyGuard(new Policy({ allow: ['*'], toolMaxCalls: { 'memory.get': 2 } }));
+    expect([guard.admit(plain, false), guard.admit(plain, false)]).toEqual([null, null]);
+    expect(guard.explain(plain, false)).toBeNull();
+    expect(guard.admit(plain, false)).toBe("tool 'tool.memory.get' exceeded its call limit of 2");
+    const denying = new PolicyGuard(new Policy({ allow: [], toolMaxCalls: { 'tool.memory.get': 0 } }));
+    expect(denying.admit(plain, false)).toContain('allow list');
+  });
+
+  it('a tool of the fork itself needs no entry in the allow list, but obeys every other rule', () => {
+    const own = (policy: PolicyOptions | null, tool = plain): string | null =>
+      new PolicyGuard(policy === null ? null : new Policy(policy)).admit(tool, true);
+    expect(own({})).toBeNull();
+    expect(own(null)).toContain('no execution policy');
+    expect(own({ deny: ['*'] })).toContain('denied by policy rule');
+    expect(own({}, trusted)).toContain('privileged');
+    expect(own({ context: 'config' }, trusted)).toContain('missing required grants');
+    expect(own({ toolMaxCalls: { 'tool.memory.get': 0 } })).toContain('call limit');
+  });
+
+  it.each<[unknown, RegExp]>([
+    [{ alow: [] }, /unknown key 'alow' in the policy; known are context, allow/],
+    [{ allow: 'tool.*' }, /allow of the policy must be a list of texts/],
+    [{ deny: [1] }, /deny of the policy must be a list of texts, got 1/],
+    [{ context: 'root' }, /context of the policy must be config, normal, test; got 'root'/],
+    [{ grants: ['fs'] }, /'fs' is no capability/],
+    [{ toolMaxCalls: { 'tool.a.b': -1 } }, /toolMaxCalls of tool\.a\.b must be a whole number from 0, got -1/],
+    [{ onPolicyBreach: 'stop' }, /onPolicyBreach of the policy must be error, halt/],
+  ])('refuses the policy %j', (policy, problem) => {
+    expect(() => new Policy(policy as PolicyOptions)).toThrow(ConfigError);
+    expect(() => new Policy(policy as PolicyOptions)).toThrow(problem);
+  });
+
+  it('cannot be changed afterwards', () => {
+    const policy = new Policy({ allow: ['a'] });
+    for (const part of [policy, policy.allow, policy.deny, policy.grants]) expect(Object.isFrozen(part)).toBe(true);
+  });
+});
+
+describe('patterns', () => {
+  it.each<[string, string, boolean]>([
+    ['t.echo', 'tool.t.echo', false],
+    ['*.echo', 'tool.t.echo', true],
+    ['tool.t.*', 'tool.t.echo', true],
+    ['tool.t.*', 'tool.tx.echo', false],
+    ['*', 'anything', true],
+    ['**', 'anything', true],
+    ['tool.*.echo', 'tool.t.echo', false],
+  ])('%s on %s: %s', (pattern, text, result) => {
+    expect(matchesPattern(pattern, text)).toBe(result);
+  });
+});
+
+describe('capabilities', () => {
+  it.each<[grant: string, need: string, met: boolean]>([
+    ['fs:read', 'FS:READ', true],
+    ['fs:read', 'fs:write', false],
+    ['fs:read,write', 'fs:write,read', true],
+    ['fs:*', 'fs:write', true],
+    ['*:*', 'net:read', true],
+    ['*:*', 'net:read:example.org', false],
+    ['*:*:*', 'net:read:example.org', true],
+    ['net:read', 'fs:read', false],
+    ['fs:read:/data/*', 'fs:read:/data/a.txt', true],
+    ['fs:read:/data/*', 'fs:read:/data/a/b.txt', false],
+    ['fs:read:/data/?.[tc]sv', 'fs:read:/data/a.csv', true],
+    ['fs:read:/data/a.txt', 'fs:read:/data/aXtxt', false],
+    ['fs:read:/a,/b', 'fs:read:/a,/b', true],
+    ['fs:read:/a', 'fs:read:/a,/b', false],
+    ['fs:read:/a', 'fs:read', true],
+    ['net:read:example.org', 'net:read:example.org:443', true],
+    ['net:read:example.org:80', 'net:read:example.org:443', false],
+    ['net:read:*:443', 'net:read:example.org:443', true],
+    ['net:read:*.example.org', 'net:read:api.example.org:443', true],
+    ['net:read:*.example.org', 'net:read:example.org', true],
+    ['net:read:*.example.org', 'net:read:badexample.org', false],
+    ['env:read:APP_*', 'env:read:app_key', true],
+    ['env:read:APP_*', 'env:read:HOME', false],
+    ['model:use:gpt', 'model:use:other', false],
+    ['bus:read:true', 'bus:read:topic', true],
+    ['bus:read:Topic', 'bus:read:topic', true],
+    ['bus:read:to*', 'bus:read:topic', false],
+  ])('%s meets %s: %s', (grant, need, met) => {
+    expect(meets(parseCapability(grant), parseCapability(need))).toBe(met);
+  });
+
+  it('a glob with a broken class grants nothing', () => {
+    expect(meets(parseCapability('fs:read:[z-a]'), parseCapability('fs:read:b'))).toBe(false);
+  });
+});
+
+describe('the registry and its views', () => {
+  it('CTX-3-8: every fork has its own view object over the same definitions', () => {
+    const registry = new ToolRegistry([plain]);
+    const [one, two] = [registry.view('fork-1'), registry.view('fork-2')];
+    expect(one).not.toBe(two);
+    expect([one.forkId, two.forkId, one.bind('fork-1.1').forkId]).toEqual(['fork-1', 'fork-2', 'fork-1.1']);
+    expect(one.lookup('tool.memory.Get')).toBe(two.lookup('tool.MEMORY.get'));
+    expect(two.lookup('memory.get')).toBe(plain);
+    expect(registry.lookup('tool.tool.memory.get')).toBe(plain);
+    registry.register(trusted);
+    expect(one.names()).toEqual(['tool.memory.get', 'tool.os.getenv']);
+  });
+
+  it('refuses a name twice, and a tool of a fork that would replace a shared one', () => {
+    const registry = new ToolRegistry([plain]);
+    const again = defineTool({ name: 'tool.Memory.GET', run });
+    expect(() => registry.register(again)).toThrow(/there is a tool tool\.memory\.Get already/);
+    expect(() => registry.view('f', [again])).toThrow(ConfigError);
+    expect(() => registry.view('f', [trusted, trusted])).toThrow(ConfigError);
+  });
+
+  it('a fork sees its own tools beside the shared ones, others do not', () => {
+    const registry = new ToolRegistry([plain]);
+    const view = registry.view('f', [trusted]);
+    expect([view.isOwn('tool.os.getenv'), view.isOwn('tool.memory.get'), view.bind('f.1').isOwn('tool.os.getenv')]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(registry.view('g').lookup('tool.os.getenv')).toBeUndefined();
+    expect(view.nearest('tool.memory.gte')).toBe('tool.memory.get');
+    expect(view.nearest('tool.completely.different')).toBeNull();
+  });
+});

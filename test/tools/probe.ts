@@ -1,0 +1,84 @@
+import {
+  createHostContext,
+  type HostContext,
+  type HostContextInit,
+  SILENT_LOGGER,
+  type TurnContext,
+} from '../../src/context/index.ts';
+import { rootTurn } from '../../src/context/turn.ts';
+import { defaultLimits } from '../../src/sandbox/index.ts';
+import {
+  Dispatcher,
+  type DispatchInit,
+  type FinalReply,
+  Policy,
+  PolicyGuard,
+  type PolicyOptions,
+  type ToolDefinition,
+  ToolRegistry,
+  type VariablePort,
+} from '../../src/tools/index.ts';
+import { encode } from '../../src/wire/codec.ts';
+import type { CallSite, GuestCall, LimitValues } from '../../src/wire/protocol.ts';
+
+/** Where the calls of these tests stand. */
+export const SITE: CallSite = { fork: 'fork-1.1', source: 'test.ns', line: 2, column: 3 };
+
+/** A host context with nothing but what a test names. */
+export function testHost(init: Partial<HostContextInit> = {}): HostContext {
+  return createHostContext({ logger: SILENT_LOGGER, ...init });
+}
+
+/** A turn that lasts as long as the test. */
+export function testTurn(): TurnContext {
+  return rootTurn(() => Date.now()).derive({});
+}
+
+/** Variables of a fork that is not there; `refuse` names those that cannot be set. */
+export function variables(
+  values: Map<string, unknown> = new Map(),
+  refuse: readonly string[] = [],
+): VariablePort & { readonly abort: AbortController } {
+  const abort = new AbortController();
+  return {
+    abort,
+    signal: abort.signal,
+    getVar: async (name) => ({ found: values.has(name), value: encode(values.get(name)) }),
+    setVar: async (name, value) => {
+      if (refuse.includes(name)) return `'${name}' is a global`;
+      values.set(name, value);
+      return null;
+    },
+  };
+}
+
+interface BenchOptions {
+  readonly policy?: PolicyOptions | null;
+  readonly limits?: Partial<LimitValues>;
+  readonly host?: HostContext;
+  readonly turn?: TurnContext;
+  readonly own?: readonly ToolDefinition[];
+  readonly init?: Partial<DispatchInit>;
+}
+
+/** A dispatcher over these tools, and a way to call one as a script would. */
+export class Bench {
+  readonly dispatcher: Dispatcher;
+  #seq = 0;
+
+  constructor(tools: readonly ToolDefinition[], { policy = { allow: ['*'] }, limits, host, turn, own, init }: BenchOptions = {}) {
+    this.dispatcher = new Dispatcher({
+      view: new ToolRegistry(tools).view('fork-1', own),
+      guards: [new PolicyGuard(policy === null ? null : new Policy(policy))],
+      host: host ?? testHost(),
+      turn: turn ?? testTurn(),
+      limits: { ...defaultLimits('run'), ...limits },
+      ...init,
+    });
+  }
+
+  call(name: string, args: readonly unknown[] = [], port: VariablePort = variables(), at: CallSite = SITE): Promise<FinalReply> {
+    const call: GuestCall = { t: 'tool', seq: ++this.#seq, name, args: args.map((arg) => encode(arg)), at };
+    return this.dispatcher.handle(call, port);
+  }
+}

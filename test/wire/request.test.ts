@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS } from '../../src/sandbox/index.ts';
+import { REQUEST_LIMITS, requestFromJson } from '../../src/wire/request.ts';
+
+const refused = (line: string): { id: unknown; message: string } => {
+  const outcome = requestFromJson(line);
+  if (outcome.ok) throw new Error(`accepted: ${line}`);
+  expect(outcome.error).toMatchObject({ kind: 'usage', code: 'ERR_USAGE', nsCode: null, name: 'Usage', stack: [] });
+  return { id: outcome.id, message: outcome.error.message };
+};
+
+describe('a request line', () => {
+  it('with everything in it', () => {
+    const line = {
+      id: 'r1',
+      src: 'emit 1',
+      lib: ['a', 'b'],
+      call: 'main',
+      args: [1, { $num: 'NaN' }],
+      globals: { k: { $bytes: 'AA==' } },
+      events: [{ name: 'tick', source: 'clock', payload: { a: 1 } }, { name: 'tock' }],
+      limits: { fuel: 5, wallMs: 10 },
+    };
+    const { ok, ...rest } = requestFromJson(JSON.stringify(line));
+    expect(ok).toBe(true);
+    expect(rest).toEqual({
+      request: {
+        ...line,
+        call: { name: 'main', args: line.args },
+        args: undefined,
+        events: [line.events[0], { name: 'tock', source: '', payload: null }],
+      },
+    });
+  });
+
+  it('with as little as possible', () => {
+    expect(requestFromJson('{"src":""}')).toEqual({
+      ok: true,
+      request: { id: null, src: '', lib: [], call: null, globals: {}, events: [], limits: {} },
+    });
+    expect(requestFromJson('{"id":7,"src":"","lib":"x"}')).toMatchObject({ request: { id: 7, lib: ['x'] } });
+  });
+
+  it.each([
+    ['', /not JSON/],
+    ['{"src":"a"', /not JSON/],
+    ['[]', /must be an object, got a list/],
+    ['null', /must be an object, got null/],
+    ['{}', /'src' is missing/],
+    ['{"src":1}', /'src' must be a text, got a number/],
+    ['{"src":"","sources":[]}', /unknown key 'sources' in the request; known are id, src/],
+    ['{"src":"","lib":[1]}', /lib\[0\] must be a text/],
+    ['{"src":"","lib":{}}', /'lib' must be a text or a list of texts, got an object/],
+    ['{"src":"","args":[]}', /'args' needs 'call'/],
+    ['{"src":"","call":"f","args":{}}', /'args' must be a list/],
+    ['{"src":"","call":"f","args":[{"$x":1}]}', /args\[0\]: '\$x' is not a known tag/],
+    ['{"src":"","globals":{"a b":1}}', /'a b' in 'globals' is no variable name/],
+    ['{"src":"","globals":{"a":{"$num":1}}}', /globals\.a: /],
+    ['{"src":"","events":[{"source":"x"}]}', /events\[0\]\.name is missing/],
+    ['{"src":"","events":[{"name":"x","at":1}]}', /unknown key 'at' in events\[0\]/],
+    ['{"src":"","limits":{"cpu":1}}', /unknown key 'cpu' in 'limits'; known are fuel, cpuMs/],
+    ['{"src":"","limits":{"sourceBytes":1}}', /unknown key 'sourceBytes'/],
+    ['{"src":"","limits":{"fuel":"1"}}', /limits\.fuel must be a number, got a string/],
+    ['{"src":"","id":{}}', /'id' must be a text or a number/],
+  ])('refuses %s', (line, problem) => {
+    expect(refused(line)).toEqual({ id: null, message: expect.stringMatching(problem) });
+  });
+
+  it('keeps the id of a line that is wrong elsewhere', () => {
+    expect(refused('{"id":4,"src":1}').id).toBe(4);
+    expect(refused('{"id":"x","src":"","limits":{"a":1}}').id).toBe('x');
+  });
+
+  it('every limit of a request is in the table', () => {
+    const keys = LIMITS.map(({ key }) => key);
+    expect(REQUEST_LIMITS.filter((key) => !keys.includes(key))).toEqual([]);
+  });
+});
