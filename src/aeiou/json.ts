@@ -12,8 +12,8 @@ export interface JsonObject {
 export interface StrictJsonOptions {
   /**
    * `integers`: literals without fraction and exponent, at most 2^53−1 in size (A3-6.3-2/3, AMB-31).
-   * `doubles`: also fractions and exponents, as long as the number is finite. A whole literal above 2^53−1 is refused in
-   * both: it would silently become another number.
+   * `doubles`: also fractions and exponents, as long as the number is finite, and whole literals above 2^53−1 that a double
+   * writes the same way; every other one would silently become another number.
    */
   readonly numbers: 'integers' | 'doubles';
   /** Whether white space may stand around the document. */
@@ -177,7 +177,8 @@ class Reader {
     if (match === null) throw this.#unexpected('a value');
     const value = Number(match[0]);
     const whole = match[1] === undefined && match[2] === undefined;
-    if (whole && !Number.isSafeInteger(value)) throw this.#badNumber(match[0], 'is larger than 2^53-1');
+    if (whole && !Number.isSafeInteger(value) && (this.#options.numbers === 'integers' || String(value) !== match[0]))
+      throw this.#badNumber(match[0], 'is larger than 2^53-1');
     if (!whole && this.#options.numbers === 'integers') throw this.#badNumber(match[0], 'is no plain integer');
     if (!Number.isFinite(value)) throw this.#badNumber(match[0], 'is too large');
     this.#at += match[0].length;

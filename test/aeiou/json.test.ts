@@ -78,8 +78,18 @@ describe('strict JSON', () => {
   it('A3-13-J3: integers beyond 2^53-1 are refused, not rounded; those up to it pass', () => {
     for (const text of ['0', '1', '-1', '9007199254740991', '-9007199254740991'])
       expect(parseStrict(text, INTEGERS)).toBe(Number(text));
-    const beyond = ['9007199254740992', '-9007199254740992', '9007199254740993', '9223372036854775807', `1${'0'.repeat(400)}`];
+    const beyond = [
+      '9007199254740993',
+      '-9007199254740993',
+      '9223372036854775807',
+      '1000000000000000000000',
+      `1${'0'.repeat(400)}`,
+    ];
     for (const text of beyond) expect([fault(text), fault(text, DOCUMENT)]).toEqual(['number', 'number']);
+    for (const text of ['9007199254740992', '-9007199254740992', '295147905179352830000']) {
+      expect(fault(text)).toBe('number');
+      expect(parseStrict(text, DOCUMENT)).toBe(Number(text));
+    }
   });
 
   it('lets a document have fractions, exponents and space around it', () => {
@@ -124,7 +134,6 @@ describe('strict JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: 'grapheme' }), (value) => {
         const text = JSON.stringify(value);
-        fc.pre(!/\d{16}/.test(text) && !text.includes('-0'));
         expect(plain(parseStrict(text, DOCUMENT))).toEqual(JSON.parse(text));
       }),
     );

@@ -36,13 +36,13 @@ describe('key files', () => {
   it('come back as they were saved, with mode 0600 and nothing left behind', () => {
     saveKeyFile(path('a.json'), KEYS);
     expect(loadKeyFile(path('a.json'))).toEqual(KEYS);
-    if (process.platform !== 'win32') expect(statSync(path('a.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(path('a.json')).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder)).toEqual(['a.json']);
     const keys = keyringFrom(loadKeyFile(path('a.json')), { clock: new TestClock(), allowHs256: true });
     expect(verifyToken(TOKENS.T1, goldenTurn({ keys })).ok).toBe(true);
   });
 
-  it.runIf(process.platform !== 'win32')('that others can access are refused, with what to do', () => {
+  it('that others can access are refused, with what to do', () => {
     writeFileSync(path('open.json'), formatKeys(KEYS), { mode: 0o600 });
     for (const mode of [0o640, 0o604, 0o644, 0o620, 0o660, 0o601]) {
       chmodSync(path('open.json'), mode);

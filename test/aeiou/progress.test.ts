@@ -51,20 +51,11 @@ describe('progress digest', () => {
     expect(progressDigest('x\u00a0\n', '')).not.toBe(progressDigest('x\n', ''));
   });
 
-  it('tells empty lines, the two streams and their border apart', () => {
-    const pairs: readonly [string, string][] = [
-      ['', ''],
-      ['\n', ''],
-      ['\n\n', ''],
-      ['', '\n\n'],
-      ['a', ''],
-      ['', 'a'],
-      ['a\nSCR|b', ''],
-      ['a', 'b'],
-    ];
-    expect(new Set(pairs.map(([out, scr]) => progressDigest(out, scr))).size).toBe(pairs.length - 2);
+  it('empty lines count, apart from the line feed that ends the stream', () => {
     expect(progressDigest('\n', '')).toBe(progressDigest('', ''));
-    expect(progressDigest('\n\n', '')).toBe(sha256('OUT|\nSCR|'.replace('OUT|', 'OUT|')));
+    expect(progressDigest('\n\n', '')).toBe(sha256('OUT|\n\nSCR|'));
+    expect(progressDigest('', '\n\n')).toBe(sha256('OUT|\nSCR|\n'));
+    expect(progressDigest('a', '')).not.toBe(progressDigest('', 'a'));
   });
 });
 
