@@ -91,7 +91,7 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   const sources = await readSources(files, limits.sourceBytes ?? most?.default ?? 0, () => terminal.stdin);
   await using runtime = await createRuntime({ tools, policy, limits, concurrency: 1 });
   const result = await perform(runtime, sources, flags, terminal);
-  report(result, sources, flags, terminal);
+  if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled')) report(result, sources, flags, terminal);
   return exitOf(result.error);
 }
 

@@ -21,7 +21,7 @@ describe('run --jsonl', () => {
         events: [{ name: 'e', source: 't', payload: null }],
       }),
       (n: number) => ({ id: n, src: command('emit "quiet"'), events: [{ name: 'e', source: 't', payload: null }] }),
-      (n: number) => ({ id: n, lib: `func who() means\n  return ${n}\nendfunc\n`, call: 'who' }),
+      (n: number) => ({ id: n, lib: `func who() means\n  return ${n}\nendfunc\n`, src: '', call: 'who' }),
       (n: number) => ({ id: n, src: '', call: 'who' }),
       (n: number) => ({
         id: n,

@@ -1,5 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { command, folder, linesOf, neuroscript } from './spawn.ts';
+import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
 
 describe('run', () => {
   it('runs standard input', async () => {
@@ -124,7 +125,7 @@ describe('run', () => {
     });
     const shown = await neuroscript(['run', 'a.ns', '--tools', 't.yaml', '--trace'], { cwd });
     expect(shown.code).toBe(0);
-    expect(shown.stderr).toMatch(/tool\.t\.Get\("\/x"\) → \["free",7\].* ms.*a\.ns:2:\d+/);
+    expect(shown.stderr).toMatch(/^#1 tool\.t\.get\("\/x"\) → \["free",7\] \(\d+\.\d ms, fork \S+, a\.ns:2:\d+\)$/m);
     const json = await neuroscript(['run', 'a.ns', '--tools', 't.yaml', '--trace', '--json'], { cwd });
     expect(json.stderr).toBe('');
     expect(JSON.parse(json.stdout).journal).toMatchObject([
@@ -146,10 +147,14 @@ describe('run', () => {
       'a.ns': command('emit "started"', 'whisper self, "ready"', 'call tool.t.Never()'),
       't.yaml': 'tools: { tool.t.Never: { args: [], cases: [{ returns: 1, delayMs: 3600000 }] } }\n',
     });
-    const press = (_text: string, child: { kill(signal: 'SIGINT'): boolean }) => child.kill('SIGINT');
+    let pressed = false;
+    const press = (_text: string, child: ChildProcess) => {
+      if (!pressed) pressControlC(child);
+      pressed = true;
+    };
     const plain = await neuroscript(['run', 'a.ns', '--tools', 't.yaml'], { cwd, onStderr: press });
-    expect(plain.code).toBe(130);
-    expect(plain.stdout).toBe('started\n');
+    expect(plain).toMatchObject({ code: 130, stdout: 'started\n' });
+    expect(plain.stderr).toContain('(ERR_CANCELLED)');
     const json = await neuroscript(['run', 'a.ns', '--tools', 't.yaml', '--json'], { cwd, interruptAfterMs: 1500 });
     expect(json.code).toBe(130);
     expect(JSON.parse(json.stdout)).toMatchObject({

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,9 +21,9 @@ export interface SpawnOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Called with every piece of standard output. */
-  readonly onStdout?: (text: string, child: ReturnType<typeof spawn>) => void;
+  readonly onStdout?: (text: string, child: ChildProcess) => void;
   /** Called with every piece of standard error. */
-  readonly onStderr?: (text: string, child: ReturnType<typeof spawn>) => void;
+  readonly onStderr?: (text: string, child: ChildProcess) => void;
   /** Sends what Ctrl-C sends, this long after the start. */
   readonly interruptAfterMs?: number;
 }
@@ -37,6 +37,7 @@ export function neuroscript(args: readonly string[], options: SpawnOptions = {})
       stdio: ['pipe', 'pipe', 'pipe'],
       timeout: 15_000,
       killSignal: 'SIGKILL',
+      detached: true,
     });
     let stdout = '';
     let stderr = '';
@@ -48,7 +49,7 @@ export function neuroscript(args: readonly string[], options: SpawnOptions = {})
       stderr += text;
       options.onStderr?.(text, child);
     });
-    if (options.interruptAfterMs !== undefined) setTimeout(() => child.kill('SIGINT'), options.interruptAfterMs).unref();
+    if (options.interruptAfterMs !== undefined) setTimeout(() => pressControlC(child), options.interruptAfterMs).unref();
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stdout, stderr }));
     child.stdin.on('error', () => {
@@ -57,6 +58,11 @@ export function neuroscript(args: readonly string[], options: SpawnOptions = {})
     if (options.keepStdinOpen) child.stdin.write(options.stdin ?? '');
     else child.stdin.end(options.stdin ?? '');
   });
+}
+
+/** What a terminal does on Ctrl-C: it interrupts the command and every process that the command started. */
+export function pressControlC(child: ChildProcess): void {
+  if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGINT');
 }
 
 /** A folder with these files, gone when the test is over; returns its path. */
