@@ -20,5 +20,5 @@ export function renderInterp(rows: readonly Row[]): string {
     row.ms === null ? '-' : String(row.ms.samples),
     row.ratio === null ? '-' : `${short(row.ratio)}x`,
   ]);
-  return `${table(['workload', 'engine', 'median ms', 'q1–q3 ms', 'runs', 'vs ours'], cells)}\n\n${about}.\n`;
+  return `${table(['workload', 'engine', 'median ms', 'q1–q3 ms', 'runs', 'vs ours'], cells)}\n\nvs ours: how often our median fits into theirs. ${about}.\n`;
 }

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
+const bench = (...args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>
+  spawnSync(process.execPath, [command, 'bench', ...args], { encoding: 'utf8', input: '' });
+
+const summary = z.object({ samples: z.number(), median: z.number(), max: z.number() });
+const report = <T extends z.ZodType>(row: T) =>
+  z.object({ quick: z.literal(true), cores: z.number(), failures: z.array(z.string()), rows: z.array(row) });
+
+describe('neuroscript bench', () => {
+  it('quotas: every limit ends its run with its own error, and the next run works', { timeout: 60_000 }, () => {
+    const { status, stdout } = bench('quotas', '--quick', '--json');
+    expect(status).toBe(0);
+    const row = z.object({
+      limit: z.string(),
+      runs: z.number(),
+      typed: z.number(),
+      survived: z.number(),
+      set: z.number(),
+      observed: summary,
+    });
+    const { rows } = report(row).parse(JSON.parse(stdout));
+    expect(new Set(rows.map(({ limit }) => limit))).toEqual(new Set(['fuel', 'cpuMs', 'wallMs', 'memoryBytes']));
+    for (const { runs, typed, survived } of rows) expect({ typed, survived }).toEqual({ typed: runs, survived: runs });
+    for (const { limit, set, observed } of rows) if (limit === 'memoryBytes') expect(observed.max).toBeLessThanOrEqual(set);
+  });
+
+  it.each(['turns', 'interp'])('%s: all engines give the expected results', { timeout: 60_000 }, (name) => {
+    const { status, stdout } = bench(name, '--quick', '--json');
+    expect(status).toBe(0);
+    const row = z.object({ engine: z.string(), ms: summary, note: z.null() });
+    const { rows } = report(row).parse(JSON.parse(stdout));
+    expect(new Set(rows.map(({ engine }) => engine))).toEqual(
+      new Set(['neuroscript', '@pydantic/monty', 'quickjs-emscripten', 'isolated-vm (raw)']),
+    );
+  });
+
+  it('an unknown benchmark is a usage error', () => {
+    expect(bench('speed')).toMatchObject({ status: 2, stdout: '' });
+  });
+});
