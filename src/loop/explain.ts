@@ -63,16 +63,27 @@ function explainInput(text: string, palette: Palette): string[] {
   const envelope = readable(text);
   if (envelope === null)
     return [...section('in', palette), ...field('envelope', textLines(text), palette, { style: palette.red })];
-  const lines = envelope.actions.split('\n');
-  const digits = String(lines.length).length;
-  const numbered = lines.map((line, index) => `${String(index + 1).padStart(digits)}  ${printable(line.replaceAll('\t', '  '))}`);
   return [
     ...section('in', palette),
     ...field('USERDATA', textLines(envelope.userdata), palette),
     ...field('SCRATCHPAD', envelope.scratchpad === null ? [] : textLines(envelope.scratchpad), palette),
     ...field('OUTPUT', envelope.output === null ? [] : textLines(envelope.output), palette),
-    ...field('ACTIONS', clipLines(numbered), palette),
+    ...row('ACTIONS', codeLines(envelope.actions, palette), palette),
   ];
+}
+
+/** A program with line numbers; a line that is too long goes on further in than it started. */
+function codeLines(code: string, palette: Palette): string[] {
+  const lines = clipLines(code.split('\n').map((line) => printable(line.replaceAll('\t', '  '))));
+  const gutter = String(lines.length).length;
+  return lines.flatMap((line, index) => {
+    const indent = Math.min(line.length - line.trimStart().length, 20);
+    const pieces = wrap(line.slice(indent), WIDTH - LABEL - 2 - gutter - 2 - indent - 4);
+    return pieces.map((piece, at) => {
+      const number = palette.dim(at === 0 ? String(index + 1).padStart(gutter) : ' '.repeat(gutter));
+      return `${number}  ${' '.repeat(at === 0 ? indent : indent + 4)}${piece}`.trimEnd();
+    });
+  });
 }
 
 /** Null for text that is no envelope: then the turn ended before it began, and the reader sees what was received. */
@@ -250,7 +261,7 @@ function clip(text: string): string {
 
 /** A value as one line of JSON. */
 function show(value: TaggedJson): string {
-  return clip(printable(shortenTokens(JSON.stringify(value))));
+  return clip(printable(shortenTokens(spaced(value))));
 }
 
 function duration(ms: number): string {
@@ -260,4 +271,17 @@ function duration(ms: number): string {
 /** Thousands grouped by blanks, the same in every locale. */
 function count(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ' ');
+}
+
+/** JSON with a blank after every comma and colon, so that long values break between their parts. */
+function spaced(value: TaggedJson): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(spaced).join(', ')}]`;
+  return `{${Object.entries(value)
+    .map(([key, item]) => `${JSON.stringify(key)}: ${spaced(item)}`)
+    .join(', ')}}`;
+}
+
+function isList(value: object): value is readonly TaggedJson[] {
+  return Array.isArray(value);
 }

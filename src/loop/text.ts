@@ -33,26 +33,28 @@ function columns(char: string): number {
 }
 
 /**
- * Cuts a printable line into pieces of at most `width` columns, at blanks where one is near, else anywhere. An empty line
- * is one empty piece.
+ * Cuts a printable line into pieces of at most `width` columns: after a blank or a comma where one is near, else anywhere.
+ * An empty line is one empty piece.
  */
 export function wrap(line: string, width: number): readonly string[] {
   const pieces: string[] = [];
   let piece = '';
   let used = 0;
-  let blank = -1;
+  let place = -1;
   for (const char of line) {
     const wide = columns(char);
     if (used + wide > width && piece !== '') {
-      // A blank in the last third is worth breaking at; further left it would leave a ragged half-line.
-      const cut = blank > (piece.length * 2) / 3 ? blank + 1 : piece.length;
+      // A place to break in the right half is worth it; further left it would leave a ragged half-line.
+      const cut = place > piece.length / 2 ? place : piece.length;
       pieces.push(piece.slice(0, cut).trimEnd());
       piece = piece.slice(cut);
       used = [...piece].reduce((sum, kept) => sum + columns(kept), 0);
-      blank = -1;
+      place = -1;
+      // The blank at which a line was cut is shown by the cut.
+      if (char === ' ' && piece === '') continue;
     }
-    if (char === ' ') blank = piece.length;
     piece += char;
+    if (char === ' ' || char === ',') place = piece.length;
     used += wide;
   }
   return [...pieces, piece];

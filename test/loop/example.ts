@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { generateKeys, type Keyring, keyringFrom } from '../../src/aeiou/index.ts';
+import { scriptAgent } from '../../src/loop/agents.ts';
+import { LoopController } from '../../src/loop/controller.ts';
+import { runtimeExecutor } from '../../src/loop/executor.ts';
+import { fixedClock, seededIds } from '../../src/loop/ports.ts';
+import type { LoopResult } from '../../src/loop/result.ts';
+import { createRuntime } from '../../src/runtime/index.ts';
+import { loadMockTools } from '../../src/tools/index.ts';
+
+export const clock = fixedClock(1_725_012_345);
+export const keyring: Keyring = keyringFrom(generateKeys('demo'), { clock });
+
+/** A file of examples/plan-apply. */
+export function exampleFile(name: string): string {
+  return readFileSync(new URL(`../../examples/plan-apply/${name}`, import.meta.url), 'utf8');
+}
+
+/** Plays the example's agent against one of its tools files, in real sandboxes. */
+export async function play(tools: string, maxTurns = 25): Promise<LoopResult> {
+  const definitions = loadMockTools(exampleFile(tools), tools);
+  const policy = { allow: definitions.map(({ name }) => name) };
+  await using runtime = await createRuntime({ tools: definitions, policy, concurrency: 1 });
+  const controller = new LoopController({ executor: runtimeExecutor(runtime), keyring, clock, ids: seededIds('demo') });
+  const agent = scriptAgent(exampleFile('agent.txt'), 'agent.txt');
+  return await controller.runLoop({ agent, userdata: JSON.parse(exampleFile('userdata.json')), maxTurns, sid: 'demo' });
+}

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateKeys, keyringFrom, type MintInput, mintToken } from '../../src/aeiou/index.ts';
+import type { Agent } from '../../src/loop/agents.ts';
+import { LoopController } from '../../src/loop/controller.ts';
+import { runtimeExecutor } from '../../src/loop/executor.ts';
+import { fixedClock, seededIds } from '../../src/loop/ports.ts';
+import type { LoopResult } from '../../src/loop/result.ts';
+import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
+import type { LimitOptions } from '../../src/sandbox/limits.ts';
+import { defineTool } from '../../src/tools/index.ts';
+import { reply, USERDATA } from './fake.ts';
+
+const NOW = 1_725_012_345;
+const clock = fixedClock(NOW);
+const keyring = keyringFrom(generateKeys('real'), { clock });
+const ids = seededIds('real');
+
+let seen: { readonly sid: string | null; readonly turn: number | null; readonly given: unknown }[] = [];
+const tools = [
+  defineTool({
+    name: 'tool.probe.Where',
+    args: [{ name: 'sid', type: 'any', required: false }],
+    run: ({ sid }, { turn }) => {
+      seen.push({ sid: turn.sessionId, turn: turn.turnIndex, given: sid });
+      return `${turn.sessionId}/${turn.turnIndex}`;
+    },
+  }),
+  defineTool({ name: 'tool.probe.Never', run: () => new Promise(() => {}) }),
+  defineTool({ name: 'tool.probe.Denied', run: () => 'must not run' }),
+];
+
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await createRuntime({ tools, policy: { allow: ['tool.probe.*'], deny: ['tool.probe.denied'] }, concurrency: 1 });
+});
+afterAll(() => runtime.close());
+
+let sessions = 0;
+/** Runs a session of the real host, with one program per turn. */
+async function session(
+  programs: readonly string[],
+  options: { readonly limits?: LimitOptions; readonly sid?: string } = {},
+): Promise<LoopResult> {
+  const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring, clock, ids });
+  const agent: Agent = { reply: async ({ turn }) => reply(programs[turn - 1] ?? 'command\nendcommand') };
+  sessions += 1;
+  return loop.runLoop({ userdata: USERDATA, agent, sid: `real-${sessions}`, maxTurns: programs.length, ...options });
+}
+
+const command = (...lines: readonly string[]): string =>
+  ['command', ...lines.map((line) => `  ${line}`), 'endcommand'].join('\n');
+const DONE = 'emit tool.aeiou.magic("LOOP", {"action": "done"})';
+const CONTINUE = 'emit tool.aeiou.magic("LOOP", {"action": "continue"})';
+
+describe('tokens that a program wrote by hand', () => {
+  /** A token that this host's own key signed for turn 1 of a session, but for the fields given. */
+  async function handmade(sid: string, fields: Partial<MintInput> = {}, keys = keyring): Promise<string> {
+    const signer = keys.signer('primary');
+    if (signer === null) throw new Error('no signer');
+    const own = { sessionId: sid, turnIndex: 1, turnNonce: ids.nonce(sid, 1), jti: 'id-1', issuedAt: NOW, ttl: 120 };
+    return mintToken({ ...own, payload: { action: 'done' }, ...fields }, signer);
+  }
+
+  it('a correctly signed one of this very turn verifies: the others fail for their one defect', async () => {
+    expect(await session([command(`emit '${await handmade('h-0')}'`)], { sid: 'h-0' })).toMatchObject({ decision: 'DONE' });
+  });
+
+  it.each([
+    ['AL3-8-8: forged with another key', 'ERR_TOKEN_VERIFY', {}, keyringFrom(generateKeys('real'), { clock })],
+    ['AL3-8-9: of another session', 'ERR_TOKEN_SCOPE', { sessionId: 'other' }, keyring],
+    ['AL3-8-9: of another turn', 'ERR_TOKEN_SCOPE', { turnIndex: 2 }, keyring],
+    ['AL3-8-10: expired', 'ERR_TOKEN_TTL', { issuedAt: NOW - 121 }, keyring],
+  ] as const)('%s halts with %s', async (name, reason, fields, keys) => {
+    const sid = `h-${name.length}-${reason}`;
+    const result = await session([command('emit "before"', `emit '${await handmade(sid, fields, keys)}'`)], { sid });
+    expect(result).toMatchObject({ decision: 'HALT', reason, turns: [{ verificationFailureReason: reason }] });
+  });
+
+  it('AL3-8-11: replayed: the second of two is rejected, and alone it would halt with ERR_TOKEN_REPLAY', async () => {
+    const twice = await session([command('set t = tool.aeiou.magic("LOOP", {"action": "done"})', 'emit t', 'emit t')]);
+    expect(twice.turns[0]?.candidates.map(({ code }) => code)).toEqual([null, 'ERR_TOKEN_REPLAY']);
+    const line = await handmade('h-replay', { jti: 'used' });
+    const again = await handmade('h-replay', { jti: 'used', turnIndex: 2, turnNonce: ids.nonce('h-replay', 2) });
+    const first = line.replace(/^/, '');
+    const continued = await handmade('h-replay', { jti: 'used', payload: { action: 'continue' } });
+    expect(first).not.toBe(continued);
+    const result = await session([command(`emit '${continued}'`), command('emit "x"', `emit '${again}'`)], { sid: 'h-replay' });
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_REPLAY' });
+  });
+
+  it('A3-8-7 AL3-8-9: the token of the turn before, emitted again, is out of scope', async () => {
+    const sid = 'h-old';
+    const old = await handmade(sid, { payload: { action: 'continue' } });
+    const result = await session([command(`emit '${old}'`), command('emit "again"', `emit '${old}'`)], { sid });
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_SCOPE' });
+    expect(result.turns).toHaveLength(2);
+  });
+
+  it('AL3-8-12: prose and other signals are no tokens', async () => {
+    const result = await session([command('emit "[[loop:done]]"', `emit '{"loop":"done"}'`, 'emit "please continue"')]);
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_MISSING' });
+  });
+});
+
+describe('turns in real sandboxes', () => {
+  it('AL3-1-2 A3-2-4: nothing of a turn is left in the next', async () => {
+    const result = await session([
+      command('set kept = 1', 'emit "one"', CONTINUE),
+      command('emit "kept is " + kept', 'emit is_nil(kept)', DONE),
+    ]);
+    expect(result).toMatchObject({ decision: 'DONE', output: 'kept is \ntrue' });
+  });
+
+  it('AL3-3-3: tools take session and turn from the context, never from an argument', async () => {
+    seen = [];
+    await session([command('call tool.probe.Where("forged")', CONTINUE), command('call tool.probe.Where("forged")', DONE)], {
+      sid: 'ctx',
+    });
+    expect(seen).toEqual([
+      { sid: 'ctx', turn: 1, given: 'forged' },
+      { sid: 'ctx', turn: 2, given: 'forged' },
+    ]);
+  });
+
+  it('AL3-4-2 AL3-4-3: emits are OUTPUT, whispers SCRATCHPAD, line by line', async () => {
+    const { turns } = await session([command('emit "a"', 'whisper self, "n"', 'emit "b\\nc"', 'whisper "other", "m"', DONE)]);
+    expect(turns[0]?.output).toMatch(/^a\nb\nc\n<<<NSMAG/);
+    expect(turns[0]).toMatchObject({ scratchpad: 'n\nm\n', whispers: [{ text: 'n' }, { to: 'other', text: 'm' }] });
+  });
+
+  it('A3-3.3-2: the program reads the host’s USERDATA, and cannot change it for anyone', async () => {
+    const change = command('set userdata["subject"] = "changed"', CONTINUE);
+    const { turns, output } = await session([
+      command('emit userdata["subject"]', CONTINUE),
+      change,
+      command('emit userdata["subject"]', DONE),
+    ]);
+    if (turns.length === 3) expect(output).toBe('test');
+    else expect(turns[1]).toMatchObject({ decision: 'HALT', reason: 'ERR_EXEC', error: { code: 'NS43' } });
+  });
+
+  it.each([
+    ['no command block', '# nothing'],
+    ['two command blocks', `${command('emit 1')}\n${command('emit 2')}`],
+    ['a definition beside it', `func f() means\n  emit 1\nendfunc\n${command('emit 1')}`],
+    ['trailing text', `${command('emit 1')}\nand so on`],
+    ['a syntax error', command('emit 1 +')],
+  ])('AL3-4-1 A3-3.3-8: ACTIONS with %s is rejected before anything runs', async (_, text) => {
+    const { turns } = await session([text]);
+    expect(turns[0]).toMatchObject({
+      decision: 'HALT',
+      reason: 'ERR_ACTIONS_INVALID',
+      output: '',
+      usage: { fuel: 0 },
+      error: { code: 'NS15' },
+    });
+  });
+
+  it('A3-11.2-1: a tool that the policy denies halts before anything runs, also where it would not be reached', async () => {
+    const { turns } = await session([command('emit "started"', 'if false', '  call tool.probe.Denied()', 'endif', DONE)]);
+    expect(turns[0]).toMatchObject({ decision: 'HALT', reason: 'ERR_POLICY', output: '', error: { code: 'NS1003' } });
+  });
+
+  it.each([
+    ['AL3-8-15 AL3-7-2: endless work', 'ERR_QUOTA', { fuel: 10_000 }, ['while true', '  set x = 1', 'endwhile']],
+    ['AL3-7-2: CPU time', 'ERR_QUOTA', { cpuMs: 30 }, ['while true', '  set x = 1', 'endwhile']],
+    [
+      'AL3-7-3: memory',
+      'ERR_QUOTA',
+      { memoryBytes: 4 * 1024 * 1024 },
+      ['set s = "x"', 'while true', '  set s = s + s', 'endwhile'],
+    ],
+    ['AL3-8-14 AL3-7-1: a tool that never answers', 'ERR_TIMEOUT', { wallMs: 100 }, ['call tool.probe.Never()']],
+    ['A3-3.4-7: a line over 8192 bytes', 'ERR_ENV_SIZE', {}, ['emit "x" * 8193']],
+    ['too much output', 'ERR_ENV_SIZE', {}, ['while true', '  emit "x" * 8000', 'endwhile']],
+    ['an uncaught error', 'ERR_EXEC', {}, ['must false']],
+  ] as const)('%s halts with %s, and the token emitted before is not honoured', async (_, reason, limits, lines) => {
+    const result = await session([command(CONTINUE, ...lines)], { limits });
+    expect(result).toMatchObject({ decision: 'HALT', reason, turns: [{ candidates: [], digest: null }] });
+    expect((await session([command(DONE)])).decision).toBe('DONE');
+  });
+
+  it('a line of exactly 8192 bytes is fine', async () => {
+    expect(await session([command('emit "x" * 8192', DONE)])).toMatchObject({ decision: 'DONE' });
+  });
+
+  it('AL3-6-3: three equal turns in a row halt', async () => {
+    const stuck = command('emit "stuck"', CONTINUE);
+    expect(await session([stuck, stuck, stuck, stuck])).toMatchObject({ reason: 'ERR_NO_PROGRESS', turns: { length: 3 } });
+  });
+
+  it('AL3-3-2: two sessions are in their turns at the same time', async () => {
+    const barrier = Promise.withResolvers<string>();
+    let waiting = 0;
+    const meet = defineTool({
+      name: 'tool.probe.Meet',
+      run: () => {
+        waiting += 1;
+        if (waiting === 2) barrier.resolve('met');
+        return barrier.promise;
+      },
+    });
+    await using both = await createRuntime({ tools: [meet], policy: { allow: ['*'] }, concurrency: 1 });
+    const loop = new LoopController({ executor: runtimeExecutor(both), keyring, clock, ids });
+    const agent: Agent = { reply: async () => reply(command('emit tool.probe.Meet()', DONE)) };
+    const run = (sid: string) => loop.runLoop({ userdata: USERDATA, agent, sid });
+    const results = await Promise.all([run('m-1'), run('m-2')]);
+    expect(results.map(({ output }) => output)).toEqual(['met', 'met']);
+  });
+
+  it('cancelling ends a running program', async () => {
+    const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring, clock, ids });
+    const agent: Agent = { reply: async () => reply(command('call tool.probe.Never()')) };
+    const running = loop.runLoop({
+      userdata: USERDATA,
+      agent,
+      sid: 'cancel',
+      onEvent: (event) => {
+        if (event.type === 'state' && event.to === 'EXECUTING') setTimeout(() => loop.cancel('cancel'), 50);
+      },
+    });
+    expect(await running).toMatchObject({ decision: 'HALT', reason: 'ERR_CANCELLED', turns: [{ error: { kind: 'cancelled' } }] });
+  });
+});
