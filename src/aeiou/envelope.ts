@@ -1,3 +1,4 @@
+import { checkEncoding, checkLines, checkSection, checkSize, encode } from './checks.ts';
 import { EnvelopeError, type Lint } from './errors.ts';
 import {
   BOM_BYTES,
@@ -5,10 +6,9 @@ import {
   LF,
   MARKERS,
   MAX_ENVELOPE_BYTES,
-  MAX_LINE_BYTES,
-  MAX_SECTION_BYTES,
+  type MarkerLine,
   type MarkerName,
-  markerAt,
+  markerLines,
   SECTIONS,
   type SectionName,
 } from './markers.ts';
@@ -131,97 +131,31 @@ function concat(pieces: readonly Uint8Array[], length: number): Uint8Array {
   return bytes;
 }
 
-function encode(text: string, what: string): Uint8Array {
-  if (!text.isWellFormed())
-    throw new EnvelopeError('ERR_ENV_MARKERS_INVALID', 'encoding', `${what} has a lone surrogate and cannot be written as UTF-8`);
-  return toUtf8(text);
-}
-
-function checkSize(bytes: number): void {
-  if (bytes > MAX_ENVELOPE_BYTES)
-    throw new EnvelopeError(
-      'ERR_ENV_SIZE',
-      'envelope_size',
-      `the envelope has ${bytes} bytes; ${MAX_ENVELOPE_BYTES} are allowed`,
-    );
-}
-
-function checkEncoding(bytes: Uint8Array): void {
-  if (fromUtf8(bytes) === null) throw new EnvelopeError('ERR_ENV_MARKERS_INVALID', 'encoding', 'the envelope is not valid UTF-8');
-}
-
-function checkSection(name: SectionName, bytes: number, line: number): void {
-  if (bytes > MAX_SECTION_BYTES)
-    throw new EnvelopeError(
-      'ERR_ENV_SIZE',
-      'section_size',
-      `the ${name} section has ${bytes} bytes; ${MAX_SECTION_BYTES} are allowed`,
-      line,
-    );
-}
-
-function checkLine(bytes: number, line: number): void {
-  if (bytes > MAX_LINE_BYTES)
-    throw new EnvelopeError(
-      'ERR_ENV_SIZE',
-      'line_size',
-      `a line of OUTPUT has ${bytes} bytes; ${MAX_LINE_BYTES} are allowed`,
-      line,
-    );
-}
-
 /** What {@link readEnvelope} would not give back unchanged, refused before it is written. */
 function checkBody(name: SectionName, body: Uint8Array): void {
   checkSection(name, body.length, 1);
   checkEncoding(body);
-  for (const { start, end, number } of linesOf(body, 0, body.length)) {
-    if (markerAt(body, start, end) !== null)
-      throw new EnvelopeError(
-        'ERR_ENV_MARKERS_INVALID',
-        'marker_in_body',
-        `line ${number} of the ${name} section is an envelope marker and would be read as the envelope's own`,
-        number,
-      );
-    if (name === 'OUTPUT') checkLine(end - start, number);
-  }
+  const [marker] = markerLines(body, 0, body.length, 1);
+  if (marker !== undefined)
+    throw new EnvelopeError(
+      'ERR_ENV_MARKERS_INVALID',
+      'marker_in_body',
+      `line ${marker.line} of the ${name} section is an envelope marker and would be read as the envelope's own`,
+      marker.line,
+    );
+  if (name === 'OUTPUT') checkLines(body, 0, body.length, 1);
 }
 
-interface Line {
-  readonly start: number;
-  /** Offset of the line feed, or of the end. */
-  readonly end: number;
-  /** 1-based. */
-  readonly number: number;
-}
-
-/** Lines end at line feeds and at nothing else (A3-3.4-2). A final line feed is followed by one more, empty line. */
-function* linesOf(bytes: Uint8Array, from: number, to: number, firstNumber = 1): Generator<Line, void, undefined> {
-  let start = from;
-  let number = firstNumber;
-  for (;;) {
-    const found = bytes.indexOf(LF, start);
-    const end = found === -1 || found >= to ? to : found;
-    yield { start, end, number };
-    if (end === to) return;
-    start = end + 1;
-    number += 1;
-  }
-}
-
+/** From START to END of the only envelope in a reply. */
 function findOnly(bytes: Uint8Array): { readonly start: number; readonly end: number; readonly line: number } {
-  let first: Line | null = null;
-  let last: Line | null = null;
-  for (const line of linesOf(bytes, 0, bytes.length)) {
-    const marker = markerAt(bytes, line.start, line.end);
-    if (marker !== 'START' && marker !== 'END') continue;
-    if (last !== null || (marker === 'END' && first === null))
-      throw notOne(line.number, 'more than one envelope, or parts of one');
-    if (marker === 'END') last = line;
-    else first ??= line;
-  }
-  if (first === null) throw notOne(null, `no line that is exactly ${MARKERS.START}`);
-  if (last === null) throw notOne(null, `no line that is exactly ${MARKERS.END}`);
-  return { start: first.start, end: last.end, line: first.number };
+  const ends = markerLines(bytes, 0, bytes.length, 1).filter(({ marker }) => marker === 'START' || marker === 'END');
+  const [first] = ends;
+  const last = ends.find(({ marker }) => marker === 'END');
+  if (first === undefined) throw notOne(null, `no line that is exactly ${MARKERS.START}`);
+  if (last === undefined) throw notOne(first.line, `no line that is exactly ${MARKERS.END}`);
+  const surplus = first === last ? first : ends[ends.indexOf(last) + 1];
+  if (surplus !== undefined) throw notOne(surplus.line, 'more than one, or parts of one');
+  return { start: first.start, end: last.end, line: first.line };
 }
 
 function notOne(line: number | null, found: string): EnvelopeError {
@@ -233,59 +167,59 @@ function notOne(line: number | null, found: string): EnvelopeError {
   );
 }
 
-/** A section while its end has not been seen. */
-interface OpenSection {
-  readonly name: SectionName;
-  readonly bodyStart: number;
-  readonly line: number;
-  /** False for a duplicate, which is checked and dropped (A3-3.2-6). */
-  readonly counts: boolean;
+function readEnvelope(bytes: Uint8Array, from: number, to: number, firstLine: number, tolerateBlank: boolean): ParsedEnvelope {
+  const [first, ...rest] = markerLines(bytes, from, to, firstLine);
+  if (first?.marker !== 'START' || first.start !== from)
+    throw malformed('start', `the first line must be exactly ${MARKERS.START}`, firstLine);
+  const sections = new Sections(bytes);
+  let before = first;
+  for (const each of rest) {
+    if (before.marker === 'END') break;
+    if (before === first) sections.between(first, each, tolerateBlank);
+    else sections.close(before, each.start);
+    if (each.marker === 'unknown')
+      throw malformed('unknown_marker', 'a line has the form of a marker but is none of this version', each.line);
+    if (each.marker === 'START')
+      throw new EnvelopeError('ERR_ENV_SECTION_DUP', 'nested_start', 'a second START stands inside the envelope', each.line);
+    before = each;
+  }
+  if (before.marker !== 'END') {
+    if (before !== first) sections.close(before, to + 1);
+    throw malformed('end', `there is no line that is exactly ${MARKERS.END}`, null);
+  }
+  if (before.end + 1 < to) throw malformed('trailing_text', 'nothing but one line feed may follow END', before.line + 1);
+  return assemble(sections.bodies, sections.lints);
 }
 
-function readEnvelope(bytes: Uint8Array, from: number, to: number, firstLine: number, tolerateBlank: boolean): ParsedEnvelope {
-  const bodies = new Map<SectionName, string>();
-  const lints: EnvelopeLint[] = [];
-  let open: OpenSection | null = null;
-  let blank: number | null = null;
-  let started = false;
-  let ended = false;
+/** Collects the bodies of an envelope while it is read. */
+class Sections {
+  readonly bodies = new Map<SectionName, string>();
+  readonly lints: EnvelopeLint[] = [];
+  readonly #bytes: Uint8Array;
 
-  for (const { start, end, number } of linesOf(bytes, from, to, firstLine)) {
-    const marker = markerAt(bytes, start, end);
-    if (!started) {
-      if (marker !== 'START') throw malformed('start', `the first line must be exactly ${MARKERS.START}`, number);
-      started = true;
-    } else if (ended) {
-      if (start < to || end < to) throw malformed('trailing_text', 'nothing but one line feed may follow END', number);
-    } else if (marker === null) {
-      if (open === null) {
-        if (!tolerateBlank || !isBlank(bytes, start, end))
-          throw malformed('stray_text', 'text stands between START and the first section', number);
-        blank ??= number;
-      } else if (open.name === 'OUTPUT') checkLine(end - start, number);
-    } else if (marker === 'unknown') {
-      throw malformed('unknown_marker', 'a line has the form of a marker but is none of this version', number);
-    } else if (marker === 'START') {
-      throw new EnvelopeError('ERR_ENV_SECTION_DUP', 'nested_start', 'a second START stands inside the envelope', number);
-    } else {
-      if (open !== null) close(open, start);
-      if (marker === 'END') ended = true;
-      else open = { name: marker, bodyStart: Math.min(end + 1, to), line: number, counts: !bodies.has(marker) };
-    }
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
   }
 
-  function close(section: OpenSection, markerStart: number): void {
+  /** What stands between START and the first section: nothing, or blank lines where they are tolerated. */
+  between(start: MarkerLine, next: MarkerLine, tolerateBlank: boolean): void {
+    if (next.start === start.end + 1) return;
+    if (!tolerateBlank || !isBlank(this.#bytes, start.end + 1, next.start))
+      throw malformed('stray_text', 'text stands between START and the first section', start.line + 1);
+    this.lints.push({ code: 'LINT_BLANK_LINES_IGNORED', line: start.line + 1, section: 'START' });
+  }
+
+  /** The body from a section's marker to the next one, which starts at `next`. A duplicate is checked and dropped (A3-3.2-6). */
+  close({ marker, end, line }: MarkerLine, next: number): void {
+    if (marker === 'unknown' || marker === 'START' || marker === 'END') return;
     // The line feed before a marker separates and is not part of the body; a body may have no line at all (AMB-15).
-    const bodyEnd = Math.max(section.bodyStart, markerStart - 1);
-    checkSection(section.name, bodyEnd - section.bodyStart, section.line);
-    if (section.counts) bodies.set(section.name, fromUtf8(bytes.subarray(section.bodyStart, bodyEnd)) ?? '');
-    else lints.push({ code: 'LINT_DUP_SECTION_IGNORED', line: section.line, section: section.name });
+    const from = Math.min(end + 1, this.#bytes.length);
+    const to = Math.max(from, next - 1);
+    checkSection(marker, to - from, line);
+    if (marker === 'OUTPUT') checkLines(this.#bytes, from, to, line + 1);
+    if (this.bodies.has(marker)) this.lints.push({ code: 'LINT_DUP_SECTION_IGNORED', line, section: marker });
+    else this.bodies.set(marker, fromUtf8(this.#bytes.subarray(from, to)) ?? '');
   }
-
-  if (!started) throw malformed('start', `the first line must be exactly ${MARKERS.START}`, firstLine);
-  if (!ended) throw malformed('end', `there is no line that is exactly ${MARKERS.END}`, null);
-  if (blank !== null) lints.unshift({ code: 'LINT_BLANK_LINES_IGNORED', line: blank, section: 'START' });
-  return assemble(bodies, lints);
 }
 
 /** Order is judged on first occurrences, which a map keeps in the order they came (AMB-04); then what is missing. */
@@ -317,7 +251,10 @@ function malformed(
   return new EnvelopeError('ERR_ENV_MARKERS_INVALID', detail, message, line);
 }
 
+/** Space, tab, carriage return and line feed. */
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, LF]);
+
 function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (bytes[i] !== 0x20 && bytes[i] !== 0x09 && bytes[i] !== 0x0d) return false;
+  for (let i = start; i < end; i++) if (!BLANKS.has(bytes[i] ?? 0)) return false;
   return true;
 }

@@ -42,7 +42,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y;
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ['\\', '\\'],
@@ -173,15 +173,15 @@ class Reader {
 
   #number(): number {
     NUMBER.lastIndex = this.#at;
-    const match = NUMBER.exec(this.#text);
-    if (match === null) throw this.#unexpected('a value');
-    const value = Number(match[0]);
-    const whole = match[1] === undefined && match[2] === undefined;
-    if (whole && !Number.isSafeInteger(value) && (this.#options.numbers === 'integers' || String(value) !== match[0]))
-      throw this.#badNumber(match[0], 'is larger than 2^53-1');
-    if (!whole && this.#options.numbers === 'integers') throw this.#badNumber(match[0], 'is no plain integer');
-    if (!Number.isFinite(value)) throw this.#badNumber(match[0], 'is too large');
-    this.#at += match[0].length;
+    if (!NUMBER.test(this.#text)) throw this.#unexpected('a value');
+    const literal = this.#text.slice(this.#at, NUMBER.lastIndex);
+    const value = Number(literal);
+    const whole = !/[.eE]/.test(literal);
+    if (whole && !Number.isSafeInteger(value) && (this.#options.numbers === 'integers' || String(value) !== literal))
+      throw this.#badNumber(literal, 'is larger than 2^53-1');
+    if (!whole && this.#options.numbers === 'integers') throw this.#badNumber(literal, 'is no plain integer');
+    if (!Number.isFinite(value)) throw this.#badNumber(literal, 'is too large');
+    this.#at += literal.length;
     return value;
   }
 

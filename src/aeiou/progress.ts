@@ -22,8 +22,12 @@ export function normalizeStream(stream: string): string {
 
 function trimRight(line: string): string {
   let end = line.length;
-  while (end > 0 && ' \t\r'.includes(line.charAt(end - 1))) end -= 1;
+  while (end > 0 && isBlank(line.charCodeAt(end - 1))) end -= 1;
   return line.slice(0, end);
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09 || unit === 0x0d;
 }
 
 /** The digest of what a turn said, lower-case hexadecimal: `sha256("OUT|" + output + "\nSCR|" + scratchpad)` (A3-9-6). */
