@@ -142,14 +142,14 @@ function explainToken(candidate: CandidateRecord, token: string, record: TurnRec
   const decides = candidate.ok && candidate.jti === record.jti;
   const [verdict, style] = candidate.ok
     ? [decides ? 'verified, and decides' : 'verified', palette.green]
-    : [`rejected: ${candidate.code ?? ''} (${candidate.detail ?? ''})`, palette.red];
+    : [`rejected: ${candidate.code ?? ''}: ${candidate.message ?? ''}`, palette.red];
   const failed = CHECKS.findIndex(({ details }) => candidate.detail !== null && details.includes(candidate.detail));
   const checks = CHECKS.slice(0, failed < 0 ? CHECKS.length : failed + 1).map(({ name }, index) =>
     index === failed ? palette.red(`${name} FAILED`) : `${name} ${palette.green('ok')}`,
   );
   return [
     ...field(`line ${candidate.line}`, [verdict], palette, { style }),
-    ...field('', describeToken(token).map(printable), palette),
+    ...field('', describeToken(token, candidate.ok).map(printable), palette),
     ...row('', flow(checks, ', '), palette),
   ];
 }

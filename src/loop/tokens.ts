@@ -20,8 +20,8 @@ export const CHECKS: readonly TokenCheck[] = [
   { name: 'first use', details: ['replay'] },
 ];
 
-/** What a token says of itself, as lines; of one that was rejected it is only a claim. */
-export function describeToken(line: string): string[] {
+/** What a token says of itself, as lines; of one that was rejected it is only a claim, and stands there as one. */
+export function describeToken(line: string, verified: boolean): string[] {
   const decoded = decodeToken(line);
   if (!decoded.ok) return [decoded.message];
   const { payload } = decoded.token;
@@ -29,7 +29,7 @@ export function describeToken(line: string): string[] {
   const own = isJsonObject(control) ? control : {};
   const rest = Object.entries(own).filter(([name]) => name !== 'action');
   return [
-    `${word(payload['kind'])} ${word(own['action'])}, signed with ${word(payload['kid'])}`,
+    `${verified ? '' : 'claims to be '}${word(payload['kind'])} ${word(own['action'])}, signed with ${word(payload['kid'])}`,
     `session ${word(payload['session_id'])}, turn ${word(payload['turn_index'])}, nonce ${word(payload['turn_nonce'])}`,
     `id ${word(payload['jti'])}`,
     `issued ${time(payload['issued_at'])}, ${payload['ttl'] === undefined ? 'no expiry' : `good for ${word(payload['ttl'])} s`}`,

@@ -79,12 +79,10 @@ describe('tokens that a program wrote by hand', () => {
   it('AL3-8-11: replayed: the second of two is rejected, and alone it would halt with ERR_TOKEN_REPLAY', async () => {
     const twice = await session([command('set t = tool.aeiou.magic("LOOP", {"action": "done"})', 'emit t', 'emit t')]);
     expect(twice.turns[0]?.candidates.map(({ code }) => code)).toEqual([null, 'ERR_TOKEN_REPLAY']);
-    const line = await handmade('h-replay', { jti: 'used' });
-    const again = await handmade('h-replay', { jti: 'used', turnIndex: 2, turnNonce: ids.nonce('h-replay', 2) });
-    const first = line.replace(/^/, '');
-    const continued = await handmade('h-replay', { jti: 'used', payload: { action: 'continue' } });
-    expect(first).not.toBe(continued);
-    const result = await session([command(`emit '${continued}'`), command('emit "x"', `emit '${again}'`)], { sid: 'h-replay' });
+    const sid = 'h-replay';
+    const continued = await handmade(sid, { jti: 'used', payload: { action: 'continue' } });
+    const again = await handmade(sid, { jti: 'used', turnIndex: 2, turnNonce: ids.nonce(sid, 2) });
+    const result = await session([command(`emit '${continued}'`), command('emit "x"', `emit '${again}'`)], { sid });
     expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_REPLAY' });
   });
 
@@ -129,14 +127,10 @@ describe('turns in real sandboxes', () => {
   });
 
   it('A3-3.3-2: the program reads the host’s USERDATA, and cannot change it for anyone', async () => {
-    const change = command('set userdata["subject"] = "changed"', CONTINUE);
-    const { turns, output } = await session([
-      command('emit userdata["subject"]', CONTINUE),
-      change,
-      command('emit userdata["subject"]', DONE),
-    ]);
-    if (turns.length === 3) expect(output).toBe('test');
-    else expect(turns[1]).toMatchObject({ decision: 'HALT', reason: 'ERR_EXEC', error: { code: 'NS43' } });
+    const change = command('set userdata["subject"] = "changed"', DONE);
+    const { turns } = await session([command('emit userdata["subject"]', CONTINUE), change]);
+    expect(turns[0]?.output).toMatch(/^test\n/);
+    expect(turns[1]).toMatchObject({ decision: 'HALT', reason: 'ERR_EXEC', error: { code: 'NS43' } });
   });
 
   it.each([
