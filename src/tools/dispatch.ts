@@ -14,7 +14,7 @@ import { type ToolDefinition, ToolError } from './define.ts';
 import { canonicalName } from './names.ts';
 import { encodeAs, type FinalReply, Halt, outcomeOf, replyFor, translate } from './outcome.ts';
 import type { PolicyGuard } from './policy.ts';
-import { ask, prompt } from './prompt.ts';
+import { ask, promptUser } from './prompt.ts';
 import type { ToolView } from './registry.ts';
 
 /** One tool call for the audit trail, those that tools make themselves included (A3-11.2-2). */
@@ -94,9 +94,8 @@ export class Dispatcher {
     const start = this.#open.get(call);
     if (start === undefined) return;
     this.#open.delete(call);
-    const { seq, at } = call;
     const ms = Math.round((performance.now() - start) * 1000) / 1000;
-    const entry = entryOf(call, { seq, at, outcome, ms });
+    const entry = entryOf(call, outcome, ms);
     this.#journal.push(entry);
     this.#guarded('onCall', () => this.#init.onCall?.(entry));
   }
@@ -112,7 +111,7 @@ export class Dispatcher {
   }
 
   async #perform(call: GuestCall, variables: VariablePort): Promise<TaggedJson> {
-    if (call.t === 'prompt') return unlessAborted(variables.signal, () => prompt(this.#init.host, call.text));
+    if (call.t === 'prompt') return unlessAborted(variables.signal, () => promptUser(this.#init.host, call.text));
     if (call.t === 'ask') return ask(call.model);
     this.#scriptCalls++;
     return this.#invoke(call.name, call.args, call.at, variables, 0);
@@ -252,10 +251,12 @@ export class Dispatcher {
   }
 }
 
-function entryOf(call: GuestCall, common: Pick<JournalEntry, 'seq' | 'at' | 'outcome' | 'ms'>): JournalEntry {
-  if (call.t === 'tool') return { kind: 'tool', name: canonicalName(call.name), args: call.args, ...common };
-  if (call.t === 'prompt') return { kind: 'prompt', text: call.text, ...common };
-  return { kind: 'ask', model: call.model, prompt: call.prompt, options: call.options, ...common };
+function entryOf(call: GuestCall, outcome: JournalOutcome, ms: number): JournalEntry {
+  const { seq, at } = call;
+  if (call.t === 'tool') return { kind: 'tool', seq, name: canonicalName(call.name), args: call.args, at, outcome, ms };
+  if (call.t === 'prompt') return { kind: 'prompt', seq, text: call.text, at, outcome, ms };
+  const { model, prompt, options } = call;
+  return { kind: 'ask', seq, model, prompt, options, at, outcome, ms };
 }
 
 function decodeArgs(tool: ToolDefinition, args: readonly TaggedJson[]): readonly Value[] {

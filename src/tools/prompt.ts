@@ -4,7 +4,7 @@ import type { TaggedJson } from '../wire/protocol.ts';
 import { ToolError } from './define.ts';
 
 /** `promptuser` (P35): writes the question and a blank, reads one line, trims it. Code 26 without input or at its end. */
-export async function prompt(host: HostContext, text: string): Promise<TaggedJson> {
+export async function promptUser(host: HostContext, text: string): Promise<TaggedJson> {
   if (host.stdin === null) throw new ToolError(NS_CODES.IOFailed, 'promptuser has no input to read from here');
   try {
     host.stdout?.write(`${text} `);

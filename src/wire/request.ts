@@ -54,8 +54,9 @@ class Refused extends NeuroScriptError {
 export function requestFromJson(line: string): RequestOutcome {
   let id: RequestId = null;
   try {
-    const value = record('the request', parse(line), KEYS);
+    const value = record('the request', parse(line), null);
     id = idOf(value['id']);
+    record('the request', value, KEYS);
     return { ok: true, request: read(id, value) };
   } catch (error) {
     if (error instanceof Refused || error instanceof ValueError) return { ok: false, id, error: usageError(error.message) };

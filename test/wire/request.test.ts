@@ -68,6 +68,7 @@ describe('a request line', () => {
 
   it('keeps the id of a line that is wrong elsewhere', () => {
     expect(refused('{"id":4,"src":1}').id).toBe(4);
+    expect(refused('{"id":5,"src":"","limit":{}}').id).toBe(5);
     expect(refused('{"id":"x","src":"","limits":{"a":1}}').id).toBe('x');
   });
 
