@@ -14,7 +14,7 @@ import { paintFor, printable } from './text.ts';
 export async function main(argv: string[]): Promise<void> {
   process.once('uncaughtException', (error) => {
     process.stderr.write(`${sentence(error)}\n`);
-    process.exit(EXIT.internal);
+    process.exit(exitOfThrown(error));
   });
   const out = new Output(process.stdout);
   const err = new Output(process.stderr);
@@ -58,8 +58,12 @@ async function dispatch(argv: readonly string[], terminal: Terminal): Promise<Ex
       return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     }
     terminal.err.line(sentence(error));
-    return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.internal;
+    return exitOfThrown(error);
   }
+}
+
+function exitOfThrown(error: unknown): ExitCode {
+  return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.internal;
 }
 
 /** One line for whatever was thrown; the place in our code is for the debugger, not for the person at the terminal. */

@@ -1,8 +1,10 @@
 import type { Writable } from 'node:stream';
+import { UsageError } from './failure.ts';
 
 /**
  * One of the process's output streams. A reader that went away (`| head -1`) is no failure: what is written afterwards
- * vanishes, and `closed` is told once so that the command can stop early.
+ * vanishes, and `closed` is told once so that the command can stop early. Any other trouble, such as a full disk, is thrown
+ * where nothing can catch it: the process must end, with {@link UsageError}.
  */
 export class Output {
   readonly #stream: Writable;
@@ -11,7 +13,8 @@ export class Output {
   constructor(stream: Writable) {
     this.#stream = stream;
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
+      if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED')
+        throw new UsageError(`the output cannot be written: ${error.message}`, { cause: error });
       this.#gone.abort();
     });
   }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { closeSync, openSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
 
 describe('run', () => {
@@ -140,6 +141,41 @@ describe('run', () => {
     });
     expect(ended.code).toBe(0);
     expect(ended.stderr).toBe('');
+  });
+
+  it('what the policy denies exits 4, unless the program handles it', async () => {
+    const cwd = folder({
+      't.yaml': 'tools: { tool.t.One: { args: [], cases: [{ returns: 1 }] } }\n',
+      'deny.yaml': 'allow: ["*"]\ndeny: [tool.t.one]\n',
+    });
+    const args = ['run', '-', '--tools', 't.yaml', '--policy', 'deny.yaml'];
+    const denied = await neuroscript(args, { cwd, stdin: command('call tool.t.One()') });
+    expect(denied).toMatchObject({ code: 4, stdout: '' });
+    expect(denied.stderr).toMatch(/denied by policy rule: tool\.t\.one \(NS1003\)/);
+    const handled = await neuroscript(args, {
+      cwd,
+      stdin: command('call tool.t.One()', 'on error do', 'emit system_error["code"]', 'clear_error', 'endon'),
+    });
+    expect(handled).toEqual({ code: 0, stdout: '1003\n', stderr: '' });
+  });
+
+  it('without --policy, exactly the tools of --tools are allowed', async () => {
+    const cwd = folder({ 't.yaml': 'tools: { tool.t.One: { args: [], cases: [{ returns: 1 }] } }\n' });
+    const ended = await neuroscript(['run', '-', '--tools', 't.yaml'], { cwd, stdin: command('emit tool.T.one()') });
+    expect(ended).toEqual({ code: 0, stdout: '1\n', stderr: '' });
+    const without = await neuroscript(['run', '-'], { stdin: command('emit tool.t.One()') });
+    expect(without.code).toBe(1);
+    expect(without.stderr).toContain('(NS3)');
+  });
+
+  it('says in one sentence that its output cannot be written', async () => {
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const ended = await neuroscript(['run', '-'], { stdin: command('emit 1'), stdoutTo: full });
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: 'neuroscript: the output cannot be written: ENOSPC: no space left on device, write\n',
+    });
   });
 
   it('Ctrl-C cancels: exit 130, and --json still prints the result', async () => {

@@ -24,6 +24,8 @@ export interface SpawnOptions {
   readonly onStdout?: (text: string, child: ChildProcess) => void;
   /** Called with every piece of standard error. */
   readonly onStderr?: (text: string, child: ChildProcess) => void;
+  /** A file descriptor for standard output, in place of what `stdout` of the outcome has. */
+  readonly stdoutTo?: number;
   /** Sends what Ctrl-C sends, this long after the start. */
   readonly interruptAfterMs?: number;
 }
@@ -34,29 +36,29 @@ export function neuroscript(args: readonly string[], options: SpawnOptions = {})
     const child = spawn(process.execPath, [BIN, ...args], {
       cwd: options.cwd,
       env: { ...process.env, NO_COLOR: '1', ...options.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', options.stdoutTo ?? 'pipe', 'pipe'],
       timeout: 15_000,
       killSignal: 'SIGKILL',
       detached: true,
     });
     let stdout = '';
     let stderr = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
       options.onStdout?.(text, child);
     });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
       options.onStderr?.(text, child);
     });
     if (options.interruptAfterMs !== undefined) setTimeout(() => pressControlC(child), options.interruptAfterMs).unref();
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stdout, stderr }));
-    child.stdin.on('error', () => {
+    child.stdin?.on('error', () => {
       // The child may end before it read everything; what matters is how it ends.
     });
-    if (options.keepStdinOpen) child.stdin.write(options.stdin ?? '');
-    else child.stdin.end(options.stdin ?? '');
+    if (options.keepStdinOpen) child.stdin?.write(options.stdin ?? '');
+    else child.stdin?.end(options.stdin ?? '');
   });
 }
 
