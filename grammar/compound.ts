@@ -96,10 +96,12 @@ export abstract class StatementParser extends SimpleStatementParser {
       else if (block.canElse || this.blocks.awaitsElse()) return false;
       else this.reportStructure(token, '`else` belongs to no open `if`');
     } else if (blockEnds.has(type) && type !== block.closer && !this.blocks.awaits(type)) {
-      const line = this.lineOf(block.token);
-      const message = `\`${token.image}\` ends nothing here: the innermost open block is the \`${block.token.image}\` of line ${line}`;
-      this.reportStructure(token, message, `end that block with ${block.closer.LABEL ?? ''}`);
-      this.broken = true;
+      if (!this.settles(type)) {
+        const line = this.lineOf(block.token);
+        const message = `\`${token.image}\` ends nothing here: the innermost open block is the \`${block.token.image}\` of line ${line}`;
+        this.reportStructure(token, message, `end that block with ${block.closer.LABEL ?? ''}`);
+        this.broken = true;
+      }
     } else {
       return false;
     }
@@ -123,6 +125,7 @@ export abstract class StatementParser extends SimpleStatementParser {
       return true;
     }
     this.cut = true;
+    this.owe(block.closer);
     const closer = block.closer.LABEL ?? '';
     const next = this.LA(1);
     const before = this.atEnd() ? 'the end of the file' : `\`${next.image}\` in line ${this.lineOf(next)}`;

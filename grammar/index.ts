@@ -2,3 +2,5 @@
 export * from './ast.ts';
 export * from './diagnostic.ts';
 export { type ParseOptions, type ParseResult, parse } from './parse.ts';
+export { print } from './print.ts';
+export { printExpression } from './text.ts';

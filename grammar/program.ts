@@ -112,21 +112,18 @@ export class ProgramParser extends StatementParser {
     if (this.LA(1).tokenType === NoStatement) this.SKIP_TOKEN();
     const first = this.LA(1);
     const at = this.position();
-    const found = explain({ expected: 'a block', first, peek: (ahead) => this.LA(ahead), at, text: this.text });
+    const found = explain({ expected: 'a block', first, peek: (ahead) => this.LA(ahead), at });
+    const known = this.settles(first.tokenType) || this.broken;
     this.skipToBlock();
-    this.reportStray(found.s, found.e, found.message, found.hint);
+    if (known) return true;
+    this.report(found);
+    this.broken = true;
     return true;
   }
 
   private skipToBlock(): void {
     do this.SKIP_TOKEN();
     while (!this.atEnd() && !(this.startsTopLevel(this.LA(1).tokenType) && this.LA(0).tokenType === Newline));
-  }
-
-  private reportStray(s: number, e: number, message: string, hint: string | undefined): void {
-    if (this.broken) return;
-    this.report(finding(s, e, message, hint));
-    this.broken = true;
   }
 
   private begin(token: IToken, kind: FileKind): void {
@@ -136,6 +133,8 @@ export class ProgramParser extends StatementParser {
     if (this.kind === 'empty') this.kind = kind;
     if (this.kind === kind || this.mixed) return;
     this.mixed = true;
+    // A block inside another was meant: that the outer one is not closed has just been said.
+    if (this.owesEnd) return;
     const [has, gets] = kind === 'library' ? ['command blocks', 'definition'] : ['definitions', 'command block'];
     const hint = 'a file holds either procedures and event handlers, or command blocks: make two files';
     this.reportAt(token, `this file has ${has}; a ${gets} cannot follow`, hint);

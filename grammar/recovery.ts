@@ -1,5 +1,5 @@
 /** What is known while a source is parsed, and recovery from errors line by line. */
-import { type IToken, MismatchedTokenException } from 'chevrotain';
+import { type IToken, MismatchedTokenException, type TokenType } from 'chevrotain';
 import { type LineTable, positionAt } from './ast.ts';
 import { BlockStack } from './blocks.ts';
 import { endOf } from './build.ts';
@@ -22,6 +22,8 @@ export abstract class RecoveringParser extends ExpressionParser {
   protected blocks = new BlockStack();
   /** The pairing of blocks went wrong in this top-level block: further complaints about it would be noise. */
   protected broken = false;
+  /** End keywords of blocks that were reported as never closed: should they turn up later, that is no second problem. */
+  private owed: TokenType[] = [];
   /** Start of the top-level block. */
   protected topLevelAt = 0;
   /** Inside `command`, where `return` takes no value; event handlers in it do not count. */
@@ -42,6 +44,7 @@ export abstract class RecoveringParser extends ExpressionParser {
     this.findings = [];
     this.blocks = new BlockStack();
     this.broken = false;
+    this.owed = [];
     this.topLevelAt = 0;
     this.inCommand = false;
     this.loops = 0;
@@ -68,7 +71,8 @@ export abstract class RecoveringParser extends ExpressionParser {
 
   /** Reports a problem of the pairing of blocks, unless an earlier problem may be its cause. */
   protected reportStructure(token: IToken, message: string, hint?: string): void {
-    if (this.broken || this.anyBetween(this.breaks, this.topLevelAt, this.position())) return;
+    const here = this.position();
+    if (this.broken || here < this.quietUntil || this.anyBetween(this.breaks, this.topLevelAt, here)) return;
     this.reportAt(token, message, hint);
   }
 
@@ -111,7 +115,7 @@ export abstract class RecoveringParser extends ExpressionParser {
 
   private recover(expected: string, first: IToken, lineStart: number): void {
     const at = this.position();
-    const found = explain({ expected, first, peek: (ahead) => this.LA(ahead), at, text: this.text });
+    const found = explain({ expected, first, peek: (ahead) => this.LA(ahead), at });
     if (opensForeignBlock(first)) this.broken = true;
     this.skipLine();
     const known = at <= this.quietUntil || this.anyBetween(this.reported, lineStart, this.position());
@@ -129,6 +133,22 @@ export abstract class RecoveringParser extends ExpressionParser {
       if (blockEnds.has(type) || type === keyword.else) return;
       this.SKIP_TOKEN();
     }
+  }
+
+  protected get owesEnd(): boolean {
+    return this.owed.length > 0;
+  }
+
+  /** Notes that a block was left without its end keyword. */
+  protected owe(closer: TokenType): void {
+    if (this.owed.length < MAX_FINDINGS) this.owed.push(closer);
+  }
+
+  /** Whether this end keyword belongs to a block that was reported as never closed; each does once. */
+  protected settles(type: TokenType): boolean {
+    const index = this.owed.indexOf(type);
+    if (index >= 0) this.owed.splice(index, 1);
+    return index >= 0;
   }
 
   protected lineOf(token: IToken): number {
