@@ -73,12 +73,17 @@ function stepAt(steps: readonly Step[], depth: number): Step {
   return step;
 }
 
+/** Whether only the variable, or container, it was reached through can see a container. */
+export function isOwned(frame: Frame, container: Container): boolean {
+  return !container.shared && container !== frame.last && container !== frame.out;
+}
+
 /**
  * The container itself where nobody else can see it, else a copy whose items from now on have two places. `last` and the
  * value a procedure would end with are second places that need no flag, because they are compared here.
  */
 function owned(machine: Machine, frame: Frame, container: Container): Container {
-  if (!container.shared && container !== frame.last && container !== frame.out) return container;
+  if (isOwned(frame, container)) return container;
   if (container instanceof List) {
     const count = container.items.length;
     machine.spend(Math.floor(count / DATA_FUEL.copy.amount));

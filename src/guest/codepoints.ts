@@ -33,9 +33,10 @@ export class CodePoints {
     this.#machine = machine;
   }
 
-  /** Texts kept alive, for the census. */
-  *held(): Iterable<string> {
-    for (const { text } of this.#cursors) yield text;
+  /** Lets go of all texts, so that none is kept alive. */
+  clear(): void {
+    this.#cursors.length = 0;
+    this.#next = 0;
   }
 
   count(text: string): number {

@@ -38,10 +38,25 @@ const INFINITY = /^([-+]?)inf(?:inity)?$/i;
 const NOT_A_NUMBER = /^nan$/i;
 
 function textToNumber(machine: Machine, text: string): number | undefined {
-  if (text.length > UNITS_PER_FUEL) machine.spend(Math.floor(text.length / UNITS_PER_FUEL));
-  if (!START.test(text)) return undefined;
-  return parseNumber(text);
+  if (text.length > UNITS_PER_FUEL) return longTextToNumber(machine, text);
+  const first = text.charCodeAt(0);
+  // Most words: a letter other than those that begin inf and nan.
+  if (first > NINE && first < 0x80 && (first | CASE) !== LOWER_I && (first | CASE) !== LOWER_N) return undefined;
+  return START.test(text) ? parseNumber(text) : undefined;
 }
+
+function longTextToNumber(machine: Machine, text: string): number | undefined {
+  if (machine.words.has(text)) return undefined;
+  machine.spend(Math.floor(text.length / UNITS_PER_FUEL));
+  const number = START.test(text) ? parseNumber(text) : undefined;
+  if (number === undefined) machine.words.look(text);
+  return number;
+}
+
+const NINE = 0x39;
+const CASE = 0x20;
+const LOWER_I = 0x69;
+const LOWER_N = 0x6e;
 
 /** The number a text spells, white space around it aside; undefined when it spells none, or one out of range. */
 export function parseNumber(text: string): number | undefined {

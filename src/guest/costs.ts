@@ -26,7 +26,10 @@ export const STEP_FUEL = {
 
 /** Fuel for data: one unit for so many items, rounded down, so that small values cost nothing more than their operation. */
 export const DATA_FUEL = {
-  concat: { amount: 64, per: 'UTF-16 units of text that `+`, `*` or a template makes' },
+  concat: {
+    amount: 64,
+    per: 'UTF-16 units copied: of what `*` or a template makes, of the shorter side of `+`, of a text grown by an eighth',
+  },
   compare: { amount: 64, per: 'UTF-16 units or 8 items compared' },
   scan: { amount: 64, per: 'UTF-16 units looked through by `len`, an index, number parsing or eval' },
   text: { amount: 8, per: 'UTF-16 units of a value turned into text, and of output' },
@@ -35,17 +38,20 @@ export const DATA_FUEL = {
   census: { amount: 16, per: 'values counted when memory is recounted' },
 } as const satisfies Record<string, Cost>;
 
-/** Bytes that values count towards `memoryBytes`. A text counts once for every place that holds it. */
+/**
+ * Bytes that values count towards `memoryBytes`: about what V8 needs for them. A list or map counts once, a text once for
+ * every place that holds it.
+ */
 export const VALUE_BYTES = {
   text: { amount: 16, per: 'text' },
   unit: { amount: 2, per: 'UTF-16 unit of a text' },
-  list: { amount: 32, per: 'list' },
-  item: { amount: 16, per: 'item of a list' },
-  map: { amount: 64, per: 'map' },
+  list: { amount: 96, per: 'list' },
+  item: { amount: 24, per: 'item of a list' },
+  map: { amount: 240, per: 'map' },
   entry: { amount: 64, per: 'entry of a map, besides the units of its key' },
   other: { amount: 64, per: 'bytes, timedate, fuzzy, error or handle value, besides its content' },
-  frame: { amount: 128, per: 'running procedure, event handler or command block' },
-  slot: { amount: 8, per: 'variable of a running procedure, event handler or command block' },
+  frame: { amount: 160, per: 'running procedure, event handler or command block' },
+  slot: { amount: 24, per: 'variable of a running procedure, event handler or command block' },
 } as const satisfies Record<string, Cost>;
 
 /** Fuel between two looks at the clocks, at most (a single large operation on data may take more). */

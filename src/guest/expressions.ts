@@ -7,6 +7,7 @@ import type { Context, Eval } from './context.ts';
 import { DATA_FUEL, VALUE_BYTES } from './costs.ts';
 import { InternalError } from './errors.ts';
 import { evalText } from './evaltext.ts';
+import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { listBytes } from './memory.ts';
 import { OPERATORS, unary } from './operators.ts';
@@ -119,16 +120,25 @@ function compileUnary(context: Context, { op, of, s: at }: UnaryExpr): Eval {
 function compileList(context: Context, expr: ListExpr): Eval {
   const { machine } = context;
   context.charge(1 + expr.items.length);
-  const items = expr.items.map((item) => context.stored(item));
-  const bytes = listBytes(items.length);
+  const items = gathered(expr.items.map((item) => context.stored(item)));
+  const bytes = listBytes(expr.items.length);
   const at = expr.s;
   return (frame) => {
-    const values: Value[] = [];
-    for (const item of items) values.push(item(frame));
+    const values = items(frame);
     machine.at = at;
     machine.charge(bytes);
     return new List(values);
   };
+}
+
+/** Evaluates in order into an array of exactly that size; one that grew by pushing would take several times the room. */
+function gathered(evals: readonly Eval[]): (frame: Frame) => Value[] {
+  const [first, second, third] = evals;
+  if (first === undefined) return () => [];
+  if (second === undefined) return (frame) => [first(frame)];
+  if (third === undefined) return (frame) => [first(frame), second(frame)];
+  if (evals.length === 3) return (frame) => [first(frame), second(frame), third(frame)];
+  return (frame) => evals.map((item) => item(frame));
 }
 
 /** A repeated key keeps the place of its first and the value of its last occurrence (ruling 8), as a JavaScript map does. */

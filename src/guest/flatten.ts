@@ -6,11 +6,16 @@ const PROBE = /^/;
 
 /**
  * V8 keeps `a + b` as a tree of 32 bytes a node until somebody looks at the characters, so a text built character by
- * character would take sixteen times what it counts. Here it is made flat whenever its length passes the next eighth of an
+ * character would take sixteen times what it counts. It is made flat whenever its length passes the next eighth of an
  * octave: the tree then never outgrows the text, and the copying stays proportional to the final length.
  */
-export function flatten(text: string, left: number, right: number): string {
-  if (text.length >= FLOOR && octave(text.length) !== octave(Math.max(left, right))) PROBE.test(text);
+export function isFlattened(length: number, longerSide: number): boolean {
+  return length >= FLOOR && octave(length) !== octave(longerSide);
+}
+
+/** The same text in one piece. */
+export function flatten(text: string): string {
+  PROBE.test(text);
   return text;
 }
 

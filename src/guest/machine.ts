@@ -8,6 +8,7 @@ import type { Frame } from './frame.ts';
 import { countLive, frameBytes } from './memory.ts';
 import type { Output } from './output.ts';
 import type { Value } from './values.ts';
+import { Words } from './words.ts';
 
 /** The two ways out of the guest: see `boot`. */
 export interface Ports {
@@ -40,6 +41,8 @@ export class Machine {
 
   /** Texts by code points. */
   readonly codePoints = new CodePoints(this);
+  /** Long texts that are no numbers. */
+  readonly words = new Words();
 
   frame: Frame | null = null;
   /** Offset of the operation that is running, for the place of an error; set before anything that may fail. */
@@ -137,6 +140,8 @@ export class Machine {
    */
   recount(bytes: number): void {
     if (this.used > this.peak) this.peak = this.used;
+    this.words.clear();
+    this.codePoints.clear();
     const live = Math.min(this.used + bytes, countLive(this));
     if (live > this.limits.memoryBytes) this.#outOfMemory(live);
     this.used = live;

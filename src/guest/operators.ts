@@ -3,7 +3,7 @@ import { isInt64, toInteger, toNumeric } from './convert.ts';
 import { DATA_FUEL, VALUE_BYTES } from './costs.ts';
 import { describe } from './describe.ts';
 import { equal } from './equal.ts';
-import { flatten } from './flatten.ts';
+import { flatten, isFlattened } from './flatten.ts';
 import type { Machine } from './machine.ts';
 import { listBytes } from './memory.ts';
 import { toText } from './text.ts';
@@ -68,12 +68,21 @@ function additionHint(left: Value, right: Value): string | undefined {
   return undefined;
 }
 
-/** Two texts as one, charged before it is made. */
+/**
+ * Two texts as one, charged before it is made. V8 joins them without copying; what is copied is the shorter side, sooner or
+ * later, and all of it when it is made flat.
+ */
 export function concat(machine: Machine, left: string, right: string): string {
   const units = left.length + right.length;
-  if (units > UNITS_PER_CONCAT) machine.spend(Math.floor(units / UNITS_PER_CONCAT));
+  const flat = isFlattened(units, Math.max(left.length, right.length));
+  const copied = flat ? units : Math.min(left.length, right.length);
+  if (copied > UNITS_PER_CONCAT) machine.spend(Math.floor(copied / UNITS_PER_CONCAT));
+  // Asked first, because a recount of memory makes the machine forget.
+  const word = units > UNITS_PER_CONCAT && machine.words.makesWord(left, right);
   machine.chargeText(units);
-  return flatten(left + right, left.length, right.length);
+  const both = left + right;
+  if (word) machine.words.remember(both);
+  return flat ? flatten(both) : both;
 }
 
 const UNITS_PER_CONCAT = DATA_FUEL.concat.amount;

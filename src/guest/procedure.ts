@@ -9,6 +9,8 @@ export interface Compiled {
   readonly body: Exec;
   /** As many unset variables as a frame has. */
   readonly blank: readonly Slot[];
+  /** Bytes a frame of it counts. */
+  readonly frameBytes: number;
   /** Deepest static evaluation depth in it. */
   readonly deepest: number;
 }

@@ -1,10 +1,11 @@
-import type { AccessStep, Target } from '../../grammar/ast.ts';
-import { assignElement, type Step } from './assign.ts';
+import type { AccessStep, IndexStep, Target } from '../../grammar/ast.ts';
+import { assignElement, isOwned, type Step } from './assign.ts';
 import type { Context } from './context.ts';
+import { VALUE_BYTES } from './costs.ts';
 import { codeOf } from './errors.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
-import type { Value } from './values.ts';
+import { List, type Value } from './values.ts';
 import { GLOBAL_HINT, globalMessage } from './variables.ts';
 
 /** Writes a value to a target. A container must have been marked as shared already if something else holds it. */
@@ -24,12 +25,40 @@ export function compileTarget(context: Context, target: Target): Store {
     };
   }
   context.charge(target.steps.length);
+  const [only] = target.steps;
+  if (only?.k === 'index' && target.steps.length === 1 && !global) return compileIndexed(context, slot, only, at);
   const steps = target.steps.map((step) => compileStep(context, step));
   return (frame, value) => {
     if (global && frame.slots[slot] === undefined) refuseGlobal(machine, name, at);
     const evaluated: Step[] = [];
     for (const step of steps) evaluated.push(step(frame));
     frame.slots[slot] = assignElement(machine, frame, frame.slots[slot] ?? null, evaluated, value, at);
+  };
+}
+
+/** `name[i]`: an item in a list that nobody else can see, or its next one, is written at once. */
+function compileIndexed(context: Context, slot: number, step: IndexStep, at: number): Store {
+  const { machine } = context;
+  const index = context.expr(step.index);
+  const { s: stepAt } = step;
+  return (frame, value) => {
+    const key = index(frame);
+    const base = frame.slots[slot];
+    if (base instanceof List && typeof key === 'number' && isOwned(frame, base)) {
+      const { items } = base;
+      if (key >= 0 && key < items.length && Number.isInteger(key)) {
+        items[key] = value;
+        return;
+      }
+      if (key === items.length) {
+        machine.at = stepAt;
+        machine.charge(VALUE_BYTES.item.amount);
+        items.push(value);
+        return;
+      }
+    }
+    const steps = [{ key, field: false, at: stepAt }];
+    frame.slots[slot] = assignElement(machine, frame, base ?? null, steps, value, at);
   };
 }
 

@@ -4,6 +4,7 @@ import { type Compilers, Context, type Eval, type Exec, type Linkage, type UnitK
 import { compileExpr } from './expressions.ts';
 import type { Slot } from './frame.ts';
 import type { Machine } from './machine.ts';
+import { frameBytes } from './memory.ts';
 import type { Compiled } from './procedure.ts';
 import { Scope } from './scope.ts';
 
@@ -58,7 +59,7 @@ export function compileBodies(
   });
   if (sawLast && !keepsLast) return compileBodies(run, bodies, kind, parameters, checked, true);
   const blank: Slot[] = new Array<Slot>(scope.size).fill(undefined);
-  return { scope, bodies: compiled, blank, deepest };
+  return { scope, bodies: compiled, blank, frameBytes: frameBytes(scope.size), deepest };
 }
 
 /** An expression that stands alone: the name of an event. */
