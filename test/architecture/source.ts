@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
@@ -38,8 +38,9 @@ export interface SourceText {
   readonly program: SyntaxNode;
 }
 
-/** Paths below a folder of the repository that end in one of the suffixes, sorted, relative to it, with `/`. */
+/** Paths below a folder that end in one of the suffixes, sorted, relative to the repository, with `/`; none if it is not there. */
 export function filesBelow(folder: string, ...suffixes: readonly string[]): string[] {
+  if (!existsSync(join(ROOT, folder))) return [];
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && suffixes.some((suffix) => entry.name.endsWith(suffix)))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join('/'))
