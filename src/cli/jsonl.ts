@@ -45,15 +45,11 @@ function refused(message: string): PublicResult {
   return toPublicResult(null, refusedResult(usageError(message)));
 }
 
-/** A stream that ends, without error, when the signal says so. */
+/** A stream whose breaking off by an interrupt is its end. */
 async function* until(signal: AbortSignal, stream: Readable): AsyncGenerator<Uint8Array> {
-  const stop = () => stream.destroy();
-  signal.addEventListener('abort', stop, { once: true });
   try {
     yield* stream;
   } catch (error) {
     if (!signal.aborted) throw error;
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }

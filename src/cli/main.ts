@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { CommanderError } from 'commander';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -6,6 +7,9 @@ import { Output } from './output.ts';
 import { createProgram, usageOf } from './program.ts';
 import type { Terminal } from './terminal.ts';
 import { paintFor, printable } from './text.ts';
+
+/** What is still at work so long after an interrupt, for instance waiting for a pipe to be opened, is left behind. */
+const GRACE_MS = 3000;
 
 /**
  * The command line. Sets `process.exitCode` (DESIGN 5) and never rejects: what nobody foresaw is one sentence on standard
@@ -17,31 +21,40 @@ export async function main(argv: string[]): Promise<void> {
     process.exit(exitOfThrown(error));
   });
   const out = new Output(process.stdout);
-  const err = new Output(process.stderr);
   const interrupt = new AbortController();
-  const stop = () => interrupt.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
-  out.closed.addEventListener('abort', stop, { once: true });
-  let read = false;
+  const opened = new Set<Readable>();
+  const closeInput = () => {
+    for (const stream of opened) stream.destroy();
+  };
   const terminal: Terminal = {
     get stdin() {
-      read = true;
+      opened.add(process.stdin);
       return process.stdin;
     },
     out,
-    err,
+    err: new Output(process.stderr),
     paintOut: paintFor(process.stdout, process.env),
     paintErr: paintFor(process.stderr, process.env),
     outIsTTY: process.stdout.isTTY === true,
     interrupt: interrupt.signal,
   };
-  const code = await dispatch(argv, terminal);
   // A reader that had enough ended the command; that is how `| head -1` is meant, and no failure.
-  process.exitCode = code === EXIT.cancelled && out.closed.aborted ? EXIT.ok : code;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop);
+  const exitCode = (code: ExitCode) => (code === EXIT.cancelled && out.closed.aborted ? EXIT.ok : code);
+  const stop = () => {
+    interrupt.abort();
+    closeInput();
+    setTimeout(() => process.exit(exitCode(EXIT.cancelled)), GRACE_MS).unref();
+  };
+  // Once: a second Ctrl-C does what it does to every other program.
+  for (const signal of SIGNALS) process.once(signal, stop);
+  out.closed.addEventListener('abort', stop, { once: true });
+  process.exitCode = exitCode(await dispatch(argv, terminal));
+  for (const signal of SIGNALS) process.off(signal, stop);
   // An open standard input would keep the process waiting for lines that nobody reads any more.
-  if (read) process.stdin.destroy();
+  closeInput();
 }
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 async function dispatch(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok;
@@ -52,6 +65,8 @@ async function dispatch(argv: readonly string[], terminal: Terminal): Promise<Ex
     await program.parseAsync(argv, { from: 'user' });
     return code;
   } catch (error) {
+    // What was being read or waited for broke off because it was told to.
+    if (terminal.interrupt.aborted) return EXIT.cancelled;
     if (error instanceof CommanderError) {
       const message = usageOf(error, argv);
       if (message !== null) terminal.err.line(`neuroscript: ${message}`);

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
 import { createHostContext, SILENT_LOGGER } from '../context/index.ts';
 import { createRuntime, type Runtime } from '../runtime/index.ts';
@@ -31,6 +30,9 @@ interface RunFlags extends SetupFlags {
   readonly jsonl?: true;
   readonly trace?: true;
 }
+
+/** Requests read ahead and at work at once: as many as there may be workers when all of them wait for slow tools. */
+const JSONL_WIDTH = 16;
 
 const HELP = `
 All FILEs share one sandbox: the definitions of all of them, then their command blocks in order, then --call, then
@@ -82,10 +84,8 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   const limits = limitsOf({ ...flags });
   const { tools, policy } = await readSetup(flags);
   if (flags.jsonl) {
-    // One request more than can compute is read ahead for each worker, so that none waits for the next line.
-    const concurrency = availableParallelism();
-    await using runtime = await createRuntime({ tools, policy, limits, concurrency });
-    return await answerRequests(runtime, { width: 2 * concurrency, journal: flags.trace === true }, terminal);
+    await using runtime = await createRuntime({ tools, policy, limits });
+    return await answerRequests(runtime, { width: JSONL_WIDTH, journal: flags.trace === true }, terminal);
   }
   const most = LIMITS.find((limit) => limit.key === 'sourceBytes');
   const sources = await readSources(files, limits.sourceBytes ?? most?.default ?? 0, () => terminal.stdin);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { command, linesOf, neuroscript, type SpawnOptions } from './spawn.ts';
+import { command, folder, linesOf, neuroscript, type SpawnOptions } from './spawn.ts';
 
 async function answers(stdin: string | Uint8Array, args: readonly string[] = [], options: SpawnOptions = {}) {
   const ended = await neuroscript(['run', '--jsonl', ...args], { ...options, stdin });
@@ -135,6 +135,34 @@ describe('run --jsonl', () => {
       onStdout: (_text, child) => child.stdout?.destroy(),
     });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('Ctrl-C cancels what is at work, answers it, and ends', async () => {
+    const requests = [
+      { id: 1, src: command('emit 1') },
+      { id: 2, src: command('while true', 'set x = 1', 'endwhile') },
+    ];
+    const ended = await neuroscript(['run', '--jsonl', '--fuel', '1e12', '--cpu', '1m', '--wall', '1m'], {
+      keepStdinOpen: true,
+      stdin: jsonl(requests),
+      interruptAfterMs: 1500,
+    });
+    expect(ended).toMatchObject({ code: 130, stderr: '' });
+    const results = linesOf(ended.stdout).map((line) => JSON.parse(line));
+    expect(results.map(({ id, error }) => [id, error?.code ?? null])).toEqual([
+      [1, null],
+      [2, 'ERR_CANCELLED'],
+    ]);
+  });
+
+  it('slow tools of one request do not hold up the others', async () => {
+    const cwd = folder({ 't.yaml': 'tools: { tool.t.Slow: { args: [], cases: [{ returns: 1, delayMs: 300 }] } }\n' });
+    const requests = Array.from({ length: 48 }, (_, id) => ({ id, src: command('emit tool.t.Slow()') }));
+    const started = performance.now();
+    const { results } = await answers(jsonl(requests), ['--tools', 't.yaml'], { cwd });
+    expect(results.map(({ id, emits }) => [id, emits])).toEqual(requests.map(({ id }) => [id, ['1']]));
+    // One after the other they would take 14.4 s.
+    expect(performance.now() - started).toBeLessThan(7000);
   });
 
   it('takes no files and none of the flags that belong in a request', async () => {

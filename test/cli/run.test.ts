@@ -143,6 +143,11 @@ describe('run', () => {
     expect(ended.stderr).toBe('');
   });
 
+  it('Ctrl-C while the program is still being read ends at once, with nothing to print', async () => {
+    const ended = await neuroscript(['run', '-', '--json'], { keepStdinOpen: true, interruptAfterMs: 1000 });
+    expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
+  });
+
   it('what the policy denies exits 4, unless the program handles it', async () => {
     const cwd = folder({
       't.yaml': 'tools: { tool.t.One: { args: [], cases: [{ returns: 1 }] } }\n',
