@@ -178,7 +178,7 @@ describe('envelope: markers', () => {
     ['a no-break space', `${END}\u00a0`],
     ['one bracket less', END.slice(1)],
     ['one bracket more', `<${END}`],
-  ])('A3-3.1-3: a marker with %s is body text', (_, line) => {
+  ])('A3-3.1-3: a marker with %s is body text (threats 12, 13)', (_, line) => {
     expect(parse(lines(START, USERDATA, '{}', SCRATCHPAD, line, ACTIONS, 'a', END)).scratchpad).toBe(line);
   });
 
@@ -342,14 +342,14 @@ describe('envelope: sizes', () => {
     }
   });
 
-  it('a reply above 1 MiB is refused before it is read, also when its envelope is small', () => {
+  it('a reply above 1 MiB is refused before it is read, also when its envelope is small (threat 11)', () => {
     expect(fault(() => extractEnvelope('x'.repeat(2 * MIB)))).toBe('ERR_ENV_SIZE/envelope_size');
     expect(fault(() => extractEnvelope(`${'ä'.repeat(MIB / 2)}\n${MINIMAL}`))).toBe('ERR_ENV_SIZE/envelope_size');
   });
 });
 
 describe('envelope: injection', () => {
-  it('compose refuses every body that holds a marker line, and says which line', () => {
+  it('compose refuses every body that holds a marker line, and says which line (threat 14)', () => {
     for (const marker of [...Object.values(MARKERS), '<<<NSENV:V4:START>>>'])
       for (const line of [marker, `\ufeff${marker}`])
         for (const name of ['userdata', 'scratchpad', 'output', 'actions'] as const) {
@@ -358,7 +358,7 @@ describe('envelope: injection', () => {
         }
   });
 
-  it('a marker in a multi-line text of ACTIONS ends the envelope there', () => {
+  it('a marker in a multi-line text of ACTIONS ends the envelope there (threat 16)', () => {
     const reply = lines(START, USERDATA, '{}', ACTIONS, 'command', '  emit ```', END, '```', 'endcommand', END);
     expect(fault(() => extractEnvelope(reply))).toBe('ERR_ENV_MARKERS_INVALID/envelope_count');
     expect(extractEnvelope(lines(START, USERDATA, '{}', ACTIONS, 'command', '  emit ```', END, '```')).actions).toBe(

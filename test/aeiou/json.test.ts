@@ -18,7 +18,7 @@ function plain(value: JsonValue): unknown {
 }
 
 describe('strict JSON', () => {
-  it('refuses duplicate names at any depth, also when one is escaped', () => {
+  it('refuses duplicate names at any depth, also when one is escaped (threat 33)', () => {
     expect(
       ['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[{"x":{"b":[],"b":[]}}]', '{"__proto__":1,"__proto__":2}'].map((t) => fault(t)),
     ).toEqual(['duplicate', 'duplicate', 'duplicate', 'duplicate']);
@@ -110,7 +110,7 @@ describe('strict JSON', () => {
     expect(parseStrict('"\\ud83d\\ude00 \\u00e9\\/\\b\\f\\n\\r\\t\\"\\\\"', INTEGERS)).toBe('😀 é/\b\f\n\r\t"\\');
   });
 
-  it('refuses more than 32 containers within each other, long before the stack ends', () => {
+  it('refuses more than 32 containers within each other, long before the stack ends (threat 35)', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
     expect(plain(parseStrict(nested(32), INTEGERS))).toEqual(JSON.parse(nested(32)));
     expect(fault(nested(33))).toBe('depth');

@@ -55,7 +55,7 @@ const NOT_CANONICAL = [
 ];
 
 describe('keys: what is admitted', () => {
-  it('refuses the eight public keys of small order', () => {
+  it('refuses the eight public keys of small order (threat 30)', () => {
     for (const key of SMALL_ORDER) expect(fault(() => ring().add(publicKey(hex(key))))).toBe('small_order');
   });
 
@@ -101,7 +101,7 @@ describe('keys: what is admitted', () => {
     expect(keys.lookup('k')?.verify(message, new Uint8Array(31))).toBe(false);
   });
 
-  it('a kid never changes its meaning; the same key again changes nothing', () => {
+  it('a kid never changes its meaning; the same key again changes nothing (threat 28)', () => {
     const keys = goldenKeys();
     keys.add({ kid: PRIMARY, role: 'primary', alg: 'Ed25519', seed: PRIMARY_SEED });
     expect(fault(() => keys.add({ kid: PRIMARY, role: 'primary', alg: 'Ed25519', seed: third }))).toBe('duplicate');
@@ -178,7 +178,7 @@ describe('keys: signers elsewhere', () => {
 describe('keys: rotation', () => {
   const next: KeyInit & { readonly role: 'primary' } = { kid: 'next', role: 'primary', alg: 'Ed25519', seed: third };
 
-  it('A3-11.5-1: a replaced key verifies through the longest ttl and the buffer, then it is gone', () => {
+  it('A3-11.5-1: a replaced key verifies through the longest ttl and the buffer, then it is gone (threat 27)', () => {
     const clock = new TestClock();
     const keys = goldenKeys({ clock });
     const longest = tokenOf(canonicalText({ ttl: 300 }));

@@ -131,7 +131,7 @@ describe('tool.aeiou.magic', () => {
     }
   });
 
-  it('after the end of the turn nothing is minted: code 19', async () => {
+  it('after the end of the turn nothing is minted: code 19 (threat 23)', async () => {
     const { turn, ledger, call } = setting();
     turn.close();
     expect((await failure(call())).nsCode).toBe(19);

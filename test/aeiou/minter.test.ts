@@ -145,7 +145,7 @@ describe('minting', () => {
     });
   });
 
-  it('A3-6.3-6: ten thousand tokens have ten thousand ids of the form of a UUID', async () => {
+  it('A3-6.3-6: ten thousand tokens have ten thousand ids of the form of a UUID', { timeout: 60_000 }, async () => {
     const minter = minterOf({ ids: { jti: () => crypto.randomUUID() }, mintCap: 10_000 });
     const ledger = new MintLedger();
     const seen = new Set<string>();
@@ -168,7 +168,7 @@ describe('minting', () => {
     expect(['', 'abc', `${NONCE}A`, NONCE.slice(1), `${NONCE.slice(0, -1)}x`].map(isTurnNonce)).toEqual(Array(5).fill(false));
   });
 
-  it('a turn has at most 64 tokens, or as many as configured; ids are counted from 0', async () => {
+  it('a turn has at most 64 tokens, or as many as configured; ids are counted from 0 (threat 24)', async () => {
     const asked: number[] = [];
     const counting = { jti: (_sid: string, _turn: number, n: number): string => `${asked.push(n)}` };
     const ledger = new MintLedger();
@@ -202,23 +202,26 @@ describe('fallback', () => {
     ['gives a tag of the wrong length', () => new Uint8Array(63)],
     ['gives a tag of another key', () => new Uint8Array(64)],
     ['is not there', null],
-  ])('A3-11.4-2: a primary signer that %s leads to an abort by the fallback, whatever was asked', async (_, signer) => {
-    const ledger = new MintLedger();
-    const minter = minterOf({ keyring: ringWith(signer), signMs: 30 });
-    const minted = await minter.mint(
-      TURN,
-      ledger,
-      { kind: 'LOOP', payload: { action: 'continue', note: 'x' }, opts: { ttl: 7 } },
-      never,
-    );
-    expect(minted).toMatchObject({ kid: FALLBACK, action: 'abort', fallback: {} });
-    const result = verifyToken(minted.token, goldenTurn({ keys: ringWith(signer) }));
-    expect(result).toMatchObject({
-      ok: true,
-      payload: { kid: FALLBACK, ttl: 7, payload: { action: 'abort', request: { reason: 'fallback_signer_activated' } } },
-    });
-    expect([ledger.mints, ledger.fallbacks, ledger.failed]).toEqual([1, 1, false]);
-  });
+  ])(
+    'A3-11.4-2: a primary signer that %s leads to an abort by the fallback, whatever was asked (threat 38)',
+    async (_, signer) => {
+      const ledger = new MintLedger();
+      const minter = minterOf({ keyring: ringWith(signer), signMs: 30 });
+      const minted = await minter.mint(
+        TURN,
+        ledger,
+        { kind: 'LOOP', payload: { action: 'continue', note: 'x' }, opts: { ttl: 7 } },
+        never,
+      );
+      expect(minted).toMatchObject({ kid: FALLBACK, action: 'abort', fallback: {} });
+      const result = verifyToken(minted.token, goldenTurn({ keys: ringWith(signer) }));
+      expect(result).toMatchObject({
+        ok: true,
+        payload: { kid: FALLBACK, ttl: 7, payload: { action: 'abort', request: { reason: 'fallback_signer_activated' } } },
+      });
+      expect([ledger.mints, ledger.fallbacks, ledger.failed]).toEqual([1, 1, false]);
+    },
+  );
 
   it('AL3-10-4: the fallback abort of the golden turn is T5', async () => {
     const minter = minterOf({ keyring: ringWith(broken), ids: { jti: () => '00000000-0000-4000-8000-000000000005' } });

@@ -35,7 +35,7 @@ describe('progress digest', () => {
     );
   });
 
-  it('A3-9-3: token lines are dropped from both streams, before anything is trimmed', () => {
+  it('A3-9-3: token lines are dropped from both streams, before anything is trimmed (threat 41)', () => {
     expect(progressDigest(`a\n${TOKENS.T1}\nb\n`, `${TOKENS.T3}\n`)).toBe(progressDigest('a\nb\n', ''));
     expect(progressDigest(`a\n${TOKENS.T1}x\n`, '')).not.toBe(progressDigest('a\n', ''));
     expect(progressDigest(`${TOKENS.T1} \n`, '')).toBe(sha256(`OUT|${TOKENS.T1}\nSCR|`));

@@ -75,7 +75,7 @@ describe('replay cache', () => {
     expect(cache.add('s', '4096')).toBe(true);
   });
 
-  it('AL3-5.2-8: sessions are bounded too: the one used longest ago makes room, and an ended one can be dropped', () => {
+  it('AL3-5.2-8: sessions are bounded too: the one used longest ago makes room, and an ended one can be dropped (threat 47)', () => {
     const cache = new ReplayCache({ clock: new TestClock(), maxSessions: 2 });
     cache.add('a', 'x');
     cache.add('b', 'x');

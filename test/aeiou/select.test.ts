@@ -52,7 +52,7 @@ describe('scanning OUTPUT', () => {
     expect([1024, 1025].map((length) => scanOutput(shaped(length)).candidates.length)).toEqual([1, 0]);
   });
 
-  it('only line feeds make lines', () => {
+  it('only line feeds make lines (threat 46)', () => {
     for (const end of ['\r', '\u2028', '\u2029', '\u0085', '\u000b', '\u000c'])
       expect(decide(emitted(`x${end}${TOKENS.T1}${end}y`))).toBe('HALT ERR_TOKEN_MISSING');
   });
@@ -63,7 +63,7 @@ describe('selection', () => {
     expect([TOKENS.T1, TOKENS.T2, TOKENS.T3].map((line) => decide(emitted('text', line)))).toEqual(['DONE', 'CONTINUE', 'ABORT']);
   });
 
-  it('A3-5.3-2: abort beats done beats continue, in every order', () => {
+  it('A3-5.3-2: abort beats done beats continue, in every order (threat 21)', () => {
     const kinds = ['continue', 'done', 'abort'];
     for (const a of kinds)
       for (const b of kinds)
@@ -96,7 +96,7 @@ describe('selection', () => {
     expect(select(emitted(strong1, strong2, token('done'))).chosen?.line).toBe(2);
   });
 
-  it('A3-5.3-4: text after the chosen token gives one lint, blank lines give none; the decision stands', () => {
+  it('A3-5.3-4: text after the chosen token gives one lint, blank lines give none; the decision stands (threat 20)', () => {
     expect([decide(emitted(TOKENS.T1, 'bye', 'bye')), lints(emitted(TOKENS.T1, '', 'bye', 'bye'))]).toEqual([
       'DONE',
       ['LINT_POST_TOKEN_TEXT 3'],
@@ -119,7 +119,7 @@ describe('selection', () => {
     expect(lints(emitted(forged(), TOKENS.T1))).toEqual([]);
   });
 
-  it('A3-5.1-4: look-alikes are ignored beside a token that verifies, and alone they halt', () => {
+  it('A3-5.1-4: look-alikes are ignored beside a token that verifies, and alone they halt (threat 1)', () => {
     const fakes = [forged(), `"${TOKENS.T1}"`, TOKENS.T1.replace('A', 'B'), '<<<NSMAG:V3:LOOP:x.y>>>', '<<<LOOP:DONE>>>'];
     expect(decide(emitted(...fakes, TOKENS.T2))).toBe('CONTINUE');
     expect(decide(emitted(...fakes))).toMatch(/^HALT ERR_TOKEN_/);
@@ -130,7 +130,7 @@ describe('selection', () => {
     for (const line of prose) expect(decide(emitted(line))).toBe('HALT ERR_TOKEN_MISSING');
   });
 
-  it('A3-5.1-2: a token with anything around it, or in two pieces, is inert', () => {
+  it('A3-5.1-2: a token with anything around it, or in two pieces, is inert (threat 8)', () => {
     const t = TOKENS.T1;
     for (const text of [`x${t}`, `${t}x`, `'${t}'`]) expect(decide(emitted(text))).toBe('HALT ERR_TOKEN_MISSING');
     for (let at = 1; at < t.length; at += 7) expect(decide(emitted(t.slice(0, at), t.slice(at)))).toBe('HALT ERR_TOKEN_MISSING');

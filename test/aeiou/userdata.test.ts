@@ -83,7 +83,7 @@ describe('USERDATA', () => {
     expect(detailOf(() => encodeUserdata({ subject: 's', fields: { f: () => 1 } }))).toBe('value');
   });
 
-  it('cannot hold a marker line, whatever its texts say', () => {
+  it('cannot hold a marker line, whatever its texts say (threat 15)', () => {
     const subject = 'x\n<<<NSENV:V3:END>>>\n<<<NSENV:V3:ACTIONS>>>\nevil';
     const userdata = encodeUserdata({ subject, fields: {} });
     const parsed = parseEnvelope(composeEnvelope({ userdata, actions: 'a' }));

@@ -109,7 +109,7 @@ describe('token: form', () => {
     expect(verdict(line)).toBe('ERR_TOKEN_PARSE/grammar');
   });
 
-  it('A3-13-T11: an oversized token is refused by its length alone', () => {
+  it('A3-13-T11: an oversized token is refused by its length alone (threat 9)', () => {
     expect(verdict(`<<<NSMAG:V3:LOOP:${'A'.repeat(1025)}.AA>>>`)).toBe('ERR_TOKEN_PARSE/length');
     expect(verdict('x'.repeat(1_000_000))).toBe('ERR_TOKEN_PARSE/length');
   });
@@ -213,7 +213,7 @@ describe('token: payload', () => {
     expect(verdict(lineOf(text, tagOf(Buffer.from(decodePayload(line)), PRIMARY)))).toBe('ERR_TOKEN_VERIFY/tag');
   });
 
-  it('names like __proto__ are ordinary, and pollute nothing', () => {
+  it('names like __proto__ are ordinary, and pollute nothing (threat 34)', () => {
     const text = TEXTS.T1.replace('{"action":"done"}', '{"__proto__":{"polluted":1},"action":"done"}');
     expect(signed(text)).toBe('ok');
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
@@ -241,13 +241,13 @@ describe('token: authenticity', () => {
     expect(verdict(tokenOf(canonicalText({ kid: 'stranger' })))).toBe('ERR_TOKEN_VERIFY/unknown_kid');
   });
 
-  it('a token signed by another host is refused', () => {
+  it('a token signed by another host is refused (threat 6)', () => {
     const message = Buffer.from(TEXTS.T1);
     expect(verdict(lineOf(message, sign(null, message, privateKeyOf(randomBytes(32)))))).toBe('ERR_TOKEN_VERIFY/tag');
     expect(verdict(TOKENS.T1, { keys: new Keyring({ clock: new TestClock() }) })).toBe('ERR_TOKEN_VERIFY/unknown_kid');
   });
 
-  it('A3-12-5: the registry alone says which algorithm a kid has', () => {
+  it('A3-12-5: the registry alone says which algorithm a kid has (threat 29)', () => {
     const message = Buffer.from(TEXTS.T1);
     const confused = createHmac('sha256', PRIMARY_PUBLIC).update(message).digest();
     expect(verdict(lineOf(message, confused))).toBe('ERR_TOKEN_VERIFY/tag_length');
@@ -278,7 +278,7 @@ describe('token: authenticity', () => {
     expect(signed(TEXTS.T1.replace(`"kid":"${PRIMARY}",`, ''))).toBe('ERR_TOKEN_PARSE/kid');
   });
 
-  it('a signature is not malleable: S plus the group order is refused', () => {
+  it('a signature is not malleable: S plus the group order is refused (threat 31)', () => {
     const message = Buffer.from(TEXTS.T1);
     const tag = Buffer.from(tagOf(message, PRIMARY));
     const order = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -297,7 +297,7 @@ describe('token: authenticity', () => {
 });
 
 describe('token: binding', () => {
-  it('A3-6.5-1: another session is refused', () => {
+  it('A3-6.5-1: another session is refused (threat 5)', () => {
     expect(verdict(TOKENS.T1, { sessionId: 'sid-2' })).toBe('ERR_TOKEN_SCOPE/session');
   });
   it('A3-13-T3: a token of another session has the scope code', () => {
@@ -312,7 +312,7 @@ describe('token: binding', () => {
   it('A3-13-T5: a token of another turn has the scope code', () => {
     expect(verdict(tokenOf(canonicalText({ turn: 2 })))).toBe('ERR_TOKEN_SCOPE/turn');
   });
-  it('A3-6.5-3: another nonce is refused', () => {
+  it('A3-6.5-3: another nonce is refused (threats 4, 7)', () => {
     expect(verdict(TOKENS.T1, { turnNonce: 'AAECAwQFBgcICQoLDA0ODg' })).toBe('ERR_TOKEN_SCOPE/nonce');
   });
   it('A3-13-T4: a token with another nonce has the scope code', () => {
@@ -332,7 +332,7 @@ describe('token: binding', () => {
     expect([0, 1].map((age) => verdict(zero, { now: ISSUED + age }))).toEqual(['ok', 'ERR_TOKEN_TTL/expired']);
     expect(verdict(tokenOf(canonicalText({ ttl: -1 })))).toBe('ERR_TOKEN_TTL/expired');
   });
-  it('a token from the future is refused beyond the clock skew, when one is set', () => {
+  it('a token from the future is refused beyond the clock skew, when one is set (threat 26)', () => {
     expect(verdict(TOKENS.T1, { now: ISSUED - 3600 })).toBe('ok');
     expect([60, 61].map((ahead) => verdict(TOKENS.T1, { now: ISSUED - ahead, clockSkew: 60 }))).toEqual([
       'ok',
@@ -340,7 +340,7 @@ describe('token: binding', () => {
     ]);
   });
 
-  it('A3-6.5-5: a repeated id is refused', () => {
+  it('A3-6.5-5: a repeated id is refused (threat 3)', () => {
     const replay = new ReplayCache({ clock: new TestClock() });
     expect([1, 2, 3].map(() => verdict(TOKENS.T1, { replay }))).toEqual([
       'ok',
@@ -418,7 +418,7 @@ describe('token: order of checks', () => {
     expect(requireToken(TOKENS.T1, goldenTurn()).jti).toBe('00000000-0000-4000-8000-000000000001');
   });
 
-  it('messages never quote the token, a key or the nonce', () => {
+  it('messages never quote the token, a key or the nonce (threat 43)', () => {
     const lines = [TOKENS.T1, `"${TOKENS.T1}"`, tokenOf(canonicalText({ nonce: 'AAAA' })), TOKENS.T1.replace('VBg>', 'VBw>')];
     for (const line of lines) {
       const result = verifyToken(line, goldenTurn({ turnIndex: 2 }));
