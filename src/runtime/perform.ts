@@ -66,7 +66,6 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   const { ok, phase, result, eventErrors } = outcome.result;
   const error =
     turn.signal.aborted && outcome.result.error?.kind === 'cancelled' ? endOf(turn, input.limits) : outcome.result.error;
-  turn.close();
   const journal = dispatcher.finish(error);
   for (const each of eventErrors) said.eventError(each.event, each.error);
   const { emits, values, whispers } = said;

@@ -9,7 +9,6 @@ import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type Value
 /** Deepest nesting of lists and maps that crosses the boundary; one more is refused, never a stack overflow. */
 export const MAX_DEPTH = 500;
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const NUMBERS: ReadonlyMap<string, number> = new Map([
   ['NaN', Number.NaN],
   ['Infinity', Number.POSITIVE_INFINITY],
@@ -57,10 +56,16 @@ function decodeContent(tag: string, content: TaggedJson, depth: number): Value |
   if (tag === '$handle' && isHandleContent(content)) return new Handle(content.kind, content.id);
   if (typeof content !== 'string') return undefined;
   if (tag === '$num') return NUMBERS.get(content);
-  if (tag === '$bytes') return BASE64.test(content) ? new Uint8Array(Buffer.from(content, 'base64')) : undefined;
+  if (tag === '$bytes') return bytesFrom(content);
   if (tag === '$time') return new TimeDate(content);
   if (tag === '$handle') return new Handle(content);
   return undefined;
+}
+
+/** Undefined unless the text is the one way in which base64 writes these bytes. */
+function bytesFrom(base64: string): Uint8Array | undefined {
+  const bytes = Buffer.from(base64, 'base64');
+  return bytes.toString('base64') === base64 ? new Uint8Array(bytes) : undefined;
 }
 
 function isHandleContent(content: TaggedJson): content is { readonly kind: string; readonly id: string } {

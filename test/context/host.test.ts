@@ -77,5 +77,11 @@ describe('lines of the input', () => {
   it('callers at the same time get the lines in the order in which they asked', async () => {
     const reader = new LineReader(['a\nb\nc']);
     expect(await Promise.all([reader.next(), reader.next(), reader.next(), reader.next()])).toEqual(['a', 'b', 'c', null]);
+    const cut = new LineReader(
+      (async function* () {
+        yield* ['a', '\nb\n'];
+      })(),
+    );
+    expect(await Promise.all([cut.next(), cut.next()])).toEqual(['a', 'b']);
   });
 });

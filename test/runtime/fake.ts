@@ -30,6 +30,8 @@ export type FakeProgram = (guest: FakeGuest) => Promise<Partial<GuestResult> | u
 /** An in-process sandbox: runs functions in place of scripts, so that the runtime is tested without workers. */
 export class FakeSandbox implements SandboxPort {
   readonly inputs: RunInput[] = [];
+  /** Whether each run was marked as part of another run's call. */
+  readonly nested: boolean[] = [];
   closed = false;
   #program: FakeProgram;
 
@@ -40,6 +42,7 @@ export class FakeSandbox implements SandboxPort {
   async run(input: RunInput, handlers: RunHandlers, signal?: AbortSignal): Promise<SandboxResult> {
     if (this.closed) throw new RuntimeClosedError();
     this.inputs.push(input);
+    this.nested.push(handlers.nested ?? false);
     const call = new AbortController();
     const cancelled = Promise.withResolvers<Partial<GuestResult>>();
     const cancel = (): void => {

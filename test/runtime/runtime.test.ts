@@ -13,7 +13,6 @@ import {
   type ToolRuntime,
   TurnClosedError,
 } from '../../src/index.ts';
-import { insideCall } from '../../src/tools/index.ts';
 import { type FakeProgram, fakeRuntime } from './fake.ts';
 
 const nothing: FakeProgram = async () => undefined;
@@ -335,19 +334,27 @@ describe('forks', () => {
   });
 
   it('a run that a tool starts is marked as nested, and only while the call lasts', async () => {
-    const seen: boolean[] = [];
-    const late: Promise<void>[] = [];
+    const late: Promise<unknown>[] = [];
     const tool = defineTool({
       name: 'tool.t.X',
       run: async () => {
-        seen.push(insideCall());
-        late.push(sleep(20).then(() => void seen.push(insideCall())));
+        await root.execute('during');
+        late.push(
+          sleep(20).then(() =>
+            inner.runtime
+              .interpreter()
+              .fork({ turn: inner.runtime.turn({}) })
+              .execute('after'),
+          ),
+        );
       },
     });
-    const { runtime } = fakeRuntime(async (guest) => void (await guest.tool('tool.t.x')), { tools: [tool], policy: allow });
-    await runtime.run('x');
+    const inner = fakeRuntime(nothing);
+    const outer = fakeRuntime(async (guest) => void (await guest.tool('tool.t.x')), { tools: [tool], policy: allow });
+    const root = inner.runtime.interpreter();
+    await outer.runtime.run('x');
     await Promise.all(late);
-    expect([insideCall(), ...seen]).toEqual([false, true, false]);
+    expect([outer.sandbox.nested, inner.sandbox.nested]).toEqual([[false], [true, false]]);
   });
 });
 

@@ -298,6 +298,11 @@ describe('tools that call tools', () => {
     const outer = tool('outer', (_args, runtime) => runtime.callTool('t.add', [1, 2]).catch(() => 'swallowed'));
     const bench = new Bench([add, outer], { policy: { allow: ['*.outer'], onPolicyBreach: 'halt' } });
     expect(await bench.call('tool.t.outer')).toMatchObject({ t: 'halt', error: { kind: 'policy' } });
+    const other = tool('outer', (_args, runtime) =>
+      runtime.callTool('t.add', [1, 2]).catch(() => Promise.reject(new ToolError(9, 'mine'))),
+    );
+    const again = new Bench([add, other], { policy: { allow: ['*.outer'], onPolicyBreach: 'halt' } });
+    expect(await again.call('tool.t.outer')).toMatchObject({ t: 'halt', error: { kind: 'policy' } });
   });
 
   it('without end: code 37 when nested, a quota when too many', async () => {

@@ -69,6 +69,7 @@ describe('tagged JSON', () => {
     ['a number that is none', { $num: 'nan' }],
     ['base64 with a blank', { $bytes: 'AP 8' }],
     ['base64 without its padding', { $bytes: 'AP8' }],
+    ['base64 with bits left over', { $bytes: 'AP9=' }],
     ['a day that does not exist', { $time: '2025-02-29T00:00:00Z' }],
     ['a fuzzy in words', { $fuzzy: '1' }],
     ['an error that is no map', { $error: 'x' }],
@@ -127,6 +128,11 @@ describe('what a tool may return besides', () => {
   ])('refuses %s and says where', (_name, value, problem) => {
     expect(() => encode(value)).toThrow(problem);
     expect(() => encode(value)).toThrow(ValueError);
+  });
+
+  it('reads bytes of any size', () => {
+    const bytes = decode({ $bytes: 'AAAA'.repeat(2 ** 24) });
+    expect(bytes instanceof Uint8Array && bytes.length).toBe(3 * 2 ** 24);
   });
 
   it('the same object twice is no cycle', () => {
