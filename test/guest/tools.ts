@@ -1,0 +1,23 @@
+import { Raise, type TestTool } from './driver.ts';
+
+/** The test tools of language.md section 12 that need nothing of the real host (argument types, policy). */
+export const TEST_TOOLS: Readonly<Record<string, TestTool>> = {
+  'tool.t.echo': (args) => args.map((arg) => `float64 ${arg}`).join(','),
+  'tool.t.give': ([value]) => value ?? null,
+  'tool.t.rtfail': () => {
+    throw new Raise(22, 'no such file');
+  },
+  'tool.t.panic': () => {
+    throw new Raise(6, "panic during tool 'tool.t.panic' invocation: boom");
+  },
+  'tool.t.retnil': () => null,
+  'tool.t.setvar': ([name, value], io) => {
+    const { error } = io.setVar(String(name), value ?? null);
+    if (error !== null) throw new Raise(43, error);
+    return null;
+  },
+  'tool.t.getvar': ([name], io) => {
+    const { found, value } = io.getVar(String(name));
+    return { found, value };
+  },
+};
