@@ -151,11 +151,17 @@ function findOnly(bytes: Uint8Array): { readonly start: number; readonly end: nu
   const ends = markerLines(bytes, 0, bytes.length, 1).filter(({ marker }) => marker === 'START' || marker === 'END');
   const [first] = ends;
   const last = ends.find(({ marker }) => marker === 'END');
-  if (first === undefined) throw notOne(null, `no line that is exactly ${MARKERS.START}`);
+  if (first === undefined) throw notOne(null, `no line that is exactly ${MARKERS.START}${nearMiss(bytes)}`);
   if (last === undefined) throw notOne(first.line, `no line that is exactly ${MARKERS.END}`);
   const surplus = first === last ? first : ends[ends.indexOf(last) + 1];
   if (surplus !== undefined) throw notOne(surplus.line, 'more than one, or parts of one');
   return { start: first.start, end: last.end, line: first.line };
+}
+
+/** Says so when the marker is there but something invisible keeps it from being a line of its own. */
+function nearMiss(bytes: Uint8Array): string {
+  const there = fromUtf8(bytes)?.includes(MARKERS.START) ?? false;
+  return there ? ' (it stands there, but with a blank, a carriage return or text around it)' : '';
 }
 
 function notOne(line: number | null, found: string): EnvelopeError {

@@ -408,6 +408,12 @@ describe('extractEnvelope', () => {
     expect(fault(() => extractEnvelope(lines(START, MINIMAL)))).toBe('ERR_ENV_SECTION_DUP/nested_start');
   });
 
+  it('says when the marker is there but not alone on its line', () => {
+    for (const reply of [MINIMAL.replaceAll('\n', '\r\n'), MINIMAL.replaceAll(/^/gm, '  '), `Use ${START}`])
+      expect(thrownBy(() => extractEnvelope(reply))).toMatchObject({ message: expect.stringContaining('around it') });
+    expect(String(thrownBy(() => extractEnvelope('hello')))).not.toContain('around it');
+  });
+
   it('blank lines after START are ignored with a lint; text is not', () => {
     expect(extractEnvelope(lines('x', START, '', ' \t\r', USERDATA, '{}', ACTIONS, 'a', END)).lints).toEqual([
       { code: 'LINT_BLANK_LINES_IGNORED', line: 3, section: 'START' },
