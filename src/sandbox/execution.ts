@@ -1,7 +1,7 @@
 import { cancelledError, quotaError, timeoutError, workerError } from '../wire/breach.ts';
 import { type ErrorInfo, WireError } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
-import type { GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
+import type { CallSite, GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { OpenCall } from './call.ts';
 import type { FinalReply, RunHandlers, SandboxResult } from './handlers.ts';
 import { diedOf, lostResult, messageOf, withVerdict } from './outcome.ts';
@@ -21,7 +21,7 @@ export interface ExecutionOwner {
 /** Parsing comes before the program's own time; a megabyte takes a fraction of this. */
 const PARSE_MS = 5_000;
 /** How long a program may take to end once its call was answered with `halt`, before its worker is killed. */
-const HALT_MS = 20;
+const HALT_MS = 50;
 /** The same when the host's own handler halted it, where no clock is running out. */
 const REFUSED_MS = 250;
 /** How long the interpreter may take to notice by itself that its wall time is over. */
@@ -58,6 +58,8 @@ export class Execution implements WorkerTask {
   #calls = 0;
   #outputBytes = 0;
   #call: OpenCall | null = null;
+  /** Where in the program the open call stands. */
+  #at: CallSite | null = null;
   /** Why the host ends the run; the worker's own account cannot change it. */
   #verdict: ErrorInfo | null = null;
   #over = false;
@@ -183,6 +185,7 @@ export class Execution implements WorkerTask {
       (reply) => this.#onReplied(reply),
     );
     this.#call = open;
+    this.#at = call.at;
     this.#owner.onBlocked(true);
     if (this.#verdict !== null) {
       open.halt(this.#verdict);
@@ -219,6 +222,7 @@ export class Execution implements WorkerTask {
   #onReplied(reply: FinalReply): void {
     clearTimeout(this.#toolTimer);
     this.#call = null;
+    this.#at = null;
     this.#owner.onBlocked(false);
     if (reply.t === 'halt') this.#end(reply.error, REFUSED_MS);
   }
@@ -235,9 +239,10 @@ export class Execution implements WorkerTask {
   /** Decides that the run ends with this error. The first decision counts. With no grace the worker is killed at once. */
   #end(verdict: ErrorInfo, graceMs: number): void {
     if (this.#over || this.#verdict !== null) return;
-    this.#verdict = verdict;
+    const place = this.#at === null ? {} : { source: this.#at.source, line: this.#at.line, column: this.#at.column };
+    this.#verdict = { ...verdict, ...place };
     this.#stopTimers();
-    this.#call?.halt(verdict);
+    this.#call?.halt(this.#verdict);
     if (graceMs === 0) this.#kill();
     else this.#grace = setTimeout(() => this.#kill(), graceMs);
   }

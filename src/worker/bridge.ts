@@ -66,8 +66,15 @@ export class Bridge {
   }
 }
 
-/** The `t` of a frame; null when the text is no frame at all. */
+const HEAD = /^\{"t":"([a-z.]{1,8})"[,}]/;
+
+/**
+ * The `t` of a frame as any JSON parser will see it; null when the text is no frame at all. A frame of the interpreter has it in
+ * front; that no later field of the same name overrides it shows without parsing, which for large output saves half the time.
+ */
 function kindOf(text: string): string | null {
+  const head = HEAD.exec(text)?.[1];
+  if (head !== undefined && text.indexOf('"t"', 3) < 0 && !text.includes('\\u0074')) return head;
   try {
     const frame: unknown = JSON.parse(text);
     const kind = typeof frame === 'object' && frame !== null ? Reflect.get(frame, 't' satisfies keyof GuestFrame) : null;

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,12 +13,14 @@ import {
   type SandboxResult,
   type WorkerFiles,
 } from '../../src/sandbox/index.ts';
+import { packageFiles } from '../../src/sandbox/launch.ts';
 import type { GuestCall, RunInput, TaggedJson } from '../../src/wire/protocol.ts';
 
-const worker = createRequire(import.meta.url).resolve('#worker');
+/** The bundles of the package. */
+export const REAL: WorkerFiles = packageFiles();
 
 /** The real worker with a guest that does what no program can. */
-export const HOLED: WorkerFiles = { worker, guest: fileURLToPath(new URL('guest.js', import.meta.url)) };
+export const HOLED: WorkerFiles = { worker: REAL.worker, guest: fileURLToPath(new URL('guest.js', import.meta.url)) };
 
 /** One run of the guest's deed `deed`. */
 export function inputOf(deed: string, globals: Record<string, TaggedJson> = {}, limits: LimitOptions = {}): RunInput {
@@ -63,7 +64,7 @@ afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A sandbox that the test file closes at its end. */
+/** A sandbox with one worker, and with the holed guest unless told otherwise, which the test file closes at its end. */
 export async function sandboxOf(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await Sandbox.create({ concurrency: 1, files: HOLED, ...options });
   open.push(sandbox);

@@ -48,6 +48,8 @@ describe('raw JavaScript in the isolate, as if the interpreter had a hole', () =
     [{ t: 'var', found: true, value: 1, error: null }],
     ['no json'],
     ['{"t":"out","emits":[],"values":[],"whispers":[],"t":"result"}'],
+    ['{"t":"out","emits":[],"values":[],"whispers":[],"\\u0074":"result"}'],
+    [`{"t":"out","emits":[],"values":[],"whispers":[],"t":${JSON.stringify('started')},"id":1}`],
     [''],
     [[]],
     [null],
