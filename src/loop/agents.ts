@@ -64,7 +64,7 @@ export async function ask(
 }
 
 function cancelled(turn: number): AgentError {
-  return new AgentError(turn, `turn ${turn} was cancelled while the agent was asked`, 'ERR_CANCELLED');
+  return new AgentError(turn, `turn ${turn} was cancelled before the agent had answered`, 'ERR_CANCELLED');
 }
 
 /** Longest delay that `setTimeout` takes. */

@@ -205,7 +205,6 @@ export class LoopController {
     };
     for (;;) {
       const left = wallMs - (clock.monotonic() - begun);
-      if (options.signal.aborted) return stop('ERR_CANCELLED', 'the session was cancelled');
       if (left <= 0) return stop('ERR_TIMEOUT', `the session did not end within ${wallMs} ms`);
       if (turns.length === maxTurns) return stop('ERR_MAX_TURNS', `the session did not end within ${maxTurns} turns`);
       try {

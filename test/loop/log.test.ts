@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -106,10 +106,12 @@ describe('the decision log', () => {
     });
 
     it('reports what the file system refuses to the turn that meets it, and to it alone', async () => {
-      const log = new FileLog(join(folder, 'absent', 'log.jsonl'));
+      const log = new FileLog(join(folder, 'later', 'log.jsonl'));
       const entry = logEntry((await turnOf(bench(programs), 'silent')).record);
       await expect(log.append(entry)).rejects.toThrow('ENOENT');
-      await expect(log.append(entry)).rejects.toThrow('ENOENT');
+      await mkdir(join(folder, 'later'));
+      await log.append(entry);
+      expect(await readFile(join(folder, 'later', 'log.jsonl'), 'utf8')).toBe(`${JSON.stringify(entry)}\n`);
     });
   });
 });

@@ -94,7 +94,7 @@ describe('tokens that a program wrote by hand', () => {
     expect(result.turns).toHaveLength(2);
   });
 
-  it('AL3-8-12: prose and other signals are no tokens', async () => {
+  it('AL3-8-12 A3-1.2-2: prose and other signals are no tokens', async () => {
     const result = await session([command('emit "[[loop:done]]"', `emit '{"loop":"done"}'`, 'emit "please continue"')]);
     expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_MISSING' });
   });
@@ -109,6 +109,22 @@ describe('turns in real sandboxes', () => {
     expect(result).toMatchObject({ decision: 'DONE', output: 'kept is \ntrue' });
   });
 
+  it('A3-1.1-3: what the tool returned is enough for every decision a program may ask for', async () => {
+    const ask = (action: string) => session([command(`emit tool.aeiou.magic("LOOP", {"action": "${action}"})`)]);
+    expect((await ask('continue')).turns[0]?.decision).toBe('CONTINUE');
+    expect((await ask('done')).decision).toBe('DONE');
+    expect((await ask('abort')).decision).toBe('ABORT');
+  });
+
+  it('A3-1.2-1: no tool decides by being called: not even the magic tool, unless its token is emitted', async () => {
+    const calls = [
+      'tool.probe.Where()',
+      ...['continue', 'done', 'abort'].map((action) => `tool.aeiou.magic("LOOP", {"action": "${action}"})`),
+    ];
+    for (const call of calls)
+      expect(await session([command(`set kept = ${call}`)])).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_MISSING' });
+  });
+
   it('AL3-3-3: tools take session and turn from the context, never from an argument', async () => {
     seen = [];
     await session([command('call tool.probe.Where("forged")', CONTINUE), command('call tool.probe.Where("forged")', DONE)], {
@@ -120,7 +136,7 @@ describe('turns in real sandboxes', () => {
     ]);
   });
 
-  it('AL3-4-2 AL3-4-3: emits are OUTPUT, whispers SCRATCHPAD, line by line', async () => {
+  it('AL3-4-2 AL3-4-3 A3-4-1 A3-4-3: emits are OUTPUT, whispers SCRATCHPAD, line by line', async () => {
     const { turns } = await session([command('emit "a"', 'whisper self, "n"', 'emit "b\\nc"', 'whisper "other", "m"', DONE)]);
     expect(turns[0]?.output).toMatch(/^a\nb\nc\n<<<NSMAG/);
     expect(turns[0]).toMatchObject({ scratchpad: 'n\nm\n', whispers: [{ text: 'n' }, { to: 'other', text: 'm' }] });
@@ -183,7 +199,7 @@ describe('turns in real sandboxes', () => {
     expect(await session([stuck, stuck, stuck, stuck])).toMatchObject({ reason: 'ERR_NO_PROGRESS', turns: { length: 3 } });
   });
 
-  it('AL3-3-2: two sessions are in their turns at the same time', async () => {
+  it('AL3-3-2 A3-2-3: two sessions are in their turns at the same time', async () => {
     const barrier = Promise.withResolvers<string>();
     let waiting = 0;
     const meet = defineTool({

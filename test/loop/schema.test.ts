@@ -88,6 +88,11 @@ describe('the public JSON of a session', () => {
     expect(Object.keys(toPublicLoop(result))).toEqual(['sid', 'decision', 'reason', 'output', 'error', 'turns']);
   });
 
+  it('AL3-1-3: a turn has one of four decisions', () => {
+    const schema = ajv.getSchema('turn.schema.json')?.schema;
+    expect(schema).toMatchObject({ properties: { decision: { enum: ['CONTINUE', 'DONE', 'ABORT', 'HALT'] } } });
+  });
+
   it('its reasons are all that there are', () => {
     const schema = ajv.getSchema('loop.schema.json')?.schema;
     expect(schema).toMatchObject({ properties: { reason: { enum: [...Object.keys(HALT_REASONS), null] } } });

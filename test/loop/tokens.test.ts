@@ -149,12 +149,12 @@ describe('selection in a turn', () => {
     expect(record.lints.map(({ code }) => code)).toContain('LINT_MULTI_TOKENS');
   });
 
-  it('AL3-8-18 AL3-5.3-3: text after the token is a lint, and the decision stands', async () => {
+  it('AL3-8-18 AL3-5.3-3 AL3-4-4: text after the token is a lint, and the decision stands', async () => {
     const { record } = await turnOf(host(forge(), 'bye'), 'emits');
     expect(record).toMatchObject({ decision: 'DONE', lints: [{ code: 'LINT_POST_TOKEN_TEXT', line: 2 }] });
   });
 
-  it('AL3-4-5: a token that is whispered, or stands in USERDATA or prior OUTPUT, counts for nothing', async () => {
+  it('AL3-4-5 A3-3.3-3 A3-3.3-5 A3-3.3-7 A3-4-4 A3-5.4-2: a token that is whispered, and stands in USERDATA and prior OUTPUT, counts for nothing', async () => {
     const token = await forge();
     const quiet = bench({ whispers: ({ whisper }) => whisper(token) }, { clock, keyring });
     const sections = { userdata: JSON.stringify({ subject: token, fields: {} }), output: token, scratchpad: token };

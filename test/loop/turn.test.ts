@@ -97,7 +97,7 @@ describe('one turn', () => {
     ]);
   });
 
-  it('A3-8-1 AL3-2-6: the fork gets the context and the limits of this turn, tightened but never loosened', async () => {
+  it('A3-8-1 AL3-2-6 A3-2-5: the fork gets the context and the limits of this turn, tightened but never loosened', async () => {
     const host = bench(say);
     const { record } = await turnOf(host, 'done', { limits: { fuel: 1000, wallMs: 10 ** 9 } });
     const [fork] = host.executor.spy.forks;
@@ -157,6 +157,13 @@ describe('one turn', () => {
     await turnOf(host, 'look');
     expect(seen).toEqual({ subject: 'test', fields: {} });
   });
+
+  it.each(['', 'with blank', 'line\nfeed', 'é', 'x'.repeat(129)])(
+    'a session id that could not stand in a token or a log is a misuse: %j',
+    async (sid) => {
+      await expect(turnOf(bench(say), 'done', { sid })).rejects.toThrow(ConfigError);
+    },
+  );
 
   it('a nonce that is not 16 bytes is a misuse', async () => {
     const host = bench(say, { ids: withNonce(seededIds('seed'), 'short') });
