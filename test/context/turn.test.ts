@@ -25,7 +25,11 @@ describe('a turn context', () => {
 
   it('CTX-2B-3: the deadline is inherited and never extended', () => {
     const at = Date.now() + 60_000;
+    const timers = (): string[] => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
+    const before = timers();
     const outer = rootTurn(now).derive({ deadline: at });
+    // A deadline alone keeps no process alive.
+    expect(timers()).toEqual(before);
     expect(outer.derive({}).deadline).toBe(at);
     expect(outer.derive({ deadline: at + 1 }).deadline).toBe(at);
     expect(outer.derive({ deadline: at - 1 }).deadline).toBe(at - 1);

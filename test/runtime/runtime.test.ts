@@ -305,6 +305,13 @@ describe('forks', () => {
     ]);
   });
 
+  it('the policy of a fork can only take away what the root allows', async () => {
+    const tools = [defineTool({ name: 'tool.t.X', run: () => 1 })];
+    const program: FakeProgram = async (guest) => ({ result: (await guest.tool('tool.t.x')).t });
+    const root = fakeRuntime(program, { tools, policy: { allow: ['tool.other.*'] } }).runtime.interpreter();
+    expect((await root.fork({ policy: { context: 'config', allow: ['*'] } }).execute('x')).result).toBe('error');
+  });
+
   it('A3-11.2-1: without a policy a runtime denies every tool', async () => {
     const tools = [defineTool({ name: 'tool.t.X', run: () => 1 })];
     const program: FakeProgram = async (guest) => {

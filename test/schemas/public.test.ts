@@ -117,7 +117,8 @@ function steady(result: PublicResult): unknown {
   const error = result.error === null ? null : { ...result.error, ...(result.error.used === undefined ? {} : { used: 0 }) };
   return {
     ...rest,
-    error: error?.kind === 'timeout' ? { ...error, message: '' } : error,
+    // Whether the worker could still tell the place before it had to go is a matter of milliseconds.
+    error: error?.kind === 'timeout' ? { ...error, message: '', source: null, line: null, column: null, stack: [] } : error,
     usage: { ...usage, fuel: 0, cpuMs: 0, wallMs: 0, peakMemoryBytes: 0 },
     journal: journal.map((entry) => ({
       ...entry,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { loadMockTools } from '../../src/tools/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
@@ -98,8 +99,12 @@ tools:
     const tools = bench(`tools: { tool.a.B: { cases: [{ returns: 1, delayMs: ${delay} }] } }`);
     const port = variables();
     const reply = tools.call('tool.a.b', [], port);
-    setTimeout(() => port.abort.abort(), 10);
+    await sleep(10);
+    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    port.abort.abort();
     expect(await reply).toMatchObject({ t: 'halt' });
+    expect(timers()).toBe(delay === 'never' ? before : before - 1);
   });
 
   it('what never answers needs no answer in the file', () => {
