@@ -64,5 +64,5 @@ function checkNumber(value: number, numbers: 'integers' | 'doubles'): number {
   if (numbers === 'integers' && !Number.isSafeInteger(value))
     throw new JsonError('number', `the number ${value} is no integer between -(2^53-1) and 2^53-1`);
   if (!Number.isFinite(value)) throw new JsonError('number', `the number ${value} has no JSON form`);
-  return value === 0 ? 0 : value;
+  return value;
 }

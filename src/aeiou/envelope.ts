@@ -149,11 +149,11 @@ function checkBody(name: SectionName, body: Uint8Array): void {
 /** From START to END of the only envelope in a reply. */
 function findOnly(bytes: Uint8Array): { readonly start: number; readonly end: number; readonly line: number } {
   const ends = markerLines(bytes, 0, bytes.length, 1).filter(({ marker }) => marker === 'START' || marker === 'END');
-  const [first] = ends;
+  const first = ends.find(({ marker }) => marker === 'START');
   const last = ends.find(({ marker }) => marker === 'END');
   if (first === undefined) throw notOne(null, `no line that is exactly ${MARKERS.START}${nearMiss(bytes)}`);
   if (last === undefined) throw notOne(first.line, `no line that is exactly ${MARKERS.END}`);
-  const surplus = first === last ? first : ends[ends.indexOf(last) + 1];
+  const surplus = ends[0] === first ? ends[ends.indexOf(last) + 1] : ends[0];
   if (surplus !== undefined) throw notOne(surplus.line, 'more than one, or parts of one');
   return { start: first.start, end: last.end, line: first.line };
 }
