@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { command, folder, linesOf, neuroscript, type SpawnOptions } from './spawn.ts';
+import { command, folder, linesOf, neuroscript, pressControlC, type SpawnOptions } from './spawn.ts';
 
 async function answers(stdin: string | Uint8Array, args: readonly string[] = [], options: SpawnOptions = {}) {
   const ended = await neuroscript(['run', '--jsonl', ...args], { ...options, stdin });
@@ -54,7 +54,7 @@ describe('run --jsonl', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(results.map((result) => result.id)).toEqual(ids);
     for (const n of ids) expect(results[n], `line ${n}`).toMatchObject(expected[n % 10]?.(n) ?? {});
-    expect(performance.now() - started).toBeLessThan(12_000);
+    expect(performance.now() - started).toBeLessThan(30_000);
   });
 
   it('answers a malformed line and goes on', async () => {
@@ -145,7 +145,8 @@ describe('run --jsonl', () => {
     const ended = await neuroscript(['run', '--jsonl', '--fuel', '1e12', '--cpu', '1m', '--wall', '1m'], {
       keepStdinOpen: true,
       stdin: jsonl(requests),
-      interruptAfterMs: 1500,
+      // The second request is at work by then: both were read at once.
+      onStdout: (_text, child) => setTimeout(() => pressControlC(child), 300),
     });
     expect(ended).toMatchObject({ code: 130, stderr: '' });
     const results = linesOf(ended.stdout).map((line) => JSON.parse(line));
@@ -156,13 +157,13 @@ describe('run --jsonl', () => {
   });
 
   it('slow tools of one request do not hold up the others', async () => {
-    const cwd = folder({ 't.yaml': 'tools: { tool.t.Slow: { args: [], cases: [{ returns: 1, delayMs: 300 }] } }\n' });
+    const cwd = folder({ 't.yaml': 'tools: { tool.t.Slow: { args: [], cases: [{ returns: 1, delayMs: 600 }] } }\n' });
     const requests = Array.from({ length: 48 }, (_, id) => ({ id, src: command('emit tool.t.Slow()') }));
     const started = performance.now();
     const { results } = await answers(jsonl(requests), ['--tools', 't.yaml'], { cwd });
     expect(results.map(({ id, emits }) => [id, emits])).toEqual(requests.map(({ id }) => [id, ['1']]));
-    // One after the other they would take 14.4 s.
-    expect(performance.now() - started).toBeLessThan(7000);
+    // One after the other they would take 29 s.
+    expect(performance.now() - started).toBeLessThan(20_000);
   });
 
   it('takes no files and none of the flags that belong in a request', async () => {

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { command, folder, linesOf, neuroscript } from './spawn.ts';
+import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
 
 const USERDATA = '{"subject":"s","fields":{}}';
 
@@ -148,15 +148,20 @@ describe('loop', () => {
 
   it('Ctrl-C halts the session: exit 130, the result is still printed', async () => {
     const cwd = folder({
-      'agent.txt': envelope(command('call tool.t.Never()')),
+      'agent.txt': envelope(command(magic('continue'))) + envelope(command('call tool.t.Never()')),
       't.yaml': 'tools: { tool.t.Never: { args: [], cases: [{ returns: 1, delayMs: 3600000 }] } }\n',
     });
-    const ended = await neuroscript(['loop', '--agent', 'script:agent.txt', '--tools', 't.yaml', '--json'], {
+    let turns = 0;
+    const ended = await neuroscript(['loop', '--agent', 'script:agent.txt', '--tools', 't.yaml'], {
       cwd,
-      interruptAfterMs: 1500,
+      onStdout: (_text, child) => {
+        turns += 1;
+        if (turns === 1) setTimeout(() => pressControlC(child), 300);
+      },
     });
     expect(ended).toMatchObject({ code: 130, stderr: '' });
-    expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'HALT', reason: 'ERR_CANCELLED' });
+    expect(ended.stdout).toMatch(/HALT after 2 turns/);
+    expect(ended.stdout).toContain('ERR_CANCELLED');
   });
 });
 
