@@ -58,7 +58,8 @@ export function compileBodies(
     return exec;
   });
   if (sawLast && !keepsLast) return compileBodies(run, bodies, kind, parameters, checked, true);
-  const blank: Slot[] = new Array<Slot>(scope.size).fill(undefined);
+  // An argument left out is nil, whatever global has the parameter's name (P7).
+  const blank: Slot[] = new Array<Slot>(scope.size).fill(undefined).fill(null, 0, parameters.length);
   return { scope, bodies: compiled, blank, frameBytes: frameBytes(scope.size), deepest };
 }
 

@@ -4,6 +4,7 @@ import { Raise, type TestTool } from './driver.ts';
 export const TEST_TOOLS: Readonly<Record<string, TestTool>> = {
   'tool.t.echo': (args) => args.map((arg) => `float64 ${arg}`).join(','),
   'tool.t.give': ([value]) => value ?? null,
+  'tool.t.fuzzy': ([degree]) => ({ $fuzzy: degree ?? null }),
   'tool.t.rtfail': () => {
     throw new Raise(22, 'no such file');
   },
