@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { Point, utils, verify } from '@noble/ed25519';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CryptoPort, nativeCrypto, nobleCrypto } from '../../src/aeiou/index.ts';
@@ -7,6 +8,8 @@ import { FALLBACK_PUBLIC, FALLBACK_SEED, HS256_SECRET, hex, PRIMARY_PUBLIC, PRIM
 const native = nativeCrypto();
 if (native === null) throw new Error('node:crypto is missing');
 const PORTS: readonly CryptoPort[] = [native, nobleCrypto];
+const sha512 = (data: Uint8Array): Uint8Array => createHash('sha512').update(data).digest();
+const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 const seed32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
 describe.each(PORTS)('crypto port $name', (port) => {
@@ -81,15 +84,35 @@ describe('both crypto ports', () => {
     );
   });
 
-  it('refuse S plus the group order, and an R with a part of small order', () => {
+  it('refuse S plus the group order', () => {
     const message = randomBytes(20);
     const tag = Buffer.from(native.ed25519Signer(PRIMARY_SEED)(message));
-    const order = 2n ** 252n + 27742317777372353535851937790883648493n;
-    const s = BigInt(`0x${Buffer.from(tag.subarray(32)).reverse().toString('hex')}`) + order;
+    const s = BigInt(`0x${Buffer.from(tag.subarray(32)).reverse().toString('hex')}`) + ORDER;
     const malleated = Buffer.concat([tag.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()]);
     expect(PORTS.map((port) => port.ed25519Verifier(PRIMARY_PUBLIC)(message, malleated))).toEqual([false, false]);
-    const smallR = Buffer.concat([Buffer.from(`${'00'.repeat(32)}`, 'hex'), tag.subarray(32)]);
-    expect(PORTS.map((port) => port.ed25519Verifier(PRIMARY_PUBLIC)(message, smallR))).toEqual([false, false]);
+  });
+
+  it('refuse an R outside the prime-order group, which the equation with the cofactor would accept', () => {
+    const message = randomBytes(20);
+    const { scalar } = utils.getExtendedPublicKey(PRIMARY_SEED);
+    const orderEight = Point.fromBytes(hex('26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05'));
+    const r = 12345n;
+    const tagWith = (point: Point): Uint8Array => {
+      const R = point.toBytes();
+      const k =
+        BigInt(
+          `0x${Buffer.from(sha512(Buffer.concat([R, PRIMARY_PUBLIC, message])))
+            .reverse()
+            .toString('hex')}`,
+        ) % ORDER;
+      const s = (r + k * scalar) % ORDER;
+      return Buffer.concat([R, Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()]);
+    };
+    const plain = Point.BASE.multiply(r);
+    expect(PORTS.map((port) => port.ed25519Verifier(PRIMARY_PUBLIC)(message, tagWith(plain)))).toEqual([true, true]);
+    const mixed = tagWith(plain.add(orderEight));
+    expect(verify(mixed, message, PRIMARY_PUBLIC, { zip215: false })).toBe(true);
+    expect(PORTS.map((port) => port.ed25519Verifier(PRIMARY_PUBLIC)(message, mixed))).toEqual([false, false]);
   });
 
   it('HS256 secrets of the golden vectors agree', () => {
