@@ -1,6 +1,7 @@
 import type { TaggedJson } from '../wire/protocol.ts';
 import { putEntry } from './assign.ts';
-import { DATA_FUEL, MAX_NESTING, textBytes, VALUE_BYTES } from './costs.ts';
+import { TextBuilder } from './builder.ts';
+import { DATA_FUEL, MAX_NESTING, VALUE_BYTES } from './costs.ts';
 import { InternalError } from './errors.ts';
 import type { Machine } from './machine.ts';
 import { contentBytes, listBytes } from './memory.ts';
@@ -30,33 +31,31 @@ export function encodeText(machine: Machine, text: string): string {
 }
 
 class Writer {
-  #json = '';
-  #unspent = 0;
   readonly #machine: Machine;
   readonly #audience: Audience;
+  readonly #json: TextBuilder;
 
   constructor(machine: Machine, audience: Audience) {
     this.#machine = machine;
     this.#audience = audience;
-    machine.charge(textBytes(0));
+    this.#json = new TextBuilder(machine, UNITS_PER_FUEL);
   }
 
   finish(): string {
-    this.#machine.spend(Math.floor(this.#unspent / UNITS_PER_FUEL));
-    return this.#json;
+    return this.#json.finish();
   }
 
   value(value: Value, depth: number): void {
     if (typeof value === 'string') this.#text(value);
-    else if (typeof value === 'number') this.#add(numberJson(value));
-    else if (typeof value !== 'object' || value === null) this.#add(String(value));
+    else if (typeof value === 'number') this.#json.add(numberJson(value));
+    else if (typeof value !== 'object' || value === null) this.#json.add(String(value));
     else if (value instanceof List) this.#list(value, depth);
     else if (value instanceof Dict) this.#map(value, depth);
     else if (value instanceof Fault) {
-      this.#add('{"$error":');
+      this.#json.add('{"$error":');
       this.#map(value.fields, depth);
-      this.#add('}');
-    } else this.#add(this.#tag(value));
+      this.#json.add('}');
+    } else this.#json.add(this.#tag(value));
   }
 
   #tag(value: Bytes | Time | Fuzzy | Handle): string {
@@ -72,24 +71,24 @@ class Writer {
     this.#enter(depth);
     let separator = '[';
     for (const item of list.items) {
-      this.#add(separator);
+      this.#json.add(separator);
       this.value(item, depth + 1);
       separator = ',';
     }
-    this.#add(list.items.length === 0 ? '[]' : ']');
+    this.#json.add(list.items.length === 0 ? '[]' : ']');
   }
 
   #map(map: Dict, depth: number): void {
     this.#enter(depth);
     let separator = '{';
     for (const [key, item] of map.entries) {
-      this.#add(separator);
+      this.#json.add(separator);
       this.#text(key.startsWith('$') ? `$${key}` : key);
-      this.#add(':');
+      this.#json.add(':');
       this.value(item, depth + 1);
       separator = ',';
     }
-    this.#add(map.entries.size === 0 ? '{}' : '}');
+    this.#json.add(map.entries.size === 0 ? '{}' : '}');
   }
 
   #enter(depth: number): void {
@@ -99,28 +98,18 @@ class Writer {
   /** Control characters take six units each, so a long text is charged as if all of it did until its JSON is known. */
   #text(text: string): void {
     if (text.length < SMALL) {
-      this.#add(stringify(text.toWellFormed()));
+      this.#json.add(stringify(text.toWellFormed()));
       return;
     }
     const worst = 12 * text.length;
     this.#machine.charge(worst);
     const json = stringify(text.toWellFormed());
     this.#machine.release(worst);
-    this.#add(json);
-  }
-
-  #add(piece: string): void {
-    this.#machine.chargeUnits(this.#json.length, piece.length);
-    this.#json += piece;
-    this.#unspent += piece.length;
-    if (this.#unspent < CHUNK) return;
-    this.#machine.spend(Math.floor(this.#unspent / UNITS_PER_FUEL));
-    this.#unspent = 0;
+    this.#json.add(json);
   }
 }
 
 const SMALL = 4096;
-const CHUNK = 8192;
 
 function numberJson(value: number): string {
   if (Number.isFinite(value) && !Object.is(value, -0)) return String(value);

@@ -1,4 +1,5 @@
 import { elementIfAny } from './access.ts';
+import { TextBuilder } from './builder.ts';
 import { DATA_FUEL } from './costs.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
@@ -17,13 +18,8 @@ const STEP = /[A-Za-z_]\w*|\d+/g;
 export function evalText(machine: Machine, frame: Frame, value: Value): Value {
   if (typeof value !== 'string') return value;
   machine.spend(Math.floor(value.length / DATA_FUEL.scan.amount));
-  let made = '';
+  const made = new TextBuilder(machine, DATA_FUEL.concat.amount);
   let done = 0;
-  const add = (piece: string): void => {
-    machine.chargeUnits(made.length, piece.length);
-    machine.spend(Math.floor(piece.length / DATA_FUEL.concat.amount));
-    made += piece;
-  };
   for (let open = value.indexOf('{{'); open >= 0; open = value.indexOf('{{', open)) {
     FIELD.lastIndex = open;
     const path = FIELD.exec(value)?.[1];
@@ -31,14 +27,14 @@ export function evalText(machine: Machine, frame: Frame, value: Value): Value {
       open++;
       continue;
     }
-    add(value.slice(done, open));
-    add(toText(machine, read(machine, frame, path)));
+    made.add(value.slice(done, open));
+    made.add(toText(machine, read(machine, frame, path)));
     open = FIELD.lastIndex;
     done = open;
   }
   if (done === 0) return value;
-  add(value.slice(done));
-  return made;
+  made.add(value.slice(done));
+  return made.finish();
 }
 
 function read(machine: Machine, frame: Frame, path: string): Value {

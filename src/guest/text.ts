@@ -1,3 +1,4 @@
+import { TextBuilder } from './builder.ts';
 import { DATA_FUEL, MAX_NESTING, textBytes } from './costs.ts';
 import type { Machine } from './machine.ts';
 import { Bytes, type Container, Dict, type Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
@@ -108,23 +109,21 @@ function charged(machine: Machine, text: string): string {
   return text;
 }
 
-/** Units that are quoted, and at most charged for, at once. */
+/** Units that are quoted at once. */
 const CHUNK = 8192;
 
-/** Writes the text of a list or map piece by piece, each charged before it is added. */
+/** Writes the text of a list or map piece by piece. */
 class Printer {
-  #text = '';
-  #unspent = 0;
   readonly #machine: Machine;
+  readonly #text: TextBuilder;
 
   constructor(machine: Machine) {
     this.#machine = machine;
-    machine.charge(textBytes(0));
+    this.#text = new TextBuilder(machine, UNITS_PER_FUEL);
   }
 
   finish(): string {
-    this.#machine.spend(Math.floor(this.#unspent / UNITS_PER_FUEL));
-    return this.#text;
+    return this.#text.finish();
   }
 
   container(value: Container, depth: number): void {
@@ -134,53 +133,44 @@ class Printer {
   }
 
   #list(list: List, depth: number): void {
-    this.#add('[');
+    this.#text.add('[');
     let separator = '';
     for (const item of list.items) {
-      this.#add(separator);
+      this.#text.add(separator);
       this.#item(item, depth);
       separator = ', ';
     }
-    this.#add(']');
+    this.#text.add(']');
   }
 
   #map(map: Dict, depth: number): void {
-    this.#add('{');
+    this.#text.add('{');
     let separator = '';
     for (const [key, item] of map.entries) {
-      this.#add(separator);
+      this.#text.add(separator);
       this.#quoted(key);
-      this.#add(': ');
+      this.#text.add(': ');
       this.#item(item, depth);
       separator = ', ';
     }
-    this.#add('}');
+    this.#text.add('}');
   }
 
   #item(item: Value, depth: number): void {
     if (typeof item === 'string') this.#quoted(item);
-    else if (isSimple(item)) this.#add(simpleText(item));
+    else if (isSimple(item)) this.#text.add(simpleText(item));
     else this.container(item, depth + 1);
   }
 
   /** Quoting may make a text much longer, so a long one is quoted in parts. */
   #quoted(text: string): void {
-    this.#add('"');
+    this.#text.add('"');
     for (let start = 0; start < text.length; ) {
       const end = boundary(text, start + CHUNK);
-      this.#add(quotedBody(text.slice(start, end)));
+      this.#text.add(quotedBody(text.slice(start, end)));
       start = end;
     }
-    this.#add('"');
-  }
-
-  #add(piece: string): void {
-    this.#machine.chargeUnits(this.#text.length, piece.length);
-    this.#text += piece;
-    this.#unspent += piece.length;
-    if (this.#unspent < CHUNK) return;
-    this.#machine.spend(Math.floor(this.#unspent / UNITS_PER_FUEL));
-    this.#unspent = 0;
+    this.#text.add('"');
   }
 }
 

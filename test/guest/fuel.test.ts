@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { DATA_FUEL, METER_INTERVAL, STEP_FUEL } from '../../src/guest/costs.ts';
+import { type Driven, drive } from './driver.ts';
+
+const run = (body: string, limits = {}): Driven => drive(`command\n${body}\nendcommand\n`, { limits });
+const { statement, operation, call, pass, host } = Object.fromEntries(
+  Object.entries(STEP_FUEL).map(([name, { amount }]) => [name, amount]),
+);
+const sum = (...amounts: (number | undefined)[]): number => amounts.reduce<number>((total, amount = Number.NaN) => total + amount, 0);
+
+describe('fuel', () => {
+  it('is spent by the published table: statements, operations, passes, calls', () => {
+    expect(run('set x = 1').fuel).toBe(sum(statement));
+    expect(run('set x = 1 + 2 * 3').fuel).toBe(sum(statement, operation, operation));
+    expect(run('set x = 0\nwhile x < 3\nset x = x + 1\nendwhile').fuel).toBe(
+      sum(statement, statement) + 4 * sum(pass, operation) + 3 * sum(statement, operation),
+    );
+    const called = drive('func f() means\nreturn 1\nendfunc\nfunc main() means\nreturn f()\nendfunc\n', { call: 'main' });
+    expect(called.fuel).toBe(sum(call, statement, operation, call, statement));
+  });
+
+  it('counts what is skipped within a statement, so that the sum is known beforehand', () => {
+    expect(run('set x = 0 and 1/0').fuel).toBe(run('set x = 1 and 1/1').fuel);
+  });
+
+  it('is spent in proportion to data', () => {
+    const repeat = (times: number): number => run(`set x = 'abcdefgh' * ${times}`).fuel;
+    expect(repeat(80_000) - repeat(0)).toBe((8 * 80_000) / DATA_FUEL.concat.amount);
+    const emitted = (times: number): number => run(`emit 'abcdefgh' * ${times}`).fuel;
+    expect(emitted(8000) - emitted(0)).toBeGreaterThan((8 * 8000) / DATA_FUEL.text.amount);
+  });
+
+  it('is spent for a call to the host', () => {
+    const tools = { 'tool.t.nil': () => null };
+    expect(drive('command\ncall tool.t.nil()\nendcommand\n', { tools }).fuel).toBeGreaterThanOrEqual(sum(statement, operation, host));
+  });
+
+  it('is the same on every run, whatever the program does', () => {
+    const source = `func f(needs n) means
+  on error do
+    clear_error
+  endon
+  set m = {'k': [n, 'text' * n]}
+  set m.k[0] = m
+  fail eval("{{m}}")
+  return len(\`\`\`{{m}}\`\`\`)
+endfunc
+func main() means
+  set total = 0
+  for each c in 'añ😀' * 50
+    set total = total + f(len(c) + 3)
+  endfor
+  emit total
+endfunc
+`;
+    const runs = Array.from({ length: 3 }, () => drive(source, { call: 'main' }));
+    expect(new Set(runs.map(({ fuel, peakMemoryBytes }) => `${fuel} ${peakMemoryBytes}`)).size).toBe(1);
+    expect(runs[0]?.ok).toBe(true);
+  });
+
+  it('ends a run exactly when more is used than allowed', () => {
+    const body = 'set i = 0\nwhile i < 5000\nset i = i + 1\nendwhile';
+    const { fuel } = run(body);
+    expect(run(body, { fuel }).ok).toBe(true);
+    const short = run(body, { fuel: fuel - 1 });
+    expect(short.error).toMatchObject({ kind: 'quota', code: 'ERR_QUOTA', nsCode: null, limit: 'fuel', allowed: fuel - 1, used: fuel });
+  });
+
+  it('ends a run at the same place with the same output every time', () => {
+    const body = 'set i = 0\nwhile true\nset i = i + 1\nemit i\nendwhile';
+    const [first, second] = [run(body, { fuel: 12_345 }), run(body, { fuel: 12_345 })];
+    expect(first).toEqual(second);
+    expect(first.emits.length).toBeGreaterThan(100);
+    expect(first.error).toMatchObject({ limit: 'fuel', line: expect.any(Number), stack: [{ name: 'Command Block' }] });
+  });
+
+  it('P24: the default admits five million passes of an empty loop', () => {
+    const driven = run('set i = 0\nwhile i < 5000000\nset i = i + 1\nendwhile\nemit i');
+    expect(driven.emits).toEqual(['5000000']);
+  });
+
+  it('a fork within a fork pays from the same purse', () => {
+    const driven = drive(['func f() means\nwhile true\nset x = 1\nendwhile\nendfunc\n', 'command\ncall f()\nendcommand\n'], {
+      limits: { fuel: 1000 },
+    });
+    expect(driven.error?.stack.map(({ name }) => name)).toEqual(['f', 'Command Block']);
+  });
+
+  it('comparing what a value holds twice at every level costs what is looked at', () => {
+    const body = 'set a = [1]\nset b = [1]\nset i = 0\nwhile i < 60\nset a = [a, a]\nset b = [b, b]\nset i = i + 1\nendwhile\nemit a == b';
+    expect(run(body, { fuel: 1_000_000 }).error).toMatchObject({ limit: 'fuel' });
+    expect(run(body.replace('a == b', 'a'), { fuel: 1_000_000 }).error?.code).toBe('ERR_QUOTA');
+  });
+});
+
+describe('the clocks', () => {
+  const endless = 'while true\nset x = 1\nendwhile';
+
+  it('are asked at least every interval', () => {
+    let asked = 0;
+    const driven = drive(`command\n${endless}\nendcommand\n`, { limits: { fuel: 100 * METER_INTERVAL }, clock: () => (asked++, 0) });
+    expect(driven.error?.limit).toBe('fuel');
+    expect(asked).toBeGreaterThanOrEqual(100);
+  });
+
+  it('end the run: CPU time is a quota, elapsed time a timeout', () => {
+    let asked = 0;
+    const after = (answer: number) => () => (++asked > 3 ? answer : 0);
+    expect(drive(`command\n${endless}\nendcommand\n`, { clock: after(1) }).error).toMatchObject({
+      kind: 'quota',
+      code: 'ERR_QUOTA',
+      limit: 'cpuMs',
+      allowed: 10_000,
+    });
+    asked = 0;
+    expect(drive(`command\n${endless}\nendcommand\n`, { clock: after(2) }).error).toMatchObject({
+      kind: 'timeout',
+      code: 'ERR_TIMEOUT',
+      limit: 'wallMs',
+      allowed: 30_000,
+    });
+  });
+});
