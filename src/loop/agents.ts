@@ -72,7 +72,9 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 async function answer(agent: Agent, request: AgentRequest): Promise<string> {
   try {
-    return await agent.reply(request);
+    const reply: unknown = await agent.reply(request);
+    if (typeof reply === 'string') return reply;
+    throw new TypeError(`the agent answered with ${reply === null ? 'null' : `a ${typeof reply}`}, not with a text`);
   } catch (error) {
     if (error instanceof AgentError) throw error;
     const message = error instanceof Error ? error.message : String(error);

@@ -15,7 +15,7 @@ import { checkLimits, type LimitOptions, tighten } from '../sandbox/limits.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { type Agent, AgentError, ask } from './agents.ts';
 import type { Decision, HaltReason } from './decision.ts';
-import type { LoopListener } from './events.ts';
+import { type LoopListener, Watcher } from './events.ts';
 import type { TurnExecutor } from './executor.ts';
 import { hostFailure } from './failure.ts';
 import { composePrompt, type HostSections, readReply, type TurnInput } from './input.ts';
@@ -139,7 +139,9 @@ export class LoopController {
       if (state.status !== 'open') throw new SessionStateError(sid, state.status);
       const begun = this.#host.clock.monotonic();
       const limits = tighten(tighten(this.#host.executor.limits, this.#limits), checkLimits(options.limits ?? {}));
-      const input = await prepare(state, options);
+      const watcher = new Watcher(options.onEvent);
+      const input = await prepare(state, options, watcher);
+      watcher.check();
       const left = (options.wallMs ?? Number.POSITIVE_INFINITY) - (this.#host.clock.monotonic() - begun);
       const { record, progress } = await runTurn(this.#host, {
         sid,
@@ -147,14 +149,15 @@ export class LoopController {
         input,
         progress: state.progress,
         limits: tighten(limits, { wallMs: Math.max(1, Math.floor(left)) }),
+        onEvent: watcher.emit,
         ...(options.signal === undefined ? {} : { signal: options.signal }),
-        ...(options.onEvent === undefined ? {} : { onEvent: options.onEvent }),
       });
       await this.#store.commit(record, stateAfter(state, record, progress));
       await this.#log?.append(logEntry(record));
       this.metrics.record(record);
       if (record.decision !== 'CONTINUE') this.#host.replay.dispose(sid);
-      options.onEvent?.({ sid, turn: record.turn, type: 'decided', record });
+      watcher.emit({ sid, turn: record.turn, type: 'decided', record });
+      watcher.check();
       return record;
     });
   }
@@ -230,7 +233,7 @@ export class LoopController {
 }
 
 /** The agent's reply as the input of the next turn. A prompt that cannot be composed is a turn that cannot start (AL3-2-5). */
-async function prepare(state: SessionState, options: StepOptions): Promise<TurnInput> {
+async function prepare(state: SessionState, options: StepOptions, { emit }: Watcher): Promise<TurnInput> {
   const sections: HostSections = { userdata: state.userdata, output: state.output, scratchpad: state.scratchpad };
   const { sid, nextTurn: turn } = state;
   let prompt: string;
@@ -240,9 +243,9 @@ async function prepare(state: SessionState, options: StepOptions): Promise<TurnI
     if (error instanceof EnvelopeError) return { ok: false, text: '', failure: error };
     throw error;
   }
-  options.onEvent?.({ sid, turn, type: 'asked', prompt });
+  emit({ sid, turn, type: 'asked', prompt });
   const reply = await ask(options.agent, { sid, turn, prompt }, options);
-  options.onEvent?.({ sid, turn, type: 'replied', reply });
+  emit({ sid, turn, type: 'replied', reply });
   return readReply(sections, reply);
 }
 

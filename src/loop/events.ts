@@ -18,5 +18,33 @@ export type LoopEventBody =
   | { readonly type: 'called'; readonly entry: JournalEntry }
   | { readonly type: 'decided'; readonly record: TurnRecord };
 
-/** Receives the events of a session. What it throws ends the session: a host that cannot watch must not go on unseen. */
+/**
+ * Receives the events of a session. What it throws neither disturbs the turn under way nor is lost: the turn is kept, then
+ * the call that it was given to rejects with it, and the session is not driven on.
+ */
 export type LoopListener = (event: LoopEvent) => void;
+
+/** Calls a listener until it throws, and keeps what it threw. */
+export class Watcher {
+  readonly #listener: LoopListener | undefined;
+  #thrown: { readonly error: unknown } | null = null;
+
+  constructor(listener: LoopListener | undefined) {
+    this.#listener = listener;
+  }
+
+  /** Never throws; after a failure the listener is not called any more. */
+  readonly emit: LoopListener = (event) => {
+    if (this.#thrown !== null) return;
+    try {
+      this.#listener?.(event);
+    } catch (error) {
+      this.#thrown = { error };
+    }
+  };
+
+  /** Throws what the listener threw. */
+  check(): void {
+    if (this.#thrown !== null) throw this.#thrown.error;
+  }
+}

@@ -5,6 +5,7 @@ import {
   type EnvelopeLint,
   EXAMPLE_ACTIONS,
   extractEnvelope,
+  MAX_ENVELOPE_BYTES,
   parseEnvelope,
   UserdataError,
   validateUserdata,
@@ -57,10 +58,14 @@ function attempt(text: string, read: () => TurnInput): TurnInput {
   try {
     return read();
   } catch (error) {
-    if (error instanceof EnvelopeError || error instanceof UserdataError) return { ok: false, text, failure: error };
+    if (error instanceof EnvelopeError || error instanceof UserdataError)
+      return { ok: false, text: text.slice(0, KEPT), failure: error };
     throw error;
   }
 }
+
+/** Characters kept of what could not be read: enough to be refused for its size again, whatever was sent (threat 11). */
+const KEPT = MAX_ENVELOPE_BYTES + 8;
 
 function decode(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);

@@ -48,6 +48,7 @@ export interface TurnRequest {
   /** Tighter limits than the executor's own; looser ones have no effect. */
   readonly limits?: LimitOptions;
   readonly signal?: AbortSignal;
+  /** Must not throw. */
   readonly onEvent?: LoopListener;
 }
 
@@ -63,7 +64,7 @@ export interface TurnOutcome {
  * carry-forward check. The caller holds the session's lock and keeps the record.
  *
  * Resolves with a decision whatever the envelope, the program, a limit or a cancellation does. Rejects for misuse and state
- * alone: `ConfigError`, `RuntimeClosedError`, `BusyError`, and what `onEvent` throws.
+ * alone: `ConfigError`, `RuntimeClosedError`, `BusyError`.
  */
 export async function runTurn(host: TurnHost, request: TurnRequest): Promise<TurnOutcome> {
   const { sid, turn, input } = request;

@@ -3,6 +3,7 @@ import { parseEnvelope } from '../../src/aeiou/index.ts';
 import type { Agent } from '../../src/loop/agents.ts';
 import { LoopController, type LoopControllerOptions } from '../../src/loop/controller.ts';
 import type { LoopEvent } from '../../src/loop/events.ts';
+import { readTurn } from '../../src/loop/input.ts';
 import { MemoryLog } from '../../src/loop/log.ts';
 import { seededIds } from '../../src/loop/ports.ts';
 import { MemoryStore, SessionExistsError, SessionStateError } from '../../src/loop/store.ts';
@@ -256,12 +257,22 @@ describe('a session', () => {
     await expect(loop.open(USERDATA, 'with blank')).rejects.toThrow(ConfigError);
   });
 
-  it('what the listener throws ends the session', async () => {
-    const { loop } = controller();
-    const onEvent = () => {
-      throw new Error('cannot watch');
+  it.each([
+    ['asked', 0],
+    ['replied', 0],
+    ['state', 1],
+    ['output', 1],
+    ['decided', 1],
+  ])('what a listener throws at %s stops the driving, after the turn under way was kept', async (type, kept) => {
+    const { loop, store } = controller();
+    const onEvent = (event: LoopEvent) => {
+      if (event.type === type) throw new Error('cannot watch');
     };
-    await expect(loop.runLoop(run(programAgent('done'), { onEvent }))).rejects.toThrow('cannot watch');
+    const agent = programAgent('continue');
+    await expect(loop.runLoop(run(agent, { onEvent }))).rejects.toThrow('cannot watch');
+    expect(await store.turns('s')).toHaveLength(kept);
+    expect(await store.read('s')).toMatchObject({ status: 'open', nextTurn: kept + 1 });
+    expect(agent.prompts.length).toBeLessThanOrEqual(1);
   });
 });
 
@@ -348,6 +359,25 @@ describe('what cannot go into the next envelope', () => {
       error: { code: 'ERR_USERDATA_SCHEMA' },
     });
     expect(agent.prompts).toEqual([]);
+  });
+
+  it('a reply that is far too large halts, and little of it is kept (threat 11)', async () => {
+    const { loop } = controller();
+    const result = await loop.runLoop(run({ reply: async () => 'x'.repeat(4 * 1024 * 1024) }));
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_ENV_SIZE' });
+    const kept = result.turns[0]?.inputs.envelope ?? '';
+    expect(kept.length).toBeLessThan(1024 * 1024 + 100);
+    expect(readTurn(new TextEncoder().encode(kept))).toMatchObject({ ok: false, failure: { code: 'ERR_ENV_SIZE' } });
+  });
+
+  it('an agent that answers with something else than text is at fault', async () => {
+    const { loop } = controller();
+    const agent = JSON.parse('{}');
+    agent.reply = async () => 42;
+    expect(await loop.runLoop(run(agent))).toMatchObject({
+      reason: 'ERR_AGENT',
+      error: { message: expect.stringContaining('a number') },
+    });
   });
 
   it('a reply that is no envelope halts the turn', async () => {
