@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { CommanderError } from 'commander';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
@@ -28,6 +29,8 @@ export async function main(argv: string[]): Promise<void> {
   };
   const terminal: Terminal = {
     get stdin() {
+      // Node takes a folder for an empty stream.
+      if (fstatSync(0).isDirectory()) throw new UsageError('cannot read standard input: it is a folder');
       opened.add(process.stdin);
       return process.stdin;
     },

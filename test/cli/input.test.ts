@@ -1,6 +1,6 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
 
 /** What every wrong use has in common: one sentence on standard error, nothing on standard output, exit 2, no stack. */
@@ -71,6 +71,16 @@ describe('bad input is one clear sentence and exit 2', () => {
     [['turn', 'missing.env'], /cannot read missing\.env/],
     [['tools', '--tools', 'bad.yaml'], /bad\.yaml/],
   ])('%j', async (args, says) => refused(args, files(), says));
+
+  it.each([[['run', '-']], [['run', '--jsonl']], [['check', '-']], [['turn', '-']]])(
+    '%j with a folder as standard input',
+    async (args) => {
+      const folderItself = openSync(folder({}), 'r');
+      onTestFinished(() => closeSync(folderItself));
+      const ended = await neuroscript(args, { stdinFrom: folderItself });
+      expect(ended).toEqual({ code: 2, stdout: '', stderr: 'neuroscript: cannot read standard input: it is a folder\n' });
+    },
+  );
 
   it('a name with control characters cannot act on the terminal', async () => {
     const ended = await neuroscript(['run', '\u001b]0;x\u0007.ns'], { cwd: folder({}) });

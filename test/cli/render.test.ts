@@ -74,6 +74,10 @@ describe('the caret', () => {
     expect(excerpt("emit '😀界' + x", 1, 13, 13, plain)).toEqual(["    emit '😀界' + x", '                  ^']);
   });
 
+  it('does not count a byte-order mark', () => {
+    expect(excerpt('\ufeffemit x', 1, 6, 6, plain)).toEqual(['    emit x', '         ^']);
+  });
+
   it('stands right after tabs, carriage returns and dropped control characters', () => {
     expect(excerpt('\ufeffa\r\n\t\u0007emit x', 2, 2, 2, plain)).toEqual(['      emit x', '      ^']);
   });

@@ -29,6 +29,8 @@ export interface SpawnOptions {
   readonly onStderr?: (text: string, child: ChildProcess) => void;
   /** A file descriptor for standard output, in place of what `stdout` of the outcome has. */
   readonly stdoutTo?: number;
+  /** A file descriptor for standard input, in place of `stdin`. */
+  readonly stdinFrom?: number;
   /** Sends what Ctrl-C sends, this long after the start. */
   readonly interruptAfterMs?: number;
 }
@@ -39,7 +41,7 @@ export function neuroscript(args: readonly string[], options: SpawnOptions = {})
     const child = spawn(process.execPath, [BIN, ...args], {
       cwd: options.cwd,
       env: { ...process.env, NO_COLOR: '1', ...options.env },
-      stdio: ['pipe', options.stdoutTo ?? 'pipe', 'pipe'],
+      stdio: [options.stdinFrom ?? 'pipe', options.stdoutTo ?? 'pipe', 'pipe'],
       timeout: 45_000,
       killSignal: 'SIGKILL',
       detached: true,
