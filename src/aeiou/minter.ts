@@ -134,8 +134,7 @@ export class Minter {
       const token = await this.#sign(input, primary, signal);
       return { token, jti, kid: primary.kid, action: payload.action, fallback: null };
     } catch (cause) {
-      signal.throwIfAborted();
-      return await this.#abort(input, fallback, ledger, signal, cause);
+      return this.#abort(input, fallback, ledger, signal, cause);
     }
   }
 
