@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateKeys, keyringFrom, type MintInput, mintToken } from '../../src/aeiou/index.ts';
+import { generateKeys, keyringFrom, type MintInput, mintToken, NO_PROGRESS_YET, ReplayCache } from '../../src/aeiou/index.ts';
 import type { Agent } from '../../src/loop/agents.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { runtimeExecutor } from '../../src/loop/executor.ts';
+import { readTurn } from '../../src/loop/input.ts';
 import { fixedClock, seededIds } from '../../src/loop/ports.ts';
 import type { LoopResult } from '../../src/loop/result.ts';
+import { runTurn } from '../../src/loop/turn.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import type { LimitOptions } from '../../src/sandbox/limits.ts';
 import { defineTool } from '../../src/tools/index.ts';
@@ -97,6 +99,43 @@ describe('tokens that a program wrote by hand', () => {
   it('AL3-8-12 A3-1.2-2: prose and other signals are no tokens', async () => {
     const result = await session([command('emit "[[loop:done]]"', `emit '{"loop":"done"}'`, 'emit "please continue"')]);
     expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_MISSING' });
+  });
+});
+
+describe('a record', () => {
+  it('A3-2-7 A3-1.1-2: is all that it takes to execute the turn again, with the same bytes and the same decision', async () => {
+    const work = command('emit "at " + tool.probe.Where()', 'whisper self, userdata', CONTINUE, 'emit tool.probe.Where() + "!"');
+    const [recorded] = (await session([work], { sid: 'again' })).turns;
+    if (recorded === undefined) throw new Error('nothing was recorded');
+    const readings = [recorded.startedAt, ...recorded.inputs.clock];
+    // The magic tool is not answered from the journal: it mints again, and must mint the same.
+    const results = recorded.journal.flatMap((entry) =>
+      entry.kind === 'tool' && entry.name === 'tool.probe.where' && entry.outcome.ok ? [entry.outcome.value] : [],
+    );
+    const replayed = defineTool({ name: 'tool.probe.Where', run: () => results.shift() });
+    await using other = await createRuntime({
+      tools: [replayed],
+      policy: { allow: ['*'] },
+      limits: recorded.inputs.limits,
+      concurrency: 1,
+    });
+    const { record } = await runTurn(
+      {
+        executor: runtimeExecutor(other),
+        keyring,
+        clock: { now: () => readings.shift() ?? 0, monotonic: () => 0 },
+        ids: {
+          session: () => '',
+          nonce: () => recorded.inputs.nonce,
+          jti: (_sid, _turn, mint) => recorded.inputs.jtis[mint] ?? '',
+        },
+        replay: new ReplayCache({ clock }),
+      },
+      { sid: 'again', turn: 1, input: readTurn(new TextEncoder().encode(recorded.inputs.envelope)), progress: NO_PROGRESS_YET },
+    );
+    const { output, scratchpad, decision, jti, lints, candidates, digest } = recorded;
+    expect(record).toMatchObject({ output, scratchpad, decision, jti, lints, candidates, digest });
+    expect(output).toContain('again/1');
   });
 });
 
