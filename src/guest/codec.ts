@@ -1,7 +1,7 @@
 import type { TaggedJson } from '../wire/protocol.ts';
 import { putEntry } from './assign.ts';
 import { TextBuilder } from './builder.ts';
-import { DATA_FUEL, MAX_NESTING, VALUE_BYTES } from './costs.ts';
+import { DATA_FUEL, MAX_NESTING, STEP_FUEL, VALUE_BYTES } from './costs.ts';
 import { InternalError } from './errors.ts';
 import type { Machine } from './machine.ts';
 import { contentBytes, listBytes } from './memory.ts';
@@ -10,6 +10,7 @@ import { parseTime } from './time.ts';
 import { Bytes, Dict, Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
 
 const UNITS_PER_FUEL = DATA_FUEL.json.amount;
+const WRITTEN = STEP_FUEL.written.amount;
 const { stringify } = JSON;
 
 /** Who reads the JSON: the host itself gets the ids of handles, the public result does not. */
@@ -68,7 +69,7 @@ class Writer {
   }
 
   #list(list: List, depth: number): void {
-    this.#enter(depth);
+    this.#enter(depth, list.items.length);
     let separator = '[';
     for (const item of list.items) {
       this.#json.add(separator);
@@ -79,7 +80,7 @@ class Writer {
   }
 
   #map(map: Dict, depth: number): void {
-    this.#enter(depth);
+    this.#enter(depth, map.entries.size);
     let separator = '{';
     for (const [key, item] of map.entries) {
       this.#json.add(separator);
@@ -91,7 +92,8 @@ class Writer {
     this.#json.add(map.entries.size === 0 ? '{}' : '}');
   }
 
-  #enter(depth: number): void {
+  #enter(depth: number, items: number): void {
+    this.#machine.spend(WRITTEN * items);
     if (depth > MAX_NESTING) tooDeep(this.#machine, 'sent to the host');
   }
 
@@ -132,8 +134,8 @@ function decodeAt(machine: Machine, json: TaggedJson, depth: number): Value {
   }
   if (json === null || typeof json !== 'object') return json;
   if (depth > MAX_NESTING + 1) tooDeep(machine, 'taken from the host');
-  machine.spend(1);
   if (isList(json)) {
+    machine.spend(WRITTEN * json.length);
     machine.charge(listBytes(json.length));
     return new List(json.map((item) => decodeAt(machine, item, depth + 1)));
   }
@@ -146,7 +148,7 @@ function decodeObject(machine: Machine, json: { readonly [key: string]: TaggedJs
   if (keys.length === 1 && first?.startsWith('$') && !first.startsWith('$$'))
     return decodeTag(machine, first, json[first] ?? null, depth);
   machine.charge(VALUE_BYTES.map.amount);
-  machine.spend(Math.floor(keys.length / 2));
+  machine.spend(WRITTEN * keys.length);
   const map = new Dict(new Map());
   for (const key of keys) {
     if (key.startsWith('$') && !key.startsWith('$$')) throw badTag(key);

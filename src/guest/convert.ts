@@ -2,7 +2,7 @@ import { DATA_FUEL } from './costs.ts';
 import type { Machine } from './machine.ts';
 import { Fuzzy, type Value } from './values.ts';
 
-const UNITS_PER_FUEL = DATA_FUEL.scan.amount;
+const UNITS_PER_FUEL = DATA_FUEL.number.amount;
 
 /** Lowest and first too high value of ToInt64. */
 const MIN_INT64 = -(2 ** 63);

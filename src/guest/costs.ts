@@ -21,6 +21,9 @@ export const STEP_FUEL = {
     per: 'operator, element access, built-in call, literal element, template part; names and plain literals are free',
   },
   call: { amount: 5, per: 'procedure call, handler run or event delivery' },
+  raise: { amount: 25, per: 'error raised, and one more for every frame of its stack' },
+  written: { amount: 4, per: 'item or entry turned into text or JSON, or read from JSON' },
+  compared: { amount: 1, per: 'item or entry compared, and twice for each list or map' },
   host: { amount: 100, per: 'tool call, promptuser or ask' },
 } as const satisfies Record<string, Cost>;
 
@@ -30,11 +33,12 @@ export const DATA_FUEL = {
     amount: 64,
     per: 'UTF-16 units copied: of what `*` or a template makes, of the shorter side of `+`, of a text grown by an eighth',
   },
-  compare: { amount: 64, per: 'UTF-16 units or 8 items compared' },
-  scan: { amount: 64, per: 'UTF-16 units looked through by `len`, an index, number parsing or eval' },
+  compare: { amount: 64, per: 'UTF-16 units compared' },
+  scan: { amount: 64, per: 'UTF-16 units looked through by `len`, an index or eval' },
+  number: { amount: 16, per: 'UTF-16 units of a text read as a number' },
   text: { amount: 8, per: 'UTF-16 units of a value turned into text, and of output' },
   json: { amount: 8, per: 'UTF-16 units of JSON that cross the boundary to the host' },
-  copy: { amount: 8, per: 'items copied before a write to a shared container, joined, or padded' },
+  copy: { amount: 2, per: 'items copied before a write to a shared container, joined, or padded' },
   census: { amount: 16, per: 'values counted when memory is recounted' },
 } as const satisfies Record<string, Cost>;
 

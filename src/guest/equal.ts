@@ -1,11 +1,11 @@
 import { toNumeric } from './convert.ts';
-import { DATA_FUEL, MAX_NESTING } from './costs.ts';
+import { DATA_FUEL, MAX_NESTING, STEP_FUEL } from './costs.ts';
 import type { Machine } from './machine.ts';
 import { tooDeep } from './text.ts';
 import { Bytes, Dict, Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
 
 const UNITS_PER_FUEL = DATA_FUEL.compare.amount;
-const ITEMS_PER_FUEL = 8;
+const COMPARED = STEP_FUEL.compared.amount;
 
 /** `==` (language.md 4.5): numbers and numeric text are lenient at the top, nothing is within lists and maps. */
 export function equal(machine: Machine, left: Value, right: Value): boolean {
@@ -45,14 +45,14 @@ function plain(value: Value): Value {
 function sameItems(machine: Machine, left: List, right: List, depth: number): boolean {
   if (depth > MAX_NESTING) tooDeep(machine, 'compared');
   if (left.items.length !== right.items.length) return false;
-  machine.spend(1 + Math.floor(left.items.length / ITEMS_PER_FUEL));
+  machine.spend(COMPARED * (2 + left.items.length));
   return left.items.every((item, index) => same(machine, item, right.items[index] ?? null, depth + 1));
 }
 
 function sameEntries(machine: Machine, left: Dict, right: Dict, depth: number): boolean {
   if (depth > MAX_NESTING) tooDeep(machine, 'compared');
   if (left.entries.size !== right.entries.size) return false;
-  machine.spend(1 + Math.floor(left.entries.size / ITEMS_PER_FUEL));
+  machine.spend(COMPARED * (2 + left.entries.size));
   for (const [key, item] of left.entries) {
     const other = right.entries.get(key);
     if (other === undefined || !same(machine, item, other, depth + 1)) return false;

@@ -1,7 +1,7 @@
 import type { ErrorHandler } from '../../grammar/ast.ts';
 import { nsCodeName } from '../wire/codes.ts';
 import type { Exec } from './context.ts';
-import { textBytes, VALUE_BYTES } from './costs.ts';
+import { STEP_FUEL, textBytes, VALUE_BYTES } from './costs.ts';
 import { Failure } from './errors.ts';
 import { BREAK, CONTINUE, type Completion, FAR_BREAK, FAR_CONTINUE, type Frame, NORMAL, rareOf } from './frame.ts';
 import type { Machine } from './machine.ts';
@@ -86,7 +86,7 @@ function bodyOf(guard: Guard): Exec {
 /** Sets `system_error_message` and `system_error` (P17). */
 function publish(machine: Machine, frame: Frame, failure: Failure): void {
   const { message, source, line, column, stack } = failure.info();
-  machine.spend(stack.length);
+  machine.spend(STEP_FUEL.call.amount + STEP_FUEL.written.amount * stack.length);
   machine.charge(listBytes(stack.length));
   const frames = stack.map((at) =>
     record(machine, [

@@ -2,7 +2,7 @@ import type { NsCodeName } from '../wire/codes.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { GuestInput, LimitKey, LimitValues } from '../wire/protocol.ts';
 import { CodePoints } from './codepoints.ts';
-import { MAX_TEXT_UNITS, METER_INTERVAL, textBytes, VALUE_BYTES } from './costs.ts';
+import { MAX_TEXT_UNITS, METER_INTERVAL, STEP_FUEL, textBytes, VALUE_BYTES } from './costs.ts';
 import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.ts';
 import type { Frame } from './frame.ts';
 import { countLive, frameBytes } from './memory.ts';
@@ -194,7 +194,9 @@ export class Machine {
 
   /** An error with any code (tools have their own), at the current place. */
   failure(code: number, message: string, hint?: string): Failure {
-    return new Failure(code, message, hint, this.place(), this.stack());
+    const stack = this.stack();
+    this.spend(STEP_FUEL.raise.amount + stack.length);
+    return new Failure(code, message, hint, this.place(), stack);
   }
 
   /** Ends the run: more of something was used than its limit allows. */

@@ -1,9 +1,10 @@
 import { TextBuilder } from './builder.ts';
-import { DATA_FUEL, MAX_NESTING, textBytes } from './costs.ts';
+import { DATA_FUEL, MAX_NESTING, STEP_FUEL, textBytes } from './costs.ts';
 import type { Machine } from './machine.ts';
 import { Bytes, type Container, Dict, type Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
 
 const UNITS_PER_FUEL = DATA_FUEL.text.amount;
+const WRITTEN = STEP_FUEL.written.amount;
 
 /**
  * A number as text (language.md 3.4): the shortest digits that read back as the same number, never with an exponent.
@@ -133,6 +134,7 @@ class Printer {
   }
 
   #list(list: List, depth: number): void {
+    this.#machine.spend(WRITTEN * list.items.length);
     this.#text.add('[');
     let separator = '';
     for (const item of list.items) {
@@ -144,6 +146,7 @@ class Printer {
   }
 
   #map(map: Dict, depth: number): void {
+    this.#machine.spend(WRITTEN * map.entries.size);
     this.#text.add('{');
     let separator = '';
     for (const [key, item] of map.entries) {
