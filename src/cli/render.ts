@@ -2,7 +2,7 @@ import { LIMITS } from '../sandbox/limits.ts';
 import type { ErrorInfo, StackFrame } from '../wire/errors.ts';
 import type { Diagnostic } from '../wire/protocol.ts';
 import { type Paint, printable } from './text.ts';
-import { quantity } from './units.ts';
+import { amount, quantity } from './units.ts';
 
 /** Texts of the sources by the name they were given, for showing the line an error is in. */
 export type SourceTexts = ReadonlyMap<string, string>;
@@ -54,7 +54,7 @@ function headline(place: Place | null, message: string, code: string, paint: Pai
 function renderLimit(error: ErrorInfo): string | null {
   const limit = LIMITS.find((row) => row.key === error.limit);
   if (limit === undefined || error.allowed === undefined) return null;
-  const used = error.used === undefined ? '' : `, ${quantity(limit.unit, Math.ceil(error.used))} used or asked for`;
+  const used = error.used === undefined ? '' : `, ${amount(limit.unit, Math.ceil(error.used))} used or asked for`;
   return `limit: --${limit.flag} ${quantity(limit.unit, error.allowed)} (${limit.help})${used}`;
 }
 

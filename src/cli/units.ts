@@ -78,3 +78,10 @@ export function quantity(unit: Unit, value: number): string {
   }
   return `${value / factor}${best}`;
 }
+
+/** What was measured, for a reader: sizes that are whole in no large unit are rounded to a tenth of one. */
+export function amount(unit: Unit, value: number): string {
+  if (unit !== 'bytes' || value < 10 * 1024) return quantity(unit, value);
+  const [name, size] = value < 10 * 1024 ** 2 ? ['KB', 1024] : ['MB', 1024 ** 2];
+  return `${Math.round((value / size) * 10) / 10}${name}`;
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/cli/failure.ts';
-import { parseQuantity, quantity } from '../../src/cli/units.ts';
+import { amount, parseQuantity, quantity } from '../../src/cli/units.ts';
 import { LIMITS, type Limit } from '../../src/sandbox/limits.ts';
 
 function limit(flag: string): Limit {
@@ -58,5 +58,14 @@ describe('units of limit flags', () => {
         expect(parseQuantity(row, quantity(row.unit, value))).toBe(value);
       }
     }
+  });
+
+  it('a measured size is shown in a unit that a reader can take in', () => {
+    expect([amount('bytes', 5000), amount('bytes', 50_331_918), amount('bytes', 1_048_577), amount('ms', 1501)]).toEqual([
+      '5000B',
+      '48MB',
+      '1024KB',
+      '1501ms',
+    ]);
   });
 });
