@@ -74,6 +74,6 @@ export function lineTable(text: string): LineTable {
   const starts = [0];
   for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) starts.push(i + 1);
   const astral: number[] = [];
-  for (const match of text.matchAll(/[\uDC00-\uDFFF]/g)) astral.push(match.index);
+  for (const match of text.matchAll(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)) astral.push(match.index + 1);
   return { starts, astral };
 }

@@ -4,9 +4,18 @@ import type { Block, ErrorHandler, EventHandler, Expr, Name, Stmt } from './ast.
 import { BlockBuilder } from './blocks.ts';
 import { nameOf } from './build.ts';
 import { SimpleStatementParser } from './statements.ts';
-import { blockEnds, Identifier, keyword, Newline, punct, StringLiteral } from './tokens.ts';
+import { blockEnds, Identifier, keyword, lineStarters, Metadata, Newline, NoStatement, punct, StringLiteral } from './tokens.ts';
 
 type Rule<T, A extends unknown[] = []> = ParserMethod<A, T>;
+
+/** Tokens at which the body of a block goes on. */
+const statementStarts: ReadonlySet<TokenType> = new Set([
+  ...[...lineStarters].filter(
+    (type) => !blockEnds.has(type) && type !== keyword.else && type !== keyword.func && type !== keyword.command,
+  ),
+  NoStatement,
+  Metadata,
+]);
 
 export abstract class StatementParser extends SimpleStatementParser {
   /** The events of the file; a place is empty while its handler is being read. */
@@ -58,20 +67,24 @@ export abstract class StatementParser extends SimpleStatementParser {
     const block = new BlockBuilder();
     this.current = block;
     let lines = 0;
-    do {
+    if (this.RECORDING_PHASE) {
       this.MANY(() => {
-        this.OR([
-          { ALT: () => this.CONSUME(Newline) },
-          {
-            ALT: () => {
-              lines++;
-              const statement = this.SUBRULE(this.statement);
-              if (statement !== undefined) block.stmts.push(statement);
-            },
-          },
-        ]);
+        this.OR([{ ALT: () => this.CONSUME(Newline) }, { ALT: () => this.SUBRULE(this.statement) }]);
       });
-    } while (this.strayEnd());
+    }
+    // A plain loop, to nest in few stack frames; see ExpressionParser.expression.
+    for (;;) {
+      const type = this.LA(1).tokenType;
+      if (type === Newline) {
+        this.SKIP_TOKEN();
+      } else if (statementStarts.has(type)) {
+        lines++;
+        const statement = this.SUBRULE(this.statement);
+        if (statement !== undefined) block.stmts.push(statement);
+      } else if (!this.strayEnd()) {
+        break;
+      }
+    }
     this.current = outer;
     if (lines === 0 && whole && blockEnds.has(this.LA(1).tokenType)) this.reportEmpty();
     else if (lines === 0 && whole && this.LA(1).tokenType === keyword.else) this.reportEmpty();

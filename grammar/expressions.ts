@@ -15,6 +15,7 @@ import {
   BuiltIn,
   Identifier,
   keyword,
+  members,
   NumberLiteral,
   PartClose,
   PartOpen,
@@ -29,32 +30,24 @@ import {
 
 type Rule<T> = ParserMethod<[], T>;
 
+/** Stands for a result while the grammar is recorded. */
+const nothing: Expr = { k: 'nil', s: 0, e: 0 };
+
+const binaryOperators = members(BinaryOperator);
+const prefixOperators = members(PrefixOperator);
+const builtIns = members(BuiltIn);
+const stepStarts: ReadonlySet<TokenType> = new Set([punct.openBracket, punct.dot]);
+
 /** Tokens that can begin an operand, prefix operators aside. */
 const operandStarts: ReadonlySet<TokenType> = new Set([
-  NumberLiteral,
-  StringLiteral,
-  Identifier,
-  TemplateOpen,
-  keyword.true,
-  keyword.false,
-  keyword.nil,
-  keyword.last,
-  keyword.eval,
-  keyword.tool,
-  punct.openParen,
-  punct.openBracket,
-  punct.openBrace,
-  punct.openPlaceholder,
+  ...[NumberLiteral, StringLiteral, Identifier, TemplateOpen, ...builtIns],
+  ...[keyword.true, keyword.false, keyword.nil, keyword.last, keyword.eval, keyword.tool],
+  ...[punct.openParen, punct.openBracket, punct.openBrace, punct.openPlaceholder],
 ]);
-
-/** Whether a token can begin an operand after its prefix operators. */
-function startsOperand(type: TokenType): boolean {
-  return operandStarts.has(type) || (type.CATEGORIES?.includes(BuiltIn) ?? false);
-}
 
 /** Whether a token can begin an expression. */
 export function startsExpression(type: TokenType): boolean {
-  return startsOperand(type) || (type.CATEGORIES?.includes(PrefixOperator) ?? false);
+  return operandStarts.has(type) || prefixOperators.has(type);
 }
 
 /**
@@ -86,45 +79,80 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
     return endOf(this.LA(0));
   }
 
+  // Brackets in brackets recurse through the rules below up to 200 times, on stacks as small as Node's default. Each of
+  // Chevrotain's repetitions costs four to five stack frames, so these rules repeat with plain loops (measured: 46 frames a
+  // level became 20, and parsing twice as fast). What they accept is recorded with the usual methods, once, for the analysis.
+
+  /** `operand { operator operand }`; {@link Chain} sorts precedence out while reading. */
   readonly expression: Rule<Expr> = this.RULE('expression', (): Expr => {
     const first = this.SUBRULE(this.operand);
+    if (this.RECORDING_PHASE) {
+      this.MANY(() => {
+        this.CONSUME(BinaryOperator);
+        this.SUBRULE2(this.operand);
+      });
+    }
     let chain: Chain | undefined;
-    this.MANY(() => {
-      const operator = this.CONSUME(BinaryOperator);
-      const right = this.SUBRULE2(this.operand);
+    while (binaryOperators.has(this.LA(1).tokenType)) {
+      const operator = this.take();
       chain ??= new Chain(first);
-      chain.add(operator, right);
-    });
+      chain.add(operator, this.SUBRULE2(this.operand));
+    }
     return chain === undefined ? first : chain.done();
   });
 
+  /** Prefix operators, then a primary with its accessors, or a chain of `**` of those. */
   private readonly operand: Rule<Expr> = this.RULE('operand', (): Expr => {
+    if (this.RECORDING_PHASE) {
+      this.MANY(() => this.CONSUME(PrefixOperator));
+      this.AT_LEAST_ONE_SEP({
+        SEP: punct.power,
+        DEF: () => {
+          this.OR(this.primaries);
+          this.MANY2(() => this.SUBRULE(this.step));
+        },
+      });
+      return nothing;
+    }
     let operators: IToken[] | undefined;
-    this.MANY(() => {
+    while (prefixOperators.has(this.LA(1).tokenType)) {
       operators ??= [];
-      operators.push(this.CONSUME(PrefixOperator));
-    });
-    const base = this.SUBRULE(this.access);
+      operators.push(this.take());
+    }
+    const base = this.access();
     let exponents: { at: number; value: Expr }[] | undefined;
-    this.MANY2(() => {
-      const at = this.CONSUME(punct.power).startOffset;
+    while (this.LA(1).tokenType === punct.power) {
       exponents ??= [];
-      exponents.push({ at, value: this.SUBRULE2(this.access) });
-    });
+      exponents.push({ at: this.take().startOffset, value: this.access() });
+    }
     const value = exponents === undefined ? base : powers(base, exponents);
     return operators === undefined ? value : prefixes(operators, value);
   });
 
-  private readonly access: Rule<Expr> = this.RULE('access', (): Expr => {
-    if (!this.RECORDING_PHASE && !startsOperand(this.LA(1).tokenType)) this.mismatch('a value');
+  private access(): Expr {
+    if (!operandStarts.has(this.LA(1).tokenType)) this.mismatch('a value');
     const base = this.OR(this.primaries);
     let steps: AccessStep[] | undefined;
-    this.MANY(() => {
+    while (stepStarts.has(this.LA(1).tokenType)) {
       steps ??= [];
       steps.push(this.SUBRULE(this.step));
-    });
+    }
     return steps === undefined ? base : { k: 'access', base, steps, s: base.s, e: this.end() };
-  });
+  }
+
+  /** Reads the next token, whatever it is. */
+  private take(): IToken {
+    const token = this.LA(1);
+    this.SKIP_TOKEN();
+    return token;
+  }
+
+  /** Whether the next token is of this type; then it is read. */
+  private accepts(type: TokenType): boolean {
+    if (this.LA(1).tokenType !== type) return false;
+    this.SKIP_TOKEN();
+    return true;
+  }
 
   // Alternatives are made once: an array of closures at every operand would cost more than the parsing.
   private readonly primaries: [IOrAlt<Expr>, ...IOrAlt<Expr>[]] = [
@@ -170,51 +198,49 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
 
   private readonly list: Rule<Expr> = this.RULE('list', (): Expr => {
     const s = this.CONSUME(punct.openBracket).startOffset;
-    const items = this.SUBRULE(this.items);
+    const items = this.items();
     this.CONSUME(punct.closeBracket);
     return { k: 'list', items, s, e: this.end() };
   });
 
-  /** Expressions between brackets, one trailing comma allowed (P21). */
-  private readonly items: Rule<Expr[]> = this.RULE('items', (): Expr[] => {
+  /** Expressions between brackets, one trailing comma allowed (P21). Part of the rule that calls it. */
+  private items(): Expr[] {
     const items: Expr[] = [];
-    this.OPTION(() => {
-      items.push(this.SUBRULE(this.expression));
-      this.MANY({
-        GATE: () => startsExpression(this.LA(2).tokenType),
-        DEF: () => {
+    if (this.RECORDING_PHASE) {
+      this.OPTION8(() => {
+        this.SUBRULE(this.expression);
+        this.MANY9(() => {
           this.CONSUME(punct.comma);
-          items.push(this.SUBRULE2(this.expression));
-        },
+          this.OPTION9(() => this.SUBRULE2(this.expression));
+        });
       });
-      this.OPTION2(() => this.CONSUME2(punct.comma));
-    });
+    }
+    while (startsExpression(this.LA(1).tokenType)) {
+      items.push(this.SUBRULE(this.expression));
+      if (!this.accepts(punct.comma)) break;
+    }
     return items;
-  });
+  }
 
   private readonly map: Rule<Expr> = this.RULE('map', (): Expr => {
     const s = this.CONSUME(punct.openBrace).startOffset;
     const entries: (readonly [Expr, Expr])[] = [];
-    this.OPTION(() => {
-      entries.push(this.SUBRULE(this.entry));
-      this.MANY({
-        GATE: () => startsExpression(this.LA(2).tokenType),
-        DEF: () => {
-          this.CONSUME(punct.comma);
-          entries.push(this.SUBRULE2(this.entry));
-        },
+    if (this.RECORDING_PHASE) {
+      this.MANY(() => {
+        this.SUBRULE(this.expression);
+        this.CONSUME(punct.colon);
+        this.SUBRULE2(this.expression);
+        this.OPTION(() => this.CONSUME(punct.comma));
       });
-      this.OPTION2(() => this.CONSUME2(punct.comma));
-    });
+    }
+    while (startsExpression(this.LA(1).tokenType)) {
+      const key = this.SUBRULE(this.expression);
+      this.CONSUME(punct.colon);
+      entries.push([key, this.SUBRULE2(this.expression)]);
+      if (!this.accepts(punct.comma)) break;
+    }
     this.CONSUME(punct.closeBrace);
     return { k: 'map', entries, s, e: this.end() };
-  });
-
-  private readonly entry: Rule<readonly [Expr, Expr]> = this.RULE('entry', (): readonly [Expr, Expr] => {
-    const key = this.SUBRULE(this.expression);
-    this.CONSUME(punct.colon);
-    const value = this.SUBRULE2(this.expression);
-    return [key, value] as const;
   });
 
   /** The lexer has cut the template into texts and expressions (P12). */
@@ -290,26 +316,25 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
 
   private readonly nameOrCall: Rule<Expr> = this.RULE('nameOrCall', (): Expr => {
     const token = this.CONSUME(Identifier);
-    let args: Expr[] | undefined;
-    this.OPTION(() => {
-      args = this.SUBRULE(this.args);
-    });
-    if (args === undefined) return { k: 'name', name: token.image, s: token.startOffset, e: endOf(token) };
-    return { k: 'call', name: nameOf(token), args, s: token.startOffset, e: this.end() };
+    if (this.RECORDING_PHASE) this.OPTION(() => this.args());
+    if (this.LA(1).tokenType !== punct.openParen) return { k: 'name', name: token.image, s: token.startOffset, e: endOf(token) };
+    return this.call(token);
   });
 
-  private readonly args: Rule<Expr[]> = this.RULE('args', (): Expr[] => {
+  /** The arguments of a call, in their parentheses. Part of the rule that calls it. */
+  private args(): Expr[] {
     this.CONSUME(punct.openParen);
-    const args = this.SUBRULE(this.items);
+    const args = this.items();
     this.CONSUME(punct.closeParen);
     return args;
-  });
+  }
 
-  private readonly builtInCall: Rule<CallExpr> = this.RULE('builtInCall', (): CallExpr => {
-    const token = this.CONSUME(BuiltIn);
-    const args = this.SUBRULE(this.args);
+  private call(token: IToken): CallExpr {
+    const args = this.args();
     return { k: 'call', name: nameOf(token), args, s: token.startOffset, e: this.end() };
-  });
+  }
+
+  private readonly builtInCall: Rule<CallExpr> = this.RULE('builtInCall', (): CallExpr => this.call(this.CONSUME(BuiltIn)));
 
   private readonly toolCall: Rule<ToolCallExpr> = this.RULE('toolCall', (): ToolCallExpr => {
     const s = this.CONSUME(keyword.tool).startOffset;
@@ -320,7 +345,7 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
       this.CONSUME2(punct.dot);
       segments.push(this.CONSUME2(Identifier).image);
     });
-    const args = this.SUBRULE(this.args);
+    const args = this.args();
     return { k: 'tool', name: canonicalTool(segments), written: ['tool', ...segments].join('.'), args, s, e: this.end() };
   });
 
@@ -335,15 +360,11 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
   /** What `call` takes: any call, not indexed. */
   readonly callable: Rule<CallExpr | ToolCallExpr> = this.RULE('callable', (): CallExpr | ToolCallExpr => {
     const type = this.LA(1).tokenType;
-    const fits = type === Identifier || type === keyword.tool || type?.CATEGORIES?.includes(BuiltIn);
+    const fits = type === Identifier || type === keyword.tool || builtIns.has(type);
     if (!this.RECORDING_PHASE && !fits) this.mismatch('the name of a procedure, a built-in function or a tool');
     return this.OR([
       {
-        ALT: (): CallExpr => {
-          const token = this.CONSUME(Identifier);
-          const args = this.SUBRULE(this.args);
-          return { k: 'call', name: nameOf(token), args, s: token.startOffset, e: this.end() };
-        },
+        ALT: (): CallExpr => this.call(this.CONSUME(Identifier)),
       },
       { ALT: () => this.SUBRULE(this.toolCall) },
       { ALT: () => this.SUBRULE(this.builtInCall) },

@@ -4,7 +4,7 @@ import type { SyntaxDiagnostic } from './diagnostic.ts';
 import { type Finding, finding, MAX_FINDINGS } from './finding.ts';
 import { asksForDoubleBrackets } from './metadata.ts';
 import { type Parsed, ProgramParser } from './program.ts';
-import { scan } from './scan.ts';
+import { type Scanned, scan } from './scan.ts';
 
 /** What {@link parse} needs to know beside the text. */
 export interface ParseOptions {
@@ -34,9 +34,8 @@ export function parse(source: string | Uint8Array, options: ParseOptions): Parse
   const lines = lineTable(text);
   if (problem !== undefined) return { ok: false, errors: [diagnostic(lines, problem)] };
   const scanned = scan(text, options.doubleBracketStrings === true || asksForDoubleBrackets(text));
-  parser ??= new ProgramParser();
   // Where the lexer stopped early the parser would see half a text; what it says about that half is no news.
-  const { program, events, findings } = scanned.complete ? parser.parse(text, lines, scanned) : nothing;
+  const { program, events, findings } = scanned.complete ? parseTokens(text, lines, scanned) : nothing;
   if (program === undefined || scanned.findings.length + findings.length > 0)
     return failure(lines, [...scanned.findings, ...findings]);
   const file: SourceFile = {
@@ -49,6 +48,18 @@ export function parse(source: string | Uint8Array, options: ParseOptions): Parse
     commands: program.commands,
   };
   return { ok: true, file, text };
+}
+
+/** A caller that is itself deep in its stack may leave too little of it even for the 200 levels that the grammar allows. */
+function parseTokens(text: string, lines: LineTable, scanned: Scanned): Parsed {
+  try {
+    parser ??= new ProgramParser();
+    return parser.parse(text, lines, scanned);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    parser = undefined;
+    return { ...nothing, findings: [finding(0, 0, 'the source nests too deeply for the stack that the caller has left')] };
+  }
 }
 
 const nothing: Parsed = { program: undefined, events: [], findings: [] };

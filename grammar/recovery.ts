@@ -119,7 +119,9 @@ export abstract class RecoveringParser extends ExpressionParser {
     if (opensForeignBlock(first)) this.broken = true;
     this.skipLine();
     const known = at <= this.quietUntil || this.anyBetween(this.reported, lineStart, this.position());
-    if (at > this.quietUntil) {
+    if (this.LA(1).tokenType === Newline) {
+      this.quietUntil = this.LA(1).startOffset;
+    } else if (at > this.quietUntil) {
       const end = this.text.indexOf('\n', at);
       this.quietUntil = end < 0 ? this.text.length : end;
     }

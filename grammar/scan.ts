@@ -70,7 +70,7 @@ class Scanner {
   run(): Scanned {
     const { sink } = this;
     this.range(this.text.length);
-    sink.finish();
+    sink.finish(this.text.length);
     return { tokens: sink.tokens, findings: sink.findings, breaks: sink.breaks, complete: !sink.stopped };
   }
 

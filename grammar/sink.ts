@@ -192,9 +192,11 @@ export class TokenSink {
     this.push(PartClose, '}}', end - 2, end);
   }
 
-  /** The text has ended. */
-  finish(): void {
-    if (!this.stopped) this.unclosed(this.nesting.abandonAll());
+  /** The text has ended, and with it its last line. */
+  finish(end: number): void {
+    if (this.stopped) return;
+    this.unclosed(this.nesting.abandonAll());
+    if (this.previous !== Newline) this.push(Newline, '', end, end);
   }
 
   /** A statement begins on a new line while brackets are open: they were never closed. */

@@ -175,7 +175,7 @@ export class PartFinder {
   // parts of this body, so that no stretch of text is searched again and again.
   private deadSingle = 0;
   private deadDouble = 0;
-  private deadTriple = false;
+  private readonly deadTriples = new Set<string>();
 
   constructor(body: string) {
     this.body = body;
@@ -186,18 +186,20 @@ export class PartFinder {
     for (let i = from; i < this.body.length; i++) {
       const unit = this.body.charCodeAt(i);
       if (unit === 0x7d && this.body.charCodeAt(i + 1) === 0x7d) return i;
-      if (unit === 0x22 || unit === 0x27) i = this.literalEnd(i);
+      if (unit === 0x22 || unit === 0x27 || unit === 0x60) i = this.literalEnd(i);
     }
     return -1;
   }
 
   /** Offset of the last character of the literal at `i`; `i` itself when it is none. */
   private literalEnd(i: number): number {
-    if (!this.deadTriple && this.body.startsWith("'''", i)) {
-      const close = this.body.indexOf("'''", i + 3);
+    const triple = this.body.slice(i, i + 3);
+    if ((triple === "'''" || triple === '```') && !this.deadTriples.has(triple)) {
+      const close = this.body.indexOf(triple, i + 3);
       if (close >= 0) return close + 2;
-      this.deadTriple = true;
+      this.deadTriples.add(triple);
     }
+    if (triple.startsWith('`')) return i;
     const single = this.body.charAt(i) === "'";
     if (i < (single ? this.deadSingle : this.deadDouble)) return i;
     const end = quotedEnd(this.body, i, this.body.length);

@@ -141,6 +141,11 @@ export const vocabulary: readonly TokenType[] = all;
 /** Keyword by its exact spelling. */
 export const keywords: ReadonlyMap<string, TokenType> = new Map(Object.entries(keyword));
 
+/** The token types of a category. */
+export function members(category: TokenType): ReadonlySet<TokenType> {
+  return new Set(all.filter((type) => type.CATEGORIES?.includes(category)));
+}
+
 const levels = ['or', 'and', '|', '^', '&', '== !=', '< > <= >=', '+ -', '* / %'];
 /** Binding strength of a binary operator by its text: `or` 0 … `* / %` 8 (language.md 4.1). */
 export const precedence: ReadonlyMap<string, number> = new Map(
