@@ -174,6 +174,17 @@ export const LIMITS: readonly Limit[] = [
     help: "bytes of one tool call's arguments, and of its result, as JSON",
   },
   {
+    key: 'journalBytes',
+    flag: 'journal',
+    unit: 'bytes',
+    default: 64 * MB,
+    min: 1,
+    max: 1024 * MB,
+    ring: 3,
+    catchable: false,
+    help: "bytes of all calls' arguments and results together, as JSON",
+  },
+  {
     key: 'eventCount',
     flag: 'event-count',
     unit: 'count',
@@ -252,6 +263,7 @@ function complete(values: Partial<Record<LimitKey, number>>): LimitValues {
     evalDepth: need('evalDepth'),
     sourceBytes: need('sourceBytes'),
     toolBytes: need('toolBytes'),
+    journalBytes: need('journalBytes'),
     eventCount: need('eventCount'),
   };
 }

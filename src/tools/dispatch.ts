@@ -62,6 +62,7 @@ export class Dispatcher {
   readonly #open = new Map<GuestCall, number>();
   #nestedCalls = 0;
   #scriptCalls = 0;
+  #journalBytes = 0;
   #halt: ErrorInfo | null = null;
 
   constructor(init: DispatchInit) {
@@ -73,7 +74,9 @@ export class Dispatcher {
     this.#open.set(call, performance.now());
     const state = { open: true };
     const answer = (): Promise<FinalReply> => turnStorage.run(this.#init.turn, () => this.#answer(call, variables));
-    const reply = await openCall.run(state, answer);
+    const refused = this.#weigh(call);
+    const answered = refused ?? (await openCall.run(state, answer));
+    const reply = refused ?? this.#weigh(answered) ?? answered;
     state.open = false;
     // An answer that comes too late never reaches the script: then `finish` says how the call really ended.
     if (!variables.signal.aborted) this.#close(call, outcomeOf(reply));
@@ -88,6 +91,16 @@ export class Dispatcher {
     const halted = error ?? workerError('the run ended while the call was open');
     for (const call of [...this.#open.keys()]) this.#close(call, { ok: false, halted });
     return this.#journal;
+  }
+
+  /** Counts what the journal will keep of a call or an answer; the answer that ends the run when that is too much. */
+  #weigh(kept: GuestCall | FinalReply): FinalReply | null {
+    const allowed = this.#init.limits.journalBytes;
+    this.#journalBytes += Buffer.byteLength(JSON.stringify(kept), 'utf8');
+    if (this.#journalBytes <= allowed) return null;
+    const message = `the calls of this run come to ${this.#journalBytes} bytes of arguments and results, ${allowed} are allowed`;
+    this.#halt ??= quotaError({ limit: 'journalBytes', allowed, used: this.#journalBytes }, message);
+    return { t: 'halt', error: this.#halt };
   }
 
   #close(call: GuestCall, outcome: JournalOutcome): void {

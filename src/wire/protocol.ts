@@ -34,6 +34,8 @@ export interface LimitValues {
   readonly sourceBytes: number;
   /** Most bytes of one tool call's arguments, and of one tool's result, as JSON. */
   readonly toolBytes: number;
+  /** Most bytes of all calls of one run together, arguments and results as JSON: what its journal may hold. */
+  readonly journalBytes: number;
   /** Most events one run may deliver. */
   readonly eventCount: number;
 }

@@ -253,7 +253,7 @@ describe('envelope: bytes', () => {
       fc.property(parts, (given) => {
         const bodies = [given.userdata, given.scratchpad, given.output, given.actions];
         const marked = bodies.some(
-          (each) => each !== null && /^\ufeff?<<<NSENV:[ -~]*>>>$/m.test(decode(each).replaceAll(/[\r\u2028\u2029]/g, 'x')),
+          (each) => each !== null && /^\ufeff?<<<NSENV:[ -~]*>>>$/m.test(decode(each).replaceAll(/[\r\u2028\u2029]/g, '\u0000')),
         );
         const valid = bodies.every((each) => each === null || isUtf8(each));
         if (marked || !valid) {

@@ -27,6 +27,24 @@ function tool(
   return defineTool({ args, ...more, name: `tool.t.${name}`, run: (given: object, runtime) => run({ ...given }, runtime) });
 }
 
+describe('what a journal may hold', () => {
+  it('ends the run, uncatchably, at the answer that would be too much', async () => {
+    const bench = new Bench([tool('x', () => 'y'.repeat(400))], { limits: { journalBytes: 1000 } });
+    expect(await bench.call('tool.t.x')).toMatchObject({ t: 'ok' });
+    expect(await bench.call('tool.t.x')).toMatchObject({
+      t: 'halt',
+      error: { code: 'ERR_QUOTA', limit: 'journalBytes', allowed: 1000 },
+    });
+  });
+
+  it('refuses a call whose arguments alone are too much before the tool runs', async () => {
+    let ran = false;
+    const bench = new Bench([tool('x', () => (ran = true))], { limits: { journalBytes: 100 } });
+    expect(await bench.call('tool.t.x', ['y'.repeat(200)])).toMatchObject({ t: 'halt', error: { limit: 'journalBytes' } });
+    expect(ran).toBe(false);
+  });
+});
+
 describe('what a tool gives back', () => {
   it.each<[string, unknown, unknown]>([
     ['undefined is nil', undefined, null],
