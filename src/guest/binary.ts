@@ -1,8 +1,10 @@
 import type { BinaryExpr, BinaryOp, Expr } from '../../grammar/ast.ts';
 import type { Context, Eval } from './context.ts';
+import { textBytes } from './costs.ts';
 import type { Machine } from './machine.ts';
+import { listBytes } from './memory.ts';
 import { fuzzyLogic, OPERATORS } from './operators.ts';
-import { Fuzzy, truthy, type Value } from './values.ts';
+import { Fuzzy, List, truthy, type Value } from './values.ts';
 
 /** Chains up to this length become closures within closures; longer ones a loop, so that 10 000 terms need no stack. */
 const NESTED_TERMS = 4;
@@ -177,7 +179,7 @@ function combined(machine: Machine, op: 'and' | 'or', left: Value, right: Value,
   return fuzzyLogic(machine, op, left, right);
 }
 
-/** A long chain: a loop over its terms. A text made on the way is garbage at once, so it is not counted twice. */
+/** A long chain: a loop over its terms. What is made on the way is garbage at once, so it is not counted to the end. */
 function compileChain(context: Context, expr: BinaryExpr): Eval {
   const { machine } = context;
   const first = context.expr(expr.first);
@@ -193,10 +195,16 @@ function compileChain(context: Context, expr: BinaryExpr): Eval {
       const operand = right(frame);
       machine.at = at;
       const result = OPERATORS[op](machine, left, operand);
-      if (made && typeof left === 'string' && typeof result === 'string') machine.releaseText(left.length);
+      if (made) discard(machine, left);
       made = true;
       left = result;
     }
     return left;
   };
+}
+
+/** Takes back what an operator's text or list counted. */
+function discard(machine: Machine, value: Value): void {
+  if (typeof value === 'string') machine.release(textBytes(value.length));
+  else if (value instanceof List) machine.release(listBytes(value.items.length));
 }

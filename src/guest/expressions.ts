@@ -57,8 +57,9 @@ export function compileExpr(context: Context, expr: Expr): Eval {
         return evalText(machine, frame, value);
       };
     }
+    // Brackets are gone once compiled, so they are no level of their own.
     case 'group':
-      return context.expr(expr.of);
+      return compileExpr(context, expr.of);
     case 'unary':
       return compileUnary(context, expr);
     case 'power': {
@@ -138,7 +139,11 @@ function gathered(evals: readonly Eval[]): (frame: Frame) => Value[] {
   if (second === undefined) return (frame) => [first(frame)];
   if (third === undefined) return (frame) => [first(frame), second(frame)];
   if (evals.length === 3) return (frame) => [first(frame), second(frame), third(frame)];
-  return (frame) => evals.map((item) => item(frame));
+  return (frame) => {
+    const values = new Array<Value>(evals.length);
+    for (const [index, item] of evals.entries()) values[index] = item(frame);
+    return values;
+  };
 }
 
 /** A repeated key keeps the place of its first and the value of its last occurrence (ruling 8), as a JavaScript map does. */
@@ -166,11 +171,16 @@ function compileMap(context: Context, expr: MapExpr): Eval {
 function compileTemplate(context: Context, expr: TemplateExpr): Eval {
   const { machine } = context;
   context.charge(1 + expr.parts.length);
-  const parts = expr.parts.map((part) => (typeof part === 'string' ? part : { value: context.expr(part), at: part.s }));
+  const parts = expr.parts.map((part) => (typeof part === 'string' ? { text: part } : { value: context.expr(part), at: part.s }));
   return (frame) => {
-    const texts = parts.map((part) => (typeof part === 'string' ? part : partText(machine, part.value(frame), part.at)));
+    const texts: string[] = [];
+    let units = 0;
+    for (const part of parts) {
+      const text = part.value === undefined ? part.text : partText(machine, part.value(frame), part.at);
+      texts.push(text);
+      units += text.length;
+    }
     machine.at = expr.s;
-    const units = texts.reduce((sum, text) => sum + text.length, 0);
     machine.chargeText(units);
     machine.spend(Math.floor(units / DATA_FUEL.concat.amount));
     return texts.join('');

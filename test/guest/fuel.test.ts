@@ -6,7 +6,8 @@ const run = (body: string, limits = {}): Driven => drive(`command\n${body}\nendc
 const { statement, operation, call, pass, host } = Object.fromEntries(
   Object.entries(STEP_FUEL).map(([name, { amount }]) => [name, amount]),
 );
-const sum = (...amounts: (number | undefined)[]): number => amounts.reduce<number>((total, amount = Number.NaN) => total + amount, 0);
+const sum = (...amounts: (number | undefined)[]): number =>
+  amounts.reduce<number>((total, amount = Number.NaN) => total + amount, 0);
 
 describe('fuel', () => {
   it('is spent by the published table: statements, operations, passes, calls', () => {
@@ -32,7 +33,9 @@ describe('fuel', () => {
 
   it('is spent for a call to the host', () => {
     const tools = { 'tool.t.nil': () => null };
-    expect(drive('command\ncall tool.t.nil()\nendcommand\n', { tools }).fuel).toBeGreaterThanOrEqual(sum(statement, operation, host));
+    expect(drive('command\ncall tool.t.nil()\nendcommand\n', { tools }).fuel).toBeGreaterThanOrEqual(
+      sum(statement, operation, host),
+    );
   });
 
   it('is the same on every run, whatever the program does', () => {
@@ -63,7 +66,14 @@ endfunc
     const { fuel } = run(body);
     expect(run(body, { fuel }).ok).toBe(true);
     const short = run(body, { fuel: fuel - 1 });
-    expect(short.error).toMatchObject({ kind: 'quota', code: 'ERR_QUOTA', nsCode: null, limit: 'fuel', allowed: fuel - 1, used: fuel });
+    expect(short.error).toMatchObject({
+      kind: 'quota',
+      code: 'ERR_QUOTA',
+      nsCode: null,
+      limit: 'fuel',
+      allowed: fuel - 1,
+      used: fuel,
+    });
   });
 
   it('ends a run at the same place with the same output every time', () => {
@@ -87,7 +97,8 @@ endfunc
   });
 
   it('comparing what a value holds twice at every level costs what is looked at', () => {
-    const body = 'set a = [1]\nset b = [1]\nset i = 0\nwhile i < 60\nset a = [a, a]\nset b = [b, b]\nset i = i + 1\nendwhile\nemit a == b';
+    const body =
+      'set a = [1]\nset b = [1]\nset i = 0\nwhile i < 60\nset a = [a, a]\nset b = [b, b]\nset i = i + 1\nendwhile\nemit a == b';
     expect(run(body, { fuel: 1_000_000 }).error).toMatchObject({ limit: 'fuel' });
     expect(run(body.replace('a == b', 'a'), { fuel: 1_000_000 }).error?.code).toBe('ERR_QUOTA');
   });
@@ -98,22 +109,28 @@ describe('the clocks', () => {
 
   it('are asked at least every interval', () => {
     let asked = 0;
-    const driven = drive(`command\n${endless}\nendcommand\n`, { limits: { fuel: 100 * METER_INTERVAL }, clock: () => (asked++, 0) });
+    const driven = drive(`command\n${endless}\nendcommand\n`, {
+      limits: { fuel: 100 * METER_INTERVAL },
+      clock: () => {
+        asked++;
+        return 0;
+      },
+    });
     expect(driven.error?.limit).toBe('fuel');
     expect(asked).toBeGreaterThanOrEqual(100);
   });
 
   it('end the run: CPU time is a quota, elapsed time a timeout', () => {
     let asked = 0;
-    const after = (answer: number) => () => (++asked > 3 ? answer : 0);
-    expect(drive(`command\n${endless}\nendcommand\n`, { clock: after(1) }).error).toMatchObject({
+    const later = (answer: number) => () => (++asked > 3 ? answer : 0);
+    expect(drive(`command\n${endless}\nendcommand\n`, { clock: later(1) }).error).toMatchObject({
       kind: 'quota',
       code: 'ERR_QUOTA',
       limit: 'cpuMs',
       allowed: 10_000,
     });
     asked = 0;
-    expect(drive(`command\n${endless}\nendcommand\n`, { clock: after(2) }).error).toMatchObject({
+    expect(drive(`command\n${endless}\nendcommand\n`, { clock: later(2) }).error).toMatchObject({
       kind: 'timeout',
       code: 'ERR_TIMEOUT',
       limit: 'wallMs',

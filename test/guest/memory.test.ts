@@ -25,11 +25,17 @@ describe('memory is refused before it is allocated', () => {
     ['nested lists', 'set l = []\nwhile true\nset l = [l]\nendwhile'],
     ['a list joined to itself', 'set l = [1]\nwhile true\nset l = l + l\nendwhile'],
     ['a template', "set s = 'x'\nwhile true\nset s = ```{{s}}{{s}}```\nendwhile"],
-    ['eval', "set s = 'x'\nwhile true\nset s = eval(\"{{s}}{{s}}\")\nendwhile"],
-    ['the text of a list', `set l = ['${'y'.repeat(1000)}']\nset i = 0\nwhile i < 13\nset l = l + l\nset i = i + 1\nendwhile\nset t = '' + l`],
+    ['eval', 'set s = \'x\'\nwhile true\nset s = eval("{{s}}{{s}}")\nendwhile'],
+    [
+      'the text of a list',
+      `set l = ['${'y'.repeat(1000)}']\nset i = 0\nwhile i < 13\nset l = l + l\nset i = i + 1\nendwhile\nset t = '' + l`,
+    ],
     ['quoting a text inside of a list', "set s = [char(1) * 300000]\nemit len('' + s)"],
     ['keys', "set m = {}\nset m['x' * 3000000] = 1"],
-    ['the text of what is emitted', "set l = ['x' * 100000]\nset i = 0\nwhile i < 9\nset l = [l, l]\nset i = i + 1\nendwhile\nemit l"],
+    [
+      'the text of what is emitted',
+      "set l = ['x' * 100000]\nset i = 0\nwhile i < 9\nset l = [l, l]\nset i = i + 1\nendwhile\nemit l",
+    ],
   ])('%s', (_name, body) => {
     const driven = run(body, 4 * MB);
     expect(driven.error).toMatchObject(breach(4 * MB));

@@ -1,0 +1,47 @@
+import { drive } from './driver.ts';
+
+/**
+ * Recursions that reach the evaluation depth of 10 000 through every construct that nests. Run as a program of its own, with
+ * the stack the worker has; prints the code and the number of frames of each as JSON.
+ */
+const around = (before: string, after: string, levels: number): string =>
+  `return ${before.repeat(levels)}f(n - 1)${after.repeat(levels)}`;
+
+const SHAPES: Readonly<Record<string, string>> = {
+  brackets: around('(1 + ', ')', 90),
+  chains: around('(1 + 1 + 1 + 1 + 1 + 1 + ', ')', 90),
+  logic: around('(true and ', ')', 90),
+  powers: around('(2 ** ', ')', 60),
+  unary: around('not ', '', 150),
+  lists: around('[', ']', 150),
+  longLists: around('[1, 2, 3, 4, ', ']', 150),
+  maps: around('{"k": ', '}', 150),
+  indices: around('[1][', ']', 150),
+  builtins: around('len(', ')', 150),
+  evals: around('eval(', ')', 150),
+  calls: around('id(', ')', 150),
+  manyArguments: around('last_of(1, 2, 3, ', ')', 150),
+  tools: around('tool.t.take(1, ', ')', 150),
+  templates: around('```{{[', ']}}```', 1),
+  ifs: `${'if true\nset a = 1\n'.repeat(90)}return f(n - 1)\n${'endif\n'.repeat(90)}`,
+  whiles: `${'while true\n'.repeat(90)}return f(n - 1)\n${'endwhile\n'.repeat(90)}`,
+  fors: `${'for each x in [1]\n'.repeat(90)}return f(n - 1)\n${'endfor\n'.repeat(90)}`,
+  guarded: `${'if true\non error do\nset q = 1\nendon\nset a = 1\n'.repeat(90)}return f(n - 1)\n${'endif\n'.repeat(90)}`,
+  handlers: `${'on error do\n'.repeat(60)}call f(n - 1)\n${'endon\nfail 1\n'.repeat(60)}`,
+};
+
+const LIBRARY = `func id(needs x) means
+  return x
+endfunc
+func last_of(needs a, b, c, d) means
+  return d
+endfunc
+`;
+
+const outcomes: Record<string, string> = {};
+for (const [name, body] of Object.entries(SHAPES)) {
+  const source = `${LIBRARY}func f(needs n) means\nif n == 0\nreturn 0\nendif\n${body}\nendfunc\n`;
+  const { error } = drive(source, { call: 'f', args: [1e6], tools: { 'tool.t.take': () => null } });
+  outcomes[name] = `${error?.code} ${error?.message}`;
+}
+process.stdout.write(JSON.stringify(outcomes));
