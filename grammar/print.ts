@@ -1,6 +1,7 @@
 /**
  * From the tree back to source text, in one canonical form: parsing the text gives the same tree, spans aside. Parentheses
- * stand where the tree has them; a tree that was built by hand must have them where precedence needs them.
+ * stand where the tree has them; a tree that was built by hand must have them where precedence needs them. Templates are
+ * written with backticks, so a template in a part of a template (which only `[[` can hold) has no such text.
  */
 import type { Block, CommandBlock, EventHandler, Metadata, Name, Procedure, SourceFile, Stmt } from './ast.ts';
 import { printExpression, printSteps, quoted } from './text.ts';

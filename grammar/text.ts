@@ -3,6 +3,11 @@ import type { AccessStep, Expr } from './ast.ts';
 
 /** The text of one expression. */
 export function printExpression(node: Expr): string {
+  return write(node, '}}');
+}
+
+/** `close` ends a placeholder: in a part of a template its braces stand apart, or they would end the part. */
+function write(node: Expr, close: '}}' | '} }'): string {
   switch (node.k) {
     case 'num':
       return String(node.v);
@@ -16,32 +21,30 @@ export function printExpression(node: Expr): string {
     case 'name':
       return node.name;
     case 'list':
-      return `[${list(node.items)}]`;
+      return `[${list(node.items, close)}]`;
     case 'map':
       // The blanks keep a map that begins or ends with a brace from reading as `{{` or `}}`.
-      return `{${node.entries.map(([key, value]) => ` ${printExpression(key)}: ${printExpression(value)}`).join(',')} }`;
+      return `{${node.entries.map(([key, value]) => ` ${write(key, close)}: ${write(value, close)}`).join(',')} }`;
     case 'template':
       return `\`\`\`${node.parts.map((part, index) => templatePart(part, index === node.parts.length - 1)).join('')}\`\`\``;
     case 'text':
-      return `{{ ${printExpression(node.of)} }}`;
+      return `{{ ${write(node.of, close)} ${close}`;
     case 'eval':
-      return `eval(${printExpression(node.of)})`;
+      return `eval(${write(node.of, close)})`;
     case 'group':
-      return `(${printExpression(node.of)})`;
+      return `(${write(node.of, close)})`;
     case 'unary':
-      return node.op === '-' || node.op === '~'
-        ? node.op + apart(printExpression(node.of))
-        : `${node.op} ${printExpression(node.of)}`;
+      return node.op === '-' || node.op === '~' ? node.op + apart(write(node.of, close)) : `${node.op} ${write(node.of, close)}`;
     case 'power':
-      return `${printExpression(node.base)} ** ${printExpression(node.exponent)}`;
+      return `${write(node.base, close)} ** ${write(node.exponent, close)}`;
     case 'binary':
-      return [printExpression(node.first), ...node.rest.map(({ op, right }) => `${op} ${printExpression(right)}`)].join(' ');
+      return [write(node.first, close), ...node.rest.map(({ op, right }) => `${op} ${write(right, close)}`)].join(' ');
     case 'access':
-      return printExpression(node.base) + printSteps(node.steps);
+      return write(node.base, close) + stepTexts(node.steps, close);
     case 'call':
-      return `${node.name.name}(${list(node.args)})`;
+      return `${node.name.name}(${list(node.args, close)})`;
     case 'tool':
-      return `${node.written}(${list(node.args)})`;
+      return `${node.written}(${list(node.args, close)})`;
   }
 }
 
@@ -50,13 +53,17 @@ function apart(operand: string): string {
   return operand.startsWith('-') ? ` ${operand}` : operand;
 }
 
-function list(items: readonly Expr[]): string {
-  return items.map(printExpression).join(', ');
+function list(items: readonly Expr[], close: '}}' | '} }'): string {
+  return items.map((item) => write(item, close)).join(', ');
 }
 
 /** The text of an accessor chain. */
 export function printSteps(steps: readonly AccessStep[]): string {
-  return steps.map((step) => (step.k === 'field' ? `.${step.name}` : `[${printExpression(step.index)}]`)).join('');
+  return stepTexts(steps, '}}');
+}
+
+function stepTexts(steps: readonly AccessStep[], close: '}}' | '} }'): string {
+  return steps.map((step) => (step.k === 'field' ? `.${step.name}` : `[${write(step.index, close)}]`)).join('');
 }
 
 const named: ReadonlyMap<string, string> = new Map([
@@ -71,9 +78,13 @@ const named: ReadonlyMap<string, string> = new Map([
 ]);
 const unsafe = /["\\\0-\x1f\x7f-\x9f\u200B-\u200D\u2060\u202A-\u202E\uFFFD]/g;
 
-/** A double-quoted literal; what a source may not contain, or would not show, is escaped. */
+/**
+ * A double-quoted literal; what a source may not contain, or would not show, is escaped, and so are three backticks, which
+ * would end a template around the literal.
+ */
 export function quoted(value: string): string {
-  return `"${value.replace(unsafe, (unit) => named.get(unit) ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
+  const text = value.replace(unsafe, (unit) => named.get(unit) ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return `"${text.replaceAll('```', '\\`\\`\\`')}"`;
 }
 
 /** Characters that cannot stand in a template as they are, and symbols that stand for themselves. */
@@ -81,7 +92,7 @@ const special =
   /\{\{@(?!(?:nl|cr|tab|bt|tbt|sq|dq|tsq|tdq)\s*\}\})[^{}`]*\}\}|`|\r|\{|[\0-\x08\x0B-\x1F\u200B-\u200D\u2060\u202A-\u202E\uFFFD]/g;
 
 function templatePart(part: string | Expr, isLast: boolean): string {
-  if (typeof part !== 'string') return `{{ ${printExpression(part)} }}`;
+  if (typeof part !== 'string') return `{{ ${write(part, '} }')} }}`;
   // What follows a `{{` that is never closed is text to the end, backticks and all.
   const open = isLast ? part.lastIndexOf('{{') : -1;
   const tail = open >= 0 && !part.includes('}}', open) && !part.includes('```', open) ? part.slice(open) : '';
