@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { PolicyOptions } from '../../src/index.ts';
 
 /**
  * Conformance files: several small programs in one file, separated by lines of `---`, each with what it must do.
@@ -14,6 +15,7 @@ import { readFileSync } from 'node:fs';
  *     #: event <name> <json>        deliver an event with this payload from `src`
  *     #: limits <json>              limits of the run
  *     #: host                       needs the real host: tools with argument types, policy
+ *     #: policy <json>              a policy on top of the one that allows everything; with `host`
  *     #=> value ; value             what is emitted, in order: strings as JSON, all else in its String form
  *     #~> target: text              a whisper
  *     #? <json string>              the text of a prompt
@@ -30,6 +32,7 @@ export interface Chunk {
   readonly events: readonly { readonly name: string; readonly payload: unknown }[];
   readonly limits: Readonly<Record<string, number>>;
   readonly host: boolean;
+  readonly policy: PolicyOptions | null;
   readonly expected: Expected;
 }
 
@@ -69,6 +72,7 @@ interface Building {
   events: { name: string; payload: unknown }[];
   limits: Record<string, number>;
   host: boolean;
+  policy: PolicyOptions | null;
 }
 
 function parseChunk(text: string): Chunk {
@@ -82,6 +86,7 @@ function parseChunk(text: string): Chunk {
     events: [],
     limits: {},
     host: false,
+    policy: null,
   };
   const code: string[] = [];
   for (const line of lines) {
@@ -94,8 +99,18 @@ function parseChunk(text: string): Chunk {
   const header = chunk.header.length === 0 ? [] : [...chunk.header.map((line) => `:: ${line}`), ''];
   const before = [...header, ...(whole ? [] : ['func main() means'])];
   const source = [...before, ...code, ...(whole ? [] : ['endfunc'])].join('\n');
-  const { title, globals, stdin, events, limits, host } = chunk;
-  return { title, source: `${source}\n`, globals, stdin, events, limits, host, expected: expectations(code, before.length) };
+  const { title, globals, stdin, events, limits, host, policy } = chunk;
+  return {
+    title,
+    source: `${source}\n`,
+    globals,
+    stdin,
+    events,
+    limits,
+    host,
+    policy,
+    expected: expectations(code, before.length),
+  };
 }
 
 function directive(chunk: Building, text: string): void {
@@ -103,6 +118,7 @@ function directive(chunk: Building, text: string): void {
   const [, name = '', json = 'null'] = /^(\S+) (.*)$/.exec(rest) ?? [];
   if (word === 'raw') chunk.raw = true;
   else if (word === 'host') chunk.host = true;
+  else if (word === 'policy') chunk.policy = JSON.parse(rest);
   else if (word === 'header') chunk.header.push(rest);
   else if (word === 'global') chunk.globals[name] = JSON.parse(json);
   else if (word === 'event') chunk.events.push({ name, payload: JSON.parse(json) });
