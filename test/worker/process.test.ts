@@ -1,4 +1,9 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { launch, requiredScopes } from '../../src/sandbox/launch.ts';
 import { FrameReader } from '../../src/wire/frames.ts';
@@ -60,6 +65,35 @@ describe('the worker process', () => {
   it('idles in at most 75 MB, a prepared isolate included', async () => {
     const status = await greeted((pid) => readFileSync(`/proc/${pid}/status`, 'utf8'));
     expect(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1])).toBeLessThan(75 * 1024);
+  });
+});
+
+/** What probe.mjs, started exactly like a worker, could do. */
+async function probed(): Promise<unknown> {
+  const folder = mkdtempSync(join(tmpdir(), 'probe-'));
+  const victim = join(folder, 'victim');
+  const guest = join(folder, 'plan.json');
+  writeFileSync(victim, 'untouched');
+  const listener = createServer((socket) => void socket.destroy()).listen(0, '127.0.0.1');
+  try {
+    await once(listener, 'listening');
+    const address = listener.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    writeFileSync(guest, JSON.stringify({ port, victim }));
+    const { frames } = launch({ worker: fileURLToPath(new URL('probe.mjs', import.meta.url)), guest }, 1);
+    const reader = new FrameReader(65536);
+    for await (const chunk of frames) reader.push(chunk);
+    expect(readFileSync(victim, 'utf8')).toBe('untouched');
+    return JSON.parse(reader.next() ?? 'null');
+  } finally {
+    listener.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("hostile code in the worker's own realm", () => {
+  it('A3-11.1-1 A3-11.1-2 A3-11.1-4: reaches no network, no file, no process, no native code', async () => {
+    expect(await probed()).toEqual([]);
   });
 });
 

@@ -1,0 +1,59 @@
+// What hostile code in the worker's own realm could still do after the drop: started exactly like a worker, it tries, and
+// writes the names of what worked to descriptor 3.
+import { readFileSync, writeSync } from 'node:fs';
+
+const { port, victim } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+for (const scope of ['fs.read', 'addon']) process.permission.drop?.(scope);
+
+process.on('uncaughtException', () => {});
+
+const connected = (socket) =>
+  new Promise((resolve, reject) => {
+    socket.once('connect', resolve).once('error', reject);
+  });
+const deeds = {
+  'read a file': async () => readFileSync('/etc/passwd'),
+  'read its own code': async () => readFileSync(process.argv[1]),
+  'read /proc': async () => readFileSync('/proc/self/environ'),
+  'list a folder': async () => (await import('node:fs')).readdirSync('/'),
+  'write a file': async () => (await import('node:fs')).writeFileSync(victim, 'x'),
+  'remove a file': async () => (await import('node:fs')).rmSync(victim),
+  'open a promise file': async () => (await import('node:fs/promises')).open('/etc/passwd'),
+  spawn: async () => {
+    const { error } = (await import('node:child_process')).spawnSync('/bin/true');
+    if (error) throw error;
+  },
+  fork: async () => (await import('node:child_process')).fork('/bin/true'),
+  'start a thread': async () => new (await import('node:worker_threads')).Worker('1', { eval: true }),
+  'load native code': async () => process.dlopen({ exports: {} }, '/lib/x86_64-linux-gnu/libc.so.6'),
+  wasi: async () => new (await import('node:wasi')).WASI({ version: 'preview1' }),
+  sqlite: async () => new (await import('node:sqlite')).DatabaseSync(victim),
+  'connect by TCP': async () => connected((await import('node:net')).connect(port, '127.0.0.1')),
+  'connect by fetch': async () => fetch(`http://127.0.0.1:${port}/`),
+  'listen by TCP': async () =>
+    new Promise((resolve, reject) => {
+      import('node:net').then(({ createServer }) => createServer().once('error', reject).listen(0, '127.0.0.1', resolve), reject);
+    }),
+  'send by UDP': async () =>
+    new Promise((resolve, reject) => {
+      import('node:dgram').then(({ createSocket }) => {
+        createSocket('udp4').send('x', port, '127.0.0.1', (error) => (error ? reject(error) : resolve()));
+      }, reject);
+    }),
+  'look a name up': async () => (await import('node:dns/promises')).lookup('localhost'),
+  'open the inspector': async () => (await import('node:inspector')).open(0),
+  'see the environment': async () => {
+    if (Object.keys(process.env).length === 0) throw new Error('empty');
+  },
+};
+const worked = [];
+for (const [name, deed] of Object.entries(deeds)) {
+  try {
+    await Promise.race([deed(), new Promise((_, reject) => setTimeout(reject, 1000))]);
+    worked.push(name);
+  } catch {}
+}
+const text = Buffer.from(JSON.stringify(worked));
+const head = Buffer.alloc(4);
+head.writeUInt32BE(text.length);
+writeSync(3, Buffer.concat([head, text]));
