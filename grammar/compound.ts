@@ -67,11 +67,7 @@ export abstract class StatementParser extends SimpleStatementParser {
     const block = new BlockBuilder();
     this.current = block;
     let lines = 0;
-    if (this.RECORDING_PHASE) {
-      this.MANY(() => {
-        this.OR([{ ALT: () => this.CONSUME(Newline) }, { ALT: () => this.SUBRULE(this.statement) }]);
-      });
-    }
+    if (this.RECORDING_PHASE) this.SUBRULE(this.statement);
     // A plain loop, to nest in few stack frames; see ExpressionParser.expression.
     for (;;) {
       const type = this.LA(1).tokenType;

@@ -86,12 +86,6 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
   /** `operand { operator operand }`; {@link Chain} sorts precedence out while reading. */
   readonly expression: Rule<Expr> = this.RULE('expression', (): Expr => {
     const first = this.SUBRULE(this.operand);
-    if (this.RECORDING_PHASE) {
-      this.MANY(() => {
-        this.CONSUME(BinaryOperator);
-        this.SUBRULE2(this.operand);
-      });
-    }
     let chain: Chain | undefined;
     while (binaryOperators.has(this.LA(1).tokenType)) {
       const operator = this.take();
@@ -105,13 +99,8 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
   private readonly operand: Rule<Expr> = this.RULE('operand', (): Expr => {
     if (this.RECORDING_PHASE) {
       this.MANY(() => this.CONSUME(PrefixOperator));
-      this.AT_LEAST_ONE_SEP({
-        SEP: punct.power,
-        DEF: () => {
-          this.OR(this.primaries);
-          this.MANY2(() => this.SUBRULE(this.step));
-        },
-      });
+      this.OR(this.primaries);
+      this.SUBRULE(this.step);
       return nothing;
     }
     let operators: IToken[] | undefined;
@@ -206,15 +195,7 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
   /** Expressions between brackets, one trailing comma allowed (P21). Part of the rule that calls it. */
   private items(): Expr[] {
     const items: Expr[] = [];
-    if (this.RECORDING_PHASE) {
-      this.OPTION8(() => {
-        this.SUBRULE(this.expression);
-        this.MANY9(() => {
-          this.CONSUME(punct.comma);
-          this.OPTION9(() => this.SUBRULE2(this.expression));
-        });
-      });
-    }
+    if (this.RECORDING_PHASE) this.SUBRULE(this.expression);
     while (startsExpression(this.LA(1).tokenType)) {
       items.push(this.SUBRULE(this.expression));
       if (!this.accepts(punct.comma)) break;
@@ -225,14 +206,7 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
   private readonly map: Rule<Expr> = this.RULE('map', (): Expr => {
     const s = this.CONSUME(punct.openBrace).startOffset;
     const entries: (readonly [Expr, Expr])[] = [];
-    if (this.RECORDING_PHASE) {
-      this.MANY(() => {
-        this.SUBRULE(this.expression);
-        this.CONSUME(punct.colon);
-        this.SUBRULE2(this.expression);
-        this.OPTION(() => this.CONSUME(punct.comma));
-      });
-    }
+    if (this.RECORDING_PHASE) this.SUBRULE(this.expression);
     while (startsExpression(this.LA(1).tokenType)) {
       const key = this.SUBRULE(this.expression);
       this.CONSUME(punct.colon);
@@ -316,7 +290,7 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
 
   private readonly nameOrCall: Rule<Expr> = this.RULE('nameOrCall', (): Expr => {
     const token = this.CONSUME(Identifier);
-    if (this.RECORDING_PHASE) this.OPTION(() => this.args());
+    if (this.RECORDING_PHASE) this.args();
     if (this.LA(1).tokenType !== punct.openParen) return { k: 'name', name: token.image, s: token.startOffset, e: endOf(token) };
     return this.call(token);
   });
