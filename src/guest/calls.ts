@@ -49,13 +49,13 @@ function compileProcedureCall(context: Context, expr: CallExpr): Eval {
   if (first === undefined)
     return () => {
       const target = procedure ?? link();
-      return invoke(machine, target, target.compiled.blank.slice(), at, depth);
+      return invoke(machine, target, target.code.blank.slice(), at, depth);
     };
   if (second === undefined)
     return (frame) => {
       const a = first(frame);
       const target = procedure ?? link();
-      const slots = target.compiled.blank.slice();
+      const slots = target.code.blank.slice();
       slots[0] = a;
       return invoke(machine, target, slots, at, depth);
     };
@@ -64,7 +64,7 @@ function compileProcedureCall(context: Context, expr: CallExpr): Eval {
       const a = first(frame);
       const b = second(frame);
       const target = procedure ?? link();
-      const slots = target.compiled.blank.slice();
+      const slots = target.code.blank.slice();
       slots[0] = a;
       slots[1] = b;
       return invoke(machine, target, slots, at, depth);
@@ -73,7 +73,7 @@ function compileProcedureCall(context: Context, expr: CallExpr): Eval {
     const values: Slot[] = [];
     for (const arg of args) values.push(arg(frame));
     const target = procedure ?? link();
-    const slots = values.concat(target.compiled.blank.slice(values.length));
+    const slots = values.concat(target.code.blank.slice(values.length));
     return invoke(machine, target, slots, at, depth);
   };
 }

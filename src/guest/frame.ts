@@ -27,13 +27,20 @@ export interface Rare {
   target: object | null;
 }
 
+/** What is known of all frames of a unit. */
+export interface Layout {
+  readonly scope: Scope;
+  /** Bytes that one counts. */
+  readonly frameBytes: number;
+}
+
 /** One running fork: a procedure call, an event handler, the command blocks of a run. */
 export class Frame {
   slots: Slot[];
   readonly parent: Frame | null;
   /** Where it is defined; for commands, the block that is running. */
   place: FramePlace;
-  readonly scope: Scope;
+  readonly layout: Layout;
   /** Frames up to and including this one; the outermost is 1. */
   readonly level: number;
   /** Evaluation depth at which this frame began. */
@@ -48,11 +55,11 @@ export class Frame {
   held = 0;
   rare: Rare | null = null;
 
-  constructor(parent: Frame | null, place: FramePlace, scope: Scope, slots: Slot[], level: number, depth: number) {
+  constructor(parent: Frame | null, place: FramePlace, layout: Layout, slots: Slot[], level: number, depth: number) {
     this.slots = slots;
     this.parent = parent;
     this.place = place;
-    this.scope = scope;
+    this.layout = layout;
     this.level = level;
     this.depth = depth;
   }

@@ -9,7 +9,8 @@ import { utf8Bytes } from './utf8.ts';
 import type { Value } from './values.ts';
 import { assignByName, lookup } from './variables.ts';
 
-/** Calls to the host, which block. Their ports, frames and limits; what the host does is its affair. */
+// Calls to the host, which block: their frames, their limits, and the questions the host may ask in between.
+const { parse, stringify } = JSON;
 
 /** Calls a tool at `machine.at` (language.md 9.3); arguments in order, coercion and policy are the host's. */
 export function callTool(machine: Machine, frame: Frame, name: string, args: readonly Value[]): Value {
@@ -79,7 +80,7 @@ function read(machine: Machine, frame: Frame, name: string): string {
 }
 
 function written(error: string | null): string {
-  return `{"t":"var","found":true,"value":null,"error":${JSON.stringify(error)}}`;
+  return `{"t":"var","found":true,"value":null,"error":${stringify(error)}}`;
 }
 
 /** `wrapping` are bytes that the frame has around what is limited. Three bytes a unit are the most there can be. */
@@ -98,7 +99,7 @@ function checkSize(machine: Machine, json: string, wrapping: number, what: strin
 /** Where a call was made, with the id of its fork, which only now needs one. */
 function site(machine: Machine, frame: Frame): string {
   const { file } = frame.place;
-  return JSON.stringify({ fork: forkId(machine, frame), source: file.name, ...positionAt(file.lines, machine.at) });
+  return stringify({ fork: forkId(machine, frame), source: file.name, ...positionAt(file.lines, machine.at) });
 }
 
 function forkId(machine: Machine, frame: Frame): string {
@@ -110,7 +111,7 @@ function forkId(machine: Machine, frame: Frame): string {
 const REPLIES: ReadonlySet<string> = new Set<GuestReply['t']>(['ok', 'error', 'halt', 'var.get', 'var.set']);
 
 function parseReply(text: string): GuestReply {
-  const reply: unknown = JSON.parse(text);
+  const reply: unknown = parse(text);
   if (!isReply(reply)) throw new InternalError('the host answered a call with something that is no reply');
   return reply;
 }

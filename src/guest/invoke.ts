@@ -2,7 +2,7 @@ import { STEP_FUEL } from './costs.ts';
 import { Frame, type Slot } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { retain } from './memory.ts';
-import type { Compiled, Procedure } from './procedure.ts';
+import type { Procedure } from './procedure.ts';
 import type { Value } from './values.ts';
 
 const CALL = STEP_FUEL.call.amount;
@@ -20,18 +20,18 @@ export function invoke(machine: Machine, procedure: Procedure, slots: Slot[], at
   if (machine.left < 0) machine.refill(at);
   const level = caller === null ? 1 : caller.level + 1;
   const base = caller === null ? depth : caller.depth + depth + ENTRY_DEPTH;
-  let code: Compiled = procedure.compiled;
+  let { code } = procedure;
   if (level > machine.limits.callDepth || base + code.deepest > machine.limits.evalDepth) {
     machine.at = at;
     checkDepth(machine, procedure.name, level, base);
     code = procedure.checked;
   }
-  const frame = new Frame(caller, procedure.place, code.scope, slots, level, base);
+  const frame = new Frame(caller, procedure.place, code, slots, level, base);
   machine.enter(frame, at);
   code.body(frame);
   machine.leave(frame);
   const value = frame.out;
-  if (caller !== null) retain(machine, caller, value);
+  if (caller !== null && (typeof value === 'object' || typeof value === 'string')) retain(machine, caller, value);
   return value;
 }
 

@@ -5,7 +5,7 @@ import { CodePoints } from './codepoints.ts';
 import { MAX_TEXT_UNITS, METER_INTERVAL, STEP_FUEL, textBytes, VALUE_BYTES } from './costs.ts';
 import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.ts';
 import type { Frame } from './frame.ts';
-import { countLive, frameBytes } from './memory.ts';
+import { countLive } from './memory.ts';
 import type { Output } from './output.ts';
 import type { Value } from './values.ts';
 import { Words } from './words.ts';
@@ -164,7 +164,7 @@ export class Machine {
     const caller = this.frame;
     if (caller !== null) caller.held = this.temp;
     this.temp = 0;
-    this.used += frameBytes(frame.slots.length);
+    this.used += frame.layout.frameBytes;
     this.frame = frame;
     if (this.used > this.threshold) {
       this.at = at;
@@ -175,7 +175,7 @@ export class Machine {
   /** Back to the caller, whose statement goes on. */
   leave(frame: Frame): void {
     if (this.used > this.peak) this.peak = this.used;
-    this.used -= frameBytes(frame.slots.length);
+    this.used -= frame.layout.frameBytes;
     this.frame = frame.parent;
     this.temp = frame.parent === null ? 0 : frame.parent.held;
   }

@@ -46,7 +46,7 @@ class Census {
   }
 
   frame(frame: Frame): void {
-    this.bytes += frameBytes(frame.slots.length) + frame.held;
+    this.bytes += frame.layout.frameBytes + frame.held;
     for (const value of frame.slots) if (value !== undefined) this.add(value);
     this.add(frame.last);
     this.add(frame.out);

@@ -1,16 +1,12 @@
 import type { Exec } from './context.ts';
 import type { FramePlace } from './errors.ts';
-import type { Slot } from './frame.ts';
-import type { Scope } from './scope.ts';
+import type { Layout, Slot } from './frame.ts';
 
 /** A compiled body and what its frames need. */
-export interface Compiled {
-  readonly scope: Scope;
+export interface Compiled extends Layout {
   readonly body: Exec;
   /** As many unset variables as a frame has. */
   readonly blank: readonly Slot[];
-  /** Bytes a frame of it counts. */
-  readonly frameBytes: number;
   /** Deepest static evaluation depth in it. */
   readonly deepest: number;
 }
@@ -22,7 +18,7 @@ export class Procedure {
   readonly needs: readonly string[];
   readonly optional: readonly string[];
   readonly #compile: (checked: boolean) => Compiled;
-  #compiled: Compiled | undefined;
+  #code: Compiled | undefined;
   #checked: Compiled | undefined;
 
   constructor(place: FramePlace, needs: readonly string[], optional: readonly string[], compile: (checked: boolean) => Compiled) {
@@ -33,9 +29,10 @@ export class Procedure {
     this.#compile = compile;
   }
 
-  get compiled(): Compiled {
-    this.#compiled ??= this.#compile(false);
-    return this.#compiled;
+  /** Compiled now, if it was not yet. */
+  get code(): Compiled {
+    this.#code ??= this.#compile(false);
+    return this.#code;
   }
 
   /** With a check of the evaluation depth at every statement. */

@@ -6,7 +6,7 @@ import { STEP_FUEL } from './costs.ts';
 import { codeOf, Failure, type FramePlace } from './errors.ts';
 import { Events, eventObject, type Registration } from './events.ts';
 import { Frame, rareOf, type Slot } from './frame.ts';
-import { checkDepth, invoke } from './invoke.ts';
+import { checkDepth, checkEvalDepth, invoke } from './invoke.ts';
 import type { Machine } from './machine.ts';
 import { Procedure } from './procedure.ts';
 import { toText } from './text.ts';
@@ -41,7 +41,7 @@ export class Program implements Linkage {
     if (first === undefined) return;
     let code = compileBodies(this, bodies, 'command', [], false);
     if (code.deepest > machine.limits.evalDepth) code = compileBodies(this, bodies, 'command', [], true);
-    const frame = new Frame(null, first.place, code.scope, code.blank.slice(), 1, 0);
+    const frame = new Frame(null, first.place, code, code.blank.slice(), 1, 0);
     rareOf(frame).id = machine.forkId;
     machine.enter(frame, first.place.at);
     for (const [index, run] of code.bodies.entries()) {
@@ -119,9 +119,11 @@ export class Program implements Linkage {
     const { machine } = this;
     const alone = compileAlone(this, file, tree.event);
     const place = { name: 'Event Name', file, at: tree.s };
-    const frame = new Frame(null, place, alone.scope, alone.blank.slice(), 1, 0);
+    const frame = new Frame(null, place, alone, alone.blank.slice(), 1, 0);
     machine.enter(frame, tree.s);
+    machine.at = tree.event.s;
     machine.spend(STEP_FUEL.statement.amount + alone.fuel);
+    checkEvalDepth(machine, alone.deepest);
     const value = alone.eval(frame);
     machine.at = tree.event.s;
     const event = toText(machine, value);
@@ -147,7 +149,7 @@ export class Program implements Linkage {
   #enter(procedure: Procedure, values: readonly Slot[]): Value {
     const { machine } = this;
     checkDepth(machine, procedure.name, 1, 0);
-    const slots = [...values, ...procedure.compiled.blank.slice(values.length)];
+    const slots = [...values, ...procedure.code.blank.slice(values.length)];
     return invoke(machine, procedure, slots, procedure.place.at, 0);
   }
 

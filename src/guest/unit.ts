@@ -2,7 +2,7 @@ import type { Block, Expr, SourceFile } from '../../grammar/ast.ts';
 import { compileBlock } from './blocks.ts';
 import { type Compilers, Context, type Eval, type Exec, type Linkage, type UnitKind } from './context.ts';
 import { compileExpr } from './expressions.ts';
-import type { Slot } from './frame.ts';
+import type { Layout, Slot } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { frameBytes } from './memory.ts';
 import type { Compiled } from './procedure.ts';
@@ -64,12 +64,12 @@ export function compileBodies(
 }
 
 /** An expression that stands alone: the name of an event. */
-export interface CompiledExpr {
-  readonly scope: Scope;
+export interface CompiledExpr extends Layout {
   readonly blank: readonly Slot[];
   readonly eval: Eval;
   /** Fuel of its operations, to be charged before it is evaluated. */
   readonly fuel: number;
+  readonly deepest: number;
 }
 
 export function compileAlone(run: Run, file: SourceFile, expr: Expr): CompiledExpr {
@@ -77,5 +77,12 @@ export function compileAlone(run: Run, file: SourceFile, expr: Expr): CompiledEx
   const unit = { kind: 'event', scope, keepsLast: true, checked: false } as const;
   const context = new Context(run.machine, run.linkage, COMPILERS, file, unit);
   const { compiled, cost } = context.separately(() => context.expr(expr));
-  return { scope, blank: new Array<Slot>(scope.size).fill(undefined), eval: compiled, fuel: cost };
+  return {
+    scope,
+    frameBytes: frameBytes(scope.size),
+    blank: new Array<Slot>(scope.size).fill(undefined),
+    eval: compiled,
+    fuel: cost,
+    deepest: context.deepest,
+  };
 }

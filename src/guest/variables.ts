@@ -5,14 +5,14 @@ import { share, type Value } from './values.ts';
 
 /** The value of a name in a frame: its variable, else a global; undefined when it was never set (language.md 5.5). */
 export function lookup(machine: Machine, frame: Frame, name: string): Value | undefined {
-  const slot = frame.scope.find(name);
+  const slot = frame.layout.scope.find(name);
   const local = slot === undefined ? frame.rare?.extra?.get(name) : frame.slots[slot];
   return local === undefined ? machine.globals.get(name) : local;
 }
 
 /** Sets a variable by its name, for a tool that is being called; gives the reason when it cannot be set (code 43). */
 export function assignByName(machine: Machine, frame: Frame, name: string, value: Value): string | null {
-  const slot = frame.scope.find(name);
+  const slot = frame.layout.scope.find(name);
   const local = slot === undefined ? undefined : frame.slots[slot];
   if (local === undefined && machine.globals.has(name)) return globalMessage(name);
   if (slot === undefined) {
@@ -29,7 +29,7 @@ export function assignByName(machine: Machine, frame: Frame, name: string, value
 
 /** Writes a variable whatever global has its name: `system_error` and its text (P7). */
 export function defineByName(frame: Frame, name: string, value: Value): void {
-  const slot = frame.scope.find(name);
+  const slot = frame.layout.scope.find(name);
   if (slot !== undefined) frame.slots[slot] = value;
 }
 

@@ -27,11 +27,16 @@ const SHAPES: Readonly<Record<string, string>> = {
   whiles: `${'while true\n'.repeat(90)}return f(n - 1)\n${'endwhile\n'.repeat(90)}`,
   fors: `${'for each x in [1]\n'.repeat(90)}return f(n - 1)\n${'endfor\n'.repeat(90)}`,
   guarded: `${'if true\non error do\nset q = 1\nendon\nset a = 1\n'.repeat(90)}return f(n - 1)\n${'endif\n'.repeat(90)}`,
+  // At the bottom a procedure is called that was never compiled, and nests as deeply as a source may.
+  late: `on error do\ncall late(n)\nendon\n${around('[1, 2, 3, 4, ', ']', 150)}`,
   handlers: `${'on error do\n'.repeat(60)}call f(n - 1)\n${'endon\nfail 1\n'.repeat(60)}`,
 };
 
 const LIBRARY = `func id(needs x) means
   return x
+endfunc
+func late(needs n) means
+  emit ${'[1, 2, 3, 4, '.repeat(190)}n${']'.repeat(190)}
 endfunc
 func last_of(needs a, b, c, d) means
   return d
