@@ -14,7 +14,9 @@ const OVER = 'the call is over: its variables cannot be reached any more';
 export class OpenCall implements CallIo {
   readonly #send: (frame: HostFrame) => void;
   readonly #closed: (reply: FinalReply) => void;
-  readonly #abort = new AbortController();
+  /** Made when a handler asks for its signal; most do not, and it is the costliest part of a call. */
+  #abort: AbortController | null = null;
+  #aborted: ErrorInfo | null = null;
   readonly #waiting: { readonly ask: Question; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
   #reply: FinalReply | null = null;
   #over = false;
@@ -26,6 +28,8 @@ export class OpenCall implements CallIo {
   }
 
   get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#aborted !== null) this.#abort.abort(this.#aborted);
     return this.#abort.signal;
   }
 
@@ -49,7 +53,7 @@ export class OpenCall implements CallIo {
   halt(error: ErrorInfo): void {
     if (this.#over) return;
     this.#reply = { t: 'halt', error };
-    this.#abort.abort(error);
+    this.#end(error);
     const [open, ...rest] = this.#waiting.splice(0);
     for (const { answer } of rest) answer.reject(new RuntimeClosedError(OVER));
     if (open === undefined) this.#close();
@@ -60,7 +64,7 @@ export class OpenCall implements CallIo {
   lost(error: ErrorInfo): void {
     if (this.#over) return;
     this.#over = true;
-    this.#abort.abort(error);
+    this.#end(error);
     for (const { answer } of this.#waiting.splice(0)) answer.reject(new RuntimeClosedError(OVER));
   }
 
@@ -73,6 +77,11 @@ export class OpenCall implements CallIo {
     if (next !== undefined) this.#send(next.ask);
     else if (this.#reply !== null) this.#close();
     return true;
+  }
+
+  #end(error: ErrorInfo): void {
+    this.#aborted = error;
+    this.#abort?.abort(error);
   }
 
   async #question(ask: Question): Promise<VarFrame> {

@@ -41,6 +41,7 @@ export class Pool {
   readonly #options: PoolOptions;
   readonly #workers = new Set<WorkerProcess>();
   readonly #starting = new Set<WorkerProcess>();
+  /** The one that has been idle longest comes first: it has surely prepared its next isolate. */
   readonly #idle: WorkerProcess[] = [];
   readonly #busy = new Set<WorkerProcess>();
   readonly #blocked = new Set<WorkerProcess>();
@@ -69,7 +70,7 @@ export class Pool {
   submit(job: Job): void {
     if (this.#closed) throw new RuntimeClosedError();
     const mayBegin = job.nested || (this.#queue.length === 0 && this.#computing < this.#options.concurrency);
-    const worker = mayBegin ? this.#idle.pop() : undefined;
+    const worker = mayBegin ? this.#idle.shift() : undefined;
     if (worker !== undefined) this.#begin(job, worker);
     else if (job.nested) this.#startOwn(job);
     else this.#enqueue(job);
@@ -143,7 +144,7 @@ export class Pool {
   /** Gives waiting jobs to free workers, as many as may compute, and starts workers for the rest. */
   #serve(): void {
     while (this.#queue.length > 0 && this.#computing < this.#options.concurrency) {
-      const worker = this.#idle.pop();
+      const worker = this.#idle.shift();
       if (worker === undefined) break;
       const job = this.#queue.shift();
       if (job !== undefined) this.#begin(job, worker);

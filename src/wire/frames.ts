@@ -101,6 +101,8 @@ export interface BytePipe {
 export class FramePipe {
   readonly #pipe: BytePipe;
   readonly #reader = new FrameReader(MAX_FRAME_BYTES);
+  /** One for all reads: to make 64 KiB anew costs as much as the rest of a round trip. */
+  readonly #buffer = new Uint8Array(READ_BYTES);
 
   constructor(pipe: BytePipe) {
     this.#pipe = pipe;
@@ -111,13 +113,12 @@ export class FramePipe {
     for (;;) {
       const text = this.#reader.next();
       if (text !== null) return text;
-      const buffer = new Uint8Array(READ_BYTES);
-      const count = this.#pipe.read(buffer);
+      const count = this.#pipe.read(this.#buffer);
       if (count === 0) {
         if (this.#reader.partial) throw new WireError('the pipe ended within a frame');
         return null;
       }
-      this.#reader.push(buffer.subarray(0, count));
+      this.#reader.push(this.#buffer.slice(0, count));
     }
   }
 

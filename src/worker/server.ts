@@ -4,6 +4,7 @@ import { type FramePipe, frameLimit } from '../wire/frames.ts';
 import type { GuestResult, HostFrame, LimitValues, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
+import { pause } from './pipe.ts';
 import { type Parser, syntaxError } from './sources.ts';
 import { type Ended, Turn } from './turn.ts';
 
@@ -84,6 +85,9 @@ export class Server implements HostPort, GuestPorts {
     this.#turn = null;
     this.#sendResult(id, ended, input.limits);
     if (ended.last) return true;
+    // The system may have put the host, which the result has just woken, behind this process on the same core; preparing
+    // takes 3 ms. With this pause the 90th percentile of a run fell from 4.3 to 1.8 ms.
+    pause(0.05);
     prepared.isolate.dispose();
     this.#next = this.#image?.prepare(heapMb(input.limits.memoryBytes, 0)) ?? null;
     return false;
