@@ -14,13 +14,14 @@ export interface Outcome {
   readonly eventErrors: readonly EventError[];
   readonly error: ErrorInfo | null;
   readonly fuel: number;
+  readonly peakMemoryBytes: number;
 }
 
 const SOURCE = 'test.ns';
 
 /** Runs a program in this process. */
 export function inProcess(chunk: Chunk): Outcome {
-  const { emits, values, whispers, calls, eventErrors, error, fuel } = drive(chunk.source, {
+  const { emits, values, whispers, calls, eventErrors, error, fuel, peakMemoryBytes } = drive(chunk.source, {
     call: callsMain(chunk) ? 'main' : null,
     globals: globalsOf(chunk),
     stdin: chunk.stdin,
@@ -29,7 +30,7 @@ export function inProcess(chunk: Chunk): Outcome {
     tools: makeWorld().inProcess,
   });
   const prompts = calls.flatMap((call) => (call.t === 'prompt' ? [call.text] : []));
-  return { emits, values, whispers, prompts, eventErrors, error, fuel };
+  return { emits, values, whispers, prompts, eventErrors, error, fuel, peakMemoryBytes };
 }
 
 /** Runs a program in a worker's isolate, as a user does. */
@@ -49,7 +50,8 @@ export async function inSandbox(runtime: Runtime, chunk: Chunk): Promise<Outcome
     ...(callsMain(chunk) ? { call: { name: 'main', args: [] } } : {}),
   });
   const prompts = asked.map((text) => text.replace(/ $/, ''));
-  return { emits, values, whispers, prompts, eventErrors, error, fuel: usage.fuel };
+  const { fuel, peakMemoryBytes } = usage;
+  return { emits, values, whispers, prompts, eventErrors, error, fuel, peakMemoryBytes };
 }
 
 function callsMain({ events, source }: Chunk): boolean {
