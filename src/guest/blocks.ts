@@ -119,7 +119,7 @@ function guardedBlock(machine: Machine, steps: readonly Step[], nearest: Guard, 
       } catch (thrown) {
         completion = recover(machine, frame, thrown, nearest, own);
       }
-      if (completion !== NORMAL) return arrive(frame, completion, own);
+      if (completion !== NORMAL) return arrive(completion, own);
     }
     return NORMAL;
   };

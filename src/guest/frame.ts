@@ -23,8 +23,6 @@ export interface Rare {
   extra: Map<string, Value> | null;
   /** Whether `clear_error` was executed in the handler that is running. */
   cleared: boolean;
-  /** With a FAR completion: the handler whose block it is for. */
-  target: object | null;
 }
 
 /** What is known of all frames of a unit. */
@@ -67,6 +65,6 @@ export class Frame {
 
 /** The rarely needed part of a frame, made at the first use. */
 export function rareOf(frame: Frame): Rare {
-  frame.rare ??= { id: null, extra: null, cleared: false, target: null };
+  frame.rare ??= { id: null, extra: null, cleared: false };
   return frame.rare;
 }

@@ -60,21 +60,23 @@ function handle(machine: Machine, frame: Frame, failure: Failure, guard: Guard, 
   }
   const { cleared } = rare;
   rare.cleared = outer;
-  if (completion !== NORMAL) return leave(frame, completion, guard, isOwn);
+  if (completion !== NORMAL) return leave(completion, isOwn);
   if (cleared) return NORMAL;
   throw failure;
 }
 
 /** `break` and `continue` of a handler belong to the loop around the handler, not to one around the failing statement. */
-function leave(frame: Frame, completion: Completion, guard: Guard, isOwn: boolean): Completion {
+function leave(completion: Completion, isOwn: boolean): Completion {
   if (isOwn || (completion !== BREAK && completion !== CONTINUE)) return completion;
-  rareOf(frame).target = guard;
   return completion === BREAK ? FAR_BREAK : FAR_CONTINUE;
 }
 
-/** In the block that a handler stands in: its `break` or `continue` has arrived. */
-export function arrive(frame: Frame, completion: Completion, own: Guard | null): Completion {
-  if (completion < FAR_BREAK || own === null || frame.rare?.target !== own) return completion;
+/**
+ * In the block that a handler stands in, its `break` or `continue` has arrived: between it and the failing statement no
+ * block has a handler of its own, or that one would have been the nearest.
+ */
+export function arrive(completion: Completion, own: Guard | null): Completion {
+  if (completion < FAR_BREAK || own === null) return completion;
   return completion === FAR_BREAK ? BREAK : CONTINUE;
 }
 

@@ -38,6 +38,7 @@ describe('depth', () => {
   it('callDepth can be tightened', () => {
     expect(descend(9, 0, { callDepth: 10 }).error).toBeNull();
     expect(descend(10, 0, { callDepth: 10 }).error).toMatchObject(tooDeep);
+    expect(descend(0, 0, { callDepth: 1 }).error).toBeNull();
   });
 
   it('P24: evaluation depth over all frames', () => {

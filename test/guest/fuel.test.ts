@@ -76,6 +76,15 @@ endfunc
     });
   });
 
+  it('is exact wherever the end falls between two looks at the clocks', () => {
+    for (let passes = 1020; passes < 1040; passes++) {
+      const body = `set i = 0\nwhile i < ${passes}\nset i = i + 1 + 1 - 1\nendwhile`;
+      const { fuel } = run(body);
+      expect(fuel).toBeGreaterThan(METER_INTERVAL);
+      expect([run(body, { fuel }).ok, run(body, { fuel: fuel - 1 }).ok]).toEqual([true, false]);
+    }
+  });
+
   it('ends a run at the same place with the same output every time', () => {
     const body = 'set i = 0\nwhile true\nset i = i + 1\nemit i\nendwhile';
     const [first, second] = [run(body, { fuel: 12_345 }), run(body, { fuel: 12_345 })];

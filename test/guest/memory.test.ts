@@ -81,6 +81,12 @@ endfunc
     expect(drive(source, { call: 'f', args: [0], limits: { memoryBytes: 4 * MB } }).error).toMatchObject(breach(4 * MB));
   });
 
+  it('what a statement holds while it calls and goes on', () => {
+    const items = Array.from({ length: 10 }, () => "'x' * 1000000, id(1)").join(', ');
+    const source = `func id(needs x) means\nreturn x\nendfunc\nfunc main() means\nset l = [${items}]\nendfunc\n`;
+    expect(drive(source, { call: 'main', limits: { memoryBytes: 8 * MB } }).error).toMatchObject(breach(8 * MB));
+  });
+
   it('no handler sees it', () => {
     const driven = run("on error do\nemit 'never'\nclear_error\nendon\nset s = 'x' * 1e9", MB);
     expect(driven.emits).toEqual([]);
@@ -128,6 +134,12 @@ return 1 + work()
 endfunc
 `;
     expect(drive(source, { call: 'main', limits: { memoryBytes: MB } }).error).toBeNull();
+  });
+
+  it('nor what the statements before made', () => {
+    expect(run(Array.from({ length: 100 }, () => "set s = 'x' * 50000").join('\n'), MB).error).toBeNull();
+    const guarded = `on error do\nclear_error\nendon\n${Array.from({ length: 100 }, () => "set s = 'x' * 50000").join('\n')}`;
+    expect(run(guarded, MB).error).toBeNull();
   });
 
   it('a long sum of texts is not counted once for every step', () => {
