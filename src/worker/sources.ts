@@ -12,12 +12,6 @@ export type ParsedSources =
   | { readonly ok: true; readonly trees: readonly string[] }
   | { readonly ok: false; readonly errors: readonly [Diagnostic, ...Diagnostic[]] };
 
-interface Cached {
-  readonly tree: string;
-  /** Bytes of the source, for a later run with a smaller `sourceBytes`. */
-  readonly bytes: number;
-}
-
 /** Characters of JSON that the cache may hold in all: libraries that are loaded again and again, not everything seen. */
 const CACHE_CHARS = 8 * 1024 * 1024;
 
@@ -27,19 +21,19 @@ const CACHE_CHARS = 8 * 1024 * 1024;
  */
 export class Parser {
   readonly #parse: Parse;
-  readonly #cache = new Map<string, Cached>();
+  readonly #cache = new Map<string, string>();
   #chars = 0;
 
   constructor(parse: Parse) {
     this.#parse = parse;
   }
 
-  /** Parses all files; the errors are those of every file, in order. */
+  /** Parses all files; the errors are those of every file, in order. No source is larger than `maxBytes` (the caller looked). */
   trees(sources: readonly Source[], maxBytes: number): ParsedSources {
     const trees: string[] = [];
     const errors: Diagnostic[] = [];
     for (const source of sources) {
-      const cached = this.#recall(source, maxBytes);
+      const cached = this.#recall(source);
       if (cached !== null) {
         trees.push(cached);
         continue;
@@ -64,13 +58,13 @@ export class Parser {
     return { diagnostics, files };
   }
 
-  #recall(source: Source, maxBytes: number): string | null {
+  #recall(source: Source): string | null {
     const key = keyOf(source);
     const found = this.#cache.get(key);
-    if (found === undefined || found.bytes > maxBytes) return null;
+    if (found === undefined) return null;
     this.#cache.delete(key);
     this.#cache.set(key, found);
-    return found.tree;
+    return found;
   }
 
   /** Puts a tree in front; the ones not asked for the longest go. */
@@ -79,9 +73,9 @@ export class Parser {
     const key = keyOf(source);
     const size = key.length + tree.length;
     if (size > CACHE_CHARS / 4) return tree;
-    this.#cache.set(key, { tree, bytes: Buffer.byteLength(source.text, 'utf8') });
+    this.#cache.set(key, tree);
     this.#chars += size;
-    for (const [oldest, { tree: dropped }] of this.#cache) {
+    for (const [oldest, dropped] of this.#cache) {
       if (this.#chars <= CACHE_CHARS) break;
       this.#cache.delete(oldest);
       this.#chars -= oldest.length + dropped.length;

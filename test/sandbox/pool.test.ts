@@ -116,6 +116,22 @@ describe('runs that wait for the host', () => {
   });
 });
 
+it('a nested run takes an idle worker at once, however many others compute', async () => {
+  const sandbox = await sandboxOf({ concurrency: 1, maxWorkers: 2 });
+  const nested = handlers(async () => {
+    await sandbox.run(inputOf('nothing'), { ...handlers(), nested: true });
+    return OK;
+  });
+  expect((await sandbox.run(inputOf('call'), nested)).result.ok).toBe(true);
+  const started = Promise.withResolvers<void>();
+  const hog = sandbox.run(inputOf('loop', {}, { cpuMs: 300 }), { ...handlers(), onStarted: started.resolve });
+  await started.promise;
+  const inner = await sandbox.run(inputOf('nothing'), { ...handlers(), nested: true });
+  expect(inner.result.ok).toBe(true);
+  expect((await hog).result.error?.code).toBe('ERR_QUOTA');
+  await sandbox.close();
+});
+
 describe('a pool of workers', () => {
   it('replaces a worker that died while idle', async () => {
     const sandbox = await sandboxOf();

@@ -15,7 +15,8 @@ async function greeted<T>(look: (pid: number, hello: Record<string, unknown>) =>
   const { child, frames } = launch(HOLED, 64 * 1024 * 1024);
   try {
     const reader = new FrameReader(65536);
-    const hello = await new Promise<string>((resolve) => {
+    const hello = await new Promise<string>((resolve, reject) => {
+      child.once('exit', (code) => reject(new Error(`the worker exited with ${code}`)));
       frames.on('data', (chunk: Buffer) => {
         reader.push(chunk);
         const text = reader.next();
