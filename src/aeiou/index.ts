@@ -36,7 +36,16 @@ export {
   UserdataError,
 } from './errors.ts';
 export { isJsonObject, type JsonObject, type JsonValue, parseStrict, type StrictJsonOptions } from './json.ts';
-export { formatKeys, generateKeys, keyringFrom, loadKeyFile, parseKeys, publicKeys, saveKeyFile } from './keyfile.ts';
+export {
+  formatKeys,
+  generateKeys,
+  keyringFrom,
+  loadKeyFile,
+  loadVerifyKeys,
+  parseKeys,
+  publicKeys,
+  saveKeyFile,
+} from './keyfile.ts';
 export {
   type Algorithm,
   type KeyInfo,
@@ -74,6 +83,7 @@ export {
 } from './progress.ts';
 export { AI_RULES, EXAMPLE_ACTIONS, EXAMPLE_REPLY, systemPrompt } from './prompt.ts';
 export { ReplayCache, type ReplayCacheOptions } from './replay.ts';
+export { type Rotation, type RotationOptions, rotateKeys } from './rotate.ts';
 export {
   type Candidate,
   type CandidateResult,

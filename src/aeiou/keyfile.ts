@@ -17,6 +17,8 @@ const VERSION = 1;
 
 /** Group and others: no access of any kind. */
 const FORBIDDEN_MODE = 0o077;
+/** Group and others: no writing. */
+const FORBIDDEN_TO_CHANGE = 0o022;
 const OWNER_ONLY = 0o600;
 const MAX_FILE_BYTES = 1024 * 1024;
 
@@ -55,12 +57,29 @@ export function keyringFrom(keys: readonly KeyInit[], options: KeyringOptions): 
  * opened file, so nobody can swap it in between. Throws {@link KeyError}: `mode` for the permissions, `file` for the rest.
  */
 export function loadKeyFile(path: string): readonly KeyInit[] {
+  return readKeyFile(path, FORBIDDEN_MODE);
+}
+
+/**
+ * As {@link loadKeyFile}, for verifiers: a file of public halves alone may be read by everyone, though changed by its owner
+ * only. One with a private half in it is held to 0600 like any other.
+ */
+export function loadVerifyKeys(path: string): readonly KeyInit[] {
+  const keys = readKeyFile(path, FORBIDDEN_TO_CHANGE);
+  return keys.every(isPublic) ? keys : loadKeyFile(path);
+}
+
+function isPublic(key: KeyInit): boolean {
+  return key.alg === 'Ed25519' && !('seed' in key);
+}
+
+function readKeyFile(path: string, forbidden: number): readonly KeyInit[] {
   const fs = needFs();
   const file = openFile(fs, path);
   try {
     const stat = fs.fstatSync(file);
     if (!stat.isFile()) throw broken(`${path} is no plain file`);
-    if (process.platform !== 'win32' && (stat.mode & FORBIDDEN_MODE) !== 0)
+    if (process.platform !== 'win32' && (stat.mode & forbidden) !== 0)
       throw new KeyError('mode', `others can access ${path} (mode ${octal(stat.mode)}); run: chmod 600 ${path}`);
     if (stat.size > MAX_FILE_BYTES) throw broken(`${path} has more than ${MAX_FILE_BYTES} bytes`);
     return parseKeys(fs.readFileSync(file));

@@ -13,16 +13,17 @@ import {
 import { systemClock } from '../loop/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
+import { addKeyChanges } from './rotate.ts';
 import { named } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 
-/** `keys generate FILE`, `keys list FILE`. */
+/** `keys generate|list|rotate|export-public FILE`. */
 export function addKeys(program: Command, execute: Execute): void {
   const keys = program
     .command('keys')
-    .summary('make and list the keys that sign control tokens')
-    .description('Makes and lists the Ed25519 keys that sign control tokens.');
+    .summary('make, rotate and list the keys that sign control tokens')
+    .description('Makes, rotates and lists the Ed25519 keys that sign control tokens.');
   keys
     .command('generate')
     .summary('make a key file')
@@ -39,6 +40,7 @@ export function addKeys(program: Command, execute: Execute): void {
     .argument('<FILE>', 'key file')
     .option('--json', 'print a JSON list')
     .action((file: string, flags: { readonly json?: true }) => execute((terminal) => list(file, flags.json === true, terminal)));
+  addKeyChanges(keys, execute);
 }
 
 /** The keys of a key file; without one, a new pair that lives as long as the process. Throws {@link UsageError}. */

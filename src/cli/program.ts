@@ -1,6 +1,7 @@
 import { Command, type CommanderError } from 'commander';
 import { addBench } from './bench.ts';
 import { addCheck } from './check.ts';
+import { addConformance } from './conformance.ts';
 import { addExplain } from './explain.ts';
 import { addKeys } from './keys.ts';
 import { addLoop } from './loop.ts';
@@ -8,6 +9,7 @@ import { version } from './package.ts';
 import { addRun } from './run.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
+import { addToken } from './token.ts';
 import { addTools } from './tools.ts';
 import { addTurn } from './turn.ts';
 
@@ -41,7 +43,8 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     })
     .exitOverride()
     .addHelpText('after', EXAMPLES);
-  for (const add of [addRun, addCheck, addTurn, addLoop, addTools, addKeys, addExplain, addBench]) add(program, execute);
+  for (const add of [addRun, addCheck, addTurn, addLoop, addTools, addKeys, addToken, addConformance, addExplain, addBench])
+    add(program, execute);
   return program;
 }
 

@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { type Answer, answerSchema, differenceOf } from './answer.ts';
+import { KIT_FORMAT, type Vector } from './vectors.ts';
+
+/** How one vector came out. */
+export interface Verdict {
+  readonly vector: Vector;
+  readonly outcome: 'passed' | 'failed' | 'unsupported';
+  /** What was expected and what came; null unless it failed. */
+  readonly why: string | null;
+}
+
+/** What a run of the kit found. */
+export interface KitReport {
+  /** What the implementation calls itself. */
+  readonly implementation: string;
+  readonly verdicts: readonly Verdict[];
+}
+
+/** How an implementation is reached. */
+export interface KitOptions {
+  /** A command line for the shell; it must speak the protocol of the kit on its standard input and output. */
+  readonly command: string;
+  /** Milliseconds that one answer may take. */
+  readonly answerMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The implementation does not speak the protocol at all: nothing can be said about it. */
+export class KitError extends Error {}
+
+/**
+ * Sends every vector to an implementation, one after the other, and judges the answers. An implementation that ends, falls
+ * silent or answers what is no answer is started anew for the next vector. Rejects with {@link KitError} when it does not
+ * even greet.
+ */
+export async function runKit(vectors: readonly Vector[], options: KitOptions): Promise<KitReport> {
+  let peer = new Peer(options);
+  try {
+    const implementation = await greet(peer);
+    const verdicts: Verdict[] = [];
+    for (const vector of vectors) {
+      options.signal.throwIfAborted();
+      const verdict = await judge(vector, peer);
+      verdicts.push(verdict);
+      if (!peer.broken) continue;
+      await peer.close();
+      peer = new Peer(options);
+      await greet(peer);
+    }
+    return { implementation, verdicts };
+  } finally {
+    await peer.close();
+  }
+}
+
+async function greet(peer: Peer): Promise<string> {
+  try {
+    const answer = await peer.ask('hello', { format: KIT_FORMAT });
+    if ('ok' in answer && answer.ok['format'] === KIT_FORMAT) return String(answer.ok['implementation'] ?? 'unnamed');
+    throw new PeerError(`it answered the greeting with ${JSON.stringify(answer).slice(0, 120)}`);
+  } catch (error) {
+    if (error instanceof PeerError) throw new KitError(`the command does not speak the protocol of the kit: ${error.message}`);
+    throw error;
+  }
+}
+
+async function judge(vector: Vector, peer: Peer): Promise<Verdict> {
+  try {
+    const answer = await peer.ask(vector.op, vector.input);
+    if ('unsupported' in answer) return { vector, outcome: 'unsupported', why: null };
+    const why = differenceOf(vector.expect, answer);
+    return { vector, outcome: why === null ? 'passed' : 'failed', why };
+  } catch (error) {
+    if (error instanceof PeerError) return { vector, outcome: 'failed', why: error.message };
+    throw error;
+  }
+}
+
+/** The other side broke the protocol; the message says how. */
+class PeerError extends Error {}
+
+/** One process of the implementation. */
+class Peer {
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+  readonly #answerMs: number;
+  readonly #signal: AbortSignal;
+  readonly #ended: Promise<string>;
+  #id = 0;
+  #broken = false;
+
+  constructor({ command, answerMs, signal }: KitOptions) {
+    this.#answerMs = answerMs;
+    this.#signal = signal;
+    // Detached: a group of its own, so that what the shell started can be ended with it.
+    this.#child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+    const { stdin, stdout } = this.#child;
+    if (stdin === null || stdout === null) throw new TypeError('a child process was started without pipes');
+    // A process that has ended cannot be written to; how it ended is what is reported.
+    stdin.on('error', () => {});
+    this.#lines = createInterface({ input: stdout, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('error', (error) => resolve(`it cannot be started: ${error.message}`));
+      this.#child.once('exit', (code, by) => resolve(`it ended (${by === null ? `exit code ${code}` : by})`));
+    });
+  }
+
+  /** Whether the next question needs another process. */
+  get broken(): boolean {
+    return this.#broken;
+  }
+
+  async ask(op: string, input: unknown): Promise<Answer> {
+    const id = this.#id++;
+    this.#child.stdin?.write(`${JSON.stringify({ id, op, input })}\n`);
+    try {
+      return this.#read(id, await this.#line());
+    } catch (error) {
+      this.#broken = true;
+      throw error;
+    }
+  }
+
+  async #line(): Promise<string> {
+    const late = AbortSignal.any([this.#signal, AbortSignal.timeout(this.#answerMs)]);
+    const given = Promise.withResolvers<never>();
+    const give = (): void => given.reject(new PeerError(`it did not answer within ${this.#answerMs} ms`));
+    late.addEventListener('abort', give, { once: true });
+    try {
+      const line = await Promise.race([this.#lines.next(), given.promise]);
+      if (line.done === true) throw new PeerError(await this.#ended);
+      return line.value;
+    } finally {
+      late.removeEventListener('abort', give);
+      this.#signal.throwIfAborted();
+    }
+  }
+
+  #read(id: number, line: string): Answer {
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      throw new PeerError(`it wrote a line that is no JSON: ${line.slice(0, 80)}`);
+    }
+    const answer = answerSchema.safeParse(value);
+    if (!answer.success) throw new PeerError(`it wrote what is no answer: ${line.slice(0, 80)}`);
+    if (answer.data.id !== id) throw new PeerError(`it answered request ${answer.data.id} instead of ${id}`);
+    return answer.data;
+  }
+
+  /** Ends the process and all that it started. */
+  async close(): Promise<void> {
+    const { pid, exitCode, signalCode } = this.#child;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    const exit = once(this.#child, 'exit');
+    this.#child.stdin?.end();
+    const kill = setTimeout(() => process.kill(-pid, 'SIGKILL'), CLOSE_MS);
+    await exit;
+    clearTimeout(kill);
+  }
+}
+
+/** Milliseconds that an implementation may take to end once its input has. */
+const CLOSE_MS = 500;
