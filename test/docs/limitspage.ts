@@ -1,0 +1,103 @@
+import { quantity } from '../../src/cli/units.ts';
+import { DATA_FUEL, MAX_NESTING, MAX_PADDING, METER_INTERVAL, STEP_FUEL, VALUE_BYTES } from '../../src/guest/costs.ts';
+import { LIMITS, type Limit } from '../../src/sandbox/limits.ts';
+
+/** Where the page stands, from the root of the repository. */
+export const LIMITS_PAGE = 'docs/limits.md';
+
+type Costs = Readonly<Record<string, { readonly amount: number; readonly per: string }>>;
+
+/** The text of `docs/limits.md`, made from the table of limits and the cost tables. */
+export function limitsPage(): string {
+  return `# Limits and costs
+
+Made by \`npx node scripts/limits.mjs\` from \`src/sandbox/limits.ts\` and \`src/guest/costs.ts\`; a test fails when it is stale.
+
+## Limits
+
+Every run has all of them, always. A fork, a request or a turn can only tighten what its runtime allows. A value that
+cannot be enforced (below the least, above the most, not whole) is refused when it is configured, never ignored.
+
+${table(['limit', 'flag', 'default', 'in a turn', 'least', 'most', 'ring', 'breach', 'counts'], LIMITS.map(limitRow))}
+
+- **Units.** The flags take \`B KB MB GB\` (powers of 1024; \`KiB\` and so on are the same) and \`ms s m\`; a count takes none.
+  In the API and in requests everything is a plain number of bytes, milliseconds or units, under the name of the limit.
+- **Ring** tells who counts: 1 the interpreter itself, before it allocates; 2 the isolate; 3 the host process.
+- **Breach.** \`NS37\` is an error that \`on error\` can handle. No script ever sees the others: they end the run, and the error
+  names the limit, what was allowed and what was used. Output beyond a size that the protocol sets for a turn is
+  \`ERR_ENV_SIZE\` there.
+- CPU time and elapsed time are asked for at least every ${grouped(METER_INTERVAL)} units of fuel.
+
+Some limits are part of the language and cannot be changed: nesting in the source deeper than 200 is a syntax error; a write
+more than ${grouped(MAX_PADDING)} items beyond the end of a list is code 8; a list or map nested deeper than ${MAX_NESTING} levels cannot be turned into
+text, compared or given to a tool (code 37).
+
+## Fuel
+
+The same program with the same input spends the same fuel on every machine.
+
+### Steps
+
+A statement is charged as a whole before it starts, together with every operation in it, also those that \`and\`, \`or\` or an
+error then skip.
+
+${table(
+  ['fuel', 'for each'],
+  costRows(STEP_FUEL, ({ amount, per }) => [String(amount), per]),
+)}
+
+### Data
+
+Work that grows with the data costs in proportion: one unit for so many, rounded down.
+
+${table(
+  ['one fuel for', 'what'],
+  costRows(DATA_FUEL, ({ amount, per }) => [String(amount), per]),
+)}
+
+## Memory
+
+What counts towards \`memoryBytes\`: about what a value takes. A list or map counts once, a text once for every place that holds
+it.
+
+${table(
+  ['bytes', 'for each'],
+  costRows(VALUE_BYTES, ({ amount, per }) => [String(amount), per]),
+)}
+`;
+}
+
+function limitRow(limit: Limit): string[] {
+  const { key, flag, unit, turnDefault, ring, help } = limit;
+  const amount = (value: number): string => (unit === 'count' ? grouped(value) : quantity(unit, value));
+  return [
+    `\`${key}\``,
+    `\`--${flag}\``,
+    amount(limit.default),
+    turnDefault === undefined ? '' : amount(turnDefault),
+    amount(limit.min),
+    amount(limit.max),
+    String(ring),
+    breachOf(limit),
+    help,
+  ];
+}
+
+/** The code of a breach, from what the table says of the limit. */
+export function breachOf({ catchable, unit, ring, turnDefault }: Limit): string {
+  if (catchable) return 'NS37';
+  if (unit === 'ms' && ring === 3) return 'ERR_TIMEOUT';
+  return turnDefault === undefined ? 'ERR_QUOTA' : 'ERR_QUOTA, in a turn ERR_ENV_SIZE';
+}
+
+function costRows(costs: Costs, row: (cost: Costs[string]) => string[]): string[][] {
+  return Object.values(costs).map(row);
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function grouped(value: number): string {
+  return String(value).replace(/\B(?=(?:\d{3})+$)/g, ' ');
+}
