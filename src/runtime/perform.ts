@@ -53,6 +53,8 @@ export interface RunScope {
 export async function perform(scope: RunScope, request: PerformRequest): Promise<RunResult> {
   const input = inputOf(scope, request);
   using turn = scope.turn.derive(request.signal === undefined ? {} : { signal: request.signal });
+  // The timer of a deadline may be late; the clock is not.
+  if (turn.deadline !== null && scope.now() >= turn.deadline) return refusedResult(deadlinePassed(input.limits));
   if (turn.signal.aborted) return refusedResult(endOf(turn, input.limits));
   const said = new Said(scope.host, request);
   const { host, view, guards, audit } = scope;
@@ -133,9 +135,11 @@ function checked(what: string, value: TaggedJson): TaggedJson {
 /** What a run whose turn was aborted ends with: the deadline is a time limit, everything else somebody's wish. */
 function endOf(turn: TurnContext, limits: LimitValues): ErrorInfo {
   const reason: unknown = turn.signal.reason;
-  if (reason instanceof DeadlineError)
-    return timeoutError({ limit: 'wallMs', allowed: limits.wallMs }, "the turn's deadline has passed");
-  return cancelledError('the run was cancelled');
+  return reason instanceof DeadlineError ? deadlinePassed(limits) : cancelledError('the run was cancelled');
+}
+
+function deadlinePassed({ wallMs }: LimitValues): ErrorInfo {
+  return timeoutError({ limit: 'wallMs', allowed: wallMs }, "the turn's deadline has passed");
 }
 
 /** Collects what a run says, and passes it on while it does. */
