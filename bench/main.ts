@@ -5,10 +5,11 @@ import { benchInterp, renderInterp } from './interp.ts';
 import { openOurs } from './ours.ts';
 import { openMonty, openQuickJs, openRawIsolate } from './peers.ts';
 import { benchQuotas, renderQuotas } from './quotas.ts';
+import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
 /** How `neuroscript bench` is called. */
-export const BENCH_USAGE = 'usage: neuroscript bench quotas|turns|interp [--json] [--quick]';
+export const BENCH_USAGE = 'usage: neuroscript bench quotas|turns|interp|tokens [--json] [--quick]';
 
 /** What a benchmark found: the public JSON of `bench --json`, and the same as text. */
 interface Report {
@@ -29,10 +30,11 @@ const BENCHES: ReadonlyMap<string, (quick: boolean) => Promise<Report>> = new Ma
   ['quotas', quotas],
   ['turns', (quick: boolean) => withEngines(async (candidates) => report(await benchTurns(candidates, quick), renderTurns))],
   ['interp', (quick: boolean) => withEngines(async (candidates) => report(await benchInterp(candidates, quick), renderInterp))],
+  ['tokens', tokens],
 ]);
 
 /**
- * Runs one benchmark: `quotas`, `turns` or `interp`, and writes its report to standard output; `--json` for machines,
+ * Runs one benchmark: `quotas`, `turns`, `interp` or `tokens`, and writes its report to standard output; `--json` for machines,
  * `--quick` for a sanity check with few samples. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
  * hold, 2 when the arguments were not understood.
  */
@@ -78,6 +80,11 @@ async function quotas(quick: boolean): Promise<Report> {
     ...(survived === runs ? [] : [`${limit} (${program}): ${runs - survived} of ${runs} runs after it failed`]),
   ]);
   return { rows, text: renderQuotas(rows), failures };
+}
+
+async function tokens(quick: boolean): Promise<Report> {
+  const rows = await benchTokens(quick);
+  return { rows, text: renderTokens(rows), failures: tokenFailures(rows) };
 }
 
 async function withEngines(measure: (candidates: Awaited<ReturnType<typeof openAll>>) => Promise<Report>): Promise<Report> {

@@ -7,8 +7,10 @@ export function addBench(program: Command, execute: Execute): void {
   program
     .command('bench')
     .summary('measure limits and speed')
-    .description('Measures how exactly limits hold (quotas), and speed beside other sandboxes (turns, interp).')
-    .argument('<NAME>', 'quotas, turns or interp')
+    .description(
+      'Measures how exactly limits hold (quotas), speed beside other sandboxes (turns, interp), and what tokens cost (tokens).',
+    )
+    .argument('<NAME>', 'quotas, turns, interp or tokens')
     .option('--json', 'print the numbers as JSON')
     .option('--quick', 'few samples, to see that it works')
     .action((name: string, flags: { readonly json?: true; readonly quick?: true }) =>
