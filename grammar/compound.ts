@@ -105,12 +105,10 @@ export abstract class StatementParser extends SimpleStatementParser {
       else if (block.canElse || this.blocks.awaitsElse()) return false;
       else this.reportStructure(token, '`else` belongs to no open `if`');
     } else if (blockEnds.has(type) && type !== block.closer && !this.blocks.awaits(type)) {
-      if (!this.settles(type)) {
-        const line = this.lineOf(block.token);
-        const message = `\`${token.image}\` ends nothing here: the innermost open block is the \`${block.token.image}\` of line ${line}`;
-        this.reportStructure(token, message, `end that block with ${block.closer.LABEL ?? ''}`);
-        this.broken = true;
-      }
+      const line = this.lineOf(block.token);
+      const message = `\`${token.image}\` ends nothing here: the innermost open block is the \`${block.token.image}\` of line ${line}`;
+      this.reportStructure(token, message, `end that block with ${block.closer.LABEL ?? ''}`);
+      this.broken = true;
     } else {
       return false;
     }

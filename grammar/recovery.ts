@@ -119,9 +119,8 @@ export abstract class RecoveringParser extends ExpressionParser {
     if (opensForeignBlock(first)) this.broken = true;
     this.skipLine();
     const known = at <= this.quietUntil || this.anyBetween(this.reported, lineStart, this.position());
-    if (this.LA(1).tokenType === Newline) {
-      this.quietUntil = this.LA(1).startOffset;
-    } else if (at > this.quietUntil) {
+    // Only where the line goes on, with an end keyword or `else`, can there be a second mismatch in it.
+    if (this.LA(1).tokenType !== Newline && at > this.quietUntil) {
       const end = this.text.indexOf('\n', at);
       this.quietUntil = end < 0 ? this.text.length : end;
     }

@@ -62,6 +62,9 @@ const table: readonly (readonly [lines: string, at: string, words: string])[] = 
   ['if x {⏎emit 1⏎}', '2:6', '`endif`'],
   ['if x { emit 1 }', '2:6', '`endif`'],
   ['while x {⏎emit 1⏎}⏎emit 2', '2:9', '`endwhile`'],
+  ['if x emit 1 endif', '2:6', 'line of its own'],
+  ['if x emit 1 else emit 2 endif', '2:6', 'line of its own'],
+  ['while x emit 1 endwhile', '2:9', 'line of its own'],
   ['mustbe x', '2:1', 'must condition'],
   ['emit timedate', '2:6', 'tool.time.Now()'],
   ['set now = timedate', '2:11', 'tool.time.Now()'],
@@ -176,6 +179,10 @@ describe('recovery', () => {
   it('a procedure inside a block is one error', () => {
     expect(problems('command\nfunc f() means\nemit 1\nendfunc\nendcommand')).toMatchObject([{ at: '1:1' }]);
     expect(problems('func f() means\nfunc g() means\nemit 1\nendfunc\nendfunc')).toMatchObject([{ at: '1:1' }]);
+    expect(problems('command\nif x\nfunc g() means\nemit 1\nendfunc\nendif\nendcommand')).toMatchObject([
+      { at: '1:1' },
+      { at: '2:1' },
+    ]);
   });
 
   it('gives at most 100 errors', () => {
