@@ -1,0 +1,50 @@
+/** What stands between the commas of a bracket, with the comments where they belong. */
+import type { TokenType } from 'chevrotain';
+import { keyword, punct } from '../tokens.ts';
+import type { Bracket, Node } from './tree.ts';
+
+/** One item of a bracket that is spread over several lines. */
+export interface Item {
+  /** Comments on lines of their own before it. */
+  readonly before: string[];
+  readonly nodes: Node[];
+  /** Comments behind it, from the middle of it too. */
+  readonly behind: string[];
+}
+
+/** The items of a bracket, and the comments on lines of their own behind the last one. */
+export function itemsOf({ role, content }: Bracket): { readonly items: readonly Item[]; readonly last: readonly string[] } {
+  const items: Item[] = [];
+  let current: Item = { before: [], nodes: [], behind: [] };
+  const end = lastLine(content);
+  const next = (): void => {
+    if (current.nodes.length === 0) return;
+    items.push(current);
+    current = { before: [], nodes: [], behind: [] };
+  };
+  for (const node of content.slice(0, end)) {
+    if (node.k === 'note') {
+      const previous = items.at(-1);
+      if (current.nodes.length > 0) current.behind.push(node.text);
+      else if (!node.own && previous !== undefined && current.before.length === 0) previous.behind.push(node.text);
+      else current.before.push(node.text);
+    } else if (node.k === 'atom' && node.type === punct.comma && role !== 'signature') {
+      next();
+    } else {
+      if (role === 'signature' && node.k === 'atom' && clauses.has(node.type)) next();
+      current.nodes.push(node);
+    }
+  }
+  next();
+  const rest = content.slice(end).flatMap((node) => (node.k === 'note' ? [node.text] : []));
+  return { items, last: [...current.before, ...rest] };
+}
+
+const clauses: ReadonlySet<TokenType> = new Set([keyword.needs, keyword.optional, keyword.returns]);
+
+/** Index of the first of the comments that end a bracket on lines of their own. */
+function lastLine(content: readonly Node[]): number {
+  let end = content.length;
+  for (let node = content[end - 1]; node?.k === 'note' && node.own; node = content[end - 1]) end--;
+  return end;
+}

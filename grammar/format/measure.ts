@@ -1,0 +1,67 @@
+/** How wide things are when they stand in one line. */
+
+import { punct } from '../tokens.ts';
+import { padded, spaced } from './spacing.ts';
+import type { Bracket, Node } from './tree.ts';
+
+/** Columns up to the first line end; infinite for what cannot stand in one line. */
+export interface Width {
+  readonly columns: number;
+  /** A literal of several lines is in it: what comes behind does not count. */
+  readonly ends: boolean;
+}
+
+/** Measures; every bracket once. */
+export class Measure {
+  private readonly bracketsApart: boolean;
+  private readonly known = new WeakMap<Bracket, Width>();
+
+  constructor(bracketsApart: boolean) {
+    this.bracketsApart = bracketsApart;
+  }
+
+  /** Width of some neighbours of a sequence, without the blank before the first. */
+  of(nodes: readonly Node[], from = 0, to = nodes.length): Width {
+    let columns = 0;
+    for (let index = from; index < to; index++) {
+      const node = nodes[index];
+      if (node === undefined) break;
+      const width = this.node(node);
+      columns += (index > from && spaced(nodes, index) ? 1 : 0) + width.columns;
+      if (width.ends || columns === Number.POSITIVE_INFINITY) return { columns, ends: true };
+    }
+    return { columns, ends: false };
+  }
+
+  node(node: Node): Width {
+    if (node.k === 'note') return { columns: Number.POSITIVE_INFINITY, ends: true };
+    if (node.k === 'bracket') return this.bracket(node);
+    const feed = node.text.indexOf('\n');
+    return feed < 0 ? { columns: node.text.length, ends: false } : { columns: feed, ends: true };
+  }
+
+  private bracket(bracket: Bracket): Width {
+    const known = this.known.get(bracket);
+    if (known !== undefined) return known;
+    const width = this.measured(bracket);
+    this.known.set(bracket, width);
+    return width;
+  }
+
+  private measured(bracket: Bracket): Width {
+    const { role, open, close, content, spread } = bracket;
+    // Whoever spreads a list or a map over several lines wants it so.
+    const wanted = spread && content.length > 0 && (role === 'list' || role === 'map');
+    if (wanted) return { columns: Number.POSITIVE_INFINITY, ends: true };
+    const inner = this.of(content, 0, withoutLastComma(content));
+    const pad = padded(bracket, this.bracketsApart) ? 1 : 0;
+    const columns = open.text.length + pad + inner.columns;
+    return inner.ends ? { columns, ends: true } : { columns: columns + pad + close.text.length, ends: false };
+  }
+}
+
+/** How many nodes stand in a bracket when a comma behind the last item is left out. */
+export function withoutLastComma(content: readonly Node[]): number {
+  const last = content.at(-1);
+  return last?.k === 'atom' && last.type === punct.comma ? content.length - 1 : content.length;
+}
