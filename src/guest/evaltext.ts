@@ -39,11 +39,10 @@ export function evalText(machine: Machine, frame: Frame, value: Value): Value {
 
 function read(machine: Machine, frame: Frame, path: string): Value {
   const [name = '', ...keys] = path.match(STEP) ?? [];
-  let value: Value | undefined = lookup(machine, frame, name);
+  let value: Value = lookup(machine, frame, name) ?? null;
   for (const key of keys) {
-    if (value === undefined || value === null) return null;
     machine.spend(1);
-    value = elementIfAny(machine, value, key);
+    value = elementIfAny(machine, value, key) ?? null;
   }
-  return value ?? null;
+  return value;
 }

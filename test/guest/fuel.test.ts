@@ -85,6 +85,12 @@ endfunc
     }
   });
 
+  it('is exact for one charge that takes all there is', () => {
+    const body = "set s = 'ab' * 400000";
+    const { fuel } = run(body);
+    expect([run(body, { fuel }).ok, run(body, { fuel: fuel - 1 }).ok]).toEqual([true, false]);
+  });
+
   it('ends a run at the same place with the same output every time', () => {
     const body = 'set i = 0\nwhile true\nset i = i + 1\nemit i\nendwhile';
     const [first, second] = [run(body, { fuel: 12_345 }), run(body, { fuel: 12_345 })];

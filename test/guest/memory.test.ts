@@ -87,6 +87,21 @@ endfunc
     expect(drive(source, { call: 'main', limits: { memoryBytes: 8 * MB } }).error).toMatchObject(breach(8 * MB));
   });
 
+  it('a list that only a loop holds', () => {
+    const source = `func big() means
+set l = []
+set l[80000] = 1
+return l
+endfunc
+func main() means
+for each x in big()
+set s = 'y' * 1500000
+endfor
+endfunc
+`;
+    expect(drive(source, { call: 'main', limits: { memoryBytes: 4 * MB } }).error).toMatchObject(breach(4 * MB));
+  });
+
   it('no handler sees it', () => {
     const driven = run("on error do\nemit 'never'\nclear_error\nendon\nset s = 'x' * 1e9", MB);
     expect(driven.emits).toEqual([]);
@@ -134,6 +149,12 @@ return 1 + work()
 endfunc
 `;
     expect(drive(source, { call: 'main', limits: { memoryBytes: MB } }).error).toBeNull();
+  });
+
+  it('nor does a text that many places hold count more than was ever allocated', () => {
+    const body =
+      "set s = 'x' * 100000\nset l = []\nset i = 0\nwhile i < 30\nset l[i] = s\nset i = i + 1\nendwhile\nset t = 'y' * 600000";
+    expect(run(body, 4 * MB).error).toBeNull();
   });
 
   it('nor what the statements before made', () => {
