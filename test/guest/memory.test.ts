@@ -83,8 +83,9 @@ endfunc
 
   it('what a statement holds while it calls and goes on', () => {
     const items = Array.from({ length: 10 }, () => "'x' * 1000000, id(1)").join(', ');
-    const source = `func id(needs x) means\nreturn x\nendfunc\nfunc main() means\nset l = [${items}]\nendfunc\n`;
-    expect(drive(source, { call: 'main', limits: { memoryBytes: 8 * MB } }).error).toMatchObject(breach(8 * MB));
+    const source = `func id(needs x) means\nreturn x\nendfunc\nfunc main() means\nset l = [${items}]\nreturn 1\nendfunc\n`;
+    const { error } = drive(source, { call: 'main', limits: { memoryBytes: 8 * MB } });
+    expect(error).toMatchObject({ ...breach(8 * MB), line: 5 });
   });
 
   it('a list that only a loop holds', () => {
@@ -95,7 +96,9 @@ return l
 endfunc
 func main() means
 for each x in big()
+if x == 1
 set s = 'y' * 1500000
+endif
 endfor
 endfunc
 `;

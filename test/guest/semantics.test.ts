@@ -238,6 +238,11 @@ describe('P25: values are never aliased', () => {
     expect(emitted("set m = {'items': [1]}\nset q = f(m)\nset q[0] = 9\nemit m", library)).toEqual(['{"items": [1]}']);
   });
 
+  it("what a procedure returns, part of its argument, is not the caller's", () => {
+    const library = "func f(needs p) means\nreturn p['items']\nendfunc\n";
+    expect(emitted("set m = {'items': [1]}\nset q = f(m)\nset q[0] = 9\nemit m", library)).toEqual(['{"items": [1]}']);
+  });
+
   it('what last was is not changed by a write in the same statement', () => {
     expect(emitted('set x = [1]\nset x[0], x[last[0]] = [5, 7]\nemit x')).toEqual(['[5, 7]']);
   });
