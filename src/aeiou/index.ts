@@ -74,6 +74,7 @@ export { nobleCrypto } from './noble.ts';
 export { isTurnNonce, newTurnNonce } from './nonce.ts';
 export {
   DEFAULT_NO_PROGRESS_N,
+  MAX_NO_PROGRESS_N,
   NO_PROGRESS_YET,
   normalizeStream,
   ProgressGuard,

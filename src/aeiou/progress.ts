@@ -5,6 +5,8 @@ import { isTokenLine } from './token.ts';
 
 /** Equal turns in a row that end a session, unless configured otherwise (A3-9-7). */
 export const DEFAULT_NO_PROGRESS_N = 3;
+/** The most that can be configured: with more, no session would live to see the guard, which must not be switched off (A3-9-1). */
+export const MAX_NO_PROGRESS_N = 100;
 
 /**
  * What a stream says, for comparison: split at line feeds, a final empty piece dropped, token lines dropped (they differ
@@ -58,10 +60,15 @@ export interface ProgressVerdict {
 export class ProgressGuard {
   readonly n: number;
 
-  /** Throws {@link ConfigError} for an N that is no whole number from 2: the guard cannot be switched off (A3-9-1). */
+  /**
+   * Throws {@link ConfigError} for an N that is no whole number from 2 to {@link MAX_NO_PROGRESS_N}: the guard cannot be
+   * switched off (A3-9-1).
+   */
   constructor(n: number = DEFAULT_NO_PROGRESS_N) {
-    if (!Number.isSafeInteger(n) || n < 2)
-      throw new ConfigError(`no_progress_n must be a whole number from 2, got ${String(n)}; the guard cannot be switched off`);
+    if (!Number.isSafeInteger(n) || n < 2 || n > MAX_NO_PROGRESS_N)
+      throw new ConfigError(
+        `no_progress_n must be a whole number from 2 to ${MAX_NO_PROGRESS_N}, got ${String(n)}; the guard cannot be switched off`,
+      );
     this.n = n;
   }
 

@@ -18,6 +18,7 @@ import type { Decision, HaltReason } from './decision.ts';
 import { type LoopListener, Watcher } from './events.ts';
 import type { TurnExecutor } from './executor.ts';
 import { hostFailure } from './failure.ts';
+import type { ProgressCheck } from './guard.ts';
 import { composePrompt, type HostSections, readReply, type TurnInput } from './input.ts';
 import { type DecisionLog, logEntry } from './log.ts';
 import { Metrics } from './metrics.ts';
@@ -45,8 +46,10 @@ export interface LoopControllerOptions {
   readonly lifetimes?: Partial<Lifetimes>;
   /** Limits of every turn, tighter than the executor's own. */
   readonly limits?: LimitOptions;
-  /** Equal turns in a row that end a session, from 2; 3 when absent (AL3-6-4). */
+  /** Equal turns in a row that end a session, from 2 to 100; 3 when absent (AL3-6-4). */
   readonly noProgressN?: number;
+  /** Guards of the application, beside the mandatory one (A3-9-8). */
+  readonly checks?: readonly ProgressCheck[];
 }
 
 /** One step of a session. */
@@ -101,6 +104,7 @@ export class LoopController {
       replay: new ReplayCache({ clock, ttl: lifetimes.replayTtl }),
       lifetimes,
       noProgressN: new ProgressGuard(options.noProgressN).n,
+      checks: options.checks ?? [],
     };
     this.#store = options.store ?? new MemoryStore();
     this.#log = options.log ?? null;

@@ -5,6 +5,7 @@ export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './de
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
 export { runtimeExecutor, type TurnExecution, type TurnExecutor, type TurnFork, type TurnForkInit } from './executor.ts';
 export { explainEnd, explainSession, explainTurn } from './explain.ts';
+export type { GuardView, ProgressCheck } from './guard.ts';
 export { type HostSections, readReply, readTurn, type TurnInput } from './input.ts';
 export { LifecycleError, type LoopState } from './lifecycle.ts';
 export { type DecisionLog, FileLog, type LogEntry, logEntry, MemoryLog } from './log.ts';

@@ -17,6 +17,7 @@ import type { LimitValues } from '../wire/protocol.ts';
 import type { LoopEventBody, LoopListener } from './events.ts';
 import { type Execution, execute } from './execute.ts';
 import type { TurnExecutor } from './executor.ts';
+import type { ProgressCheck } from './guard.ts';
 import type { TurnInput } from './input.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { Clock, Ids } from './ports.ts';
@@ -33,8 +34,10 @@ export interface TurnHost {
   /** Remembers used token ids across turns. */
   readonly replay: ReplayCache;
   readonly lifetimes?: Partial<Lifetimes>;
-  /** Equal turns in a row that end a session, from 2; 3 when absent (AL3-6-4). */
+  /** Equal turns in a row that end a session, from 2 to 100; 3 when absent (AL3-6-4). */
   readonly noProgressN?: number;
+  /** Guards of the application, beside the mandatory one (A3-9-8). */
+  readonly checks?: readonly ProgressCheck[];
 }
 
 /** One turn to run. */
@@ -90,6 +93,7 @@ export async function runTurn(host: TurnHost, request: TurnRequest): Promise<Tur
     turn,
     nonce,
     guard,
+    checks: host.checks ?? [],
     keys: host.keyring,
     clock: recorder,
     clockSkew: lifetimes.clockSkew,

@@ -13,6 +13,7 @@ import {
   type TokenCode,
 } from '../aeiou/index.ts';
 import type { Decision, HaltReason } from './decision.ts';
+import type { ProgressCheck } from './guard.ts';
 import { composePrompt } from './input.ts';
 import type { CandidateRecord } from './record.ts';
 
@@ -36,6 +37,8 @@ export interface VerdictInit {
   readonly clockSkew: number;
   readonly guard: ProgressGuard;
   readonly progress: ProgressState;
+  /** The application's own guards. */
+  readonly checks: readonly ProgressCheck[];
   /** The host's USERDATA, which goes into the next envelope too. */
   readonly userdata: string;
 }
@@ -54,7 +57,7 @@ export interface Verdict {
 }
 
 /**
- * Decides a turn: candidates, selection, progress guard, carry-forward check, in this order. The clock is read here and
+ * Decides a turn: candidates, selection, progress guards, carry-forward check, in this order. The clock is read here and
  * not at the start of the turn (AL3-11-2). A turn that was halted while it executed is not scanned, does not feed the
  * guard and is not overruled by it (AMB-02).
  */
@@ -72,7 +75,10 @@ export function decide(said: Said, init: VerdictInit): { readonly verdict: Verdi
   });
   const digest = progressDigest(said.output, said.scratchpad);
   const { state, halt } = init.guard.observe(init.progress, digest);
-  const reason = halt ? 'ERR_NO_PROGRESS' : selection.decision === 'CONTINUE' ? carryProblem(said, init.userdata) : null;
+  const { sid, turn } = init;
+  const view = { sid, turn, decision: selection.decision, output: said.output, scratchpad: said.scratchpad, digest };
+  const stopped = halt || init.checks.some((check) => check(view));
+  const reason = stopped ? 'ERR_NO_PROGRESS' : selection.decision === 'CONTINUE' ? carryProblem(said, init.userdata) : null;
   return { verdict: { ...fromSelection(selection, reason), digest }, progress: state };
 }
 

@@ -21,3 +21,4 @@ export type { FinalReply } from './outcome.ts';
 export { Policy, type PolicyContext, PolicyGuard, type PolicyOptions } from './policy.ts';
 export { ToolRegistry, ToolView } from './registry.ts';
 export type { StandardSchema } from './schema.ts';
+export { type SessionAccess, SessionStorage, type SessionStorageOptions } from './session.ts';
