@@ -5,7 +5,7 @@ import type { Slot } from './frame.ts';
 import { callTool } from './host.ts';
 import { invoke } from './invoke.ts';
 import type { Machine } from './machine.ts';
-import type { Procedure } from './procedure.ts';
+import type { Callee } from './procedure.ts';
 import type { Value } from './values.ts';
 
 /** A call by name: a built-in in any casing, else a procedure (language.md 7, 8). */
@@ -40,22 +40,22 @@ function compileProcedureCall(context: Context, expr: CallExpr): Eval {
   const { name } = expr.name;
   const at = expr.s;
   const args = expr.args.map((arg) => context.stored(arg));
-  let procedure: Procedure | undefined;
-  const link = (): Procedure => {
-    procedure = linked(context, name, args.length, at);
-    return procedure;
+  let callee: Callee | undefined;
+  const link = (): Callee => {
+    callee = linked(context, name, args.length, at);
+    return callee;
   };
   const [first, second] = args;
   if (first === undefined)
     return () => {
-      const target = procedure ?? link();
-      return invoke(machine, target, target.code.blank.slice(), at, depth);
+      const target = callee ?? link();
+      return invoke(machine, target, target.blank.slice(), at, depth);
     };
   if (second === undefined)
     return (frame) => {
       const a = first(frame);
-      const target = procedure ?? link();
-      const slots = target.code.blank.slice();
+      const target = callee ?? link();
+      const slots = target.blank.slice();
       slots[0] = a;
       return invoke(machine, target, slots, at, depth);
     };
@@ -63,8 +63,8 @@ function compileProcedureCall(context: Context, expr: CallExpr): Eval {
     return (frame) => {
       const a = first(frame);
       const b = second(frame);
-      const target = procedure ?? link();
-      const slots = target.code.blank.slice();
+      const target = callee ?? link();
+      const slots = target.blank.slice();
       slots[0] = a;
       slots[1] = b;
       return invoke(machine, target, slots, at, depth);
@@ -72,13 +72,13 @@ function compileProcedureCall(context: Context, expr: CallExpr): Eval {
   return (frame) => {
     const values: Slot[] = [];
     for (const arg of args) values.push(arg(frame));
-    const target = procedure ?? link();
-    const slots = values.concat(target.code.blank.slice(values.length));
+    const target = callee ?? link();
+    const slots = values.concat(target.blank.slice(values.length));
     return invoke(machine, target, slots, at, depth);
   };
 }
 
-function linked({ machine, linkage }: Context, name: string, given: number, at: number): Procedure {
+function linked({ machine, linkage }: Context, name: string, given: number, at: number): Callee {
   machine.at = at;
   const procedure = linkage.procedure(name);
   if (procedure === undefined) {
@@ -90,7 +90,7 @@ function linked({ machine, linkage }: Context, name: string, given: number, at: 
     return machine.fail('ProcNotFound', `procedure '${name}' not found`, hint);
   }
   if (!procedure.accepts(given)) machine.fail('ArgMismatch', procedure.countMessage(given));
-  return procedure;
+  return procedure.code;
 }
 
 /** `tool.group.name(…)`: the arguments, then the host. */

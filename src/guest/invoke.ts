@@ -2,7 +2,7 @@ import { STEP_FUEL } from './costs.ts';
 import { Frame, type Slot } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { retain } from './memory.ts';
-import type { Procedure } from './procedure.ts';
+import type { Callee } from './procedure.ts';
 import type { Value } from './values.ts';
 
 const CALL = STEP_FUEL.call.amount;
@@ -14,14 +14,15 @@ const ENTRY_DEPTH = 3;
  * Runs a procedure in a fork of its own (language.md 8, 10.4). `slots` holds the arguments in front; `at` is the place of
  * the call and `depth` the evaluation depth there. Frames and depth beyond their limits are code 37.
  */
-export function invoke(machine: Machine, procedure: Procedure, slots: Slot[], at: number, depth: number): Value {
+export function invoke(machine: Machine, callee: Callee, slots: Slot[], at: number, depth: number): Value {
   const caller = machine.frame;
   machine.left -= CALL;
   if (machine.left < 0) machine.refill(at);
   const level = caller === null ? 1 : caller.level + 1;
   const base = caller === null ? depth : caller.depth + depth + ENTRY_DEPTH;
-  let { code } = procedure;
-  if (level > machine.limits.callDepth || base + code.deepest > machine.limits.evalDepth) {
+  let code = callee;
+  const { procedure } = callee;
+  if (level > machine.callDepth || base + code.deepest > machine.evalDepth) {
     machine.at = at;
     checkDepth(machine, procedure.name, level, base);
     code = procedure.checked;

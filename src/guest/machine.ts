@@ -48,6 +48,10 @@ export class Machine {
   /** Offset of the operation that is running, for the place of an error; set before anything that may fail. */
   at = 0;
 
+  /** Copies of the limits that every call looks at. */
+  readonly callDepth: number;
+  readonly evalDepth: number;
+
   /** Fuel left until the next look at the clocks. */
   left = 0;
   /** Fuel not handed out to `left` yet. */
@@ -73,6 +77,8 @@ export class Machine {
     this.forkId = forkId;
     this.stdin = stdin;
     this.ports = ports;
+    this.callDepth = limits.callDepth;
+    this.evalDepth = limits.evalDepth;
     this.rest = limits.fuel;
     this.threshold = Math.min(CENSUS_FLOOR, limits.memoryBytes);
     this.output = output(this);

@@ -11,6 +11,11 @@ export interface Compiled extends Layout {
   readonly deepest: number;
 }
 
+/** A compiled procedure, as a call needs it. */
+export interface Callee extends Compiled {
+  readonly procedure: Procedure;
+}
+
 /** A procedure, compiled at its first call. */
 export class Procedure {
   readonly name: string;
@@ -18,8 +23,8 @@ export class Procedure {
   readonly needs: readonly string[];
   readonly optional: readonly string[];
   readonly #compile: (checked: boolean) => Compiled;
-  #code: Compiled | undefined;
-  #checked: Compiled | undefined;
+  #code: Callee | undefined;
+  #checked: Callee | undefined;
 
   constructor(place: FramePlace, needs: readonly string[], optional: readonly string[], compile: (checked: boolean) => Compiled) {
     this.name = place.name;
@@ -30,14 +35,14 @@ export class Procedure {
   }
 
   /** Compiled now, if it was not yet. */
-  get code(): Compiled {
-    this.#code ??= this.#compile(false);
+  get code(): Callee {
+    this.#code ??= { ...this.#compile(false), procedure: this };
     return this.#code;
   }
 
   /** With a check of the evaluation depth at every statement. */
-  get checked(): Compiled {
-    this.#checked ??= this.#compile(true);
+  get checked(): Callee {
+    this.#checked ??= { ...this.#compile(true), procedure: this };
     return this.#checked;
   }
 

@@ -150,7 +150,7 @@ export class Program implements Linkage {
     const { machine } = this;
     checkDepth(machine, procedure.name, 1, 0);
     const slots = [...values, ...procedure.code.blank.slice(values.length)];
-    return invoke(machine, procedure, slots, procedure.place.at, 0);
+    return invoke(machine, procedure.code, slots, procedure.place.at, 0);
   }
 
   #hint(name: string): string {
