@@ -216,7 +216,7 @@ async function hosted(
     import { Sandbox, defaultLimits } from ${JSON.stringify(index)};
     const sandbox = await Sandbox.create({ concurrency: 1, files: ${JSON.stringify(HOLED)} });
     const worker = readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8').trim();
-    const input = (deed) => ({ sources: [], globals: { do: deed }, call: null, events: [], limits: { ...defaultLimits('run'), cpuMs: 1000 }, forkId: 'f', turn: false, stdin: false });
+    const input = (deed) => ({ sources: [], globals: { do: deed }, call: null, events: [], limits: { ...defaultLimits('run'), cpuMs: 60_000, wallMs: 60_000 }, forkId: 'f', turn: false, stdin: false });
     const handlers = { onOut() {}, onCall: () => new Promise(() => {}) };
     console.log(worker);
     ${body}`;
@@ -250,6 +250,7 @@ describe('a host process', () => {
     expect((await hosted(body)).out).toContain('ERR_TIMEOUT');
   });
 
+  // The limits of these runs are far away, so that it is not they that end the worker.
   it.each(['nothing', 'loop', 'call'])('that is killed leaves no worker behind (%s)', async (deed) => {
     let worker = 0;
     await hosted(`await sandbox.run(input('${deed}'), handlers); setInterval(() => {}, 1000);`, (pid, child) => {
