@@ -47,7 +47,8 @@ export class Turn implements GuestPorts {
     const outcome = this.#apply(guestInput(input, trees));
     const breach = this.#bridge.breach ?? outcome.breach;
     const wallMs = performance.now() - this.#startWall;
-    const result = breach === null ? outcome.result : { ...outcome.result, ok: false, error: breach };
+    const ended = breach === null ? outcome.result : { ...outcome.result, ok: false, error: breach };
+    const result = { ...ended, error: measured(ended.error, { cpuMs: outcome.cpuMs, wallMs }) };
     const { fuel, peakMemoryBytes, toolCalls, outputBytes } = result;
     const usage: Usage = { fuel, cpuMs: outcome.cpuMs, wallMs, peakMemoryBytes, toolCalls, outputBytes };
     return { result, usage, last: outcome.last };
@@ -85,6 +86,12 @@ export class Turn implements GuestPorts {
     }
     return end(internalError(`the interpreter failed: ${message.slice(0, 500)}`));
   }
+}
+
+/** The interpreter has no clock and can only say that time was up; here it is known how much was used. */
+function measured(error: ErrorInfo | null, spent: Readonly<Record<string, number>>): ErrorInfo | null {
+  const used = spent[error?.limit ?? ''];
+  return error === null || used === undefined ? error : { ...error, used: Math.max(error.allowed ?? 0, Math.round(used)) };
 }
 
 /** What is known of a run whose interpreter did not live to tell. */
