@@ -1,0 +1,187 @@
+/** The static cost estimate: how much fuel each block of a program takes, at least and at most. */
+import { type Procedure, positionAt, type SourceFile, type Span } from '../ast.ts';
+import { KNOWN_GLOBALS } from '../check/names.ts';
+import type { FuelCosts } from './costs.ts';
+import { frameBytes } from './frames.ts';
+import { type Call, type Cause, type Defined, Session, TooLarge } from './session.ts';
+import { type Cost, type Endings, FREE, type Point, State } from './state.ts';
+import { follow, RESULT } from './statements.ts';
+import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
+
+/** What runs as one: a command block, or a procedure or event handler as the host starts it. */
+export interface Estimate {
+  readonly kind: 'command' | 'procedure' | 'event';
+  /** Name of the procedure; empty for the others. */
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** Fuel that every run takes which comes to the end of the block. */
+  readonly least: number;
+  /** Fuel that no run exceeds; null when there is no such bound. */
+  readonly most: number | null;
+  /** Why there is no upper bound, and where. */
+  readonly because: { readonly message: string; readonly file: string; readonly line: number; readonly column: number } | null;
+}
+
+/** What is known about the run. */
+export interface EstimateOptions {
+  /** Names of the globals, besides `self`. */
+  readonly globals?: readonly string[];
+}
+
+/**
+ * Estimates all blocks of files that run together: command blocks in order, one after the other, then procedures and event
+ * handlers, called by the host with any arguments. Loading (the names of events) and what the host hands over or takes back
+ * (arguments, payloads, the returned value) are not part of a block.
+ *
+ * The bounds hold under the default limits of depth, for the globals that are named, and where the values of globals and
+ * arguments count so little that all memory together stays below `recountBytes`. Takes bounded time for any program: a
+ * block that is too large to be followed has no upper bound.
+ */
+export function estimate(files: readonly SourceFile[], costs: FuelCosts, options: EstimateOptions = {}): readonly Estimate[] {
+  const [first] = files;
+  if (first === undefined) return [];
+  const globalNames = new Set([...KNOWN_GLOBALS, ...(options.globals ?? [])]);
+  const globals = new State(new Map([...globalNames].map((name) => [name, UNKNOWN])));
+  const procedures = new Map<string, Defined>();
+  for (const file of files) for (const procedure of file.procedures) procedures.set(procedure.name.name, { procedure, file });
+  const session = new Session({
+    costs,
+    procedures,
+    globals,
+    globalNames,
+    call,
+    file: first,
+    frameBytes: frameBytes(files, costs),
+  });
+  return [...commands(session, files), ...files.flatMap((file) => definitions(session, file))];
+}
+
+/** All command blocks share their variables. */
+function commands(session: Session, files: readonly SourceFile[]): Estimate[] {
+  let state = session.globals;
+  let bytes = 0;
+  return files.flatMap((file) =>
+    file.commands.map((command) =>
+      bounded(session, file, { kind: 'command', name: '', at: command }, () => {
+        const start: Point = { ...FREE, state, bytes };
+        // A block that is given up leaves nothing that is known behind.
+        state = State.any;
+        const endings = follow(session, command.body, start, false);
+        state = resumed(endings)?.state ?? State.any;
+        bytes = worst(endings).bytes;
+        return total(session, endings, command);
+      }),
+    ),
+  );
+}
+
+function definitions(session: Session, file: SourceFile): Estimate[] {
+  return [
+    ...file.procedures.map((procedure) =>
+      bounded(session, file, { kind: 'procedure', name: procedure.name.name, at: procedure.name }, () => {
+        const args = [...procedure.needs, ...procedure.optional].map(() => UNKNOWN);
+        return call(session, { procedure, file }, args, procedure.name).cost;
+      }),
+    ),
+    ...file.events.map((event) =>
+      bounded(session, file, { kind: 'event', name: '', at: event }, () => {
+        const fuel = session.costs.steps.call.amount;
+        const state = event.as === undefined ? session.globals : session.globals.with(event.as.name, UNKNOWN);
+        const start = { least: fuel, most: fuel, bytes: 0, state };
+        return total(session, follow(session, event.body, start, true), event);
+      }),
+    ),
+  ];
+}
+
+/** Follows a call of a procedure (language.md 8). */
+const call: Call = (session, { procedure, file }, args, at) => {
+  const fuel = session.costs.steps.call.amount;
+  if (session.stack.includes(procedure) || !session.patient) {
+    const message = session.patient
+      ? `\`${procedure.name.name}\` calls itself, and nothing tells how often`
+      : 'the calls are too many to be followed';
+    return { value: UNKNOWN, cost: { least: fuel, most: session.unbounded(message, at), bytes: 0 } };
+  }
+  const caller = session.file;
+  session.file = file;
+  session.stack.push(procedure);
+  const start: Point = { least: fuel, most: fuel, bytes: 0, state: bind(session, procedure, args) };
+  const endings = follow(session, procedure.body, start, true);
+  const cost = total(session, endings, at);
+  session.stack.pop();
+  session.file = caller;
+  return { value: resultOf(endings), cost };
+};
+
+/** Parameters in order: all that are needed, then all that are optional; the last of a name wins. */
+function bind(session: Session, { needs, optional }: Procedure, args: readonly Abstract[]): State {
+  let { globals: state } = session;
+  for (const [index, { name }] of [...needs, ...optional].entries()) state = state.with(name, args[index] ?? NOTHING);
+  return state;
+}
+
+function resultOf(endings: Endings): Abstract {
+  const end = resumed(endings);
+  return end === undefined ? NOTHING : end.state.get(RESULT);
+}
+
+/** Where execution goes on after a body that ended without an error. */
+function resumed(endings: Endings): Point | undefined {
+  const normal = endings.get('normal');
+  const returned = endings.get('return');
+  if (normal === undefined || returned === undefined) return normal ?? returned;
+  const state = normal.state.join(returned.state).with(RESULT, join(normal.state.get(RESULT), returned.state.get(RESULT)));
+  return { ...normal, state, least: Math.min(normal.least, returned.least) };
+}
+
+/** The dearest way to any end, errors included. */
+function worst(endings: Endings): Cost {
+  let [most, bytes, least] = [0, 0, Number.POSITIVE_INFINITY];
+  for (const [, point] of endings.all()) {
+    most = Math.max(most, point.most);
+    bytes = Math.max(bytes, point.bytes);
+    least = Math.min(least, point.least);
+  }
+  return { most, bytes, least };
+}
+
+function total(session: Session, endings: Endings, at: Span): Cost {
+  const all = worst(endings);
+  const least = resumed(endings)?.least ?? all.least;
+  const recounted = all.most !== Number.POSITIVE_INFINITY && all.bytes + session.frameBytes > session.costs.recountBytes;
+  const most = recounted ? session.unbounded('its values may take so much memory that they are recounted', at) : all.most;
+  return { least, most, bytes: all.bytes };
+}
+
+function bounded(
+  session: Session,
+  file: SourceFile,
+  { kind, name, at }: { readonly kind: Estimate['kind']; readonly name: string; readonly at: Span },
+  run: () => Cost,
+): Estimate {
+  session.begin(file);
+  const cost = attempt(run);
+  const own = { kind, name, file: file.name, ...positionAt(file.lines, at.s) };
+  if (cost !== undefined && cost.most !== Number.POSITIVE_INFINITY)
+    return { ...own, least: cost.least, most: cost.most, because: null };
+  const cause: Cause = (cost === undefined ? undefined : session.cause) ?? {
+    file,
+    message: 'it is too large to be followed',
+    s: at.s,
+    e: at.e,
+  };
+  const because = { message: cause.message, file: cause.file.name, ...positionAt(cause.file.lines, cause.s) };
+  return { ...own, least: cost?.least ?? 0, most: null, because };
+}
+
+function attempt(run: () => Cost): Cost | undefined {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof TooLarge) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+/** How many bytes the frames of a program count at most. */
+import type { Block, SourceFile } from '../ast.ts';
+import { ERROR_VARIABLES } from '../check/names.ts';
+import { eachExpression, eachStatement, expressionsOf, targetsOf } from '../check/walk.ts';
+import type { FuelCosts } from './costs.ts';
+
+/** Bytes of one frame of every unit: without recursion, no more can be there at once. */
+export function frameBytes(files: readonly SourceFile[], { values }: FuelCosts): number {
+  const of = (names: ReadonlySet<string>): number => values.frame.amount + values.slot.amount * names.size;
+  let bytes = of(namesIn(files.flatMap(({ commands }) => commands.map(({ body }) => body))));
+  for (const { procedures, events } of files) {
+    for (const { needs, optional, body } of procedures)
+      bytes += of(namesIn([body])) + values.slot.amount * (needs.length + optional.length);
+    for (const { body } of events) bytes += of(namesIn([body])) + values.slot.amount;
+  }
+  return bytes;
+}
+
+/** Every variable that some blocks mention, and one for each loop. */
+function namesIn(blocks: readonly Block[]): ReadonlySet<string> {
+  const names = new Set<string>(ERROR_VARIABLES);
+  let loops = 0;
+  for (const block of blocks) {
+    eachStatement(block, (stmt) => {
+      for (const { name } of targetsOf(stmt)) names.add(name.name);
+      if (stmt.k === 'for') {
+        names.add(stmt.item.name).add(stmt.key?.name ?? stmt.item.name);
+        names.add(`loop ${++loops}`);
+      }
+      for (const root of expressionsOf(stmt))
+        eachExpression(root, (expr) => {
+          if (expr.k === 'name') names.add(expr.name);
+        });
+    });
+  }
+  return names;
+}

@@ -1,0 +1,44 @@
+/** Counts operations as the interpreter does: the whole of an expression, whether or not a part is skipped. */
+import type { Expr, Stmt } from '../ast.ts';
+import { childrenOf, expressionsOf, targetsOf } from '../check/walk.ts';
+
+/** Operations of an expression and all that is in it. */
+export function operationsOf(expr: Expr): number {
+  let operations = ownOperations(expr);
+  for (const child of childrenOf(expr)) operations += operationsOf(child);
+  return operations;
+}
+
+function ownOperations(expr: Expr): number {
+  switch (expr.k) {
+    case 'num':
+    case 'str':
+    case 'bool':
+    case 'nil':
+    case 'name':
+    case 'last':
+    case 'group':
+      return 0;
+    case 'binary':
+      return expr.rest.length;
+    case 'access':
+      return expr.steps.length;
+    case 'list':
+      return 1 + expr.items.length;
+    case 'map':
+      return 1 + expr.entries.length;
+    case 'template':
+      return 1 + expr.parts.length;
+    default:
+      return 1;
+  }
+}
+
+/** Operations that a statement is charged for when it begins; a `while` pays for its condition pass by pass. */
+export function statementOperations(stmt: Stmt): number {
+  if (stmt.k === 'while') return 0;
+  let operations = stmt.k === 'return' && stmt.values.length > 1 ? stmt.values.length : 0;
+  for (const expr of expressionsOf(stmt)) operations += operationsOf(expr);
+  for (const { steps } of targetsOf(stmt)) operations += steps.length;
+  return operations;
+}

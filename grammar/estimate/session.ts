@@ -1,0 +1,92 @@
+/** What all estimates of one program share: the cost tables, the procedures, and how much work may still be done. */
+import type { Procedure, SourceFile, Span } from '../ast.ts';
+import type { FuelCosts } from './costs.ts';
+import type { Cost, State } from './state.ts';
+import type { Abstract } from './values.ts';
+
+/** Why there is no upper bound, and where. */
+export interface Cause extends Span {
+  readonly file: SourceFile;
+  readonly message: string;
+}
+
+/** Thrown when a unit is too large to be followed at all. */
+export class TooLarge extends Error {}
+
+/** Steps after which loops and calls of a unit are no longer followed one by one. */
+const PATIENCE = 20_000;
+/** Steps after which a unit, and all units together, are given up. */
+const MOST_STEPS = 200_000;
+const MOST_STEPS_IN_ALL = 2_000_000;
+
+/** Calls a procedure: what it gives, what it costs. */
+export type Call = (session: Session, procedure: Defined, args: readonly Abstract[], at: Span) => { value: Abstract; cost: Cost };
+
+/** A procedure and its file. */
+export interface Defined {
+  readonly procedure: Procedure;
+  readonly file: SourceFile;
+}
+
+export class Session {
+  readonly costs: FuelCosts;
+  readonly procedures: ReadonlyMap<string, Defined>;
+  /** What the globals hold at the start of every fork. */
+  readonly globals: State;
+  readonly globalNames: ReadonlySet<string>;
+  readonly call: Call;
+  /** Bytes that all frames count together, at most. */
+  readonly frameBytes: number;
+  /** The procedures that are being followed, innermost last. */
+  readonly stack: Procedure[] = [];
+  /** Where one is. */
+  file: SourceFile;
+  cause: Cause | undefined;
+  private steps = 0;
+  private stepsInAll = 0;
+
+  constructor(init: Pick<Session, 'costs' | 'procedures' | 'globals' | 'globalNames' | 'call' | 'file' | 'frameBytes'>) {
+    this.costs = init.costs;
+    this.procedures = init.procedures;
+    this.globals = init.globals;
+    this.globalNames = init.globalNames;
+    this.call = init.call;
+    this.file = init.file;
+    this.frameBytes = init.frameBytes;
+  }
+
+  /** Begins a unit. */
+  begin(file: SourceFile): void {
+    this.file = file;
+    this.cause = undefined;
+    this.stack.length = 0;
+    this.steps = 0;
+  }
+
+  /** Counts a step of work. Throws {@link TooLarge}. */
+  step(): void {
+    this.stepsInAll++;
+    if (++this.steps > MOST_STEPS || this.stepsInAll > MOST_STEPS_IN_ALL) throw new TooLarge();
+  }
+
+  /** Whether loops and calls are still followed one by one. */
+  get patient(): boolean {
+    return this.steps < PATIENCE;
+  }
+
+  /** There is no upper bound; the first cause is kept. Gives that bound. */
+  unbounded(message: string, { s, e }: Span): number {
+    this.cause ??= { file: this.file, message, s, e };
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** Most frames that can be on the stack: without recursion, each procedure once, and the outermost one. */
+  get mostFrames(): number {
+    return this.procedures.size + 1;
+  }
+
+  /** Most fuel for raising an error. */
+  get raise(): number {
+    return this.costs.steps.raise.amount + this.mostFrames;
+  }
+}

@@ -1,0 +1,421 @@
+/**
+ * Follows statements without running them: every way on, the cheapest and the dearest. Loops are followed pass by pass as
+ * long as it is certain that there is a next one and patience lasts; past that, one pass stands for all that are left.
+ */
+import type { Block, ErrorHandler, Expr, ForStmt, IfStmt, SetStmt, Stmt, WhileStmt } from '../ast.ts';
+import { ERROR_VARIABLES } from '../check/names.ts';
+import { eachStatement, targetsOf } from '../check/walk.ts';
+import { Evaluation } from './expressions.ts';
+import { operationsOf, statementOperations } from './operations.ts';
+import type { Session } from './session.ts';
+import { type Ending, Endings, either, FREE, type Point, plus, type State } from './state.ts';
+import { type Abstract, elementOf, LIST, MAP, may, NIL, NOTHING, only, TEXT, truthOf, UNKNOWN } from './values.ts';
+
+/** What a procedure gives, kept beside its variables: under names that no variable has. */
+export const RESULT = ' result';
+
+/** Passes of one loop that are followed one by one. */
+const MOST_PASSES = 10_000;
+
+/** Frames up to which no evaluation can come near the limit of its depth: each nests 200 levels at most. */
+const SHALLOW = 20;
+
+/** An `on error` block that guards a place. */
+interface Guard {
+  readonly id: number;
+  readonly handler: ErrorHandler;
+}
+
+/** Where a block stands. */
+interface Place {
+  /** The handler that an error meets first. */
+  readonly guard: Guard | undefined;
+  readonly inHandler: boolean;
+  /** The top level of a procedure, whose last value it may give. */
+  readonly top: boolean;
+}
+
+/** Follows the body of a unit. */
+export function follow(session: Session, body: Block, start: Point, isProcedure: boolean): Endings {
+  return new Follower(session).block(body, start, { guard: undefined, inHandler: false, top: isProcedure });
+}
+
+class Follower {
+  private readonly session: Session;
+  private guards = 0;
+
+  constructor(session: Session) {
+    this.session = session;
+  }
+
+  block({ stmts, onError }: Block, start: Point, around: Place): Endings {
+    const own = onError === undefined ? undefined : { id: ++this.guards, handler: onError };
+    const place = { ...around, guard: own ?? around.guard };
+    const endings = new Endings();
+    let here: Point | undefined = start;
+    for (const stmt of stmts) {
+      if (stmt.k === 'on_error' || stmt.k === 'on_event') continue;
+      if (here === undefined) break;
+      here = this.guarded(stmt, here, place, own, endings);
+    }
+    if (here !== undefined) endings.add('normal', here);
+    return endings;
+  }
+
+  /** One statement of a block, and what the handlers make of its errors. Gives where execution goes on. */
+  private guarded(stmt: Stmt, start: Point, place: Place, own: Guard | undefined, endings: Endings): Point | undefined {
+    this.session.step();
+    let next: Point | undefined;
+    const take = (ending: Ending, point: Point, handled: boolean): void => {
+      const guard = handled ? undefined : guardFor(ending, place.guard, own);
+      if (ending === 'normal') next = either(next, point);
+      else if (guard !== undefined) {
+        for (const [after, at] of this.handle(guard, point, guard === own).all()) take(after, at, true);
+      } else if (own !== undefined && ending === `far break ${own.id}`) endings.add('break', point);
+      else if (own !== undefined && ending === `far continue ${own.id}`) endings.add('continue', point);
+      else endings.add(ending, point);
+    };
+    for (const [ending, point] of this.statement(stmt, start, place).all()) take(ending, point, false);
+    return next;
+  }
+
+  /** Runs a handler on an error (P16). */
+  private handle(guard: Guard, point: Point, isOwn: boolean): Endings {
+    const { call, written } = this.session.costs.steps;
+    const frames = this.session.mostFrames;
+    const publish = {
+      least: call.amount + written.amount,
+      most: call.amount + written.amount * frames,
+      bytes: 40_000 + 8192 * frames,
+    };
+    const start = plus({ ...point, state: point.state.without(ERROR_VARIABLES) }, publish);
+    const place = { guard: undefined, inHandler: true, top: false };
+    const endings = new Endings();
+    const cleared = clearing(guard.handler);
+    for (const [ending, at] of this.block(guard.handler.body, start, place).all()) {
+      if (ending === 'normal') {
+        if (cleared !== 'never') endings.add('normal', at);
+        if (cleared !== 'always') endings.add(`offered ${guard.id}`, at);
+      } else if (ending === 'error' || ending.startsWith('offered')) endings.add(`offered ${guard.id}`, at);
+      else if (isOwn || (ending !== 'break' && ending !== 'continue')) endings.add(ending, at);
+      else endings.add(`far ${ending} ${guard.id}`, at);
+    }
+    return endings;
+  }
+
+  private statement(stmt: Stmt, before: Point, place: Place): Endings {
+    const { statement, operation } = this.session.costs.steps;
+    const fuel = statement.amount + operation.amount * statementOperations(stmt);
+    const start = plus(before, { least: fuel, most: fuel, bytes: 0 });
+    switch (stmt.k) {
+      case 'if':
+        return this.choice(stmt, start, place);
+      case 'while':
+        return this.loop(stmt, start, place);
+      case 'for':
+        return this.each(stmt, start, place);
+      case 'break':
+      case 'continue':
+        return single(stmt.k, start);
+      case 'clear_error':
+        return single(place.inHandler ? 'normal' : 'error', place.inHandler ? start : this.raised(start, start));
+      default:
+        return this.simple(stmt, start, place);
+    }
+  }
+
+  private simple(stmt: Stmt, start: Point, place: Place): Endings {
+    const evaluation = new Evaluation(this.session, start.state);
+    const endings = new Endings();
+    const value = this.effect(stmt, evaluation, place);
+    const valued = value !== undefined && place.top && stmt.k !== 'return';
+    const state = valued ? evaluation.state.with(RESULT, value) : evaluation.state;
+    const end = { ...plus(start, evaluation.cost), state };
+    const failing = stmt.k === 'fail' || (stmt.k === 'return' && place.inHandler);
+    if (stmt.k === 'return' && !failing) endings.add('return', { ...end, state: state.with(RESULT, value ?? NOTHING) });
+    else if (!failing) endings.add('normal', end);
+    if (failing || this.canFail(stmt, value)) {
+      const written = targetsOf(stmt).map(({ name }) => name.name);
+      const at = evaluation.state.without([...written, RESULT]);
+      endings.add('error', this.raised({ ...start, state: at }, end));
+    }
+    return endings;
+  }
+
+  /** What a statement does; gives its value. */
+  private effect(stmt: Stmt, evaluation: Evaluation, place: Place): Abstract | undefined {
+    switch (stmt.k) {
+      case 'set':
+        return this.assignment(stmt, evaluation);
+      case 'call':
+        return evaluation.value(stmt.call);
+      case 'emit': {
+        const value = evaluation.value(stmt.value);
+        evaluation.emitted(value, stmt.value);
+        return value;
+      }
+      case 'whisper': {
+        const handle = evaluation.value(stmt.handle);
+        const value = evaluation.value(stmt.value);
+        evaluation.emitted(handle, stmt.handle);
+        evaluation.emitted(value, stmt.value);
+        return value;
+      }
+      case 'must':
+        return evaluation.value(stmt.cond);
+      case 'return': {
+        if (place.inHandler) return undefined;
+        const values = stmt.values.map((value) => evaluation.value(value));
+        return values.length > 1 ? evaluation.list(values) : values[0];
+      }
+      case 'fail':
+        if (stmt.value !== undefined) evaluation.text(evaluation.value(stmt.value), stmt.value);
+        return undefined;
+      case 'clear_event':
+        if (stmt.event !== undefined) evaluation.text(evaluation.value(stmt.event), stmt.event);
+        return undefined;
+      case 'ask': {
+        const values = [stmt.model, stmt.prompt, ...(stmt.with === undefined ? [] : [stmt.with])].map((part) =>
+          evaluation.value(part),
+        );
+        const answer = evaluation.host(values, stmt, 'the answer of `ask` may be of any size');
+        if (stmt.into !== undefined) evaluation.store(stmt.into, answer);
+        return answer;
+      }
+      case 'promptuser': {
+        const line = evaluation.host([evaluation.value(stmt.prompt)], stmt, 'the line that is read may be of any size');
+        evaluation.store(stmt.into, line);
+        return line;
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  private assignment({ targets, value: expr }: SetStmt, evaluation: Evaluation): Abstract {
+    const value = evaluation.value(expr);
+    const [only] = targets;
+    if (only !== undefined && targets.length === 1) evaluation.store(only, value);
+    else for (const target of targets) evaluation.store(target, elementOf(value));
+    return value;
+  }
+
+  /** An error that arises between two points. */
+  private raised(start: Point, end: Point): Point {
+    const { raise } = this.session;
+    return { ...start, most: end.most + raise, least: start.least + this.session.costs.steps.raise.amount, bytes: end.bytes };
+  }
+
+  /** Whether an error can arise; only the simplest statements are known not to. */
+  private canFail(stmt: Stmt, value: Abstract | undefined): boolean {
+    if (this.session.mostFrames > SHALLOW) return true;
+    const printable = value !== undefined && value.nodes < 400;
+    switch (stmt.k) {
+      case 'set':
+        return (
+          !isHarmless(stmt.value) ||
+          stmt.targets.some(({ name, steps }) => steps.length > 0 || this.session.globalNames.has(name.name)) ||
+          stmt.targets.length > 1
+        );
+      case 'emit':
+        return !isHarmless(stmt.value) || !printable;
+      case 'return':
+        return !stmt.values.every(isHarmless);
+      default:
+        return true;
+    }
+  }
+
+  private choice({ cond, then, else: otherwise }: IfStmt, start: Point, place: Place): Endings {
+    const evaluation = new Evaluation(this.session, start.state);
+    const truth = truthOf(evaluation.value(cond));
+    const at = { ...plus(start, evaluation.cost), state: evaluation.state };
+    const endings = new Endings();
+    if (!isHarmless(cond)) endings.add('error', this.raised({ ...start, state: at.state }, at));
+    const inner = { ...place, top: false };
+    if (truth !== false) addAll(endings, this.block(then, at, inner));
+    if (truth === true) return endings;
+    if (otherwise === undefined) endings.add('normal', at);
+    else addAll(endings, this.block(otherwise, at, inner));
+    return endings;
+  }
+
+  private loop(stmt: WhileStmt, start: Point, place: Place): Endings {
+    const endings = new Endings();
+    let here: Point | undefined = start;
+    let certain = true;
+    for (let pass = 0; here !== undefined; pass++) {
+      const { truth, next } = this.pass(stmt, here, place, endings);
+      if (next === undefined) return endings;
+      here = next;
+      certain = truth === true;
+      if (!certain || pass >= MOST_PASSES || !this.session.patient) break;
+    }
+    const why = certain ? 'this `while` runs too often to be followed' : 'nothing tells how often this `while` runs';
+    const most = this.session.unbounded(why, stmt.cond);
+    const state = here.state.without(changedIn(stmt.body, place.guard));
+    this.pass(stmt, { ...here, state, most: here.most + most }, place, endings);
+    return endings;
+  }
+
+  /** One pass of a `while`: whether there is one, and where the next would begin. */
+  private pass(
+    stmt: WhileStmt,
+    start: Point,
+    place: Place,
+    endings: Endings,
+  ): { truth: boolean | undefined; next: Point | undefined } {
+    const { pass, operation } = this.session.costs.steps;
+    const fuel = pass.amount + operation.amount * operationsOf(stmt.cond);
+    const begin = plus(start, { least: fuel, most: fuel, bytes: 0 });
+    const evaluation = new Evaluation(this.session, begin.state);
+    const truth = truthOf(evaluation.value(stmt.cond));
+    const at = { ...plus(begin, evaluation.cost), state: evaluation.state };
+    if (!isHarmless(stmt.cond)) endings.add('error', this.raised({ ...begin, state: at.state }, at));
+    if (truth !== true) endings.add('normal', at);
+    return { truth, next: truth === false ? undefined : this.body(stmt.body, at, place, endings) };
+  }
+
+  /** The body of a loop: gives where the next pass begins. */
+  private body(body: Block, start: Point, place: Place, endings: Endings): Point | undefined {
+    let next: Point | undefined;
+    for (const [ending, point] of this.block(body, start, { ...place, top: false }).all()) {
+      if (ending === 'normal' || ending === 'continue') next = either(next, point);
+      else endings.add(ending === 'break' ? 'normal' : ending, point);
+    }
+    return next;
+  }
+
+  private each(stmt: ForStmt, start: Point, place: Place): Endings {
+    const evaluation = new Evaluation(this.session, start.state);
+    const over = evaluation.value(stmt.over);
+    const at = { ...plus(start, evaluation.cost), state: evaluation.state };
+    const endings = new Endings();
+    const iterable = only(over, LIST | MAP | TEXT | NIL);
+    if (!isHarmless(stmt.over) || !iterable) endings.add('error', this.raised({ ...start, state: at.state }, at));
+    const item = itemOf(over);
+    const fixed = over.least === over.most && over.most <= MOST_PASSES;
+    let here: Point | undefined = at;
+    let done = 0;
+    while (here !== undefined && fixed && done < over.most && this.session.patient) {
+      here = this.body(stmt.body, this.bound(stmt, here, item), place, endings);
+      done++;
+    }
+    if (here === undefined) return endings;
+    if (fixed && done === over.most) endings.add('normal', here);
+    else this.passes(stmt, here, item, { least: over.least - done, most: over.most - done }, place, endings);
+    return endings;
+  }
+
+  /** The passes that are left, by one that stands for all of them. */
+  private passes(
+    stmt: ForStmt,
+    here: Point,
+    item: Abstract,
+    count: { readonly least: number; readonly most: number },
+    place: Place,
+    endings: Endings,
+  ): void {
+    const state = here.state.without([...changedIn(stmt.body, place.guard), ...names(stmt)]);
+    const most =
+      count.most === Number.POSITIVE_INFINITY ? this.session.unbounded('how many items there are is not known', stmt.over) : 0;
+    const inner = new Endings();
+    const next = this.body(stmt.body, this.bound(stmt, { ...FREE, state }, item), place, inner);
+    const spent = { most: next?.most ?? 0, bytes: next?.bytes ?? 0 };
+    const earlier = { least: 0, most: times(spent.most, count.most) + most, bytes: times(spent.bytes, count.most) };
+    for (const [ending, point] of inner.all()) {
+      const at = plus(here, { least: point.least, most: point.most, bytes: point.bytes });
+      endings.add(ending, { ...plus(at, earlier), state: point.state });
+    }
+    if (next === undefined && count.least > 0) return;
+    endings.add('normal', {
+      ...plus(here, { ...earlier, least: times(next?.least ?? 0, count.least) }),
+      state: here.state.join(state),
+    });
+  }
+
+  /** The beginning of a pass: charged, its variables set. */
+  private bound(stmt: ForStmt, at: Point, item: Abstract): Point {
+    const fuel = this.session.costs.steps.pass.amount;
+    const { key } = stmt;
+    const own = at.state.with(stmt.item.name, item);
+    const state: State = key === undefined ? own : own.with(key.name, UNKNOWN);
+    return { ...plus(at, { least: fuel, most: fuel, bytes: 20 }), state };
+  }
+}
+
+function itemOf(over: Abstract): Abstract {
+  return may(over, LIST | MAP | TEXT) ? elementOf(over) : NOTHING;
+}
+
+function names({ item, key }: ForStmt): readonly string[] {
+  return key === undefined ? [item.name] : [item.name, key.name];
+}
+
+/** 0 times anything is 0. */
+function times(amount: number, count: number): number {
+  return amount === 0 || count === 0 ? 0 : amount * count;
+}
+
+/** Which handler sees an error here, if one does. */
+function guardFor(ending: Ending, nearest: Guard | undefined, own: Guard | undefined): Guard | undefined {
+  if (ending === 'error') return nearest;
+  return ending.startsWith('offered') && own !== undefined && ending !== `offered ${own.id}` ? own : undefined;
+}
+
+function single(ending: Ending, point: Point): Endings {
+  const endings = new Endings();
+  endings.add(ending, point);
+  return endings;
+}
+
+function addAll(endings: Endings, more: Endings): void {
+  for (const [ending, point] of more.all()) endings.add(ending, point);
+}
+
+/** Whether a handler clears its error before it ends. */
+function clearing({ body }: ErrorHandler): 'always' | 'sometimes' | 'never' {
+  if (body.stmts.some(({ k }) => k === 'clear_error')) return 'always';
+  let found = false;
+  eachStatement(body, ({ k }) => {
+    found ||= k === 'clear_error';
+  });
+  return found ? 'sometimes' : 'never';
+}
+
+/** The variables that the statements of a block may set, and the handler around it when one of them fails. */
+function changedIn(body: Block, guard: Guard | undefined): readonly string[] {
+  const changed = new Set<string>([RESULT, ...ERROR_VARIABLES]);
+  for (const block of guard === undefined ? [body] : [body, guard.handler.body]) {
+    eachStatement(block, (stmt) => {
+      for (const { name } of targetsOf(stmt)) changed.add(name.name);
+      if (stmt.k === 'for') for (const name of names(stmt)) changed.add(name);
+    });
+  }
+  return [...changed];
+}
+
+/** Whether evaluating an expression certainly raises no error, at whatever size of its values. */
+function isHarmless(expr: Expr): boolean {
+  switch (expr.k) {
+    case 'num':
+    case 'str':
+    case 'bool':
+    case 'nil':
+    case 'name':
+    case 'last':
+      return true;
+    case 'group':
+      return isHarmless(expr.of);
+    case 'list':
+      return expr.items.every(isHarmless);
+    case 'map':
+      return expr.entries.every(([key, value]) => key.k === 'str' && isHarmless(value));
+    case 'unary':
+      return (expr.op === 'not' || expr.op === 'no' || expr.op === 'some' || expr.op === 'typeof') && isHarmless(expr.of);
+    case 'binary':
+      return isHarmless(expr.first) && expr.rest.every(({ op, right }) => (op === 'and' || op === 'or') && isHarmless(right));
+    default:
+      return false;
+  }
+}

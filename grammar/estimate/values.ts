@@ -1,0 +1,144 @@
+/** What is known of a value without running anything: its possible types, and how large it can be at most. */
+
+/** Possible types, as a set of bits. */
+export const NUM = 1;
+export const BOOL = 2;
+export const NIL = 4;
+export const TEXT = 8;
+export const LIST = 16;
+export const MAP = 32;
+/** Bytes, times, fuzzies, errors, handles. */
+export const OTHER = 64;
+const ALL = 127;
+
+/** An abstract value: stands for every value that fits the description. Sizes are upper bounds, in UTF-16 units. */
+export interface Abstract {
+  readonly types: number;
+  /** The value itself, when it is certain. */
+  readonly known?: number | boolean | string | null;
+  /** The largest number that it can be. */
+  readonly max: number;
+  /** Length of the text that it may be. */
+  readonly units: number;
+  /** Length of whatever it is printed as: text form, in quotes too, or JSON. */
+  readonly size: number;
+  /** Items and entries at all levels, each counted where it is held. */
+  readonly nodes: number;
+  /** Passes of a `for each` over it. */
+  readonly least: number;
+  readonly most: number;
+  /** Printed, it has nothing that JSON must escape. */
+  readonly plain: boolean;
+  /** What every item of a list is, when that is known. */
+  readonly item?: Abstract;
+}
+
+const INFINITE = Number.POSITIVE_INFINITY;
+
+/** Anything at all. */
+export const UNKNOWN: Abstract = {
+  types: ALL,
+  max: INFINITE,
+  units: INFINITE,
+  size: INFINITE,
+  nodes: INFINITE,
+  least: 0,
+  most: INFINITE,
+  plain: false,
+};
+
+const scalar = { max: INFINITE, units: 0, nodes: 0, least: 0, most: 0, plain: true };
+
+/** Longest text form of a number: 324 zeros behind the point, digits, a sign. */
+const NUMBER_SIZE = 345;
+/** JSON of infinities and of −0 is longer than their text. */
+const TAGGED_SIZE = 22;
+
+export const NUMBER: Abstract = { ...scalar, types: NUM, size: NUMBER_SIZE };
+export const BOOLEAN: Abstract = { ...scalar, types: BOOL, size: 5 };
+/** What `and`, `or` and `not` give. */
+export const LOGICAL: Abstract = { ...scalar, types: BOOL | OTHER, size: NUMBER_SIZE };
+export const NOTHING: Abstract = { ...scalar, types: NIL, size: 3, known: null };
+
+/** A number that is at most so large. */
+export function numberUpTo(max: number): Abstract {
+  return { ...NUMBER, max };
+}
+
+export function knownNumber(value: number): Abstract {
+  const text = String(value);
+  const size = text.includes('e') || !Number.isFinite(value) ? NUMBER_SIZE : Math.max(text.length, TAGGED_SIZE);
+  return { ...NUMBER, known: value, max: Number.isNaN(value) ? INFINITE : value, size };
+}
+
+export function knownBoolean(value: boolean): Abstract {
+  return { ...BOOLEAN, known: value };
+}
+
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+export function knownText(value: string): Abstract {
+  let points = 0;
+  for (const _ of value) points++;
+  return { ...text(value.length, PLAIN.test(value)), known: value, least: points, most: points };
+}
+
+/** A text of at most so many units. Quoted, a unit takes six at most. */
+export function text(units: number, plain: boolean): Abstract {
+  const size = (plain ? units : 6 * units) + 2;
+  return { types: TEXT, max: INFINITE, units, size, nodes: 0, least: 0, most: units, plain };
+}
+
+/** A list or map with the sizes of what is in it. */
+export function container(types: number, sizes: Pick<Abstract, 'size' | 'nodes' | 'least' | 'most'>): Abstract {
+  return { types, max: INFINITE, units: 0, plain: false, ...sizes };
+}
+
+/** Something inside a value. */
+export function elementOf(value: Abstract): Abstract {
+  if (value.types === LIST && value.item !== undefined) return value.item;
+  if (value.types === TEXT) return { ...text(Math.min(2, value.units), value.plain), most: 1 };
+  const { size, nodes } = value;
+  return { ...UNKNOWN, units: size, size, nodes, most: Math.max(size, nodes) };
+}
+
+/** Whether it can be one of these types. */
+export function may(value: Abstract, types: number): boolean {
+  return (value.types & types) !== 0;
+}
+
+/** Whether it can be nothing else. */
+export function only(value: Abstract, types: number): boolean {
+  return (value.types & ~types) === 0;
+}
+
+/** Length of the text that it becomes: itself, or its text form. */
+export function textUnits(value: Abstract): number {
+  return only(value, TEXT) ? value.units : Math.max(value.units, value.size);
+}
+
+/** Truth, when it is certain. */
+export function truthOf(value: Abstract): boolean | undefined {
+  const { known } = value;
+  if (known !== undefined) return Boolean(known) || Number.isNaN(known);
+  if (only(value, LIST | MAP) && value.least > 0) return true;
+  return only(value, LIST | MAP) && value.most === 0 ? false : undefined;
+}
+
+/** What fits either. */
+export function join(a: Abstract, b: Abstract): Abstract {
+  if (a === b) return a;
+  const joined: Abstract = {
+    types: a.types | b.types,
+    max: Math.max(a.max, b.max),
+    units: Math.max(a.units, b.units),
+    size: Math.max(a.size, b.size),
+    nodes: Math.max(a.nodes, b.nodes),
+    least: Math.min(a.least, b.least),
+    most: Math.max(a.most, b.most),
+    plain: a.plain && b.plain,
+  };
+  const item = a.item !== undefined && b.item !== undefined ? { item: join(a.item, b.item) } : {};
+  const same = a.known !== undefined && Object.is(a.known, b.known) ? { known: a.known } : {};
+  return { ...joined, ...item, ...same };
+}
