@@ -7,10 +7,9 @@ import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { GuestImage, type IsolatedVm } from './image.ts';
 import { closePermissions } from './permissions.ts';
 import { descriptorPipe, FRAMES_FD } from './pipe.ts';
+import { rehearsal } from './rehearsal.ts';
 import { Server } from './server.ts';
 import { Parser } from './sources.ts';
-
-const WARM_UP = 'func f(needs a) means\n  set b = [1, "x"]\n  if a > b[0] and not a\n    emit "y" + f(a)\n  endif\nendfunc\n';
 
 /**
  * The worker process: `worker.js GUEST ISOLATED_VM MEMORY_BYTES`, with the frames on descriptor 3. It loads, gives up what
@@ -29,13 +28,12 @@ function main([guestFile, ivmFile, memoryBytes]: readonly string[]): void {
   setFlagsFromString('--no-lazy');
 
   const pipe = new FramePipe(descriptorPipe(FRAMES_FD));
-  // The parser builds its tables at its first use.
-  parse(WARM_UP, { name: 'warm-up' });
-  const server = new Server(pipe, new Parser(parse));
+  const server = new Server(new Parser(parse));
   server.prepare(new GuestImage(ivm, guest, server), Number(memoryBytes));
+  server.serve(rehearsal(Number(memoryBytes)));
   const hello: WorkerFrame = { t: 'hello', version: PROTOCOL_VERSION, pid: process.pid, node: process.version, dropped };
   pipe.write(JSON.stringify(hello));
-  server.serve();
+  server.serve(pipe);
 }
 
 try {

@@ -1,6 +1,6 @@
 import { quotaError } from '../wire/breach.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { type FramePipe, frameLimit } from '../wire/frames.ts';
+import { frameLimit } from '../wire/frames.ts';
 import type { GuestResult, HostFrame, LimitValues, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
@@ -13,17 +13,22 @@ const MB = 1024 * 1024;
 /** Heap for the interpreter itself, its compiled procedures, and garbage that V8 has not collected yet. */
 const BASE_HEAP_MB = 24;
 
-/** Answers the host's frames one after another until it closes the pipe or says `exit`. */
+/** A host to answer, as texts of frames; `read` returns null when it is gone. */
+export interface Frames {
+  read(): string | null;
+  write(text: string): void;
+}
+
+/** Answers a host's frames one after another until it closes the pipe or says `exit`. */
 export class Server implements HostPort, GuestPorts {
-  readonly #pipe: FramePipe;
   readonly #parser: Parser;
+  #frames: Frames | null = null;
   #image: GuestImage | null = null;
   #next: Prepared | null = null;
   #turn: Turn | null = null;
   readonly #hostPid = process.ppid;
 
-  constructor(pipe: FramePipe, parser: Parser) {
-    this.#pipe = pipe;
+  constructor(parser: Parser) {
     this.#parser = parser;
   }
 
@@ -45,20 +50,21 @@ export class Server implements HostPort, GuestPorts {
   }
 
   read(): string {
-    const text = this.#pipe.read();
+    const text = this.#frames?.read() ?? null;
     // The host closed the pipe in the middle of a run.
     if (text === null) dieAtOnce();
     return text ?? '';
   }
 
   write(text: string): void {
-    this.#pipe.write(text);
+    this.#frames?.write(text);
   }
 
-  /** Returns when there is nothing more to do in this process. */
-  serve(): void {
+  /** Returns when there is nothing more to do for this host. */
+  serve(frames: Frames): void {
+    this.#frames = frames;
     for (;;) {
-      const text = this.#pipe.read();
+      const text = frames.read();
       if (text === null) return;
       // The host is trusted; its frames are of the agreed form.
       const frame = JSON.parse(text) as HostFrame;
