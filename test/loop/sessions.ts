@@ -1,0 +1,54 @@
+import { generateKeys, keyringFrom } from '../../src/aeiou/index.ts';
+import type { Agent } from '../../src/loop/agents.ts';
+import { LoopController, type LoopControllerOptions, type LoopOptions } from '../../src/loop/controller.ts';
+import { runtimeExecutor } from '../../src/loop/executor.ts';
+import { fixedClock, seededIds } from '../../src/loop/ports.ts';
+import type { LoopResult } from '../../src/loop/result.ts';
+import { createRuntime, type RuntimeOptions } from '../../src/runtime/index.ts';
+import { reply, USERDATA } from './fake.ts';
+
+/** Unix seconds at which the clock of these sessions stands. */
+export const NOW = 1_725_012_345;
+export const clock = fixedClock(NOW);
+export const keyring = keyringFrom(generateKeys('real'), { clock });
+export const ids = seededIds('sessions');
+
+export const DONE = 'emit tool.aeiou.magic("LOOP", {"action": "done"})';
+export const CONTINUE = 'emit tool.aeiou.magic("LOOP", {"action": "continue"})';
+
+/** One command block of these statements. */
+export const command = (...lines: readonly string[]): string =>
+  ['command', ...lines.map((line) => `  ${line}`), 'endcommand'].join('\n');
+
+/** What a session did, and what its agent was shown. */
+export interface Played {
+  readonly result: LoopResult;
+  readonly prompts: readonly string[];
+}
+
+/** Sessions in real sandboxes: programs of a script, one per turn; everything from the reply to the decision is real. */
+export interface Stage extends AsyncDisposable {
+  play(programs: readonly string[], options?: Partial<LoopOptions>, host?: Partial<LoopControllerOptions>): Promise<Played>;
+}
+
+export async function openStage(options: RuntimeOptions = {}): Promise<Stage> {
+  const runtime = await createRuntime({ concurrency: 1, ...options });
+  let count = 0;
+  return {
+    async play(programs, session = {}, host = {}) {
+      const prompts: string[] = [];
+      const agent: Agent = {
+        async reply({ turn, prompt }) {
+          prompts.push(prompt);
+          return reply(programs[turn - 1] ?? 'command\nendcommand');
+        },
+      };
+      count += 1;
+      const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring, clock, ids, ...host });
+      const sid = `stage-${count}`;
+      const result = await loop.runLoop({ userdata: USERDATA, agent, sid, maxTurns: programs.length, ...session });
+      return { result, prompts };
+    },
+    [Symbol.asyncDispose]: () => runtime.close(),
+  };
+}
