@@ -25,16 +25,16 @@ export type LoopEventBody =
 export type LoopListener = (event: LoopEvent) => void;
 
 /** Calls a listener until it throws, and keeps what it threw. */
-export class Watcher {
-  readonly #listener: LoopListener | undefined;
+export class Watcher<Event = LoopEvent> {
+  readonly #listener: ((event: Event) => void) | undefined;
   #thrown: { readonly error: unknown } | null = null;
 
-  constructor(listener: LoopListener | undefined) {
+  constructor(listener: ((event: Event) => void) | undefined) {
     this.#listener = listener;
   }
 
   /** Never throws; after a failure the listener is not called any more. */
-  readonly emit: LoopListener = (event) => {
+  readonly emit = (event: Event): void => {
     if (this.#thrown !== null) return;
     try {
       this.#listener?.(event);

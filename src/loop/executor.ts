@@ -1,9 +1,9 @@
 import type { TurnContext, TurnInit } from '../context/index.ts';
 import type { Interpreter, Runtime } from '../runtime/index.ts';
 import { LIMITS, type LimitOptions, tighten } from '../sandbox/limits.ts';
-import type { ToolDefinition } from '../tools/index.ts';
+import type { PolicyOptions, ToolDefinition } from '../tools/index.ts';
 import type { JournalEntry } from '../wire/journal.ts';
-import type { Diagnostic, LimitValues, OutFrame, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
+import type { Diagnostic, EventInput, LimitValues, OutFrame, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 
 /** What the sandbox of one turn is made for. */
@@ -13,11 +13,17 @@ export interface TurnForkInit {
   /** Tools of this turn alone, next to the host's own. */
   readonly tools: readonly ToolDefinition[];
   readonly limits: LimitValues;
+  /** Must admit every call in addition to the runtime's policy. */
+  readonly policy?: PolicyOptions;
 }
 
 /** One execution of ACTIONS. */
 export interface TurnExecution {
   readonly source: Source;
+  /** Definitions that come before the source. */
+  readonly definitions?: readonly Source[];
+  /** Delivered to handlers once the source has run. */
+  readonly events?: readonly EventInput[];
   /** Variables that the program finds set. */
   readonly globals: Readonly<Record<string, TaggedJson>>;
   onOut(out: OutFrame): void;
@@ -56,12 +62,13 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
     limits: tighten(runtime.limits, protocolSizes()),
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.check([source]),
-    fork({ context, tools, limits }) {
-      const fork = root.fork({ turn: context, tools, limits, id: `${context.sessionId}#${context.turnIndex}` });
+    fork({ context, tools, limits, policy }) {
+      const id = `${context.sessionId}#${context.turnIndex}`;
+      const fork = root.fork({ turn: context, tools, limits, id, ...(policy === undefined ? {} : { policy }) });
       return {
         denied: (tool) => fork.denied(tool),
-        execute: ({ source, globals, onOut, onCall }) =>
-          fork.perform({ sources: [source], globals, turn: true, onOut, onCall, signal: context.signal }),
+        execute: ({ source, definitions = [], events = [], globals, onOut, onCall }) =>
+          fork.perform({ sources: [...definitions, source], events, globals, turn: true, onOut, onCall, signal: context.signal }),
       };
     },
   };

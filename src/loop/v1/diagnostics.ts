@@ -1,0 +1,41 @@
+/** Why the host stopped a loop; there is no other reason (AL1-3-4). */
+export const V1_HALT_REASONS = {
+  timeout: 'the time allowed was used up',
+  'max-turns': 'the loop used up its turns',
+  'no-progress': 'two turns in a row asked for the same',
+  policy: 'a budget or the policy does not allow it to go on',
+  'execute-error': 'there was no program to run, or it failed',
+} as const;
+
+/** A key of {@link V1_HALT_REASONS}. */
+export type V1HaltReason = keyof typeof V1_HALT_REASONS;
+
+/** Why ACTIONS was not executed. */
+export type InvalidReason =
+  | 'missing_command'
+  | 'parse_error'
+  | 'too_large'
+  | 'duplicate_section'
+  | 'implementations_not_definitions'
+  | 'implementations_call_tools'
+  | 'events_not_handlers';
+
+/** The line for a call that the policy denied (AL1-3-1). */
+export function deniedStub(tool: string): string {
+  return `[[denied:${tool}:capability_missing]]`;
+}
+
+/** The line for an OUTPUT that was cut: its UTF-8 bytes, and how many of them were kept at most (AL1-3-2). */
+export function truncatedStub(bytes: number, allowed: number): string {
+  return `[[truncated:OUTPUT:bytes=${bytes} allowed=${allowed}]]`;
+}
+
+/** The line for ACTIONS that were not executed (AL1-3-3). */
+export function invalidStub(reason: InvalidReason): string {
+  return `[[invalid:ACTIONS:${reason}]]`;
+}
+
+/** The line that the host puts under OUTPUT when it stops the loop (AL1-2.6-3, AL1-3-4). */
+export function haltStub(reason: V1HaltReason): string {
+  return `[[loop:halt:reason=${reason}]]`;
+}

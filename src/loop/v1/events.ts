@@ -1,0 +1,17 @@
+import type { JournalEntry } from '../../wire/journal.ts';
+import type { OutFrame } from '../../wire/protocol.ts';
+import type { V1TurnRecord } from './record.ts';
+import type { V1Stop } from './result.ts';
+import type { SectionName } from './turn.ts';
+
+/** Progress of a v1 loop, as it happens; a `decided` is the last of its turn. */
+export type V1LoopEvent = { readonly loopId: string; readonly turn: number } & V1LoopEventBody;
+
+/** What happened. */
+export type V1LoopEventBody =
+  | { readonly type: 'asked'; readonly prompt: string }
+  | { readonly type: 'replied'; readonly reply: string }
+  | { readonly type: 'section'; readonly section: SectionName }
+  | { readonly type: 'output'; readonly out: OutFrame }
+  | { readonly type: 'called'; readonly entry: JournalEntry }
+  | { readonly type: 'decided'; readonly decision: V1Stop['decision'] | 'CONTINUE'; readonly record: V1TurnRecord };
