@@ -1,7 +1,7 @@
 import { canonicalize, JsonError, type JsonValue, NO_PROGRESS_YET, ProgressGuard, parseStrict } from '../../aeiou/index.ts';
 import { cancelledError } from '../../wire/breach.ts';
 import { ConfigError, type ErrorInfo } from '../../wire/errors.ts';
-import { type Agent, AgentError, type AgentReply, ask } from '../agents.ts';
+import { type Agent, AgentError, type AgentReply, consult } from '../agents.ts';
 import { Watcher } from '../events.ts';
 import type { TurnExecutor } from '../executor.ts';
 import { hostFailure } from '../failure.ts';
@@ -163,7 +163,7 @@ class Loop {
     try {
       const wallMs = Math.max(1, this.#host.ceilings.wallMs - this.#elapsed());
       const request = { sid: loopId, turn, prompt, maxTokens: this.#account.tokensLeft };
-      answer = await ask(agent, request, { wallMs, ...(signal === undefined ? {} : { signal }) });
+      answer = await consult(agent, request, { wallMs, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       return this.#halt(reasonOfAgent(error.reason), agentFailure(error));

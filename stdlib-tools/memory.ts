@@ -1,0 +1,51 @@
+import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
+import { decode, encode } from '../src/wire/codec.ts';
+import { actorScope, type ScopeOf } from './scope.ts';
+import { MemoryVersionedStore, type VersionedStore } from './storage.ts';
+
+/** What {@link memoryTools} keeps values in. */
+export interface MemoryToolsOptions {
+  /** A {@link MemoryVersionedStore} when absent. */
+  readonly store?: VersionedStore;
+  /** {@link actorScope} when absent. */
+  readonly scope?: ScopeOf;
+}
+
+/**
+ * `tool.memory.Get(path)` and `tool.memory.CAS(path, version, value)`: values that outlive a turn. There is no blind write:
+ * whoever writes says which version was read (AL1-2.10-1). They need the grants `memory:read` and `memory:write`.
+ */
+export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefinition[] {
+  const store = options.store ?? new MemoryVersionedStore();
+  const scope = options.scope ?? actorScope;
+  return [
+    defineTool({
+      name: 'tool.memory.Get',
+      description: 'What is stored at a path, as [value, version]; [nil, 0] when nothing is.',
+      args: [{ name: 'path', type: 'string' }],
+      returns: 'list [value, version]',
+      effects: 'read',
+      capabilities: ['memory:read'],
+      async run({ path }, runtime) {
+        const found = await store.get(scope(runtime), path);
+        return found === null ? [null, 0] : [decode(found.value), found.version];
+      },
+    }),
+    defineTool({
+      name: 'tool.memory.CAS',
+      description: 'Writes a value if the version at the path is still the one given; 0 for a path with nothing stored.',
+      args: [
+        { name: 'path', type: 'string' },
+        { name: 'version', type: 'int' },
+        { name: 'value', required: false },
+      ],
+      returns: 'list [ok, version]: the version that is stored now',
+      effects: 'write',
+      capabilities: ['memory:write'],
+      async run({ path, version, value }, runtime) {
+        const written = await store.cas(scope(runtime), path, version, encode(value), null);
+        return [written.ok, written.version];
+      },
+    }),
+  ];
+}

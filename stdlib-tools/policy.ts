@@ -1,0 +1,67 @@
+import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
+import { isValueMap } from '../src/wire/codec.ts';
+import type { Value } from '../src/wire/values.ts';
+
+/** One step of a plan. */
+export interface PlanStep {
+  /** For instance `set`. */
+  readonly op: string;
+  readonly path: string;
+  readonly value: Value;
+}
+
+/** Says why a step must not be taken, or null when it may. Pure: the same step gets the same answer. */
+export type StepRule = (step: PlanStep) => string | null;
+
+/** Most steps of a plan. */
+const MAX_STEPS = 1000;
+
+/**
+ * `tool.policy.Allow(plan)`: whether a plan may be applied, as [ok, why] (AL1-6-4). All steps must be allowed; `why` says
+ * what is wrong with the first that is not, and is empty when all are. A plan is a list of maps with `op`, `path`, `value`.
+ */
+export function policyTools(rule: StepRule): readonly ToolDefinition[] {
+  return [
+    defineTool({
+      name: 'tool.policy.Allow',
+      description: 'Whether a plan, a list of {"op", "path", "value"}, may be applied, as [ok, why].',
+      args: [{ name: 'plan', required: false }],
+      returns: 'list [ok, why]',
+      effects: 'none',
+      run({ plan }) {
+        const why = refusal(plan, rule);
+        return [why === null, why ?? ''];
+      },
+    }),
+  ];
+}
+
+/** A rule that allows `set` on some paths: the given ones, and with a final `*` all that begin so. */
+export function pathRule(paths: readonly string[]): StepRule {
+  return ({ op, path }) => {
+    if (op !== 'set') return `the operation '${op}' is not known`;
+    const allowed = paths.some((each) => (each.endsWith('*') ? path.startsWith(each.slice(0, -1)) : path === each));
+    return allowed ? null : `${path} may not be written`;
+  };
+}
+
+function refusal(plan: Value, rule: StepRule): string | null {
+  if (!isList(plan)) return 'a plan is a list of steps';
+  if (plan.length === 0) return 'the plan has no steps';
+  if (plan.length > MAX_STEPS) return `the plan has more than ${MAX_STEPS} steps`;
+  for (const [index, step] of plan.entries()) {
+    const why = isStep(step)
+      ? rule({ op: step.op, path: step.path, value: step.value })
+      : 'a step is a map with op, path and value';
+    if (why !== null) return `step ${index + 1}: ${why === '' ? 'not allowed' : why}`;
+  }
+  return null;
+}
+
+function isList(value: Value): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+function isStep(value: Value): value is { readonly op: string; readonly path: string; readonly value: Value } {
+  return isValueMap(value) && typeof value['op'] === 'string' && typeof value['path'] === 'string' && 'value' in value;
+}

@@ -1,0 +1,64 @@
+import { defineTool, type ToolDefinition, ToolError } from '../src/tools/index.ts';
+import { decode, encode } from '../src/wire/codec.ts';
+import { NS_CODES } from '../src/wire/codes.ts';
+import { ConfigError } from '../src/wire/errors.ts';
+import { type ScopeOf, sessionScope } from './scope.ts';
+import { MemoryVersionedStore, type VersionedStore } from './storage.ts';
+
+/** What {@link scratchTools} keeps values in, and for how long. */
+export interface ScratchToolsOptions {
+  /** A {@link MemoryVersionedStore} when absent; its clock decides what has expired. */
+  readonly store?: VersionedStore;
+  /** {@link sessionScope} when absent. */
+  readonly scope?: ScopeOf;
+  /** Longest time to live, seconds; one hour when absent. */
+  readonly maxTtlSeconds?: number;
+}
+
+const MAX_TTL_SECONDS = 3600;
+const DEFAULT_TTL_SECONDS = 300;
+
+/**
+ * `tool.scratch.Get(key)` and `tool.scratch.PutCAS(key, version, value, ttlSeconds)`: values for the next turns of the same
+ * session, so that they need not go through OUTPUT (AL1-2.11-1). They expire. Throws {@link ConfigError} (`ERR_CONFIG`).
+ */
+export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDefinition[] {
+  const store = options.store ?? new MemoryVersionedStore();
+  const scope = options.scope ?? sessionScope;
+  const most = options.maxTtlSeconds ?? MAX_TTL_SECONDS;
+  if (!Number.isSafeInteger(most) || most < 1)
+    throw new ConfigError(`maxTtlSeconds must be a whole number from 1, got ${String(most)}`);
+  return [
+    defineTool({
+      name: 'tool.scratch.Get',
+      description: 'What this session keeps under a key, as [value, version]; [nil, 0] when there is nothing or it has expired.',
+      args: [{ name: 'key', type: 'string' }],
+      returns: 'list [value, version]',
+      effects: 'read',
+      capabilities: ['scratch:read'],
+      async run({ key }, runtime) {
+        const found = await store.get(scope(runtime), key);
+        return found === null ? [null, 0] : [decode(found.value), found.version];
+      },
+    }),
+    defineTool({
+      name: 'tool.scratch.PutCAS',
+      description: `Keeps a value for some seconds (${most} at most) if the version is still the one given; 0 for a new key.`,
+      args: [
+        { name: 'key', type: 'string' },
+        { name: 'version', type: 'int' },
+        { name: 'value', required: false },
+        { name: 'ttlSeconds', type: 'number', default: Math.min(DEFAULT_TTL_SECONDS, most) },
+      ],
+      returns: 'list [ok, version]: the version that is kept now',
+      effects: 'write',
+      capabilities: ['scratch:write'],
+      async run({ key, version, value, ttlSeconds }, runtime) {
+        if (!(ttlSeconds > 0 && ttlSeconds <= most))
+          throw new ToolError(NS_CODES.ArgMismatch, `ttlSeconds must be above 0 and at most ${most}, got ${ttlSeconds}`);
+        const written = await store.cas(scope(runtime), key, version, encode(value), ttlSeconds * 1000);
+        return [written.ok, written.version];
+      },
+    }),
+  ];
+}
