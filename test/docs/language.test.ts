@@ -26,7 +26,7 @@ describe('docs/language.md', () => {
   it('lists every reserved word and every error code', () => {
     const words = /^```text\n(acos [\s\S]*?)^```$/m.exec(text)?.[1]?.split(/\s+/).filter(Boolean);
     expect(words?.toSorted()).toEqual([...keywords.keys()].toSorted());
-    const codes = [...text.matchAll(/^\| (\d+) \| (\w+) \|/gm)].map(([, code, name]) => [name, Number(code)]);
+    const codes = [...text.matchAll(/^\| (\d+) +\| (\w+) +\|/gm)].map(([, code, name]) => [name, Number(code)]);
     expect(Object.fromEntries(codes)).toEqual(NS_CODES);
   });
 });

@@ -95,7 +95,10 @@ function costRows(costs: Costs, row: (cost: Costs[string]) => string[]): string[
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0)));
+  const rule = widths.map((width) => '-'.repeat(width));
+  const padded = (cells: readonly string[]): string[] => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+  return [head, rule, ...rows].map((cells) => `| ${padded(cells).join(' | ')} |`).join('\n');
 }
 
 function grouped(value: number): string {
