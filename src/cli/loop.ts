@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { parseStrict } from '../aeiou/index.ts';
 import {
   type Agent,
@@ -10,6 +10,7 @@ import {
   type LoopEvent,
   runtimeExecutor,
   scriptAgent,
+  scriptV1Agent,
   toPublicLoop,
 } from '../loop/index.ts';
 import { createRuntime } from '../runtime/index.ts';
@@ -17,19 +18,23 @@ import { type ExitCode, exitOfDecision } from './exit.ts';
 import { UsageError } from './failure.ts';
 import { fileTrouble, readText } from './input.ts';
 import { readKeyring } from './keys.ts';
+import { loopV1 } from './loopv1.ts';
 import { addLimits, limitsOf, wholeNumber } from './options.ts';
 import { configText, named, readSetup, type SetupFlags } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 import { addSession, type RepeatFlags, sourcesOf } from './turn.ts';
 
-interface LoopFlags extends SetupFlags, RepeatFlags {
+/** The flags of `loop`. */
+export interface LoopFlags extends SetupFlags, RepeatFlags {
   readonly agent: string;
   readonly userdata?: string;
   readonly maxTurns?: number;
   readonly keys?: string;
   readonly log?: string;
   readonly json?: true;
+  readonly profile: 'v3' | 'v1';
+  readonly oneTurn?: true;
 }
 
 const HELP = `
@@ -37,6 +42,10 @@ The host loop asks the agent for an envelope, executes its ACTIONS in a fresh sa
 emitted, decides, and goes on while the decision is CONTINUE. What happened is explained turn by turn. Limits hold for
 each turn. Exits 0 for DONE, 10 for ABORT, 11 for HALT (124, 5 and 4 where the reason is time, a quota or a size, or
 policy).
+
+Profiles:
+  v3   control by signed tokens of tool.aeiou.magic
+  v1   control by JSON on the first line of OUTPUT, or by markers such as "[[loop:done]]"; no token, key or log file
 
 Agents:
   script:FILE   plays a transcript: one envelope a turn, with any prose around it
@@ -59,19 +68,22 @@ export function addLoop(program: Command, execute: Execute): void {
     .description('Runs the host loop: an agent writes programs, the host executes them and decides after each.')
     .requiredOption('--agent <AGENT>', 'who writes the programs: script:FILE')
     .option('--userdata <FILE>', 'JSON file with the USERDATA of every envelope')
-    .option('--max-turns <N>', 'most turns of the session (default: 25)', wholeNumber('--max-turns', 1))
+    .option('--max-turns <N>', 'most turns of the session (default: 25; v1: 4, at most 25)', wholeNumber('--max-turns', 1))
+    .addOption(new Option('--profile <PROFILE>', 'how programs control the loop').choices(['v3', 'v1']).default('v3'))
+    .option('--one-turn', 'v1: the agent may not loop, one turn is all it gets')
     .option('--log <FILE>', 'append one JSON line per decision to this file');
   addSession(command);
   command.option('--json', 'print the session as one JSON object');
   addLimits(command, 'turn')
     .addHelpText('after', HELP)
-    .action((flags: LoopFlags) => execute((terminal) => loop(flags, terminal)));
+    .action((flags: LoopFlags) => execute((terminal) => (flags.profile === 'v1' ? profileV1 : loop)(flags, terminal)));
 }
 
 async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
+  if (flags.oneTurn) throw new UsageError('--one-turn belongs to --profile v1; in v3, --max-turns 1 halts after one turn');
   const { clock, ids } = sourcesOf(flags);
-  const agent = await readAgent(flags.agent);
-  const userdata = flags.userdata === undefined ? NO_USERDATA : await readUserdata(flags.userdata);
+  const agent = await readAgent(flags.agent, scriptAgent);
+  const userdata = await userdataOf(flags.userdata);
   const keyring = readKeyring(flags.keys, clock);
   const setup = await readSetup(flags);
   if (flags.log !== undefined) await mustAppend(flags.log);
@@ -101,13 +113,24 @@ async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
   return exitOfDecision(result.decision, result.reason);
 }
 
-async function readAgent(text: string): Promise<Agent> {
+/** The agent that a flag names; `script` plays a transcript. */
+async function readAgent(text: string, script: (transcript: string, name: string) => Agent): Promise<Agent> {
   const [, file] = /^script:(.+)$/s.exec(text) ?? [];
   if (file === undefined) throw new UsageError(`there is no agent '${printable(text)}'; write --agent script:FILE`);
   const transcript = await readText(file, TRANSCRIPT_BYTES, () => {
     throw new UsageError('a transcript cannot be read from standard input; name a file');
   });
-  return named(file, () => scriptAgent(transcript, file));
+  return named(file, () => script(transcript, file));
+}
+
+async function profileV1(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
+  const agent = await readAgent(flags.agent, scriptV1Agent);
+  return loopV1(flags, terminal, { agent, userdata: await userdataOf(flags.userdata) });
+}
+
+/** USERDATA of a file; without one, of a session that was given none. */
+async function userdataOf(file: string | undefined): Promise<unknown> {
+  return file === undefined ? NO_USERDATA : readUserdata(file);
 }
 
 async function readUserdata(file: string): Promise<unknown> {

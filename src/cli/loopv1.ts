@@ -1,0 +1,64 @@
+import {
+  type Agent,
+  AskLoop,
+  explainV1End,
+  explainV1Turn,
+  runtimeExecutor,
+  toPublicV1Loop,
+  type V1LoopEvent,
+  type V1LoopResult,
+} from '../loop/index.ts';
+import { createRuntime } from '../runtime/index.ts';
+import { EXIT, type ExitCode, exitOf } from './exit.ts';
+import { UsageError } from './failure.ts';
+import type { LoopFlags } from './loop.ts';
+import { limitsOf } from './options.ts';
+import { readSetup } from './setup.ts';
+import type { Terminal } from './terminal.ts';
+import { sourcesOf } from './turn.ts';
+
+/** What the flags name. */
+export interface V1Inputs {
+  readonly agent: Agent;
+  readonly userdata: unknown;
+}
+
+/** `loop --profile v1`: a whole Ask-Loop. */
+export async function loopV1(flags: LoopFlags, terminal: Terminal, { agent, userdata }: V1Inputs): Promise<ExitCode> {
+  for (const flag of ['keys', 'log'] as const)
+    if (flags[flag] !== undefined)
+      throw new UsageError(`--${flag} belongs to --profile v3: v1 has no tokens and no decision log`);
+  const { clock, ids } = sourcesOf(flags);
+  const setup = await readSetup(flags);
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
+  const loop = new AskLoop({
+    executor: runtimeExecutor(runtime),
+    clock,
+    ids,
+    ceilings: flags.maxTurns === undefined ? {} : { maxTurns: flags.maxTurns },
+  });
+  const print = (lines: readonly string[]) => {
+    for (const line of lines) terminal.out.line(line);
+  };
+  const show = (event: V1LoopEvent) => {
+    if (event.type === 'decided') print([...explainV1Turn(event.record, event.decision, terminal.paintOut), '']);
+  };
+  const result = await loop.run({
+    agent,
+    userdata,
+    permitted: flags.oneTurn !== true,
+    signal: terminal.interrupt,
+    ...(flags.sid === undefined ? {} : { loopId: flags.sid }),
+    ...(flags.json ? {} : { onEvent: show }),
+  });
+  print(flags.json ? [JSON.stringify(toPublicV1Loop(result))] : explainV1End(result, terminal.paintOut));
+  return exitOfV1(result);
+}
+
+/** As for v3: 0 done, 10 aborted, 11 halted, and time, quotas, policy and cancellation as in a plain run. */
+function exitOfV1({ decision, error }: V1LoopResult): ExitCode {
+  if (decision === 'ABORT') return EXIT.abort;
+  if (decision === 'DONE') return exitOf(error);
+  const own = error !== null && ['timeout', 'quota', 'policy', 'cancelled'].includes(error.kind);
+  return own ? exitOf(error) : EXIT.halt;
+}
