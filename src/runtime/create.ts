@@ -1,28 +1,27 @@
 import { Sandbox, type SandboxOptions } from '../sandbox/index.ts';
-import { ConfigError } from '../wire/errors.ts';
+import { checkOptions, type KeysOf } from '../wire/options.ts';
 import { checkSettings, Runtime, type RuntimeSettings } from './runtime.ts';
 
 /** What a runtime is made of. */
 export type RuntimeOptions = RuntimeSettings & Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength'>;
 
-const KEYS: readonly string[] = [
-  'tools',
-  'policy',
-  'limits',
-  'audit',
-  'now',
-  'concurrency',
-  'maxWorkers',
-  'queueLength',
-] satisfies (keyof RuntimeOptions)[];
+const KEYS: KeysOf<RuntimeOptions> = {
+  tools: true,
+  policy: true,
+  limits: true,
+  audit: true,
+  now: true,
+  concurrency: true,
+  maxWorkers: true,
+  queueLength: true,
+};
 
 /**
  * Starts a runtime: its workers are ready when it resolves. Close it when done (`await using`, or `close()`). Rejects with
- * {@link ConfigError} (`ERR_CONFIG`) for options that cannot be used, before any process is started.
+ * `ConfigError` (`ERR_CONFIG`) for options that cannot be used, before any process is started.
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
-  for (const key of Object.keys(options))
-    if (!KEYS.includes(key)) throw new ConfigError(`unknown option '${key}' of the runtime; known are ${KEYS.join(', ')}`);
+  checkOptions('the options of the runtime', options, KEYS);
   const { concurrency, maxWorkers, queueLength, ...rest } = options;
   const settings = checkSettings(rest);
   const sandbox = await Sandbox.create({

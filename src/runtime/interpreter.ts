@@ -1,4 +1,5 @@
-import { currentTurn, type HostContext, type TurnContext } from '../context/index.ts';
+import { currentTurn, type HostContext } from '../context/index.ts';
+import { TurnContext } from '../context/turn.ts';
 import { checkLimits, type LimitOptions, tighten } from '../sandbox/index.ts';
 import {
   type AuditRecord,
@@ -10,12 +11,14 @@ import {
 } from '../tools/index.ts';
 import { encode } from '../wire/codec.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import { checkOptions, type KeysOf } from '../wire/options.ts';
 import type { Diagnostic, LimitValues, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { ValueError } from '../wire/values.ts';
 import { type ExecuteOptions, Fork } from './fork.ts';
 import { checkGlobalName } from './perform.ts';
 import type { SandboxPort } from './port.ts';
+import { checkSources } from './request.ts';
 
 /** A library cannot be loaded. `diagnostics` holds every syntax error; it is empty when something else is wrong. */
 export class LibraryError extends ConfigError {
@@ -40,6 +43,8 @@ export interface ForkOptions {
   readonly id?: string;
 }
 
+const FORK_KEYS: KeysOf<ForkOptions> = { turn: true, limits: true, tools: true, policy: true, id: true };
+
 /** What a runtime brings to its interpreters. */
 export interface RuntimeScope {
   readonly sandbox: SandboxPort;
@@ -51,6 +56,9 @@ export interface RuntimeScope {
   readonly nextId: () => string;
   readonly audit: ((record: AuditRecord) => void) | undefined;
 }
+
+/** How a run differs that has no source of its own to name. */
+type RunningOptions = Omit<ExecuteOptions, 'name'>;
 
 interface Library extends Source {
   readonly procedures: readonly string[];
@@ -119,7 +127,10 @@ export class Interpreter {
 
   /** A sandbox for one operation. Throws {@link ConfigError} (`ERR_CONFIG`) for limits, tools or a policy that cannot be. */
   fork(options: ForkOptions = {}): Fork {
+    checkOptions('the options of a fork', options, FORK_KEYS);
     const { sandbox, registry, limits, now, audit, nextId } = this.#runtime;
+    if (options.turn !== undefined && !(options.turn instanceof TurnContext))
+      throw new ConfigError('turn of a fork must be a TurnContext; make one with runtime.turn()');
     const own = options.policy === undefined ? [] : [new PolicyGuard(asPolicy(options.policy))];
     const forkId = options.id ?? nextId();
     const fixed = {
@@ -146,13 +157,13 @@ export class Interpreter {
   }
 
   /** Calls a procedure in a fork; `result` of the result is what it returned. Resolves and rejects as `Fork.perform`. */
-  async run(procedure: string, args: readonly unknown[] = [], options: ExecuteOptions = {}): Promise<RunResult> {
+  async run(procedure: string, args: readonly unknown[] = [], options: RunningOptions = {}): Promise<RunResult> {
     const tagged = args.map((arg, index) => toTagged(`argument ${index + 1} of ${procedure}`, arg));
     return this.fork().perform({ ...options, call: { name: procedure, args: tagged } });
   }
 
   /** Delivers an event to every handler of its name, each in a fork. Resolves and rejects as `Fork.perform`. */
-  async emitEvent(name: string, source: string, payload: unknown, options: ExecuteOptions = {}): Promise<RunResult> {
+  async emitEvent(name: string, source: string, payload: unknown, options: RunningOptions = {}): Promise<RunResult> {
     const event = { name, source, payload: toTagged(`the payload of '${name}'`, payload) };
     return this.fork().perform({ ...options, events: [event] });
   }
@@ -169,6 +180,7 @@ export class Interpreter {
 
   async #parse(source: Source): Promise<Library> {
     this.#mustBeOpen();
+    checkSources([source]);
     const { diagnostics, files } = await this.#runtime.sandbox.parse([source], this.#runtime.limits.sourceBytes);
     const [first] = diagnostics;
     if (first !== undefined) {

@@ -10,6 +10,7 @@ import { refusedResult } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
 import { ValueError } from '../wire/values.ts';
 import type { SandboxPort } from './port.ts';
+import { checkRequest } from './request.ts';
 
 /** One run, in wire form: values are tagged JSON. */
 export interface PerformRequest {
@@ -88,6 +89,7 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
 }
 
 function inputOf(scope: RunScope, request: PerformRequest): RunInput {
+  checkRequest(request);
   const {
     forkId,
     host,

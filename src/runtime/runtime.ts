@@ -12,11 +12,13 @@ import { rootTurn } from '../context/turn.ts';
 import { type LimitOptions, resolveLimits } from '../sandbox/index.ts';
 import { type AuditRecord, type Policy, type PolicyOptions, type ToolDefinition, ToolRegistry } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import { checkCallback, checkList, checkObject, checkOptions, type KeysOf } from '../wire/options.ts';
 import type { Diagnostic, LimitValues, ParsedFile, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import type { ExecuteOptions } from './fork.ts';
 import { asPolicy, Interpreter, type RuntimeScope, toTagged } from './interpreter.ts';
 import type { SandboxPort } from './port.ts';
+import { CALL_KEYS, checkSources, EVENT_KEYS } from './request.ts';
 
 /** What a runtime is made of, apart from its sandbox. */
 export interface RuntimeSettings {
@@ -36,6 +38,8 @@ export type Settings = Pick<RuntimeScope, 'registry' | 'policy' | 'limits' | 'au
 
 /** Throws {@link ConfigError} (`ERR_CONFIG`) for settings that cannot be used. */
 export function checkSettings({ tools = [], policy = {}, limits = {}, audit, now = Date.now }: RuntimeSettings): Settings {
+  checkCallback('audit', audit);
+  checkCallback('now', now);
   return {
     registry: new ToolRegistry(tools),
     policy: policy === null ? null : asPolicy(policy),
@@ -65,6 +69,22 @@ export interface RunOptions extends Omit<ExecuteOptions, 'globals'>, Interpreter
   readonly events?: readonly { readonly name: string; readonly source?: string; readonly payload?: unknown }[];
 }
 
+const INTERPRETER_KEYS: KeysOf<InterpreterOptions> = { host: true, actor: true };
+
+const RUN_KEYS: KeysOf<RunOptions> = {
+  ...INTERPRETER_KEYS,
+  lib: true,
+  name: true,
+  call: true,
+  globals: true,
+  events: true,
+  limits: true,
+  signal: true,
+  turn: true,
+  onOut: true,
+  onCall: true,
+};
+
 /** Runs scripts: owns the sandbox with its workers, the tools, the policy and the limits. Made by `createRuntime`. */
 export class Runtime implements AsyncDisposable {
   /** What every run gets at most. */
@@ -82,6 +102,7 @@ export class Runtime implements AsyncDisposable {
   /** A root interpreter with its own definitions, globals and call counters. Throws {@link ConfigError} for a bad host. */
   interpreter(options: InterpreterOptions = {}): Interpreter {
     this.#mustBeOpen();
+    checkOptions('the options of an interpreter', options, INTERPRETER_KEYS);
     return new Interpreter(this.#scope, hostOf(options));
   }
 
@@ -96,13 +117,20 @@ export class Runtime implements AsyncDisposable {
    * rejects with {@link ConfigError}, {@link RuntimeClosedError} and `BusyError`.
    */
   async run(source: string, options: RunOptions = {}): Promise<RunResult> {
+    checkOptions('the options of a run', options, RUN_KEYS);
     const { lib = [], name = 'src', call, globals = {}, events = [], host, actor, ...rest } = options;
     const interpreter = this.interpreter({ ...(host === undefined ? {} : { host }), ...(actor === undefined ? {} : { actor }) });
+    checkObject('globals', globals);
     for (const [key, value] of Object.entries(globals)) interpreter.setGlobal(key, value);
-    const libraries = (typeof lib === 'string' ? [lib] : lib).map((text, index) => ({
+    const texts = typeof lib === 'string' ? [lib] : lib;
+    checkList('lib', texts);
+    const libraries = texts.map((text, index) => ({
       name: index === 0 ? 'lib' : `lib${index + 1}`,
       text,
     }));
+    if (call !== undefined) checkOptions('call', call, CALL_KEYS);
+    checkList('events', events);
+    for (const event of events) checkOptions('an event', event, EVENT_KEYS);
     return interpreter.fork().perform({
       ...rest,
       sources: [...libraries, { name, text: source }],
@@ -122,6 +150,7 @@ export class Runtime implements AsyncDisposable {
     sources: readonly Source[],
   ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }> {
     this.#mustBeOpen();
+    checkSources(sources);
     return this.#scope.sandbox.parse(sources, this.limits.sourceBytes);
   }
 

@@ -1,4 +1,5 @@
 import { ConfigError } from '../wire/errors.ts';
+import { checkObject } from '../wire/options.ts';
 import type { LimitKey, LimitValues } from '../wire/protocol.ts';
 
 /** `count`: a bare number. `bytes`: `64MB`, powers of 1024. `ms`: `200ms`, `2s`, `1m`. */
@@ -213,6 +214,7 @@ export function defaultLimits(of: 'run' | 'turn'): LimitValues {
  * ignored) or above the hard maximum.
  */
 export function checkLimits(options: LimitOptions): LimitOptions {
+  checkObject('limits', options);
   for (const [key, value] of Object.entries(options)) {
     const limit = BY_KEY.get(key);
     if (limit === undefined) throw new ConfigError(`unknown limit '${key}'; known are ${[...BY_KEY.keys()].join(', ')}`);

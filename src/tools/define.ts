@@ -1,5 +1,6 @@
 import type { Actor, HostContext, Logger, TurnContext } from '../context/index.ts';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
+import { checkOptions, type KeysOf } from '../wire/options.ts';
 import type { CallSite } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 import { type ArgType, type ArgTypes, argTypeNames, coerce, isArgType } from './argtypes.ts';
@@ -118,15 +119,31 @@ export interface ToolDefinition {
   readonly run: (args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown;
 }
 
+const INIT_KEYS: KeysOf<ToolInit<ArgSpecs>> = {
+  name: true,
+  description: true,
+  args: true,
+  returns: true,
+  effects: true,
+  capabilities: true,
+  requiresTrust: true,
+  run: true,
+};
+const SPEC_KEYS: KeysOf<ArgSpec> = { name: true, type: true, description: true, required: true, default: true };
+
+/** So that nothing counts as checked which did not come through here. */
+const made = new WeakSet<object>();
+
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Checks and freezes a tool. Throws {@link ConfigError} (`ERR_CONFIG`) that names the tool and the field. */
 export function defineTool<const S extends ArgSpecs = readonly []>(init: ToolInit<S>): ToolDefinition {
+  checkOptions('a tool', init, INIT_KEYS);
   const name = checkToolName(init.name);
   if (typeof init.run !== 'function') throw new ConfigError(`${name}: run must be a function`);
   const effects = init.effects ?? 'write';
   if (!['none', 'read', 'write'].includes(effects)) throw new ConfigError(`${name}: effects must be none, read or write`);
-  return Object.freeze({
+  const tool = Object.freeze({
     name,
     canonicalName: canonicalName(name),
     description: init.description ?? '',
@@ -138,6 +155,14 @@ export function defineTool<const S extends ArgSpecs = readonly []>(init: ToolIni
     // The dispatcher calls `run` with exactly what `parameters` describe, and `ArgsOf<S>` is their type.
     run: init.run as ToolDefinition['run'],
   });
+  made.add(tool);
+  return tool;
+}
+
+/** Throws {@link ConfigError} (`ERR_CONFIG`) for what looks like a tool and was not made by {@link defineTool}. */
+export function checkTool(tool: ToolDefinition): ToolDefinition {
+  if (made.has(tool)) return tool;
+  throw new ConfigError('a tool must be made with defineTool, which checks it');
 }
 
 function parametersOf(tool: string, specs: ArgSpecs): readonly Parameter[] {
@@ -171,6 +196,7 @@ function schemaParameter(tool: string, name: string, schema: unknown): Parameter
 }
 
 function parameterOf(tool: string, spec: ArgSpec): Parameter {
+  checkOptions(`${tool}: an argument`, spec, SPEC_KEYS);
   const type = spec.type ?? 'any';
   if (!isArgType(type))
     throw new ConfigError(

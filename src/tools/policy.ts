@@ -1,4 +1,5 @@
 import { ConfigError } from '../wire/errors.ts';
+import { checkOptions, type KeysOf } from '../wire/options.ts';
 import { type Capability, capabilityText, matchesPattern, meets, parseCapability } from './capability.ts';
 import type { ToolDefinition } from './define.ts';
 import { canonicalName } from './names.ts';
@@ -22,7 +23,14 @@ export interface PolicyOptions {
   readonly onPolicyBreach?: 'error' | 'halt';
 }
 
-const KEYS: readonly string[] = ['context', 'allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBreach'];
+const KEYS: KeysOf<PolicyOptions> = {
+  context: true,
+  allow: true,
+  deny: true,
+  grants: true,
+  toolMaxCalls: true,
+  onPolicyBreach: true,
+};
 
 /** A checked, immutable policy (language.md 9.5–9.6). Counters are in {@link PolicyGuard}. */
 export class Policy {
@@ -35,8 +43,7 @@ export class Policy {
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown key and for a value of the wrong form. */
   constructor(options: PolicyOptions = {}) {
-    for (const key of Object.keys(options))
-      if (!KEYS.includes(key)) throw new ConfigError(`unknown key '${key}' in the policy; known are ${KEYS.join(', ')}`);
+    checkOptions('the policy', options, KEYS);
     this.context = oneOf('context', options.context ?? 'normal', ['config', 'normal', 'test']);
     this.allow = Object.freeze(texts('allow', options.allow));
     this.deny = Object.freeze(texts('deny', options.deny));

@@ -1,19 +1,21 @@
 import { ConfigError } from '../wire/errors.ts';
-import type { ToolDefinition } from './define.ts';
+import { checkList } from '../wire/options.ts';
+import { checkTool, type ToolDefinition } from './define.ts';
 import { canonicalName, nearest } from './names.ts';
 
 /** The tools of a runtime. Definitions are shared by everything that runs in it; who calls is the affair of a {@link ToolView}. */
 export class ToolRegistry {
   readonly #tools = new Map<string, ToolDefinition>();
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`) when the runtime already has a tool of that name; nothing is replaced. */
-  constructor(tools: Iterable<ToolDefinition> = []) {
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) when two have the same name, or one was not made by `defineTool`. */
+  constructor(tools: readonly ToolDefinition[] = []) {
+    checkList('tools', tools);
     for (const tool of tools) this.register(tool);
   }
 
-  /** Adds a tool for everything that runs from now on. Throws as the constructor does. */
+  /** Adds a tool for everything that runs from now on; nothing is replaced. Throws as the constructor does. */
   register(tool: ToolDefinition): void {
-    const taken = this.#tools.get(tool.canonicalName);
+    const taken = this.#tools.get(checkTool(tool).canonicalName);
     if (taken !== undefined) throw new ConfigError(`there is a tool ${taken.name} already`);
     this.#tools.set(tool.canonicalName, tool);
   }

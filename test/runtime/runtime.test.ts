@@ -15,6 +15,16 @@ import {
 } from '../../src/index.ts';
 import { type FakeProgram, fakeRuntime } from './fake.ts';
 
+/** As an application in plain JavaScript sees a runtime: nobody checks what it hands in. */
+interface Loose {
+  run(source: unknown, options?: unknown): unknown;
+  check(sources: unknown): unknown;
+  interpreter(options?: unknown): {
+    load(source: unknown): unknown;
+    fork(options?: unknown): { execute(source: unknown, options?: unknown): unknown; perform(request: unknown): unknown };
+  };
+}
+
 const nothing: FakeProgram = async () => undefined;
 const allow = { allow: ['*'] };
 
@@ -103,9 +113,56 @@ describe('misuse and state', () => {
     await expect((async () => misuse(runtime))()).rejects.toThrow(ConfigError);
   });
 
+  it.each<[string, string, (runtime: Loose) => unknown]>([
+    ['a run', "unknown key 'limit' in the options of a run", (runtime) => runtime.run('x', { limit: { cpuMs: 1 } })],
+    ['an interpreter', "unknown key 'hots' in the options of an interpreter", (runtime) => runtime.interpreter({ hots: 1 })],
+    ['a fork', "unknown key 'limit' in the options of a fork", (runtime) => runtime.interpreter().fork({ limit: {} })],
+    ['an execution', "unknown key 'signals'", (runtime) => runtime.interpreter().fork().execute('x', { signals: 1 })],
+    ['a request', "unknown key 'source'", (runtime) => runtime.interpreter().fork().perform({ source: [] })],
+    ['a call', "unknown key 'arg' in call", (runtime) => runtime.run('x', { call: { name: 'f', arg: [1] } })],
+    ['an event', "unknown key 'data' in an event", (runtime) => runtime.run('x', { events: [{ name: 'e', data: 1 }] })],
+  ])('an unknown key in %s is refused, never ignored', async (_what, message, misuse) => {
+    const { runtime, sandbox } = fakeRuntime(nothing);
+    await expect((async () => misuse(runtime))()).rejects.toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }));
+    await expect((async () => misuse(runtime))()).rejects.toThrow(message);
+    expect(sandbox.inputs).toEqual([]);
+  });
+
+  it.each<[string, (runtime: Loose) => unknown]>([
+    ['the text of a source must be a text, got number', (runtime) => runtime.run(5)],
+    ['the text of a source must be a text, got undefined', (runtime) => runtime.check([{ name: 'a', text: undefined }])],
+    ['sources must be a list, got string', (runtime) => runtime.check('x')],
+    ['the name of a source must be a text, got number', (runtime) => runtime.run('x', { name: 5 })],
+    ['the text of a source must be a text, got number', (runtime) => runtime.interpreter().load(5)],
+    ['lib must be a list, got number', (runtime) => runtime.run('x', { lib: 5 })],
+    ['call must be an object, got string', (runtime) => runtime.run('x', { call: 'f' })],
+    ['the name of call must be a text, got undefined', (runtime) => runtime.run('x', { call: {} })],
+    ['an event must be an object, got number', (runtime) => runtime.run('x', { events: [5] })],
+    ['globals must be an object, got null', (runtime) => runtime.run('x', { globals: null })],
+    ['limits must be an object, got null', (runtime) => runtime.run('x', { limits: null })],
+    ['signal must be an AbortSignal, got number', (runtime) => runtime.run('x', { signal: 5 })],
+    ['onOut must be a function, got number', (runtime) => runtime.run('x', { onOut: 5 })],
+    ['turn of a fork must be a TurnContext', (runtime) => runtime.interpreter().fork({ turn: {} })],
+    ['the options of a run must be an object, got null', (runtime) => runtime.run('x', null)],
+  ])('%s', async (message, misuse) => {
+    const { runtime, sandbox } = fakeRuntime(nothing);
+    await expect((async () => misuse(runtime))()).rejects.toThrow(
+      expect.objectContaining({ code: 'ERR_CONFIG', message: expect.stringContaining(message) }),
+    );
+    expect(sandbox.inputs).toEqual([]);
+  });
+
   it('options of a runtime are checked before any process is started', async () => {
     await expect(createRuntime({ launcherr: 1 } as never)).rejects.toThrow(
-      /unknown option 'launcherr' of the runtime; known are tools/,
+      /unknown key 'launcherr' in the options of the runtime; known are tools/,
+    );
+    await expect(createRuntime(null as never)).rejects.toThrow(/the options of the runtime must be an object, got null/);
+    await expect(createRuntime({ limits: null } as never)).rejects.toThrow(/limits must be an object, got null/);
+    await expect(createRuntime({ audit: 5 } as never)).rejects.toThrow(/audit must be a function, got number/);
+    await expect(createRuntime({ now: 5 } as never)).rejects.toThrow(/now must be a function, got number/);
+    await expect(createRuntime({ tools: 'x' } as never)).rejects.toThrow(/tools must be a list, got string/);
+    await expect(createRuntime({ tools: [{ name: 'tool.a.B', run: () => 1 }] } as never)).rejects.toThrow(
+      /a tool must be made with defineTool/,
     );
     await expect(createRuntime({ limits: { memoryBytes: 64 } })).rejects.toThrow(/memoryBytes must be at least/);
     await expect(createRuntime({ policy: { allow: 'x' } as never })).rejects.toThrow(ConfigError);

@@ -206,6 +206,13 @@ describe('defining a tool', () => {
     ['an unknown type', () => tool([{ name: 'a', type: 'integer' as ArgType }]), /unknown type 'integer'; known are any, string/],
     ['a default of the wrong type', () => tool([{ name: 'a', type: 'int', default: 'x' }]), /default of 'a' does not fit/],
     ['two arguments of one name', () => tool([{ name: 'a' }, { name: 'a' }]), /'a' is declared twice/],
+    [
+      'a misspelt demand for trust',
+      () => defineTool({ name: 'tool.a.b', requiresTrst: true, run } as never),
+      /unknown key 'requiresTrst' in a tool/,
+    ],
+    ['a misspelt field of an argument', () => tool([{ name: 'a', requird: false } as never]), /unknown key 'requird'/],
+    ['nothing at all', () => defineTool(undefined as never), /a tool must be an object, got undefined/],
     ['an argument name with a dash', () => tool([{ name: 'a-b' }]), /'a-b' is no argument name/],
     [
       'a required argument after an optional one',

@@ -1,0 +1,55 @@
+import { checkCallback, checkList, checkObject, checkOptions, checkSignal, checkText, type KeysOf } from '../wire/options.ts';
+import type { EventInput, Source } from '../wire/protocol.ts';
+import type { PerformRequest } from './perform.ts';
+
+const REQUEST_KEYS: KeysOf<PerformRequest> = {
+  sources: true,
+  call: true,
+  events: true,
+  globals: true,
+  limits: true,
+  signal: true,
+  turn: true,
+  onOut: true,
+  onCall: true,
+};
+const SOURCE_KEYS: KeysOf<Source> = { name: true, text: true };
+
+/** The keys of a call. */
+export const CALL_KEYS: KeysOf<NonNullable<PerformRequest['call']>> = { name: true, args: true };
+
+/** The keys of an event. */
+export const EVENT_KEYS: KeysOf<EventInput> = { name: true, source: true, payload: true };
+
+/** Throws `ConfigError` (`ERR_CONFIG`) for a request of the wrong form. Values, names of globals and limits are looked at where they are used. */
+export function checkRequest(request: PerformRequest): void {
+  checkOptions('the request of a run', request, REQUEST_KEYS);
+  const { sources = [], call, events = [], globals = {}, limits = {}, signal, onOut, onCall } = request;
+  checkSources(sources);
+  if (call !== undefined) {
+    checkOptions('call', call, CALL_KEYS);
+    checkText('the name of call', call.name);
+    checkList('the args of call', call.args);
+  }
+  checkList('events', events);
+  for (const event of events) {
+    checkOptions('an event', event, EVENT_KEYS);
+    checkText('the name of an event', event.name);
+    checkText('the source of an event', event.source);
+  }
+  checkObject('globals', globals);
+  checkObject('limits', limits);
+  checkSignal('signal', signal);
+  checkCallback('onOut', onOut);
+  checkCallback('onCall', onCall);
+}
+
+/** Throws `ConfigError` (`ERR_CONFIG`) unless these are sources; anything else would cost the worker that parses it. */
+export function checkSources(sources: readonly Source[]): void {
+  checkList('sources', sources);
+  for (const source of sources) {
+    checkOptions('a source', source, SOURCE_KEYS);
+    checkText('the name of a source', source.name);
+    checkText('the text of a source', source.text);
+  }
+}
