@@ -4,7 +4,20 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { filesBelow, ROOT } from './source.ts';
 
-const FOLDERS = ['.ci', 'bench', 'bin', 'docs', 'examples', 'grammar', 'schemas', 'scripts', 'src', 'stdlib-tools', 'test'];
+const FOLDERS = [
+  '.ci',
+  'bench',
+  'bin',
+  'conformance',
+  'docs',
+  'examples',
+  'grammar',
+  'schemas',
+  'scripts',
+  'src',
+  'stdlib-tools',
+  'test',
+];
 const TOP = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'package.json', 'package-lock.json', '.npmrc', 'biome.json'];
 
 describe('files that make sense on every machine', () => {

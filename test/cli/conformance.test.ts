@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { differenceOf } from '../../src/cli/kit/answer.ts';
@@ -8,6 +9,9 @@ import { requirements } from '../traceability/ids.ts';
 import { folder, linesOf, neuroscript } from './spawn.ts';
 
 const FOLDER = new URL('../../conformance/aeiou/', import.meta.url);
+const validate = new Ajv2020({ strict: true }).compile(
+  JSON.parse(readFileSync(new URL('../../schemas/conformance.schema.json', import.meta.url), 'utf8')),
+);
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const NODE = JSON.stringify(process.execPath);
 const OURS = `${NODE} ${JSON.stringify(BIN)} conformance --serve`;
@@ -43,6 +47,7 @@ describe('conformance', () => {
     const ended = await neuroscript(['conformance', '--impl', OURS, '--json']);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const report = JSON.parse(ended.stdout);
+    expect(validate(report), JSON.stringify(validate.errors)).toBe(true);
     expect(report).toMatchObject({ failed: 0, unsupported: 0, failures: [] });
     expect(report.implementation).toMatch(/^neuroscript-runtime \d/);
     expect(report.passed).toBe(readVectors(FOLDER).length);
@@ -101,7 +106,9 @@ describe('conformance', () => {
       '--json',
     ]);
     expect(ended.code).toBe(1);
-    const { passed, failures } = JSON.parse(ended.stdout);
+    const report = JSON.parse(ended.stdout);
+    expect(validate(report), JSON.stringify(validate.errors)).toBe(true);
+    const { passed, failures } = report;
     expect(passed).toBe(5);
     expect(failures).toMatchObject([{ file: 'digests.json', id: 'D0', why: expect.stringMatching(says) }]);
   });

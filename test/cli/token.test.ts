@@ -1,5 +1,6 @@
 import { chmodSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import {
   canonicalText,
@@ -14,6 +15,15 @@ import {
   tokenOf,
 } from '../aeiou/golden.ts';
 import { folder, linesOf, neuroscript } from './spawn.ts';
+
+const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true });
+const validate = ajv.compile(JSON.parse(readFileSync(new URL('../../schemas/token.schema.json', import.meta.url), 'utf8')));
+/** One JSON object of the published schema. */
+function valid(text: string) {
+  const value = JSON.parse(text);
+  expect(validate(value), JSON.stringify(validate.errors)).toBe(true);
+  return value;
+}
 
 const b64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 const KEYS = JSON.stringify({
@@ -46,7 +56,7 @@ describe('token inspect', () => {
   it('--json gives the payload, unauthenticated', async () => {
     const ended = await neuroscript(['token', 'inspect', '-', '--json'], { stdin: `${TOKENS.T1}\n` });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(ended.stdout)).toMatchObject({
+    expect(valid(ended.stdout)).toMatchObject({
       authenticated: false,
       ok: true,
       kind: 'LOOP',
@@ -56,7 +66,7 @@ describe('token inspect', () => {
       payload: { jti: '00000000-0000-4000-8000-000000000001', payload: { action: 'done' } },
     });
     const spaced = await neuroscript(['token', 'inspect', tokenOf(canonicalText({}).replace(',', ', ')), '--json']);
-    expect(JSON.parse(spaced.stdout)).toMatchObject({ canonical: false });
+    expect(valid(spaced.stdout)).toMatchObject({ canonical: false });
   });
 
   it('what is no token is exit 1, with the code; control characters stay out of the terminal', async () => {
@@ -65,7 +75,7 @@ describe('token inspect', () => {
     expect(ended.stdout).toMatch(/^ERR_TOKEN_PARSE: /);
     const json = await neuroscript(['token', 'inspect', 'x', '--json']);
     expect(json.code).toBe(1);
-    expect(JSON.parse(json.stdout)).toMatchObject({
+    expect(valid(json.stdout)).toMatchObject({
       authenticated: false,
       ok: false,
       code: 'ERR_TOKEN_PARSE',
@@ -83,7 +93,7 @@ describe('token verify', () => {
     expect(ended.stdout).toMatch(/^genuine\n {2}LOOP done, signed with ed25519-test-1\n/);
     expect(ended.stdout).toContain('not checked: whether it was used before');
     const json = await verify(TOKENS.T1, '--json');
-    expect(JSON.parse(json.stdout)).toMatchObject({ authenticated: true, ok: true, payload: { payload: { action: 'done' } } });
+    expect(valid(json.stdout)).toMatchObject({ authenticated: true, ok: true, payload: { payload: { action: 'done' } } });
   });
 
   it.each([
@@ -95,7 +105,7 @@ describe('token verify', () => {
   ])('%s is exit 1', async (_, flags, code, detail) => {
     const ended = await verify(TOKENS.T1, ...flags, '--json');
     expect(ended).toMatchObject({ code: 1, stderr: '' });
-    expect(JSON.parse(ended.stdout)).toMatchObject({ authenticated: false, ok: false, code, detail });
+    expect(valid(ended.stdout)).toMatchObject({ authenticated: false, ok: false, code, detail });
   });
 
   it('says which checks a rejected token passed, and shows the rest as claims', async () => {
@@ -141,6 +151,20 @@ describe('token verify', () => {
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(linesOf(ended.stderr)).toHaveLength(1);
     expect(ended.stderr).toMatch(says);
+  });
+});
+
+describe('the schema of tokens', () => {
+  it('refuses what neither command prints', () => {
+    const payload = JSON.parse(canonicalText({}));
+    expect(validate({ authenticated: true, ok: true, payload })).toBe(true);
+    for (const wrong of [
+      { authenticated: true, ok: false, code: 'ERR_TOKEN_TTL', detail: 'expired', message: 'm' },
+      { authenticated: true, ok: true, payload: { ...payload, payload: { action: 'halt' } } },
+      { authenticated: false, ok: true, payload },
+      { authenticated: false, ok: false, code: 'ERR_TOKEN_REPLAY', detail: 'replay', message: 'm' },
+    ])
+      expect(validate(wrong)).toBe(false);
   });
 });
 
