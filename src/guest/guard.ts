@@ -1,5 +1,6 @@
 import type { ErrorHandler } from '../../grammar/ast.ts';
 import { nsCodeName } from '../wire/codes.ts';
+import type { StackFrame } from '../wire/errors.ts';
 import type { Exec } from './context.ts';
 import { STEP_FUEL, textBytes, VALUE_BYTES } from './costs.ts';
 import { Failure } from './errors.ts';
@@ -8,6 +9,9 @@ import type { Machine } from './machine.ts';
 import { entryBytes, listBytes } from './memory.ts';
 import { Dict, List, type Value } from './values.ts';
 import { defineByName } from './variables.ts';
+
+/** How a command block is called in a stack. */
+export const COMMAND_FRAME = 'Command Block';
 
 /** An `on error` handler and the block it guards (P16). Its body is compiled after it is known to what it guards. */
 export class Guard {
@@ -111,10 +115,15 @@ function publish(machine: Machine, frame: Frame, failure: Failure): void {
     message,
     ...(source === null ? [] : [`  at ${source}:${line}:${column}`]),
     'Stack Trace:',
-    ...stack.map((at) => `  ${at.name} (defined at ${at.source}:${at.line}:${at.column})`),
+    ...stack.map(frameText),
   ].join('\n');
   machine.charge(textBytes(text.length));
   defineByName(frame, 'system_error_message', text);
+}
+
+/** A command block runs where it stands; everything else was defined there (language.md 6.11). */
+function frameText({ name, source, line, column }: StackFrame): string {
+  return `  ${name} (${name === COMMAND_FRAME ? '' : 'defined '}at ${source}:${line}:${column})`;
 }
 
 function record(machine: Machine, entries: readonly (readonly [string, Value])[]): Dict {

@@ -6,6 +6,7 @@ import { STEP_FUEL } from './costs.ts';
 import { codeOf, Failure, type FramePlace } from './errors.ts';
 import { Events, eventObject, type Registration } from './events.ts';
 import { Frame, rareOf, type Slot } from './frame.ts';
+import { COMMAND_FRAME } from './guard.ts';
 import { checkDepth, checkEvalDepth, invoke } from './invoke.ts';
 import type { Machine } from './machine.ts';
 import { Procedure } from './procedure.ts';
@@ -35,7 +36,7 @@ export class Program implements Linkage {
   commands(files: readonly SourceFile[]): void {
     const { machine } = this;
     const bodies: (Body & { readonly place: FramePlace })[] = files.flatMap((file) =>
-      file.commands.map((block) => ({ file, block: block.body, place: { name: 'Command Block', file, at: block.s } })),
+      file.commands.map((block) => ({ file, block: block.body, place: { name: COMMAND_FRAME, file, at: block.s } })),
     );
     const [first] = bodies;
     if (first === undefined) return;
