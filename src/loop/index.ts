@@ -22,4 +22,5 @@ export {
   type SessionStore,
 } from './store.ts';
 export { type Palette, plainPalette } from './text.ts';
+export * from './v1/index.ts';
 export { runTurn, type TurnHost, type TurnOutcome, type TurnRequest } from './turn.ts';
