@@ -23,6 +23,7 @@ export {
 export {
   type AnswerOptions,
   answerRequest,
+  type CheckOptions,
   createRuntime,
   type ExecuteOptions,
   type Fork,
@@ -77,11 +78,15 @@ export {
 export type { JournalEntry, JournalOutcome } from './wire/journal.ts';
 export type {
   CallSite,
+  CheckReport,
   Diagnostic,
   EventError,
   EventInput,
+  FormatReport,
+  FuelEstimate,
   LimitKey,
   LimitValues,
+  LintFinding,
   OutFrame,
   ParsedFile,
   Phase,

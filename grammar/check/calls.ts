@@ -21,7 +21,8 @@ export function checkCalls(files: readonly CheckedFile[], environment: Environme
 class CallChecker {
   private readonly report: Report;
   private readonly procedures: ReadonlyMap<string, readonly Procedure[]>;
-  private readonly tools: ReadonlyMap<string, ToolShape> | undefined;
+  private readonly tools: ReadonlyMap<string, ToolShape>;
+  private readonly complete: boolean;
   private readonly denied: ReadonlyMap<string, string>;
   /** Nearest names, by the unknown one: a program may have thousands of calls of one that is missing. */
   private readonly similar = new Map<string, string | undefined>();
@@ -29,7 +30,8 @@ class CallChecker {
   constructor(files: readonly CheckedFile[], environment: Environment, report: Report) {
     this.report = report;
     this.procedures = proceduresOf(files);
-    this.tools = environment.tools === undefined ? undefined : new Map(environment.tools.map((tool) => [tool.name, tool]));
+    this.tools = new Map((environment.tools ?? []).map((tool) => [tool.name, tool]));
+    this.complete = environment.complete ?? false;
     this.denied = new Map((environment.denied ?? []).map(({ name, reason }) => [name, reason]));
   }
 
@@ -65,8 +67,8 @@ class CallChecker {
   private toolCall(file: CheckedFile, expr: ToolCallExpr): void {
     const reason = this.denied.get(expr.name);
     const span = writtenName(file, expr);
-    const tool = this.tools?.get(expr.name);
-    if (this.tools !== undefined && tool === undefined) this.unknownTool(file, expr);
+    const tool = this.tools.get(expr.name);
+    if (this.complete && tool === undefined) this.unknownTool(file, expr);
     else if (reason !== undefined) {
       const fix = 'use another tool, or have the policy allow this one';
       this.report(file, lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` would be refused: ${reason}`, fix));
@@ -77,7 +79,7 @@ class CallChecker {
 
   private unknownTool(file: CheckedFile, expr: ToolCallExpr): void {
     const span = writtenName(file, expr);
-    const meant = this.nearest(expr.name, () => this.tools?.keys() ?? []);
+    const meant = this.nearest(expr.name, () => this.tools.keys());
     const fix = meant === undefined ? 'see what `neuroscript tools` lists' : `did you mean \`${meant}\`?`;
     const replaceable = meant !== undefined && span.e - span.s === expr.written.length;
     const edits: RawEdit[] = replaceable ? [{ ...span, text: meant }] : [];

@@ -20,8 +20,10 @@ export interface ToolShape {
 export interface Environment {
   /** Globals that the host defines, besides `self`. */
   readonly globals?: readonly string[];
-  /** Every tool that exists; absent when the catalogue is not known, and then no tool is unknown. */
+  /** The tools that are known. */
   readonly tools?: readonly ToolShape[];
+  /** Whether there are no tools but `tools`; otherwise no tool is reported as unknown. */
+  readonly complete?: boolean;
   /** Tools that the policy would refuse, by canonical name, and why. */
   readonly denied?: readonly { readonly name: string; readonly reason: string }[];
 }

@@ -139,13 +139,12 @@ function resumed(endings: Endings): Point | undefined {
 
 /** The dearest way to any end, errors included. */
 function worst(endings: Endings): Cost {
-  let [most, bytes, least] = [0, 0, Number.POSITIVE_INFINITY];
-  for (const [, point] of endings.all()) {
-    most = Math.max(most, point.most);
-    bytes = Math.max(bytes, point.bytes);
-    least = Math.min(least, point.least);
-  }
-  return { most, bytes, least };
+  const points = [...endings.all()].map(([, point]) => point);
+  return {
+    least: Math.min(...points.map(({ least }) => least)),
+    most: Math.max(...points.map(({ most }) => most)),
+    bytes: Math.max(...points.map(({ bytes }) => bytes)),
+  };
 }
 
 function total(session: Session, endings: Endings, at: Span): Cost {
@@ -165,16 +164,12 @@ function bounded(
   session.begin(file);
   const cost = attempt(run);
   const own = { kind, name, file: file.name, ...positionAt(file.lines, at.s) };
-  if (cost !== undefined && cost.most !== Number.POSITIVE_INFINITY)
-    return { ...own, least: cost.least, most: cost.most, because: null };
-  const cause: Cause = (cost === undefined ? undefined : session.cause) ?? {
-    file,
-    message: 'it is too large to be followed',
-    s: at.s,
-    e: at.e,
-  };
+  const least = Math.min(cost?.least ?? 0, Number.MAX_SAFE_INTEGER);
+  if (cost !== undefined && cost.most <= Number.MAX_SAFE_INTEGER) return { ...own, least, most: cost.most, because: null };
+  const message = cost === undefined ? 'it is too large to be followed' : 'the bound is too large to be counted';
+  const cause: Cause = (cost === undefined ? undefined : session.cause) ?? { file, message, s: at.s, e: at.e };
   const because = { message: cause.message, file: cause.file.name, ...positionAt(cause.file.lines, cause.s) };
-  return { ...own, least: cost?.least ?? 0, most: null, because };
+  return { ...own, least, most: null, because };
 }
 
 function attempt(run: () => Cost): Cost | undefined {

@@ -71,7 +71,7 @@ export function either(a: Point | undefined, b: Point): Point {
 
 /**
  * How a statement or block can end, and where one is then. `error`: no handler has seen it yet. `offered`: an error that
- * handler `guard` has let pass. `far`: a `break` or `continue` of handler `guard`, on its way to that handler's block.
+ * handler `guard` has let pass. `stopped`: a limit ended the run in a loop that may never end by itself. `far`: a `break` or `continue` of handler `guard`, on its way to that handler's block.
  */
 export type Ending =
   | 'normal'
@@ -79,6 +79,7 @@ export type Ending =
   | 'continue'
   | 'return'
   | 'error'
+  | 'stopped'
   | `offered ${number}`
   | `far ${'break' | 'continue'} ${number}`;
 

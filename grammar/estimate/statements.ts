@@ -253,6 +253,7 @@ class Follower {
     }
     const why = certain ? 'this `while` runs too often to be followed' : 'nothing tells how often this `while` runs';
     const most = this.session.unbounded(why, stmt.cond);
+    endings.add('stopped', { ...here, most: here.most + most });
     const state = here.state.without(changedIn(stmt.body, place.guard));
     this.pass(stmt, { ...here, state, most: here.most + most }, place, endings);
     return endings;

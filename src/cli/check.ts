@@ -1,71 +1,120 @@
 import type { Command } from 'commander';
 import { createRuntime } from '../runtime/index.ts';
 import { LIMITS } from '../sandbox/limits.ts';
-import type { Diagnostic, ParsedFile } from '../wire/protocol.ts';
+import type { CheckReport, Diagnostic, FuelEstimate, LintFinding, ParsedFile } from '../wire/protocol.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { readSources } from './input.ts';
-import { renderDiagnostic, SYNTAX } from './render.ts';
+import { repeatable } from './options.ts';
+import { renderDiagnostic, renderFinding, type SourceTexts, SYNTAX } from './render.ts';
+import { readSetup, type SetupFlags } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 
-interface CheckFlags {
+interface CheckFlags extends SetupFlags {
   readonly json?: true;
+  readonly cost?: true;
+  readonly strict?: true;
+  readonly global?: readonly string[];
 }
+
+const DETAILS = `
+All FILEs are looked at as one program, as 'run FILE…' would run them. Without --tools and --policy nothing is said about
+which tools there are. 'neuroscript explain CODE' shows what a finding means.
+
+Exits 3 when there is an error, with --strict also when there is a warning.
+`;
 
 /** `check FILE…`: reads programs without running them. */
 export function addCheck(program: Command, execute: Execute): void {
   program
     .command('check')
     .summary('look for mistakes without running anything')
-    .description('Parses programs without running them and shows every syntax error. Exits 3 when there is one.')
+    .description('Shows syntax errors, likely mistakes, and how much fuel each block takes, without running anything.')
     .argument('<files...>', "program files; '-' is standard input")
+    .option('--tools <FILE>', 'tools file (YAML): calls of other tools, and wrong counts of arguments, are errors')
+    .option('--policy <FILE>', 'policy file (YAML): calls that it refuses are errors')
+    .option(
+      '--global <NAME>',
+      'a global that the program will find (repeatable)',
+      repeatable((name) => name),
+    )
+    .option('--strict', 'warnings fail too')
     .option('--json', 'print the findings as a JSON list')
+    .option('--cost', 'with --json: print an object instead, with the findings and the fuel of each block')
+    .addHelpText('after', DETAILS)
     .action((files: string[], flags: CheckFlags) => execute((terminal) => check(files, flags, terminal)));
 }
 
-async function check(files: readonly string[], flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
+async function check(names: readonly string[], flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
+  const { tools, policy } = await readSetup(flags);
   const sourceBytes = LIMITS.find((limit) => limit.key === 'sourceBytes')?.max ?? 0;
-  const sources = await readSources(files, sourceBytes, () => terminal.stdin);
-  await using runtime = await createRuntime({ concurrency: 1 });
-  const found = await runtime.check(sources);
-  if (flags.json) terminal.out.line(JSON.stringify(found.diagnostics.map(toFinding), null, 2));
-  else {
-    const texts = new Map(sources.map((source) => [source.name, source.text]));
-    for (const one of found.diagnostics) {
-      for (const line of renderDiagnostic(one, SYNTAX, texts, terminal.paintErr)) terminal.err.line(line);
-    }
-    for (const file of found.files) terminal.out.line(summary(file));
-  }
-  return found.diagnostics.length === 0 ? EXIT.ok : EXIT.syntax;
+  const sources = await readSources(names, sourceBytes, () => terminal.stdin);
+  await using runtime = await createRuntime({ tools, policy, concurrency: 1 });
+  const report = await runtime.check(sources, {
+    globals: flags.global ?? [],
+    tools: flags.tools === undefined ? 'any' : 'registered',
+    policy: flags.tools !== undefined || flags.policy !== undefined,
+  });
+  if (flags.json) terminal.out.line(JSON.stringify(toJson(report, flags.cost === true), null, 2));
+  else show(report, new Map(sources.map((source) => [source.name, source.text])), terminal);
+  const fails = ({ severity }: LintFinding) => severity === 'error' || (flags.strict === true && severity === 'warning');
+  return report.diagnostics.length > 0 || report.findings.some(fails) ? EXIT.syntax : EXIT.ok;
 }
 
-/** One element of `check --json` (DESIGN 5). */
-interface Finding {
-  readonly code: string;
-  readonly severity: 'error';
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  readonly endLine: number;
-  readonly endColumn: number;
-  readonly message: string;
-  /** What to write instead, in words. */
-  readonly fix?: string;
+/** One element of `check --json` (DESIGN 5): as the linter has it, but a syntax error may come without a fix. */
+interface JsonFinding extends Omit<LintFinding, 'fix'> {
+  readonly fix?: LintFinding['fix'];
 }
 
-function toFinding(found: Diagnostic): Finding {
+function toJson({ diagnostics, findings, estimates }: CheckReport, cost: boolean): unknown {
+  const all: readonly JsonFinding[] = [...diagnostics.map(syntaxFinding), ...findings];
+  return cost ? { findings: all, cost: estimates } : all;
+}
+
+function syntaxFinding(found: Diagnostic): JsonFinding {
   const { file, line, column, endLine, endColumn, message, hint } = found;
-  const finding: Finding = { code: SYNTAX, severity: 'error', file, line, column, endLine, endColumn, message };
-  return hint === undefined ? finding : { ...finding, fix: hint };
+  const fix = hint === undefined ? {} : { fix: { message: hint, edits: [] } };
+  return { code: SYNTAX, severity: 'error', file, line, column, endLine, endColumn, message, ...fix };
 }
 
-function summary(file: ParsedFile): string {
+function show(
+  { diagnostics, files, findings, estimates }: CheckReport,
+  texts: SourceTexts,
+  { out, err, paintErr }: Terminal,
+): void {
+  const lines = [
+    ...diagnostics.flatMap((one) => renderDiagnostic(one, SYNTAX, texts, paintErr)),
+    ...findings.flatMap((one) => renderFinding(one, texts, paintErr)),
+  ];
+  for (const line of lines) err.line(line);
+  for (const file of files) {
+    out.line(summary(file, findings));
+    for (const one of estimates) if (one.file === file.name) out.line(`  ${cost(one)}`);
+  }
+}
+
+function summary(file: ParsedFile, findings: readonly LintFinding[]): string {
   const count = (number: number, thing: string) => (number === 0 ? [] : [`${number} ${thing}${number === 1 ? '' : 's'}`]);
   const parts = [
     ...count(file.commandBlocks, 'command block'),
     ...count(file.procedures.length, 'procedure'),
     ...count(file.events, 'event handler'),
   ];
+  const own = findings.filter((found) => found.file === file.name);
+  const found = (['error', 'warning', 'info'] as const).flatMap((severity) =>
+    count(own.filter((one) => one.severity === severity).length, severity === 'info' ? 'remark' : severity),
+  );
   const tools = file.tools.length === 0 ? '' : `; calls ${file.tools.join(', ')}`;
-  return printable(`${file.name}: no mistakes found (${parts.length === 0 ? 'nothing to run' : parts.join(', ')}${tools})`);
+  const verdict = found.length === 0 ? 'no mistakes found' : found.join(', ');
+  return printable(`${file.name}: ${verdict} (${parts.length === 0 ? 'nothing to run' : parts.join(', ')}${tools})`);
+}
+
+const WORDS = { command: 'command block', procedure: 'procedure', event: 'event handler' } as const;
+
+function cost({ kind, name, file, line, least, most, because }: FuelEstimate): string {
+  const what = `${WORDS[kind]}${name === '' ? '' : ` ${name}`} in line ${line}`;
+  const fuel = (amount: number) => amount.toLocaleString('en-US');
+  if (most !== null) return printable(`${what}: ${least === most ? fuel(most) : `${fuel(least)} to ${fuel(most)}`} fuel`);
+  const place = because === null ? '' : because.file === file ? ` (line ${because.line})` : ` (${because.file}:${because.line})`;
+  return printable(`${what}: ${fuel(least)} fuel or more, without a bound: ${because?.message ?? ''}${place}`);
 }

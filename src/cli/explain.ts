@@ -8,6 +8,7 @@ import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 
 const PAGES = new URL('docs/errors/', PACKAGE);
+const LINTS = new URL('docs/lints.md', PACKAGE);
 
 /** `explain CODE`: shows the page of an error code. */
 export function addExplain(program: Command, execute: Execute): void {
@@ -20,7 +21,9 @@ export function addExplain(program: Command, execute: Execute): void {
 }
 
 async function explain(asked: string | undefined, terminal: Terminal): Promise<ExitCode> {
-  const codes = (await readdir(PAGES)).flatMap((name) => /^((?:NS|ERR_|LINT_)\w+)\.md$/.exec(name)?.[1] ?? []).sort(byNumber);
+  const lints = await lintSections();
+  const pages = (await readdir(PAGES)).flatMap((name) => /^((?:NS|ERR_|LINT_)\w+)\.md$/.exec(name)?.[1] ?? []);
+  const codes = [...pages, ...lints.keys()].sort(byNumber);
   if (asked === undefined) {
     for (const code of codes) terminal.out.line(code);
     return EXIT.ok;
@@ -33,8 +36,14 @@ async function explain(asked: string | undefined, terminal: Terminal): Promise<E
       `there is no error code '${printable(asked)}'; ${near === null ? "'neuroscript explain' lists all" : `did you mean ${near}?`}`,
     );
   }
-  terminal.out.line((await readFile(new URL(`${code}.md`, PAGES), 'utf8')).trimEnd());
+  terminal.out.line((lints.get(code) ?? (await readFile(new URL(`${code}.md`, PAGES), 'utf8'))).trimEnd());
   return EXIT.ok;
+}
+
+/** What `check` says has no pages of its own: all of it stands on one, a section for each code. */
+async function lintSections(): Promise<ReadonlyMap<string, string>> {
+  const sections = (await readFile(LINTS, 'utf8')).split(/^##(?= LINT_)/m).slice(1);
+  return new Map(sections.map((text) => [/LINT_\w+/.exec(text)?.[0] ?? '', `#${text}`]));
 }
 
 function byNumber(a: string, b: string): number {

@@ -1,6 +1,6 @@
 import { LIMITS } from '../sandbox/limits.ts';
 import type { ErrorInfo, StackFrame } from '../wire/errors.ts';
-import type { Diagnostic } from '../wire/protocol.ts';
+import type { Diagnostic, LintFinding } from '../wire/protocol.ts';
 import { type Paint, printable } from './text.ts';
 import { amount, quantity } from './units.ts';
 
@@ -39,16 +39,25 @@ export function renderDiagnostic(found: Diagnostic, code: string, sources: Sourc
   return lines;
 }
 
+/** A finding of the linter, in the same form, with how bad it is and what to write instead. */
+export function renderFinding(found: LintFinding, sources: SourceTexts, paint: Paint): string[] {
+  const { severity, line, column, endLine, endColumn, message, code, fix } = found;
+  const tint = severity === 'error' ? paint.red : severity === 'warning' ? paint.yellow : paint.dim;
+  const lines = [headline(found, `${severity}: ${message}`, code, paint, tint)];
+  lines.push(...excerpt(sources.get(found.file), line, column, endLine === line ? endColumn - 1 : column, paint));
+  return fix.message === '' ? lines : [...lines, `  hint: ${printable(fix.message)}`];
+}
+
 interface Place {
   readonly file: string;
   readonly line: number;
   readonly column: number | null;
 }
 
-function headline(place: Place | null, message: string, code: string, paint: Paint): string {
+function headline(place: Place | null, message: string, code: string, paint: Paint, tint = paint.red): string {
   const at =
     place === null ? 'neuroscript' : `${printable(place.file)}:${place.line}${place.column === null ? '' : `:${place.column}`}`;
-  return `${paint.bold(`${at}:`)} ${paint.red(printable(message))} ${paint.dim(`(${code})`)}`;
+  return `${paint.bold(`${at}:`)} ${tint(printable(message))} ${paint.dim(`(${code})`)}`;
 }
 
 function renderLimit(error: ErrorInfo): string | null {

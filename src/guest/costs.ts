@@ -58,6 +58,9 @@ export const VALUE_BYTES = {
   slot: { amount: 24, per: 'variable of a running procedure, event handler or command block' },
 } as const satisfies Record<string, Cost>;
 
+/** Below this many bytes memory is never recounted. */
+export const CENSUS_FLOOR = 1024 * 1024;
+
 /** Fuel between two looks at the clocks, at most (a single large operation on data may take more). */
 export const METER_INTERVAL = 4096;
 

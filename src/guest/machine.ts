@@ -2,7 +2,7 @@ import type { NsCodeName } from '../wire/codes.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { GuestInput, LimitKey, LimitValues } from '../wire/protocol.ts';
 import { CodePoints } from './codepoints.ts';
-import { MAX_TEXT_UNITS, METER_INTERVAL, STEP_FUEL, textBytes, VALUE_BYTES } from './costs.ts';
+import { CENSUS_FLOOR, MAX_TEXT_UNITS, METER_INTERVAL, STEP_FUEL, textBytes, VALUE_BYTES } from './costs.ts';
 import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.ts';
 import type { Frame } from './frame.ts';
 import { countLive } from './memory.ts';
@@ -18,9 +18,6 @@ export interface Ports {
 
 /** What a run is told about itself. */
 export type Settings = Pick<GuestInput, 'limits' | 'turn' | 'forkId' | 'stdin'>;
-
-/** Below this many bytes memory is never recounted. */
-const CENSUS_FLOOR = 1024 * 1024;
 
 /**
  * The state of one run that everything shares: the fuel and memory meters, the running frame, the place of the current

@@ -1,5 +1,6 @@
 /** What other parts may use of the runtime. */
 export { type AnswerOptions, answerRequest } from './answer.ts';
+export type { CheckOptions } from './catalogue.ts';
 export { createRuntime, type RuntimeOptions } from './create.ts';
 export type { ExecuteOptions, Fork } from './fork.ts';
 export { type ForkOptions, type Interpreter, LibraryError } from './interpreter.ts';

@@ -13,8 +13,9 @@ import { type LimitOptions, resolveLimits } from '../sandbox/index.ts';
 import { type AuditRecord, type Policy, type PolicyOptions, type ToolDefinition, ToolRegistry } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { checkCallback, checkList, checkObject, checkOptions, type KeysOf } from '../wire/options.ts';
-import type { Diagnostic, LimitValues, ParsedFile, Source } from '../wire/protocol.ts';
+import type { CheckReport, FormatReport, LimitValues, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
+import { type CheckOptions, surroundings } from './catalogue.ts';
 import type { ExecuteOptions } from './fork.ts';
 import { asPolicy, Interpreter, type RuntimeScope, toTagged } from './interpreter.ts';
 import type { SandboxPort } from './port.ts';
@@ -145,13 +146,26 @@ export class Runtime implements AsyncDisposable {
     });
   }
 
-  /** Parses without running: every syntax error, and of each file that has none what it defines and which tools it calls. */
-  async check(
-    sources: readonly Source[],
-  ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }> {
+  /**
+   * Looks for mistakes without running anything, in sources that would run together: every syntax error; when there is
+   * none, what the linter says, and how much fuel each block takes. Of each file that parses also what it defines and which
+   * tools it calls. Rejects with `ERR_TIMEOUT` or `ERR_WORKER` for a source that brings the parser down.
+   */
+  async check(sources: readonly Source[], options: CheckOptions = {}): Promise<CheckReport> {
     this.#mustBeOpen();
     checkSources(sources);
-    return this.#scope.sandbox.parse(sources, this.limits.sourceBytes);
+    const { sandbox, registry, policy } = this.#scope;
+    const { sourceBytes } = this.limits;
+    // The policy is the host's; the worker only learns what it says about the tools that are called.
+    const called = (await sandbox.parse(sources, sourceBytes)).files.flatMap(({ tools }) => tools);
+    return sandbox.check(sources, sourceBytes, surroundings(options, registry, policy, called));
+  }
+
+  /** Gives a source its canonical layout; what has syntax errors is left alone. Rejects as {@link check}. */
+  async format(source: Source): Promise<FormatReport> {
+    this.#mustBeOpen();
+    checkSources([source]);
+    return this.#scope.sandbox.format(source, this.limits.sourceBytes);
   }
 
   /** Cancels what is running and ends the workers. Idempotent. */

@@ -1,17 +1,23 @@
 import { type ErrorInfo, type ErrorKind, type StackFrame, WireError } from '../wire/errors.ts';
 import { parseFrame } from '../wire/frames.ts';
-import type {
-  CallSite,
-  Diagnostic,
-  EventError,
-  GuestResult,
-  ParsedFile,
-  Phase,
-  TaggedJson,
-  Usage,
-  Whisper,
-  WorkerFrame,
-} from '../wire/protocol.ts';
+import type { CallSite, EventError, GuestResult, Phase, Usage, Whisper, WorkerFrame } from '../wire/protocol.ts';
+
+import {
+  amount,
+  boolean,
+  count,
+  type Fields,
+  integer,
+  list,
+  oneOf,
+  orNull,
+  type Reader,
+  record,
+  string,
+  tagged,
+  wrong,
+} from './fields.ts';
+import { diagnostic, finding, fuelEstimate, parsedFile } from './report.ts';
 
 /**
  * The worker is untrusted: every frame it sends is read field by field into a new object, so that nothing but what is
@@ -70,15 +76,28 @@ export function readWorkerFrame(text: string): WorkerFrame {
         diagnostics: list(frame['diagnostics'], 'diagnostics', diagnostic),
         files: list(frame['files'], 'files', parsedFile),
       };
+    case 'checked':
+      return {
+        t,
+        id: count(frame['id'], 'id'),
+        diagnostics: list(frame['diagnostics'], 'diagnostics', diagnostic),
+        files: list(frame['files'], 'files', parsedFile),
+        findings: list(frame['findings'], 'findings', finding),
+        estimates: list(frame['estimates'], 'estimates', fuelEstimate),
+      };
+    case 'formatted':
+      return {
+        t,
+        id: count(frame['id'], 'id'),
+        text: orNull(frame['text'], 'text', string),
+        diagnostics: list(frame['diagnostics'], 'diagnostics', diagnostic),
+      };
     case 'fatal':
       return { t, message: string(frame['message'], 'message') };
     default:
       throw new WireError(`a frame of the unknown type ${JSON.stringify(t)?.slice(0, 40)}`);
   }
 }
-
-type Fields = Readonly<Record<string, unknown>>;
-type Reader<T> = (value: unknown, path: string) => T;
 
 const KINDS: ReadonlySet<unknown> = new Set<ErrorKind>([
   'syntax',
@@ -91,7 +110,6 @@ const KINDS: ReadonlySet<unknown> = new Set<ErrorKind>([
   'internal',
 ]);
 const PHASES: ReadonlySet<unknown> = new Set<Phase>(['request', 'parse', 'load', 'exec', 'call', 'events']);
-const FILE_KINDS: ReadonlySet<unknown> = new Set<ParsedFile['kind']>(['library', 'commands', 'empty']);
 const CODE = /^(?:NS\d{1,10}|ERR_[A-Z_]{1,40})$/;
 
 function out(frame: Fields): WorkerFrame {
@@ -185,80 +203,3 @@ const stackFrame: Reader<StackFrame> = (value, path) => {
     column: count(column, `${path}.column`),
   };
 };
-
-const diagnostic: Reader<Diagnostic> = (value, path) => {
-  const fields = record(value, path);
-  const { hint } = fields;
-  return {
-    file: string(fields['file'], `${path}.file`),
-    s: count(fields['s'], `${path}.s`),
-    e: count(fields['e'], `${path}.e`),
-    line: count(fields['line'], `${path}.line`),
-    column: count(fields['column'], `${path}.column`),
-    endLine: count(fields['endLine'], `${path}.endLine`),
-    endColumn: count(fields['endColumn'], `${path}.endColumn`),
-    message: string(fields['message'], `${path}.message`),
-    ...(hint === undefined ? {} : { hint: string(hint, `${path}.hint`) }),
-  };
-};
-
-const parsedFile: Reader<ParsedFile> = (value, path) => {
-  const fields = record(value, path);
-  return {
-    name: string(fields['name'], `${path}.name`),
-    kind: oneOf<ParsedFile['kind']>(FILE_KINDS, fields['kind'], `${path}.kind`),
-    commandBlocks: count(fields['commandBlocks'], `${path}.commandBlocks`),
-    procedures: list(fields['procedures'], `${path}.procedures`, string),
-    events: count(fields['events'], `${path}.events`),
-    tools: list(fields['tools'], `${path}.tools`, string),
-  };
-};
-
-function wrong(path: string, expected: string): never {
-  throw new WireError(`the worker's ${path} is not ${expected}`);
-}
-
-function record(value: unknown, path: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) wrong(path, 'an object');
-  return value as Fields;
-}
-
-function list<T>(value: unknown, path: string, read: Reader<T>): readonly T[] {
-  if (!Array.isArray(value)) wrong(path, 'a list');
-  return value.map((item: unknown, index) => read(item, `${path}[${index}]`));
-}
-
-function string(value: unknown, path: string): string {
-  return typeof value === 'string' ? value : wrong(path, 'a string');
-}
-
-function boolean(value: unknown, path: string): boolean {
-  return typeof value === 'boolean' ? value : wrong(path, 'a boolean');
-}
-
-function integer(value: unknown, path: string): number {
-  return Number.isSafeInteger(value) ? (value as number) : wrong(path, 'a whole number');
-}
-
-function count(value: unknown, path: string): number {
-  const number = integer(value, path);
-  return number >= 0 ? number : wrong(path, 'a count');
-}
-
-/** JSON knows no NaN and no infinities, but a literal may overflow to one. */
-function amount(value: unknown, path: string): number {
-  return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY ? value : wrong(path, 'an amount');
-}
-
-function orNull<T>(value: unknown, path: string, read: Reader<T>): T | null {
-  return value === null ? null : read(value, path);
-}
-
-function oneOf<T>(set: ReadonlySet<unknown>, value: unknown, path: string): T {
-  return set.has(value) ? (value as T) : wrong(path, `one of ${[...set].join(', ')}`);
-}
-
-/** What came out of the JSON parser is tagged JSON as far as its shape goes; tags are for the codec to check. */
-function tagged(value: unknown, path: string): TaggedJson {
-  return value === undefined ? wrong(path, 'there') : (value as TaggedJson);
-}

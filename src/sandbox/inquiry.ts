@@ -1,6 +1,15 @@
 import { NeuroScriptError, WireError } from '../wire/errors.ts';
 import { MAX_FRAME_BYTES } from '../wire/frames.ts';
-import type { Diagnostic, ParsedFile, Source, WorkerFrame } from '../wire/protocol.ts';
+import type {
+  CheckEnvironment,
+  CheckReport,
+  Diagnostic,
+  FormatReport,
+  HostFrame,
+  ParsedFile,
+  Source,
+  WorkerFrame,
+} from '../wire/protocol.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
 /** What a worker found in sources without running them. */
@@ -9,31 +18,78 @@ export interface ParseOutcome {
   readonly files: readonly ParsedFile[];
 }
 
+/** A question to a worker that runs nothing: how it is asked, and which frame answers it. */
+export interface Question<Answer> {
+  frame(id: number): HostFrame;
+  /** The answer in a frame; undefined when the frame is no answer to this question. */
+  answer(frame: WorkerFrame): Answer | undefined;
+}
+
+/** Which procedures, events and tools there are in some sources. */
+export function parseQuestion(sources: readonly Source[], sourceBytes: number): Question<ParseOutcome> {
+  return {
+    frame: (id) => ({ t: 'parse', id, sources, sourceBytes }),
+    answer: (frame) => (frame.t === 'parsed' ? { diagnostics: frame.diagnostics, files: frame.files } : undefined),
+  };
+}
+
+/** What is wrong with sources that run together, and what they cost. */
+export function checkQuestion(
+  sources: readonly Source[],
+  sourceBytes: number,
+  environment: CheckEnvironment,
+): Question<CheckReport> {
+  return {
+    frame: (id) => ({ t: 'check', id, sources, sourceBytes, environment }),
+    answer: (frame) => {
+      if (frame.t !== 'checked') return undefined;
+      const { diagnostics, files, findings, estimates } = frame;
+      return { diagnostics, files, findings, estimates };
+    },
+  };
+}
+
+/** How a source looks in its canonical layout. */
+export function formatQuestion(source: Source, sourceBytes: number): Question<FormatReport> {
+  return {
+    frame: (id) => ({ t: 'format', id, source, sourceBytes }),
+    answer: (frame) => (frame.t === 'formatted' ? { text: frame.text, diagnostics: frame.diagnostics } : undefined),
+  };
+}
+
 /** For all files of one request together. */
 const PARSE_MS = 30_000;
 
-/** Parses sources in a worker. */
-export class Inquiry implements WorkerTask {
+/** Puts one question to a worker. */
+export class Inquiry<Answer> implements WorkerTask {
   readonly #worker: WorkerProcess;
   readonly #id: number;
-  readonly #settle: PromiseWithResolvers<ParseOutcome>;
+  readonly #question: Question<Answer>;
+  readonly #settle: PromiseWithResolvers<Answer>;
   readonly #onEnd: () => void;
   #late = false;
   #timer: NodeJS.Timeout | undefined;
 
   /** `settle` is rejected with `ERR_TIMEOUT` or `ERR_WORKER` when the worker has no answer; `onEnd` is called once. */
-  constructor(worker: WorkerProcess, id: number, settle: PromiseWithResolvers<ParseOutcome>, onEnd: () => void) {
+  constructor(
+    worker: WorkerProcess,
+    id: number,
+    question: Question<Answer>,
+    settle: PromiseWithResolvers<Answer>,
+    onEnd: () => void,
+  ) {
     this.#worker = worker;
     this.#id = id;
+    this.#question = question;
     this.#settle = settle;
     this.#onEnd = onEnd;
   }
 
   /** Throws, without having begun, when the sources cannot be sent. */
-  begin(sources: readonly Source[], sourceBytes: number): void {
+  begin(): void {
     this.#worker.assign(this, MAX_FRAME_BYTES);
     try {
-      this.#worker.send({ t: 'parse', id: this.#id, sources, sourceBytes });
+      this.#worker.send(this.#question.frame(this.#id));
     } catch (error) {
       this.#worker.free();
       throw error;
@@ -50,10 +106,11 @@ export class Inquiry implements WorkerTask {
   }
 
   onFrame(frame: WorkerFrame): void {
-    if (frame.t !== 'parsed' || frame.id !== this.#id) throw new WireError(`a frame '${frame.t}' came out of turn`);
+    const answer = 'id' in frame && frame.id === this.#id ? this.#question.answer(frame) : undefined;
+    if (answer === undefined) throw new WireError(`a frame '${frame.t}' came out of turn`);
     this.#worker.free();
     clearTimeout(this.#timer);
-    this.#settle.resolve({ diagnostics: frame.diagnostics, files: frame.files });
+    this.#settle.resolve(answer);
     this.#onEnd();
   }
 

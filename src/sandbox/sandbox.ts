@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { cancelledError, workerError } from '../wire/breach.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
-import type { RunInput, Source } from '../wire/protocol.ts';
+import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } from '../wire/protocol.ts';
 import { Execution } from './execution.ts';
 import type { RunHandlers, SandboxResult } from './handlers.ts';
-import { Inquiry, type ParseOutcome } from './inquiry.ts';
+import { checkQuestion, formatQuestion, Inquiry, type ParseOutcome, parseQuestion, type Question } from './inquiry.ts';
 import { packageFiles, type WorkerFiles } from './launch.ts';
 import { defaultLimits } from './limits.ts';
 import { messageOf, unstartedResult } from './outcome.ts';
@@ -75,8 +75,17 @@ export class Sandbox implements AsyncDisposable {
    * of code `ERR_TIMEOUT` or `ERR_WORKER` when a source brings the parser down.
    */
   async parse(sources: readonly Source[], sourceBytes: number): Promise<ParseOutcome> {
-    if (this.#closing !== null) throw new RuntimeClosedError();
-    return this.#whileAwake(() => this.#parse(sources, sourceBytes));
+    return this.#inquire(parseQuestion(sources, sourceBytes));
+  }
+
+  /** Looks for mistakes in sources that run together, and estimates what they cost. Rejects as {@link parse}. */
+  async check(sources: readonly Source[], sourceBytes: number, environment: CheckEnvironment): Promise<CheckReport> {
+    return this.#inquire(checkQuestion(sources, sourceBytes, environment));
+  }
+
+  /** Gives a source its canonical layout. Rejects as {@link parse}. */
+  async format(source: Source, sourceBytes: number): Promise<FormatReport> {
+    return this.#inquire(formatQuestion(source, sourceBytes));
   }
 
   /** Ends everything: waiting runs reject with `RuntimeClosedError`, running ones are cancelled. Resolves when no process is left. */
@@ -146,16 +155,21 @@ export class Sandbox implements AsyncDisposable {
     return execution;
   }
 
-  #parse(sources: readonly Source[], sourceBytes: number): Promise<ParseOutcome> {
-    const settle = Promise.withResolvers<ParseOutcome>();
+  async #inquire<Answer>(question: Question<Answer>): Promise<Answer> {
+    if (this.#closing !== null) throw new RuntimeClosedError();
+    return this.#whileAwake(() => this.#ask(question));
+  }
+
+  #ask<Answer>(question: Question<Answer>): Promise<Answer> {
+    const settle = Promise.withResolvers<Answer>();
     this.#pool.submit({
       nested: false,
       start: (worker) => {
-        const inquiry: Inquiry = new Inquiry(worker, this.#nextId++, settle, () => {
+        const inquiry: Inquiry<Answer> = new Inquiry(worker, this.#nextId++, question, settle, () => {
           this.#running.delete(inquiry);
           this.#pool.release(worker, true);
         });
-        this.#begin(worker, inquiry, settle.reject, () => inquiry.begin(sources, sourceBytes));
+        this.#begin(worker, inquiry, settle.reject, () => inquiry.begin());
       },
       fail: (error) => settle.reject(error),
     });

@@ -104,7 +104,7 @@ export class PolicyGuard {
   }
 
   /** As {@link admit}, without counting and without the call limit: for checks before anything runs. */
-  explain(tool: ToolDefinition, own: boolean): string | null {
+  explain(tool: Pick<ToolDefinition, 'canonicalName' | 'requiresTrust' | 'capabilities'>, own: boolean): string | null {
     const name = tool.canonicalName;
     const { policy } = this;
     if (policy === null) return 'action denied: no execution policy is set';

@@ -9,7 +9,9 @@
  * call, `ok`, `error` and `halt` do.
  */
 import type { SourceFile } from '../../grammar/ast.ts';
+import type { Environment, Finding } from '../../grammar/check/finding.ts';
 import type { SyntaxDiagnostic } from '../../grammar/diagnostic.ts';
+import type { Estimate } from '../../grammar/estimate/estimate.ts';
 import type { ErrorInfo } from './errors.ts';
 
 /** Raised when the two sides of a pipe were built from different sources. */
@@ -174,6 +176,14 @@ export type GuestReply =
 export type HostFrame =
   | { readonly t: 'run'; readonly id: number; readonly input: RunInput }
   | { readonly t: 'parse'; readonly id: number; readonly sources: readonly Source[]; readonly sourceBytes: number }
+  | {
+      readonly t: 'check';
+      readonly id: number;
+      readonly sources: readonly Source[];
+      readonly sourceBytes: number;
+      readonly environment: Environment;
+    }
+  | { readonly t: 'format'; readonly id: number; readonly source: Source; readonly sourceBytes: number }
   | GuestReply
   | { readonly t: 'exit' };
 
@@ -205,12 +215,41 @@ export type WorkerFrame =
       readonly diagnostics: readonly Diagnostic[];
       readonly files: readonly ParsedFile[];
     }
+  | ({ readonly t: 'checked'; readonly id: number } & CheckReport)
+  | ({ readonly t: 'formatted'; readonly id: number } & FormatReport)
   /** The worker cannot go on; it exits after this frame. */
   | { readonly t: 'fatal'; readonly message: string };
 
 /** A syntax error with the file it is in. */
 export interface Diagnostic extends SyntaxDiagnostic {
   readonly file: string;
+}
+
+/** What surrounds a program when it runs, as far as a check is told. */
+export type CheckEnvironment = Environment;
+
+/** Something the linter says about a place. Its code is one of the table in `docs/lints.md`. */
+export interface LintFinding extends Omit<Finding, 'code'> {
+  readonly code: string;
+}
+
+/** Fuel that a block takes, at least and at most; from the worker, so nothing but advice. */
+export type FuelEstimate = Estimate;
+
+/** Everything that can be said about files without running them. */
+export interface CheckReport {
+  /** Syntax errors; when there are any, nothing else is looked for. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The files that parse. */
+  readonly files: readonly ParsedFile[];
+  readonly findings: readonly LintFinding[];
+  readonly estimates: readonly FuelEstimate[];
+}
+
+/** A formatted source; null when it has syntax errors. */
+export interface FormatReport {
+  readonly text: string | null;
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** What the host may know of a parsed file without seeing its tree. */

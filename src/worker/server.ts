@@ -3,6 +3,7 @@ import type { ErrorInfo } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
 import type { GuestResult, HostFrame, LimitValues, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
+import { checkSources, formatSource } from './check.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
 import { pause } from './pipe.ts';
 import { type Parser, syntaxError } from './sources.ts';
@@ -71,6 +72,10 @@ export class Server implements HostPort, GuestPorts {
       if (frame.t === 'exit') return;
       if (frame.t === 'parse') {
         this.#send({ t: 'parsed', id: frame.id, ...this.#parser.summaries(frame.sources, frame.sourceBytes) });
+      } else if (frame.t === 'check') {
+        this.#send({ t: 'checked', id: frame.id, ...checkSources(frame.sources, frame.sourceBytes, frame.environment) });
+      } else if (frame.t === 'format') {
+        this.#send({ t: 'formatted', id: frame.id, ...formatSource(frame.source, frame.sourceBytes) });
       } else if (frame.t === 'run') {
         if (this.#run(frame.id, frame.input)) return;
       } else {

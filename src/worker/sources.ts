@@ -105,7 +105,8 @@ function keyOf({ name, text }: Source): string {
   return `${name.replaceAll('\0', '\\0')}\0${text}`;
 }
 
-function summaryOf(file: SourceFile): ParsedFile {
+/** What the host may know of a file. */
+export function summaryOf(file: SourceFile): ParsedFile {
   return {
     name: file.name,
     kind: file.kind,

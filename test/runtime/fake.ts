@@ -4,7 +4,10 @@ import type { RunHandlers, SandboxResult } from '../../src/sandbox/index.ts';
 import { cancelledError } from '../../src/wire/breach.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';
 import type {
+  CheckEnvironment,
+  CheckReport,
   Diagnostic,
+  FormatReport,
   GuestReply,
   GuestResult,
   OutFrame,
@@ -33,6 +36,8 @@ export class FakeSandbox implements SandboxPort {
   /** Whether each run was marked as part of another run's call. */
   readonly nested: boolean[] = [];
   closed = false;
+  /** What the last check was told. */
+  environment: CheckEnvironment | undefined;
   #program: FakeProgram;
 
   constructor(program: FakeProgram) {
@@ -83,6 +88,15 @@ export class FakeSandbox implements SandboxPort {
         tools: [],
       })),
     };
+  }
+
+  async check(sources: readonly Source[], _bytes: number, environment: CheckEnvironment): Promise<CheckReport> {
+    this.environment = environment;
+    return { ...(await this.parse(sources)), findings: [], estimates: [] };
+  }
+
+  async format({ text }: Source): Promise<FormatReport> {
+    return { text: text.trim(), diagnostics: [] };
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,42 @@
+import { analyse, type CheckedFile, type Environment } from '../../grammar/check/index.ts';
+import { estimate, type FuelCosts } from '../../grammar/estimate/index.ts';
+import { format } from '../../grammar/format/index.ts';
+import { parse } from '../../grammar/parse.ts';
+import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../guest/costs.ts';
+import type { CheckReport, Diagnostic, FormatReport, ParsedFile, Source } from '../wire/protocol.ts';
+import { summaryOf } from './sources.ts';
+
+/** The interpreter's prices, as the estimate wants them. */
+const COSTS: FuelCosts = {
+  steps: STEP_FUEL,
+  data: DATA_FUEL,
+  values: VALUE_BYTES,
+  recountBytes: CENSUS_FLOOR,
+  padding: MAX_PADDING,
+};
+
+/** Parses files that run together, and looks for mistakes in them when all of them parse. */
+export function checkSources(sources: readonly Source[], maxBytes: number, environment: Environment): CheckReport {
+  const diagnostics: Diagnostic[] = [];
+  const files: ParsedFile[] = [];
+  const checked: CheckedFile[] = [];
+  for (const { name, text } of sources) {
+    const result = parse(text, { name, maxBytes });
+    if (result.ok) {
+      checked.push({ file: result.file, text: result.text });
+      files.push(summaryOf(result.file));
+    } else diagnostics.push(...result.errors.map((error): Diagnostic => ({ ...error, file: name })));
+  }
+  // What a file that cannot be read defines is not known, so half of what would be said about the others is wrong.
+  if (diagnostics.length > 0) return { diagnostics, files, findings: [], estimates: [] };
+  const { globals = [] } = environment;
+  const trees = checked.map(({ file }) => file);
+  return { diagnostics, files, findings: analyse(checked, environment), estimates: estimate(trees, COSTS, { globals }) };
+}
+
+/** Formats one source. */
+export function formatSource({ name, text }: Source, maxBytes: number): FormatReport {
+  const result = format(text, { name, maxBytes });
+  if (result.ok) return { text: result.text, diagnostics: [] };
+  return { text: null, diagnostics: result.errors.map((error) => ({ ...error, file: name })) };
+}
