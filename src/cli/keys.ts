@@ -13,7 +13,7 @@ import {
 import { systemClock } from '../loop/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
-import { addKeyChanges } from './rotate.ts';
+import { addKeyChanges, utc } from './rotate.ts';
 import { named } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
@@ -64,7 +64,9 @@ async function generate(file: string, name: string, terminal: Terminal): Promise
 async function list(file: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
   const keys = readKeyring(file, systemClock).list().map(shown);
   if (json) terminal.out.line(JSON.stringify(keys, null, 2));
-  else for (const key of keys) terminal.out.line(`${key.kid}  ${key.role}  ${key.alg}  ${key.public ?? '-'}`);
+  else
+    for (const { kid, role, alg, public: half, verifyUntil } of keys)
+      terminal.out.line(`${kid}  ${role}  ${alg}  ${half ?? '-'}${verifyUntil === null ? '' : `  until ${utc(verifyUntil)}`}`);
   return EXIT.ok;
 }
 

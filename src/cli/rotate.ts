@@ -55,7 +55,7 @@ async function rotate(file: string, { role, kid, buffer, json }: RotateFlags, te
   if (json) terminal.out.line(JSON.stringify({ role, minted, retired, dropped }));
   else {
     terminal.out.line(`${printable(file)}: ${minted} is the new ${role} key`);
-    if (retired !== null) terminal.out.line(`${retired.kid} verifies until ${time(retired.verifyUntil)}`);
+    if (retired !== null) terminal.out.line(`${retired.kid} verifies until ${utc(retired.verifyUntil)}`);
     for (const gone of dropped) terminal.out.line(`${gone} was dropped`);
   }
   return EXIT.ok;
@@ -66,6 +66,7 @@ async function exportPublic(file: string, terminal: Terminal): Promise<ExitCode>
   return EXIT.ok;
 }
 
-function time(seconds: number): string {
+/** A Unix second for people, in UTC. */
+export function utc(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 }

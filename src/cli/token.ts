@@ -137,7 +137,8 @@ function failureOf({ code, detail, message }: TokenFailure) {
 }
 
 function explain(line: string, result: Verification, { paintOut }: Terminal): string[] {
-  const facts = describeToken(line, result.ok).map((each) => `  ${printable(each)}`);
+  // A line that cannot be taken apart claims nothing.
+  const facts = decodeToken(line).ok ? describeToken(line, result.ok).map((each) => `  ${printable(each)}`) : [];
   const failedAt = result.ok ? -1 : CHECKS.findIndex(({ details }) => details.includes(result.detail));
   const passed = CHECKS.slice(0, failedAt < 0 ? CHECKS.length - 1 : failedAt).map(({ name }) => name);
   const checks = passed.length === 0 ? [] : [`  passed: ${passed.join(', ')}`];

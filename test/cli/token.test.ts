@@ -119,6 +119,12 @@ describe('token verify', () => {
     ]);
   });
 
+  it('a line that is no token has nothing to show', async () => {
+    const { code, stdout } = await verify('x');
+    expect(code).toBe(1);
+    expect(linesOf(stdout)).toEqual([expect.stringMatching(/^ERR_TOKEN_PARSE: /), '  failed: form']);
+  });
+
   it('public halves suffice, and their file may be readable', async () => {
     const cwd = keyFolder();
     const exported = await neuroscript(['keys', 'export-public', 'k.json'], { cwd });
@@ -188,6 +194,8 @@ describe('keys rotate', () => {
       'host-fallback fallback',
     ]);
     expect(keys[1].seed).toBeUndefined();
+    const listed = await neuroscript(['keys', 'list', 'k.json'], { cwd });
+    expect(linesOf(listed.stdout)[1]).toMatch(/^host-primary {2}retired {2}Ed25519 {2}\S{43} {2}until 20\S+Z$/);
     const fallback = await neuroscript(['keys', 'rotate', 'k.json', '--role', 'fallback', '--kid', 'spare'], { cwd });
     expect(fallback.stdout).toMatch(/^k\.json: spare is the new fallback key\nhost-fallback verifies until 20\S+Z\n$/);
   });
