@@ -3,6 +3,7 @@ import { addBench } from './bench.ts';
 import { addCheck } from './check.ts';
 import { addConformance } from './conformance.ts';
 import { addExplain } from './explain.ts';
+import { addFmt } from './fmt.ts';
 import { addKeys } from './keys.ts';
 import { addLoop } from './loop.ts';
 import { version } from './package.ts';
@@ -21,6 +22,7 @@ Examples:
   neuroscript run plan.ns --tools mocks.yaml --trace  run against mock tools and show every call
   neuroscript run job.ns --cpu 100ms --memory 32MB    run under tighter limits
   neuroscript check *.ns                              find mistakes without running
+  neuroscript fmt *.ns                                give programs their canonical layout
   neuroscript loop --agent script:replies.txt --tools mocks.yaml
   neuroscript explain NS14                            what an error code means
 
@@ -43,7 +45,19 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     })
     .exitOverride()
     .addHelpText('after', EXAMPLES);
-  for (const add of [addRun, addCheck, addTurn, addLoop, addTools, addKeys, addToken, addConformance, addExplain, addBench])
+  for (const add of [
+    addRun,
+    addCheck,
+    addFmt,
+    addTurn,
+    addLoop,
+    addTools,
+    addKeys,
+    addToken,
+    addConformance,
+    addExplain,
+    addBench,
+  ])
     add(program, execute);
   return program;
 }
