@@ -83,7 +83,7 @@ export {
   progressDigest,
 } from './progress.ts';
 export { AI_RULES, EXAMPLE_ACTIONS, EXAMPLE_REPLY, systemPrompt } from './prompt.ts';
-export { ReplayCache, type ReplayCacheOptions } from './replay.ts';
+export { ReplayCache, type ReplayCacheOptions, type UsedId } from './replay.ts';
 export { type Rotation, type RotationOptions, rotateKeys } from './rotate.ts';
 export {
   type Candidate,

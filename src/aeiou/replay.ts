@@ -12,6 +12,13 @@ export interface ReplayCacheOptions {
   readonly maxSessions?: number;
 }
 
+/** A token id that was used, and when: what a store keeps of it. */
+export interface UsedId {
+  readonly jti: string;
+  /** Unix second at which it was last seen. */
+  readonly second: number;
+}
+
 interface Session {
   /** jti → Unix second at which it was last seen; the one seen longest ago comes first. */
   readonly seen: Map<string, number>;
@@ -53,6 +60,21 @@ export class ReplayCache {
     this.#sessions.set(sessionId, session);
     if (this.#sessions.size > this.#maxSessions) dropFirst(this.#sessions);
     return fresh;
+  }
+
+  /** Remembers ids that were used before, as a store kept them; those it knows already keep their place. */
+  restore(sessionId: string, used: readonly UsedId[]): void {
+    const now = secondsOf(this.#clock);
+    const session = this.#sessions.get(sessionId) ?? { seen: new Map<string, number>(), used: now };
+    const news = used.filter(({ jti, second }) => !session.seen.has(jti) && now <= second + this.ttl);
+    if (news.length === 0) return;
+    const all = [...session.seen, ...news.map(({ jti, second }) => [jti, second] as const)].sort(([, a], [, b]) => a - b);
+    session.seen.clear();
+    for (const [jti, second] of all.slice(-this.#capacity)) session.seen.set(jti, second);
+    session.used = now;
+    this.#sessions.delete(sessionId);
+    this.#sessions.set(sessionId, session);
+    if (this.#sessions.size > this.#maxSessions) dropFirst(this.#sessions);
   }
 
   /** Forgets a session that has ended. */

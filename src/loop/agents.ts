@@ -6,6 +6,8 @@ export interface AgentRequest {
   readonly turn: number;
   /** The envelope of this turn: USERDATA, what the last turn emitted and whispered, and an example of ACTIONS. */
   readonly prompt: string;
+  /** Most model tokens that the answer may take, of the prompt and the reply together; null when nobody counts. */
+  readonly maxTokens: number | null;
   /** Aborted when the session is cancelled or its time is used up. */
   readonly signal: AbortSignal;
 }
@@ -15,11 +17,18 @@ export interface AgentRequest {
  * the envelope nothing but ACTIONS is used (AMB-27b). It has no way to run code (A3-2-1).
  */
 export interface Agent {
-  reply(request: AgentRequest): Promise<string>;
+  reply(request: AgentRequest): Promise<string | AgentReply>;
 }
 
-/** Why an agent gave no reply: its own fault, or the host gave it up. */
-export type AgentReason = 'ERR_AGENT' | 'ERR_CANCELLED' | 'ERR_TIMEOUT';
+/** A reply of an agent that counts. */
+export interface AgentReply {
+  readonly text: string;
+  /** Model tokens that this answer took, of the prompt and the reply together. */
+  readonly tokens: number;
+}
+
+/** Why an agent gave no reply: its own fault, it took more tokens than allowed, or the host gave it up. */
+export type AgentReason = 'ERR_AGENT' | 'ERR_CANCELLED' | 'ERR_TIMEOUT' | 'ERR_QUOTA';
 
 /** There is no reply for a turn. The session ends with HALT and `reason`; the turns before it stand. */
 export class AgentError extends NeuroScriptError {
@@ -33,16 +42,32 @@ export class AgentError extends NeuroScriptError {
   }
 }
 
-/**
- * Asks an agent, and waits no longer than it may take: also one that ignores its signal. Rejects with {@link AgentError}
- * for whatever goes wrong.
- */
+/** As {@link consult}, for a host that does not count tokens. */
 export async function ask(
   agent: Agent,
-  request: Omit<AgentRequest, 'signal'>,
-  { signal, wallMs }: { readonly signal?: AbortSignal; readonly wallMs?: number },
+  request: Omit<AgentRequest, 'signal' | 'maxTokens'>,
+  options: AskOptions,
 ): Promise<string> {
-  const { turn } = request;
+  return (await consult(agent, { ...request, maxTokens: null }, options)).text;
+}
+
+/** How long an agent is waited for. */
+export interface AskOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds. */
+  readonly wallMs?: number;
+}
+
+/**
+ * Asks an agent, and waits no longer than it may take: also one that ignores its signal. Rejects with {@link AgentError}
+ * for whatever goes wrong, and for a reply that took more tokens than allowed.
+ */
+export async function consult(
+  agent: Agent,
+  request: Omit<AgentRequest, 'signal'>,
+  { signal, wallMs }: AskOptions,
+): Promise<AgentReply> {
+  const { turn, maxTokens } = request;
   if (signal?.aborted === true) throw cancelled(turn);
   const own = new AbortController();
   const given = Promise.withResolvers<never>();
@@ -56,7 +81,10 @@ export async function ask(
   const timer = wallMs === undefined ? undefined : setTimeout(timeUp, Math.min(wallMs, MAX_TIMER_MS));
   signal?.addEventListener('abort', cancel, { once: true });
   try {
-    return await Promise.race([given.promise, answer(agent, { ...request, signal: own.signal })]);
+    const reply = await Promise.race([given.promise, answer(agent, { ...request, signal: own.signal })]);
+    if (maxTokens !== null && reply.tokens > maxTokens)
+      throw new AgentError(turn, `the reply of turn ${turn} took ${reply.tokens} tokens, ${maxTokens} were left`, 'ERR_QUOTA');
+    return reply;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', cancel);
@@ -70,16 +98,22 @@ function cancelled(turn: number): AgentError {
 /** Longest delay that `setTimeout` takes. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-async function answer(agent: Agent, request: AgentRequest): Promise<string> {
+async function answer(agent: Agent, request: AgentRequest): Promise<AgentReply> {
   try {
     const reply: unknown = await agent.reply(request);
-    if (typeof reply === 'string') return reply;
+    if (typeof reply === 'string') return { text: reply, tokens: 0 };
+    if (isReply(reply)) return { text: reply.text, tokens: reply.tokens };
     throw new TypeError(`the agent answered with ${reply === null ? 'null' : `a ${typeof reply}`}, not with a text`);
   } catch (error) {
     if (error instanceof AgentError) throw error;
     const message = error instanceof Error ? error.message : String(error);
     throw new AgentError(request.turn, `turn ${request.turn} has no reply: ${message}`, 'ERR_AGENT', { cause: error });
   }
+}
+
+function isReply(value: unknown): value is AgentReply {
+  if (typeof value !== 'object' || value === null || !('text' in value) || !('tokens' in value)) return false;
+  return typeof value.text === 'string' && Number.isSafeInteger(value.tokens) && Number(value.tokens) >= 0;
 }
 
 const START = '<<<NSENV:V3:START>>>';

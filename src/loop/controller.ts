@@ -1,33 +1,32 @@
 import {
-  carryForward,
-  EnvelopeError,
   encodeUserdata,
   type Keyring,
   type Lifetimes,
   NO_PROGRESS_YET,
   ProgressGuard,
-  type ProgressState,
   ReplayCache,
   resolveLifetimes,
   UserdataError,
 } from '../aeiou/index.ts';
-import { checkLimits, type LimitOptions, tighten } from '../sandbox/limits.ts';
-import { ConfigError } from '../wire/errors.ts';
-import { type Agent, AgentError, ask } from './agents.ts';
-import type { Decision, HaltReason } from './decision.ts';
-import { type LoopListener, Watcher } from './events.ts';
+import { checkLimits, type LimitOptions } from '../sandbox/limits.ts';
+import { AgentError } from './agents.ts';
+import { type Ceilings, ceiling, checkCeilings } from './ceilings.ts';
+import type { HaltReason } from './decision.ts';
 import type { TurnExecutor } from './executor.ts';
 import { hostFailure } from './failure.ts';
 import type { ProgressCheck } from './guard.ts';
-import { composePrompt, type HostSections, readReply, type TurnInput } from './input.ts';
-import { type DecisionLog, logEntry } from './log.ts';
+import type { OnInterrupted } from './interrupted.ts';
+import { Keeper } from './keeper.ts';
+import type { DecisionLog } from './log.ts';
+import { MemoryStore } from './memory.ts';
 import { Metrics } from './metrics.ts';
 import { KeyedMutex } from './mutex.ts';
 import { type Clock, type Ids, randomIds, systemClock } from './ports.ts';
 import type { TurnRecord } from './record.ts';
 import { type LoopResult, visibleOutput } from './result.ts';
-import { MemoryStore, type SessionState, SessionStateError, type SessionStatus, type SessionStore } from './store.ts';
-import { checkSid, runTurn, type TurnHost } from './turn.ts';
+import { type StepOptions, type Stepper, takeStep } from './step.ts';
+import { NOTHING_SPENT, SessionLeasedError, SessionStateError, type SessionStore, type SessionSummary } from './store.ts';
+import { checkSid, type TurnHost } from './turn.ts';
 
 /** What a {@link LoopController} is made from. */
 export interface LoopControllerOptions {
@@ -50,52 +49,53 @@ export interface LoopControllerOptions {
   readonly noProgressN?: number;
   /** Guards of the application, beside the mandatory one (A3-9-8). */
   readonly checks?: readonly ProgressCheck[];
+  /**
+   * What becomes of a turn that a dead process was in: `rerun`, the default, runs the same program again, at most three times
+   * in all, so tools should be safe to repeat; `halt` ends the session with `ERR_INTERRUPTED`.
+   */
+  readonly onInterrupted?: OnInterrupted;
+  /** Name of this process in leases, unique among those that live; a new one when absent. */
+  readonly owner?: string;
+  /** Milliseconds that a silent process keeps its sessions, from 100; 15 seconds when absent. */
+  readonly leaseMs?: number;
 }
 
-/** One step of a session. */
-export interface StepOptions {
-  readonly agent: Agent;
-  readonly limits?: LimitOptions;
-  /** Ends the step: the agent is not waited for any longer, a running program is cancelled. */
-  readonly signal?: AbortSignal;
-  /** Most milliseconds of the step: the agent's time and then the program's. */
+/** How a session is driven on. */
+export interface ResumeOptions extends StepOptions {
+  /** Most milliseconds of this call, agents and tools included; ten minutes when absent. */
   readonly wallMs?: number;
-  readonly onEvent?: LoopListener;
 }
 
 /** A whole session. */
-export interface LoopOptions extends StepOptions {
+export interface LoopOptions extends ResumeOptions {
   /** Any value; it must be of the form of A3-3.5, or the session is halted before the agent is asked. */
   readonly userdata: unknown;
   /** A new id when absent. */
   readonly sid?: string;
-  /** Most turns, from 1; 25 when absent. */
-  readonly maxTurns?: number;
-  /** Most milliseconds of the whole session, agents and tools included; ten minutes when absent. */
-  readonly wallMs?: number;
 }
 
-const MAX_TURNS = 25;
 const WALL_MS = 600_000;
 
 /**
  * The host loop (AL3-0-1): asks an agent for a program, runs it as one turn, decides, keeps and logs the decision, and
- * goes on while the decision is CONTINUE. Turns of one session never overlap, those of different sessions may.
+ * goes on while the decision is CONTINUE. Turns of one session never overlap, those of different sessions may; that holds
+ * for all processes that share a store.
  */
 export class LoopController {
   readonly #host: TurnHost;
-  readonly #store: SessionStore;
-  readonly #log: DecisionLog | null;
-  readonly #limits: LimitOptions;
+  readonly #keeper: Keeper;
+  readonly #stepper: Stepper;
+  readonly #clock: Clock;
   readonly #mutex = new KeyedMutex();
   readonly #running = new Map<string, AbortController>();
   /** What happened in all sessions of this controller. */
   readonly metrics: Metrics;
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`) for limits, lifetimes or an N that cannot be enforced. */
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for limits, lifetimes, a lease or an N that cannot be enforced. */
   constructor(options: LoopControllerOptions) {
     const clock = options.clock ?? systemClock;
     const lifetimes = resolveLifetimes(options.lifetimes);
+    this.#clock = clock;
     this.#host = {
       executor: options.executor,
       keyring: options.keyring,
@@ -106,9 +106,20 @@ export class LoopController {
       noProgressN: new ProgressGuard(options.noProgressN).n,
       checks: options.checks ?? [],
     };
-    this.#store = options.store ?? new MemoryStore();
-    this.#log = options.log ?? null;
-    this.#limits = checkLimits(options.limits ?? {});
+    this.#keeper = new Keeper({
+      store: options.store ?? new MemoryStore(),
+      log: options.log ?? null,
+      clock,
+      replayTtl: lifetimes.replayTtl,
+      ...(options.owner === undefined ? {} : { owner: options.owner }),
+      ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+    });
+    this.#stepper = {
+      host: this.#host,
+      keeper: this.#keeper,
+      limits: checkLimits(options.limits ?? {}),
+      onInterrupted: options.onInterrupted ?? 'rerun',
+    };
     this.metrics = options.metrics ?? new Metrics();
   }
 
@@ -118,7 +129,7 @@ export class LoopController {
    */
   async open(userdata: unknown, sid: string = this.#host.ids.session()): Promise<string> {
     checkSid(sid);
-    await this.#store.create({
+    const state = {
       sid,
       status: 'open',
       reason: null,
@@ -127,52 +138,30 @@ export class LoopController {
       output: null,
       scratchpad: null,
       progress: NO_PROGRESS_YET,
-    });
+      spent: NOTHING_SPENT,
+    } as const;
+    await this.#keeper.store.create(state, this.#clock.now());
     return sid;
   }
 
   /**
    * Takes the next turn of an open session: for hosts with a loop of their own. Everything happens under the session's
-   * lock, the reading of its state included (AMB-34). Rejects with `SessionStateError` when the session is unknown or has
-   * ended, with {@link AgentError} when the agent gave no reply (the session stays as it was), and as {@link runTurn} does.
+   * lock and lease, the reading of its state included (AMB-34). Rejects with `SessionStateError` when the session is unknown
+   * or has ended, with `SessionLeasedError` when another process drives it, with {@link AgentError} when the agent gave no
+   * reply or a total is used up (the session stays as it was), and as `runTurn` does.
    */
   step(sid: string, options: StepOptions): Promise<TurnRecord> {
-    return this.#mutex.run(sid, async () => {
-      const state = await this.#store.read(sid);
-      if (state === null) throw new SessionStateError(sid, 'unknown');
-      if (state.status !== 'open') throw new SessionStateError(sid, state.status);
-      const begun = this.#host.clock.monotonic();
-      const limits = tighten(tighten(this.#host.executor.limits, this.#limits), checkLimits(options.limits ?? {}));
-      const watcher = new Watcher(options.onEvent);
-      const input = await prepare(state, options, watcher);
-      watcher.check();
-      const left = (options.wallMs ?? Number.POSITIVE_INFINITY) - (this.#host.clock.monotonic() - begun);
-      const { record, progress } = await runTurn(this.#host, {
-        sid,
-        turn: state.nextTurn,
-        input,
-        progress: state.progress,
-        limits: tighten(limits, { wallMs: Math.max(1, Math.floor(left)) }),
-        onEvent: watcher.emit,
-        ...(options.signal === undefined ? {} : { signal: options.signal }),
-      });
-      await this.#store.commit(record, stateAfter(state, record, progress));
-      await this.#log?.append(logEntry(record));
-      this.metrics.record(record);
-      if (record.decision !== 'CONTINUE') this.#host.replay.dispose(sid);
-      watcher.emit({ sid, turn: record.turn, type: 'decided', record });
-      watcher.check();
-      return record;
-    });
+    return this.#step(sid, options, false);
   }
 
   /**
    * Runs a session to its end: DONE, ABORT or HALT, whatever the agent, the programs or the limits do. Rejects for misuse
-   * and state alone (`ConfigError`, `SessionExistsError`, `RuntimeClosedError`, `BusyError`), and with what `onEvent` throws.
+   * and state alone (`ConfigError`, `SessionExistsError`, `RuntimeClosedError`, `BusyError`), with what the store or the log
+   * throws, and with what `onEvent` throws.
    */
   async runLoop(options: LoopOptions): Promise<LoopResult> {
-    const maxTurns = ceiling('maxTurns', options.maxTurns ?? MAX_TURNS);
-    const wallMs = ceiling('wallMs', options.wallMs ?? WALL_MS);
+    checkCeilings(options);
+    ceiling('wallMs', options.wallMs ?? WALL_MS);
     const sid = options.sid ?? this.#host.ids.session();
     try {
       await this.open(options.userdata, sid);
@@ -180,42 +169,72 @@ export class LoopController {
       if (!(error instanceof UserdataError)) throw error;
       return { ...halted(sid, error.code, error.message), output: null, turns: [] };
     }
+    return this.#drive(sid, options);
+  }
+
+  /**
+   * Drives an open session on to its end, from wherever it stands: turns that were committed are not run again. The result has
+   * the turns of this call alone. Rejects as {@link runLoop} does, with `SessionStateError` for a session that is unknown or
+   * has ended, and with `SessionLeasedError` while another process drives it.
+   */
+  resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
+    if (this.#running.has(sid))
+      return Promise.reject(new SessionLeasedError(sid, { owner: 'this process', until: this.#clock.now() }));
+    return this.#drive(sid, options);
+  }
+
+  /**
+   * Ends an open session: HALT `ERR_CANCELLED`. One that is being driven, here or by another process, ends as soon as its
+   * driver has heard of it. False when there is no such open session.
+   */
+  async cancel(sid: string): Promise<boolean> {
+    const running = this.#running.get(sid);
+    running?.abort();
+    return running !== undefined || (await this.#mutex.run(sid, () => this.#keeper.cancel(sid)));
+  }
+
+  /** All sessions of the store, in the order of their ids. */
+  list(): Promise<readonly SessionSummary[]> {
+    return this.#keeper.store.list();
+  }
+
+  /**
+   * After a start: logs the decisions that dead processes had committed and not logged. Resolves with the ids of the open
+   * sessions that nobody drives, for {@link resume}.
+   */
+  recover(): Promise<readonly string[]> {
+    return this.#keeper.recover();
+  }
+
+  async #drive(sid: string, options: ResumeOptions): Promise<LoopResult> {
+    const ceilings = checkCeilings(options);
+    const wallMs = ceiling('wallMs', options.wallMs ?? WALL_MS);
     const cancel = new AbortController();
     const signal = options.signal === undefined ? cancel.signal : AbortSignal.any([cancel.signal, options.signal]);
     this.#running.set(sid, cancel);
     try {
-      return await this.#turns(sid, { ...options, signal }, maxTurns, wallMs);
+      return await this.#turns(sid, { ...options, ...ceilings, signal }, ceilings.maxTurns, wallMs);
     } finally {
       this.#running.delete(sid);
     }
   }
 
-  /** Ends a session that {@link runLoop} is running: HALT `ERR_CANCELLED`. False when there is no such session. */
-  cancel(sid: string): boolean {
-    const running = this.#running.get(sid);
-    running?.abort();
-    return running !== undefined;
-  }
-
-  async #turns(
-    sid: string,
-    options: LoopOptions & { readonly signal: AbortSignal },
-    maxTurns: number,
-    wallMs: number,
-  ): Promise<LoopResult> {
-    const { clock } = this.#host;
-    const begun = clock.monotonic();
+  async #turns(sid: string, options: ResumeOptions & Ceilings, maxTurns: number, wallMs: number): Promise<LoopResult> {
+    const begun = this.#clock.monotonic();
+    const state = await this.#keeper.store.read(sid);
+    if (state === null) throw new SessionStateError(sid, 'unknown');
+    const before = state.nextTurn - 1;
     const turns: TurnRecord[] = [];
     const stop = async (reason: HaltReason, message: string): Promise<LoopResult> => {
       await this.#halt(sid, reason);
       return { ...halted(sid, reason, message), output: shownOf(turns), turns };
     };
     for (;;) {
-      const left = wallMs - (clock.monotonic() - begun);
+      const left = wallMs - (this.#clock.monotonic() - begun);
       if (left <= 0) return stop('ERR_TIMEOUT', `the session did not end within ${wallMs} ms`);
-      if (turns.length === maxTurns) return stop('ERR_MAX_TURNS', `the session did not end within ${maxTurns} turns`);
+      if (before + turns.length >= maxTurns) return stop('ERR_MAX_TURNS', `the session did not end within ${maxTurns} turns`);
       try {
-        const record = await this.step(sid, { ...options, wallMs: left });
+        const record = await this.#step(sid, { ...options, wallMs: left }, true);
         turns.push(record);
         const { decision, reason, error } = record;
         if (decision !== 'CONTINUE') return { sid, decision, reason, error, output: shownOf(turns), turns };
@@ -226,54 +245,23 @@ export class LoopController {
     }
   }
 
+  #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
+    return this.#mutex.run(sid, async () => {
+      const record = await takeStep(this.#stepper, sid, options, keepLease);
+      this.metrics.record(record);
+      return record;
+    });
+  }
+
   /** Ends an open session between two turns. */
   #halt(sid: string, reason: HaltReason): Promise<void> {
     return this.#mutex.run(sid, async () => {
-      const state = await this.#store.read(sid);
-      if (state?.status === 'open') await this.#store.commit(null, { ...state, status: 'halted', reason });
+      const claimed = await this.#keeper.claim(sid);
+      if (claimed.state.status === 'open') await this.#keeper.halt(claimed, reason);
+      else await this.#keeper.release(sid);
       this.#host.replay.dispose(sid);
     });
   }
-}
-
-/** The agent's reply as the input of the next turn. A prompt that cannot be composed is a turn that cannot start (AL3-2-5). */
-async function prepare(state: SessionState, options: StepOptions, { emit }: Watcher): Promise<TurnInput> {
-  const sections: HostSections = { userdata: state.userdata, output: state.output, scratchpad: state.scratchpad };
-  const { sid, nextTurn: turn } = state;
-  let prompt: string;
-  try {
-    prompt = composePrompt(sections);
-  } catch (error) {
-    if (error instanceof EnvelopeError) return { ok: false, text: '', failure: error };
-    throw error;
-  }
-  emit({ sid, turn, type: 'asked', prompt });
-  const reply = await ask(options.agent, { sid, turn, prompt }, options);
-  emit({ sid, turn, type: 'replied', reply });
-  return readReply(sections, reply);
-}
-
-const STATUS = { CONTINUE: 'open', DONE: 'done', ABORT: 'aborted', HALT: 'halted' } as const satisfies Record<
-  Decision,
-  SessionStatus
->;
-
-/** The session after a turn; what was said goes into the next envelope only when there is one (A3-8-6). */
-function stateAfter(
-  state: SessionState,
-  { decision, reason, output, scratchpad }: TurnRecord,
-  progress: ProgressState,
-): SessionState {
-  const goesOn = decision === 'CONTINUE';
-  return {
-    ...state,
-    status: STATUS[decision],
-    reason,
-    nextTurn: state.nextTurn + 1,
-    output: goesOn ? carryForward(output) : null,
-    scratchpad: goesOn ? carryForward(scratchpad) : null,
-    progress,
-  };
 }
 
 function halted(sid: string, reason: HaltReason, message: string): Pick<LoopResult, 'sid' | 'decision' | 'reason' | 'error'> {
@@ -283,10 +271,4 @@ function halted(sid: string, reason: HaltReason, message: string): Pick<LoopResu
 function shownOf(turns: readonly TurnRecord[]): string | null {
   const last = turns.at(-1);
   return last === undefined ? null : visibleOutput(last);
-}
-
-function ceiling(name: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1)
-    throw new ConfigError(`${name} must be a whole number from 1, got ${String(value)}`);
-  return value;
 }

@@ -27,6 +27,7 @@ export const HALT_REASONS = {
   ERR_CANCELLED: 'the session was cancelled',
   ERR_MAX_TURNS: 'the session used up its turns',
   ERR_AGENT: 'the agent gave no reply',
+  ERR_INTERRUPTED: 'the process died during the turn',
 } as const;
 
 /** Why a session was halted: a code with a page in `docs/errors/`. */

@@ -3,7 +3,7 @@ import type { HaltReason } from './decision.ts';
 
 /** A failure of the steps around a program, in the form every failure has; it has no place in a source. */
 export function hostFailure(code: HaltReason, message: string): ErrorInfo {
-  const kind = code === 'ERR_AGENT' ? 'internal' : 'usage';
+  const kind = code === 'ERR_AGENT' || code === 'ERR_INTERRUPTED' ? 'internal' : 'usage';
   return { kind, code, nsCode: null, name: nameOf(code), message, source: null, line: null, column: null, stack: [] };
 }
 

@@ -1,26 +1,44 @@
 /** The host loop: turns, sessions, agents, decisions. Entry point `neuroscript-runtime/loop`. */
-export { type Agent, AgentError, type AgentReason, type AgentRequest, scriptAgent } from './agents.ts';
-export { LoopController, type LoopControllerOptions, type LoopOptions, type StepOptions } from './controller.ts';
+export { type Agent, AgentError, type AgentReason, type AgentReply, type AgentRequest, scriptAgent } from './agents.ts';
+export type { Ceilings } from './ceilings.ts';
+export { type ChainReport, GENESIS, verifyChain } from './chain.ts';
+export { LoopController, type LoopControllerOptions, type LoopOptions, type ResumeOptions } from './controller.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './decision.ts';
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
 export { runtimeExecutor, type TurnExecution, type TurnExecutor, type TurnFork, type TurnForkInit } from './executor.ts';
 export { explainEnd, explainSession, explainTurn } from './explain.ts';
+export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './filelog.ts';
 export type { GuardView, ProgressCheck } from './guard.ts';
 export { type HostSections, readReply, readTurn, type TurnInput } from './input.ts';
+export type { OnInterrupted } from './interrupted.ts';
+export { Keeper, type KeeperInit } from './keeper.ts';
+export type { Gone } from './lease.ts';
 export { LifecycleError, type LoopState } from './lifecycle.ts';
-export { type DecisionLog, FileLog, type LogEntry, logEntry, MemoryLog } from './log.ts';
+export { type DecisionLog, type LogEntry, logEntry, MemoryLog } from './log.ts';
+export { MemoryStore } from './memory.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
 export { type Clock, fixedClock, type Ids, randomIds, seededIds, systemClock, withNonce } from './ports.ts';
 export { type CandidateRecord, type TurnInputs, type TurnRecord, type TurnResult, toPublicTurn } from './record.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
+export { SqliteStore, type SqliteStoreOptions } from './sqlite.ts';
+export type { StepOptions } from './step.ts';
 export {
-  MemoryStore,
+  type ClaimedSession,
+  type Lease,
+  type Renewal,
   SessionExistsError,
+  SessionLeasedError,
   type SessionState,
   SessionStateError,
   type SessionStatus,
   type SessionStore,
+  type SessionSummary,
+  type Spent,
+  type StartedTurn,
+  type StoreDetail,
+  StoreError,
+  type TurnCommit,
 } from './store.ts';
 export { type Palette, plainPalette } from './text.ts';
-export * from './v1/index.ts';
 export { runTurn, type TurnHost, type TurnOutcome, type TurnRequest } from './turn.ts';
+export * from './v1/index.ts';

@@ -1,4 +1,3 @@
-import { appendFile } from 'node:fs/promises';
 import type { Decision, HaltReason } from './decision.ts';
 import type { TurnRecord } from './record.ts';
 
@@ -28,6 +27,8 @@ export interface LogEntry {
 /** Where the log goes. `append` resolves when the entry is as safe as the log makes it. */
 export interface DecisionLog {
   append(entry: LogEntry): Promise<void>;
+  /** Whether the decision of a turn is in the log. Asked only after a process died, of turns it may not have logged. */
+  has(sid: string, turn: number): Promise<boolean>;
 }
 
 /** The entry of a turn. */
@@ -56,27 +57,11 @@ export class MemoryLog implements DecisionLog {
     this.#entries.push(entry);
   }
 
+  async has(sid: string, turn: number): Promise<boolean> {
+    return this.#entries.some(({ SID, turn_index }) => SID === sid && turn_index === turn);
+  }
+
   get entries(): readonly LogEntry[] {
     return this.#entries;
-  }
-}
-
-/** Appends one JSON line per decision to a file, which is created readable by its owner only. */
-export class FileLog implements DecisionLog {
-  readonly #path: string;
-  #last: Promise<void> = Promise.resolve();
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  /** Entries reach the file in the order of the calls. Rejects with the file system's error. */
-  append(entry: LogEntry): Promise<void> {
-    const line = `${JSON.stringify(entry)}\n`;
-    const write = (): Promise<void> => appendFile(this.#path, line, { mode: 0o600 });
-    const mine = this.#last.then(write);
-    // A failed append is the failing caller's to report; the next entry is tried on its own.
-    this.#last = mine.catch(() => {});
-    return mine;
   }
 }

@@ -1,10 +1,21 @@
-import type { ProgressState } from '../aeiou/index.ts';
+import type { ProgressState, UsedId } from '../aeiou/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
+import type { LimitValues } from '../wire/protocol.ts';
 import type { HaltReason } from './decision.ts';
 import type { TurnRecord } from './record.ts';
 
 /** Where a session stands between two turns. */
 export type SessionStatus = 'open' | 'done' | 'aborted' | 'halted';
+
+/** What a session has used up so far, over all its turns and all processes that drove it. */
+export interface Spent {
+  readonly fuel: number;
+  /** As its agents counted them; 0 for agents that do not count. */
+  readonly tokens: number;
+}
+
+/** A session that has not started. */
+export const NOTHING_SPENT: Spent = Object.freeze({ fuel: 0, tokens: 0 });
 
 /** What a session needs to go on; everything else is in the records of its turns. */
 export interface SessionState {
@@ -21,6 +32,87 @@ export interface SessionState {
   readonly scratchpad: string | null;
   /** What the progress guard knows. */
   readonly progress: ProgressState;
+  readonly spent: Spent;
+}
+
+/** A turn whose program may have run already, and of which nothing is decided yet. */
+export interface StartedTurn {
+  readonly sid: string;
+  readonly turn: number;
+  /** 1 for the first try, one more whenever an interrupted turn is run again. */
+  readonly attempt: number;
+  /** Of this attempt: each has its own. */
+  readonly nonce: string;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  /** What the agent answered, so that it is not asked twice; null when the prompt could not be composed. */
+  readonly reply: string | null;
+  /** What the agent counted for that answer. */
+  readonly tokens: number;
+  readonly limits: LimitValues;
+}
+
+/** The right to drive a session, until it ends by itself. */
+export interface Lease {
+  /** Different for every process that lives at the same time. */
+  readonly owner: string;
+  /** Unix milliseconds by the owner's clock: leases that ended before are anybody's. */
+  readonly now: number;
+  /** Unix milliseconds. */
+  readonly until: number;
+}
+
+/** A session, as whoever drives it finds it. */
+export interface ClaimedSession {
+  readonly state: SessionState;
+  /** The turn that a process was in when it died. */
+  readonly started: StartedTurn | null;
+  /** Token ids that were used lately (A3-11.3). */
+  readonly used: readonly UsedId[];
+  /** Turns that were decided, but are not known to be in the decision log. */
+  readonly owed: readonly TurnRecord[];
+  /** Somebody else asked for the end of the session. */
+  readonly cancelled: boolean;
+}
+
+/** What is kept at the end of a turn, all of it or nothing. */
+export interface TurnCommit {
+  /** Must hold the lease; else the turn was taken away, and is not kept. */
+  readonly owner: string;
+  /** Null: the session ends between two turns. */
+  readonly record: TurnRecord | null;
+  readonly next: SessionState;
+  /** Token ids that this turn used. */
+  readonly used: readonly UsedId[];
+  /** Older ids, in Unix seconds, need not be kept any longer. */
+  readonly usedSince: number;
+  /** The decision has yet to be written to a log. */
+  readonly owed: boolean;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** Whether the lease is kept: for the next turn, or until the decision is in the log. */
+  readonly keep: boolean;
+}
+
+/** What became of a lease that was to be renewed. */
+export type Renewal = 'held' | 'lost' | 'cancelled';
+
+/** One line of a list of sessions. */
+export interface SessionSummary {
+  readonly sid: string;
+  readonly status: SessionStatus;
+  readonly reason: HaltReason | null;
+  /** Turns that were decided. */
+  readonly turns: number;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Index of the turn that was started and not decided; null when there is none. */
+  readonly started: number | null;
+  /** Who drives it, and until when (Unix milliseconds) unless renewed; null when nobody does. */
+  readonly lease: { readonly owner: string; readonly until: number } | null;
+  /** Decisions that are not known to be in the log. */
+  readonly owed: number;
 }
 
 /** A session with this id exists already: ids are never used twice. */
@@ -39,38 +131,57 @@ export class SessionStateError extends NeuroScriptError {
   }
 }
 
-/** Keeps sessions. Each method is atomic: a reader sees all of it or nothing. */
-export interface SessionStore {
-  /** Throws {@link SessionExistsError}. */
-  create(state: SessionState): Promise<void>;
-  read(sid: string): Promise<SessionState | null>;
-  /** Keeps the record of a turn (null: the session ended between turns) and the state it led to, both or neither. */
-  commit(record: TurnRecord | null, next: SessionState): Promise<void>;
-  /** The records of a session, in turn order. */
-  turns(sid: string): Promise<readonly TurnRecord[]>;
+/** Another process drives the session, or took it over because this one was silent for too long. */
+export class SessionLeasedError extends NeuroScriptError {
+  static readonly code = 'ERR_SESSION_LEASED';
+  constructor(sid: string, holder: { readonly owner: string; readonly until: number } | null) {
+    const whose = holder === null ? 'nobody any more' : `${holder.owner} until ${new Date(holder.until).toISOString()}`;
+    super(SessionLeasedError.code, `session ${JSON.stringify(sid)} is not held by this process: it is held by ${whose}`);
+  }
 }
 
-/** Keeps sessions as long as the process lives. */
-export class MemoryStore implements SessionStore {
-  readonly #sessions = new Map<string, { state: SessionState; readonly turns: TurnRecord[] }>();
+/** Why a store cannot be used. */
+export type StoreDetail = 'foreign' | 'newer' | 'damaged' | 'busy' | 'io' | 'order';
 
-  async create(state: SessionState): Promise<void> {
-    if (this.#sessions.has(state.sid)) throw new SessionExistsError(state.sid);
-    this.#sessions.set(state.sid, { state, turns: [] });
+/** The store's file is not one of ours, is damaged, cannot be reached, or was used in an order that does not exist. */
+export class StoreError extends NeuroScriptError {
+  static readonly code = 'ERR_STORE';
+  readonly detail: StoreDetail;
+  constructor(detail: StoreDetail, message: string, options?: ErrorOptions) {
+    super(StoreError.code, message, options);
+    this.detail = detail;
   }
+}
 
-  async read(sid: string): Promise<SessionState | null> {
-    return this.#sessions.get(sid)?.state ?? null;
-  }
-
-  async commit(record: TurnRecord | null, next: SessionState): Promise<void> {
-    const session = this.#sessions.get(next.sid);
-    if (session === undefined) throw new SessionStateError(next.sid, 'unknown');
-    session.state = next;
-    if (record !== null) session.turns.push(record);
-  }
-
-  async turns(sid: string): Promise<readonly TurnRecord[]> {
-    return [...(this.#sessions.get(sid)?.turns ?? [])];
-  }
+/**
+ * Keeps sessions. Each method is atomic: a reader sees all of it or nothing, also when the process dies in the middle.
+ * Whatever a method resolves to is on its way to survive the process; what survives the machine is the store's to say.
+ */
+export interface SessionStore {
+  /** Throws {@link SessionExistsError}. `at` is Unix milliseconds. */
+  create(state: SessionState, at: number): Promise<void>;
+  read(sid: string): Promise<SessionState | null>;
+  /**
+   * Takes or prolongs the lease and reads the session. Throws {@link SessionStateError} when it is unknown, and
+   * {@link SessionLeasedError} while somebody else's lease lasts.
+   */
+  claim(sid: string, lease: Lease): Promise<ClaimedSession>;
+  /** Prolongs leases that are held, in the order of `sids`. */
+  renew(sids: readonly string[], lease: Lease): Promise<readonly Renewal[]>;
+  /** Gives a lease up; that of another owner is left alone. */
+  release(sid: string, owner: string): Promise<void>;
+  /** Keeps that a turn starts, before its program runs. Throws {@link SessionLeasedError}, {@link StoreError} (`order`). */
+  start(turn: StartedTurn, owner: string): Promise<void>;
+  /** Forgets a started turn whose program never ran. */
+  withdraw(sid: string, owner: string): Promise<void>;
+  /** Keeps the end of a turn. Throws {@link SessionLeasedError}, {@link StoreError} (`order`) for a turn that is not the next. */
+  commit(commit: TurnCommit): Promise<void>;
+  /** The decision of a turn is in the log; the lease is given up unless it is to be kept. */
+  logged(sid: string, turn: number, owner: string, keep: boolean): Promise<void>;
+  /** Asks whoever drives an open session, now or next, to end it; false when there is no such open session. */
+  cancel(sid: string): Promise<boolean>;
+  /** The records of a session, in turn order. */
+  turns(sid: string): Promise<readonly TurnRecord[]>;
+  /** All sessions, in the order of their ids. */
+  list(): Promise<readonly SessionSummary[]>;
 }

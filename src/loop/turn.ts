@@ -51,8 +51,18 @@ export interface TurnRequest {
   /** Tighter limits than the executor's own; looser ones have no effect. */
   readonly limits?: LimitOptions;
   readonly signal?: AbortSignal;
+  /** Waited for when nonce and limits are settled and nothing has run; what it throws ends the turn before it began. */
+  readonly onStart?: (start: TurnStart) => Promise<void>;
   /** Must not throw. */
   readonly onEvent?: LoopListener;
+}
+
+/** What is settled before the program of a turn runs. */
+export interface TurnStart {
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  readonly nonce: string;
+  readonly limits: LimitValues;
 }
 
 /** A decided turn, and what the guard knows after it. */
@@ -85,6 +95,7 @@ export async function runTurn(host: TurnHost, request: TurnRequest): Promise<Tur
   const limits = tighten(host.executor.limits, request.limits ?? {});
   const nonce = host.ids.nonce(sid, turn);
   if (!isTurnNonce(nonce)) throw new ConfigError('the nonce of a turn must be 16 bytes in base64url (22 characters)');
+  await request.onStart?.({ startedAt, nonce, limits });
   const execution = await executeTurn(host, request, { limits, nonce, recorder, emit });
 
   lifecycle.to('VERIFYING');

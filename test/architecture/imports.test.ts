@@ -32,7 +32,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ['entry', rule('runtime sandbox tools context wire', '', false)],
   ['stdlib-tools', rule('tools context wire', '', true)],
   ['cli', rule('loop runtime aeiou sandbox tools context wire stdlib-tools bench', 'commander yaml zod', true)],
-  ['bench', rule('entry runtime aeiou sandbox tools context wire', '@pydantic/monty quickjs-emscripten isolated-vm', true)],
+  ['bench', rule('entry loop runtime aeiou sandbox tools context wire', '@pydantic/monty quickjs-emscripten isolated-vm', true)],
 ]);
 
 const files = productFiles();

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parseEnvelope } from '../../src/aeiou/index.ts';
 import type { Agent } from '../../src/loop/agents.ts';
 import type { LoopEvent } from '../../src/loop/events.ts';
-import { MemoryStore, SessionExistsError, SessionStateError } from '../../src/loop/store.ts';
+import { MemoryStore } from '../../src/loop/memory.ts';
+import { SessionExistsError, SessionStateError } from '../../src/loop/store.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -76,7 +77,7 @@ describe('a session', () => {
       },
     };
     await loop.runLoop(run(agent));
-    expect(given).toEqual(['sid: string', 'turn: number', 'prompt: string', 'signal: signal']);
+    expect(given).toEqual(['sid: string', 'turn: number', 'prompt: string', 'maxTokens: object', 'signal: signal']);
   });
 
   it('A3-5.1-3: the session changes only after its token was verified', async () => {
@@ -90,9 +91,9 @@ describe('a session', () => {
     };
     const store = new MemoryStore();
     const commit = store.commit.bind(store);
-    store.commit = (record, next) => {
-      order.push(`committed ${next.status}`);
-      return commit(record, next);
+    store.commit = (turn) => {
+      order.push(`committed ${turn.next.status}`);
+      return commit(turn);
     };
     const { loop } = controller({ clock, keyring, store });
     await loop.runLoop(run(programAgent('done')));
@@ -238,13 +239,13 @@ describe('ceilings and cancellation', () => {
     const { loop, store } = controller();
     const agent: Agent = {
       reply: ({ sid }) => {
-        setTimeout(() => expect(loop.cancel(sid)).toBe(true), 1);
+        setTimeout(() => void loop.cancel(sid), 1);
         return new Promise(() => {});
       },
     };
     expect(await loop.runLoop(run(agent))).toMatchObject({ decision: 'HALT', reason: 'ERR_CANCELLED', turns: [] });
     expect(await store.read('s')).toMatchObject({ status: 'halted', reason: 'ERR_CANCELLED' });
-    expect(loop.cancel('s')).toBe(false);
+    expect(await loop.cancel('s')).toBe(false);
   });
 
   it('an aborted signal ends the session before the agent is asked', async () => {

@@ -1,8 +1,8 @@
 import type { Agent } from '../../src/loop/agents.ts';
 import { LoopController, type LoopControllerOptions } from '../../src/loop/controller.ts';
 import { MemoryLog } from '../../src/loop/log.ts';
+import { MemoryStore } from '../../src/loop/memory.ts';
 import { seededIds } from '../../src/loop/ports.ts';
-import { MemoryStore } from '../../src/loop/store.ts';
 import { timeoutError } from '../../src/wire/breach.ts';
 import { fakeExecutor, type Program, TestClock, testKeyring, USERDATA } from './fake.ts';
 

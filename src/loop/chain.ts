@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { canonicalize } from '../aeiou/index.ts';
+
+/** What the first line of a chain says of the line before it: there is none. */
+export const GENESIS = '0'.repeat(64);
+
+const LINE = z.looseObject({ prev: z.string().regex(/^[0-9a-f]{64}$/), hash: z.string().regex(/^[0-9a-f]{64}$/) });
+
+/** One line of a chained log: the entry, the hash of the line before, and its own. */
+export interface Link {
+  readonly text: string;
+  readonly hash: string;
+}
+
+/**
+ * Chains an entry to the line whose hash is `prev`. The hash is SHA-256, lower-case hexadecimal, of the canonical form
+ * (RFC 8785) of the line without `hash`: whoever changes, drops or moves a line must change every line after it.
+ */
+export function chained(entry: object, prev: string): Link {
+  const hash = hashOf({ ...entry, prev });
+  return { text: JSON.stringify({ ...entry, prev, hash }), hash };
+}
+
+/** The two hashes of a line; a sentence when it is no line of a chain, or is not what its hash was made from. */
+export function readLink(text: string): { readonly prev: string; readonly hash: string } | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'it is not JSON';
+  }
+  const { success, data } = LINE.safeParse(value);
+  if (!success) return "it has no 'prev' and 'hash' of 64 hexadecimal digits";
+  // One text for one line: blanks, other escapes or a key that stands twice would be a second one.
+  if (JSON.stringify(data) !== text) return 'it is not written as this log writes';
+  const { hash, ...rest } = data;
+  return hashOf(rest) === hash ? { prev: data.prev, hash } : 'it was changed: its hash does not fit';
+}
+
+/** What {@link verifyChain} found. */
+export type ChainReport =
+  | { readonly ok: true; readonly lines: number /** Hash of the last line. */; readonly head: string }
+  | { readonly ok: false; readonly file: string /** 1-based. */; readonly line: number; readonly why: string };
+
+/**
+ * Checks the files of one log, oldest first, and tells the first broken line. A chain cannot tell that its last lines are
+ * missing: compare `head` with one that was noted elsewhere. `after` is the hash of the line before the first file's first.
+ * Rejects with the file system's error.
+ */
+export async function verifyChain(files: readonly string[], after: string = GENESIS): Promise<ChainReport> {
+  let head = after;
+  let lines = 0;
+  for (const file of files) {
+    let line = 0;
+    let whole = true;
+    const stream = createReadStream(file, 'utf8');
+    stream.on('data', (chunk) => {
+      whole = chunk.at(-1) === '\n';
+    });
+    for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+      line += 1;
+      const link = readLink(text);
+      const why = typeof link === 'string' ? link : link.prev === head ? null : breakOf(link.prev, lines);
+      if (why !== null || typeof link === 'string') return { ok: false, file, line, why: why ?? '' };
+      head = link.hash;
+      lines += 1;
+    }
+    if (!whole) return { ok: false, file, line, why: 'it was not written to its end' };
+  }
+  return { ok: true, lines, head };
+}
+
+function breakOf(prev: string, before: number): string {
+  if (before > 0) return 'it does not follow the line before it: a line was taken out, put in, or moved';
+  return prev === GENESIS
+    ? 'it is the first line of a log, and an earlier one was expected'
+    : 'it is not the first line of its log: the files before this one are missing';
+}
+
+function hashOf(line: object): string {
+  return createHash('sha256').update(canonicalize(line, 'doubles')).digest('hex');
+}

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { UsedId } from '../aeiou/index.ts';
+import type { HaltReason } from './decision.ts';
+import { interruptedRecord } from './interrupted.ts';
+import { type Gone, Leases } from './lease.ts';
+import { type DecisionLog, logEntry } from './log.ts';
+import type { Clock } from './ports.ts';
+import type { TurnRecord } from './record.ts';
+import { type ClaimedSession, SessionLeasedError, type SessionState, type SessionStore, type StartedTurn } from './store.ts';
+
+/** What a {@link Keeper} is made from. */
+export interface KeeperInit {
+  readonly store: SessionStore;
+  readonly log: DecisionLog | null;
+  readonly clock: Clock;
+  /** Name of this process in leases; a random one when absent. A name may be used again only when its process is gone. */
+  readonly owner?: string;
+  readonly leaseMs?: number;
+  /** Seconds that a used token id is remembered. */
+  readonly replayTtl: number;
+}
+
+/**
+ * Store, log and lease of sessions, used in the one order that loses nothing: lease, start, commit, log, mark as logged. A
+ * decision that was committed and not logged, because the process died in between, is logged by whoever claims the session
+ * next.
+ */
+export class Keeper {
+  readonly store: SessionStore;
+  readonly #log: DecisionLog | null;
+  readonly #clock: Clock;
+  readonly #leases: Leases;
+  readonly #replayTtl: number;
+
+  constructor({ store, log, clock, owner = `${hostname()}:${process.pid}:${randomUUID()}`, leaseMs, replayTtl }: KeeperInit) {
+    this.store = store;
+    this.#log = log;
+    this.#clock = clock;
+    this.#leases = new Leases({ store, clock, owner, ...(leaseMs === undefined ? {} : { leaseMs }) });
+    this.#replayTtl = replayTtl;
+  }
+
+  /** Name of this process in leases. */
+  get owner(): string {
+    return this.#leases.owner;
+  }
+
+  /** Takes the session, and pays what is owed to the log. Throws as {@link SessionStore.claim} and the log do. */
+  async claim(sid: string): Promise<ClaimedSession> {
+    const claimed = await this.store.claim(sid, this.#leases.lease());
+    if (this.#log === null) return claimed;
+    for (const record of claimed.owed) {
+      if (!(await this.#log.has(sid, record.turn))) await this.#log.append(logEntry(record));
+      await this.store.logged(sid, record.turn, this.owner, true);
+    }
+    return claimed;
+  }
+
+  /** Renews the lease as long as `work` takes. */
+  async during<T>(sid: string, onGone: (why: Gone) => void, work: () => Promise<T>): Promise<T> {
+    this.#leases.hold(sid, onGone);
+    try {
+      return await work();
+    } finally {
+      this.#leases.drop(sid);
+    }
+  }
+
+  /** Keeps that a turn starts. */
+  start(turn: StartedTurn): Promise<void> {
+    return this.store.start(turn, this.owner);
+  }
+
+  /** Forgets a started turn whose program never ran. */
+  withdraw(sid: string): Promise<void> {
+    return this.store.withdraw(sid, this.owner);
+  }
+
+  /** Keeps a decided turn, then logs it. The lease is kept only for a session that goes on, and only if asked. */
+  async commit(record: TurnRecord | null, next: SessionState, keepLease = false): Promise<void> {
+    const owed = record !== null && this.#log !== null;
+    const keep = keepLease && next.status === 'open';
+    const at = this.#clock.now();
+    const second = Math.floor(at / 1000);
+    await this.store.commit({
+      owner: this.owner,
+      record,
+      next,
+      used: record === null ? [] : usedBy(record, second),
+      usedSince: second - this.#replayTtl,
+      owed,
+      at,
+      keep: keep || owed,
+    });
+    if (record === null || this.#log === null) return;
+    await this.#log.append(logEntry(record));
+    await this.store.logged(record.sid, record.turn, this.owner, keep);
+  }
+
+  /**
+   * Ends a session that is claimed and open. The turn that a dead process was in gets its decision: HALT.
+   * Resolves with its record; null when the session was between two turns.
+   */
+  async halt({ state, started }: ClaimedSession, reason: HaltReason): Promise<TurnRecord | null> {
+    const record = started === null ? null : interruptedRecord(state, started, reason);
+    const nextTurn = record === null ? state.nextTurn : state.nextTurn + 1;
+    await this.commit(record, { ...state, status: 'halted', reason, nextTurn, output: null, scratchpad: null });
+    return record;
+  }
+
+  /** Gives the session up, so that others can take it at once. */
+  release(sid: string): Promise<void> {
+    return this.store.release(sid, this.owner);
+  }
+
+  /**
+   * Ends an open session with ERR_CANCELLED, or asks the process that drives it to do so within a third of a lease. False
+   * when there is no such open session.
+   */
+  async cancel(sid: string): Promise<boolean> {
+    if (!(await this.store.cancel(sid))) return false;
+    try {
+      const claimed = await this.claim(sid);
+      if (claimed.state.status === 'open') await this.halt(claimed, 'ERR_CANCELLED');
+      else await this.release(sid);
+    } catch (error) {
+      if (!(error instanceof SessionLeasedError)) throw error;
+    }
+    return true;
+  }
+
+  /** Pays what dead processes owe to the log, and resolves with the ids of the open sessions that nobody drives. */
+  async recover(): Promise<readonly string[]> {
+    const open: string[] = [];
+    for (const { sid, status, owed } of await this.store.list()) {
+      if (status !== 'open' && owed === 0) continue;
+      try {
+        await this.claim(sid);
+      } catch (error) {
+        if (error instanceof SessionLeasedError) continue;
+        throw error;
+      }
+      await this.release(sid);
+      if (status === 'open') open.push(sid);
+    }
+    return open;
+  }
+}
+
+/** Ids of the tokens that verified: those are remembered, chosen or not (AMB-13). */
+function usedBy(record: TurnRecord, second: number): readonly UsedId[] {
+  return record.candidates.flatMap(({ ok, jti }) => (ok && jti !== null ? [{ jti, second }] : []));
+}

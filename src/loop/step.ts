@@ -1,0 +1,196 @@
+import { carryForward, EnvelopeError, type ProgressState } from '../aeiou/index.ts';
+import { checkLimits, type LimitOptions, tighten } from '../sandbox/limits.ts';
+import type { LimitValues } from '../wire/protocol.ts';
+import { type Agent, consult } from './agents.ts';
+import { type Allowance, allowance, type Ceilings } from './ceilings.ts';
+import type { Decision } from './decision.ts';
+import { type LoopListener, Watcher } from './events.ts';
+import { composePrompt, type HostSections, readReply, type TurnInput } from './input.ts';
+import { MAX_ATTEMPTS, type OnInterrupted } from './interrupted.ts';
+import type { Keeper } from './keeper.ts';
+import type { TurnRecord } from './record.ts';
+import { type ClaimedSession, type SessionState, SessionStateError, type SessionStatus } from './store.ts';
+import { runTurn, type TurnHost, type TurnOutcome } from './turn.ts';
+
+/** One step of a session. */
+export interface StepOptions extends Ceilings {
+  readonly agent: Agent;
+  readonly limits?: LimitOptions;
+  /** Ends the step: the agent is not waited for any longer, a running program is cancelled. */
+  readonly signal?: AbortSignal;
+  /** Most milliseconds of the step: the agent's time and then the program's. */
+  readonly wallMs?: number;
+  readonly onEvent?: LoopListener;
+}
+
+/** What steps are taken with. */
+export interface Stepper {
+  readonly host: TurnHost;
+  readonly keeper: Keeper;
+  readonly limits: LimitOptions;
+  readonly onInterrupted: OnInterrupted;
+}
+
+/**
+ * Takes the next turn of an open session. The caller holds the session's lock in this process; the lease of the store is
+ * taken here and, unless `keepLease`, given up again, however the step ends.
+ */
+export async function takeStep(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
+  const { keeper, host } = stepper;
+  const gone = new AbortController();
+  const signal = options.signal === undefined ? gone.signal : AbortSignal.any([gone.signal, options.signal]);
+  const claimed = await keeper.claim(sid);
+  try {
+    const { state } = claimed;
+    if (state.status !== 'open') throw new SessionStateError(sid, state.status);
+    if (claimed.cancelled) gone.abort();
+    host.replay.restore(sid, claimed.used);
+    const step = () => takeTurn(stepper, claimed, { ...options, signal }, keepLease);
+    return await keeper.during(sid, () => gone.abort(), step);
+  } catch (error) {
+    // Should this fail too, the lease ends by itself; what is thrown is what went wrong first.
+    await keeper.release(sid).catch(() => {});
+    throw error;
+  }
+}
+
+async function takeTurn(
+  stepper: Stepper,
+  claimed: ClaimedSession,
+  options: StepOptions,
+  keepLease: boolean,
+): Promise<TurnRecord> {
+  const { host, keeper } = stepper;
+  const { state, started } = claimed;
+  const { sid, nextTurn: turn } = state;
+  const watcher = new Watcher(options.onEvent);
+  const attempt = (started?.attempt ?? 0) + 1;
+  let record: TurnRecord | null = null;
+  if (started !== null && (stepper.onInterrupted === 'halt' || attempt > MAX_ATTEMPTS))
+    record = await keeper.halt(claimed, 'ERR_INTERRUPTED');
+  if (record === null) {
+    const begun = host.clock.monotonic();
+    const own = tighten(tighten(host.executor.limits, stepper.limits), checkLimits(options.limits ?? {}));
+    const allowed = allowance(state, options);
+    const { input, reply, tokens } =
+      typeof started?.reply === 'string'
+        ? { ...started, input: readReply(sectionsOf(state), started.reply) }
+        : await asked(state, options, allowed, watcher);
+    watcher.check();
+    const left = (options.wallMs ?? Number.POSITIVE_INFINITY) - (host.clock.monotonic() - begun);
+    const outcome = await runStarted(stepper, state, {
+      input,
+      options,
+      watcher,
+      limits: tighten(own, {
+        wallMs: Math.max(1, Math.floor(left)),
+        ...(allowed.fuel === null ? {} : { fuel: allowed.fuel }),
+      }),
+      begin: (start) => keeper.start({ sid, turn, attempt, ...start, reply, tokens }),
+    });
+    record = outcome.record;
+    await keeper.commit(record, stateAfter(state, record, outcome.progress, tokens), keepLease);
+  }
+  if (record.decision !== 'CONTINUE') host.replay.dispose(sid);
+  watcher.emit({ sid, turn, type: 'decided', record });
+  watcher.check();
+  return record;
+}
+
+interface Prepared {
+  readonly input: TurnInput;
+  readonly options: StepOptions;
+  readonly watcher: Watcher;
+  readonly limits: LimitValues;
+  readonly begin: NonNullable<Parameters<typeof runTurn>[1]['onStart']>;
+}
+
+/**
+ * Runs the turn. What rejects before VERIFYING is misuse and state: the program did not run, so the turn was not started
+ * either. What rejects later, such as a guard of the application, leaves an interrupted turn.
+ */
+async function runStarted(
+  { host, keeper }: Stepper,
+  { sid, nextTurn: turn, progress }: SessionState,
+  { input, options, watcher, limits, begin }: Prepared,
+): Promise<TurnOutcome> {
+  let undone = false;
+  try {
+    return await runTurn(host, {
+      sid,
+      turn,
+      input,
+      progress,
+      limits,
+      onStart: async (start) => {
+        await begin(start);
+        undone = true;
+      },
+      onEvent: (event) => {
+        if (event.type === 'state' && event.to === 'VERIFYING') undone = false;
+        watcher.emit(event);
+      },
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    });
+  } catch (error) {
+    if (undone) await keeper.withdraw(sid);
+    throw error;
+  }
+}
+
+/** The input of a turn, and what it was made from. */
+interface Asked {
+  readonly input: TurnInput;
+  readonly reply: string | null;
+  readonly tokens: number;
+}
+
+/** The agent's reply as the input of the next turn. A prompt that cannot be composed is a turn that cannot start (AL3-2-5). */
+async function asked(
+  state: SessionState,
+  options: StepOptions,
+  { tokens: maxTokens }: Allowance,
+  { emit }: Watcher,
+): Promise<Asked> {
+  const { sid, nextTurn: turn } = state;
+  let prompt: string;
+  try {
+    prompt = composePrompt(sectionsOf(state));
+  } catch (error) {
+    if (error instanceof EnvelopeError) return { input: { ok: false, text: '', failure: error }, reply: null, tokens: 0 };
+    throw error;
+  }
+  emit({ sid, turn, type: 'asked', prompt });
+  const { text: reply, tokens } = await consult(options.agent, { sid, turn, prompt, maxTokens }, options);
+  emit({ sid, turn, type: 'replied', reply });
+  return { input: readReply(sectionsOf(state), reply), reply, tokens };
+}
+
+function sectionsOf({ userdata, output, scratchpad }: SessionState): HostSections {
+  return { userdata, output, scratchpad };
+}
+
+const STATUS = { CONTINUE: 'open', DONE: 'done', ABORT: 'aborted', HALT: 'halted' } as const satisfies Record<
+  Decision,
+  SessionStatus
+>;
+
+/** The session after a turn; what was said goes into the next envelope only when there is one (A3-8-6). */
+function stateAfter(
+  state: SessionState,
+  { decision, reason, output, scratchpad, usage }: TurnRecord,
+  progress: ProgressState,
+  tokens: number,
+): SessionState {
+  const goesOn = decision === 'CONTINUE';
+  return {
+    ...state,
+    status: STATUS[decision],
+    reason,
+    nextTurn: state.nextTurn + 1,
+    output: goesOn ? carryForward(output) : null,
+    scratchpad: goesOn ? carryForward(scratchpad) : null,
+    progress,
+    spent: { fuel: state.spent.fuel + usage.fuel, tokens: state.spent.tokens + tokens },
+  };
+}
