@@ -18,6 +18,9 @@ export function checkCalls(files: readonly CheckedFile[], environment: Environme
   }
 }
 
+/** So many names are compared with all others, which takes time in proportion to both. */
+const MOST_SUGGESTIONS = 50;
+
 class CallChecker {
   private readonly report: Report;
   private readonly procedures: ReadonlyMap<string, readonly Procedure[]>;
@@ -94,7 +97,7 @@ class CallChecker {
   }
 
   private nearest(name: string, candidates: () => Iterable<string>): string | undefined {
-    if (!this.similar.has(name)) this.similar.set(name, nearest(name, candidates()));
+    if (!this.similar.has(name) && this.similar.size < MOST_SUGGESTIONS) this.similar.set(name, nearest(name, candidates()));
     return this.similar.get(name);
   }
 }

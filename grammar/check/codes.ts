@@ -3,6 +3,7 @@
 /** `error`: the place fails whenever it is reached. `warning`: most likely not what was meant. `info`: can be simpler. */
 export type Severity = 'error' | 'warning' | 'info';
 
+/** Every code with how bad it is and what it is about. */
 export const LINTS = {
   LINT_UNKNOWN_PROCEDURE: { severity: 'error', title: 'a call of a procedure that no file defines' },
   LINT_UNKNOWN_TOOL: { severity: 'error', title: 'a call of a tool that does not exist' },

@@ -1,5 +1,5 @@
 /** Variables: read but never set, set but never read, hiding a global or trying to change one (P7, P12, language.md 5.5). */
-import type { Block, Expr, Name, Span, Stmt } from '../ast.ts';
+import type { Block, Expr, Name, Stmt } from '../ast.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report } from './finding.ts';
 import { ERROR_VARIABLES, KNOWN_GLOBALS, nearest } from './names.ts';
 import { type Unit, unitsOf } from './units.ts';
@@ -145,12 +145,16 @@ function checkUnit(facts: Facts, globals: ReadonlySet<string>, report: Report): 
   }
 }
 
+/** So many names of one unit are compared with all others, which takes time in proportion to both. */
+const MOST_SUGGESTIONS = 50;
+
 function checkReads(facts: Facts, globals: ReadonlySet<string>, report: Report): void {
   const isSet = (name: string): boolean => facts.writes.has(name) || globals.has(name);
   const similar = new Map<string, string | undefined>();
   for (const place of facts.reads) {
     if (isSet(place.name)) continue;
-    if (!similar.has(place.name)) similar.set(place.name, nearest(place.name, [...facts.writes.keys(), ...globals]));
+    if (!similar.has(place.name) && similar.size < MOST_SUGGESTIONS)
+      similar.set(place.name, nearest(place.name, [...facts.writes.keys(), ...globals]));
     const meant = similar.get(place.name);
     const fix = meant === undefined ? 'set it first, or put it in quotes if it is meant as text' : `did you mean \`${meant}\`?`;
     const edits = meant === undefined || !isWhole(place) ? [] : [{ s: place.s, e: place.e, text: meant }];
@@ -177,13 +181,12 @@ function isWhole({ name, s, e }: Place): boolean {
 
 function checkUnused(facts: Facts, globals: ReadonlySet<string>, report: Report): void {
   if (facts.readsAnything) return;
-  const result = facts.unit.kind === 'procedure' ? impliedResult(facts.unit.parts[0]?.body) : undefined;
+  const results = impliedResults(facts.unit);
   for (const place of facts.writes.values()) {
     const { name, role } = place;
     if (facts.readNames.has(name) || name.startsWith('_') || globals.has(name)) continue;
     if (role === 'set') {
-      if (facts.usesLast || facts.sets.some((set) => set.name === name && set.file === place.file && within(set, result)))
-        continue;
+      if (facts.usesLast || results.has(name)) continue;
       const fix = 'delete it; to keep a call for what it does, write `call`';
       report(place.file, lint('LINT_UNUSED_VARIABLE', place, `\`${name}\` is set and never read`, fix));
     } else {
@@ -195,13 +198,10 @@ function checkUnused(facts: Facts, globals: ReadonlySet<string>, report: Report)
   }
 }
 
-/** The statement whose value a procedure gives when it ends without `return` (language.md 8). */
-function impliedResult(body: Block | undefined): Stmt | undefined {
-  return body?.stmts.findLast(({ k }) => VALUED.has(k));
+/** Variables that a procedure sets with the statement whose value it gives when it ends without `return` (language.md 8). */
+function impliedResults({ kind, parts: [part] }: Unit): ReadonlySet<string> {
+  const last = kind === 'procedure' ? part?.body.stmts.findLast(({ k }) => VALUED.has(k)) : undefined;
+  return new Set(last === undefined ? [] : targetsOf(last).map(({ name }) => name.name));
 }
 
 const VALUED: ReadonlySet<string> = new Set(['set', 'call', 'emit', 'whisper', 'must', 'ask', 'promptuser']);
-
-function within(place: Span, stmt: Stmt | undefined): boolean {
-  return stmt !== undefined && place.s >= stmt.s && place.e <= stmt.e;
-}

@@ -1,11 +1,12 @@
 /** The static cost estimate: how much fuel each block of a program takes, at least and at most. */
 import { type Procedure, positionAt, type SourceFile, type Span } from '../ast.ts';
 import { KNOWN_GLOBALS } from '../check/names.ts';
+import { RESULT } from './certain.ts';
 import type { FuelCosts } from './costs.ts';
 import { frameBytes } from './frames.ts';
 import { type Call, type Cause, type Defined, Session, TooLarge } from './session.ts';
 import { type Cost, type Endings, FREE, type Point, State } from './state.ts';
-import { follow, RESULT } from './statements.ts';
+import { follow } from './statements.ts';
 import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
 
 /** What runs as one: a command block, or a procedure or event handler as the host starts it. */

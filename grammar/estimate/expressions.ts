@@ -173,7 +173,7 @@ export class Evaluation {
     const { list, item } = this.session.costs.values;
     this.bytes += list.amount + item.amount * items.length;
     const made = container(LIST, { size, nodes, least: items.length, most: items.length });
-    return items.length === 0 ? made : { ...made, item: items.reduce(join) };
+    return items.length === 0 ? made : { ...made, item: items.reduce(join), items };
   }
 
   private map(entries: readonly (readonly [Expr, Expr])[]): Abstract {

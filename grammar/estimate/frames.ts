@@ -4,16 +4,17 @@ import { ERROR_VARIABLES } from '../check/names.ts';
 import { eachExpression, eachStatement, expressionsOf, targetsOf } from '../check/walk.ts';
 import type { FuelCosts } from './costs.ts';
 
-/** Bytes of one frame of every unit: without recursion, no more can be there at once. */
+/** Bytes of one frame of every procedure, and of one that calls them: without recursion, no more can be there at once. */
 export function frameBytes(files: readonly SourceFile[], { values }: FuelCosts): number {
   const of = (names: ReadonlySet<string>): number => values.frame.amount + values.slot.amount * names.size;
-  let bytes = of(namesIn(files.flatMap(({ commands }) => commands.map(({ body }) => body))));
+  let outermost = of(namesIn(files.flatMap(({ commands }) => commands.map(({ body }) => body))));
+  let bytes = 0;
   for (const { procedures, events } of files) {
     for (const { needs, optional, body } of procedures)
       bytes += of(namesIn([body])) + values.slot.amount * (needs.length + optional.length);
-    for (const { body } of events) bytes += of(namesIn([body])) + values.slot.amount;
+    for (const { body } of events) outermost = Math.max(outermost, of(namesIn([body])) + values.slot.amount);
   }
-  return bytes;
+  return bytes + outermost;
 }
 
 /** Every variable that some blocks mention, and one for each loop. */

@@ -19,6 +19,9 @@ const PATIENCE = 20_000;
 const MOST_STEPS = 200_000;
 const MOST_STEPS_IN_ALL = 2_000_000;
 
+/** Blocks within blocks that are followed: a program may nest 200, and calls may add as many again and again. */
+const MOST_LEVELS = 400;
+
 /** Calls a procedure: what it gives, what it costs. */
 export type Call = (session: Session, procedure: Defined, args: readonly Abstract[], at: Span) => { value: Abstract; cost: Cost };
 
@@ -42,6 +45,8 @@ export class Session {
   /** Where one is. */
   file: SourceFile;
   cause: Cause | undefined;
+  /** Blocks within blocks, across calls. */
+  private depth = 0;
   private steps = 0;
   private stepsInAll = 0;
 
@@ -60,13 +65,23 @@ export class Session {
     this.file = file;
     this.cause = undefined;
     this.stack.length = 0;
+    this.depth = 0;
     this.steps = 0;
   }
 
-  /** Counts a step of work. Throws {@link TooLarge}. */
-  step(): void {
-    this.stepsInAll++;
-    if (++this.steps > MOST_STEPS || this.stepsInAll > MOST_STEPS_IN_ALL) throw new TooLarge();
+  /** Counts steps of work. Throws {@link TooLarge}. */
+  step(steps = 1): void {
+    this.stepsInAll += steps;
+    this.steps += steps;
+    if (this.steps > MOST_STEPS || this.stepsInAll > MOST_STEPS_IN_ALL) throw new TooLarge();
+  }
+
+  /** Goes a level deeper for a while. Throws {@link TooLarge}. */
+  deeper<Result>(run: () => Result): Result {
+    if (++this.depth > MOST_LEVELS) throw new TooLarge();
+    const result = run();
+    this.depth--;
+    return result;
   }
 
   /** Whether loops and calls are still followed one by one. */

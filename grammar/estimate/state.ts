@@ -12,6 +12,11 @@ export class State {
     this.others = others;
   }
 
+  /** Variables that are known. */
+  get size(): number {
+    return this.names.size;
+  }
+
   get(name: string): Abstract {
     return this.names.get(name) ?? this.others;
   }

@@ -2,17 +2,15 @@
  * Follows statements without running them: every way on, the cheapest and the dearest. Loops are followed pass by pass as
  * long as it is certain that there is a next one and patience lasts; past that, one pass stands for all that are left.
  */
-import type { Block, ErrorHandler, Expr, ForStmt, IfStmt, SetStmt, Stmt, WhileStmt } from '../ast.ts';
+import type { Block, ErrorHandler, ForStmt, IfStmt, SetStmt, Stmt, WhileStmt } from '../ast.ts';
 import { ERROR_VARIABLES } from '../check/names.ts';
-import { eachStatement, targetsOf } from '../check/walk.ts';
+import { targetsOf } from '../check/walk.ts';
+import { changedIn, clearing, isHarmless, loopNames, RESULT, whyEndless } from './certain.ts';
 import { Evaluation } from './expressions.ts';
 import { operationsOf, statementOperations } from './operations.ts';
 import type { Session } from './session.ts';
 import { type Ending, Endings, either, FREE, type Point, plus, type State } from './state.ts';
 import { type Abstract, elementOf, LIST, MAP, may, NIL, NOTHING, only, TEXT, truthOf, UNKNOWN } from './values.ts';
-
-/** What a procedure gives, kept beside its variables: under names that no variable has. */
-export const RESULT = ' result';
 
 /** Passes of one loop that are followed one by one. */
 const MOST_PASSES = 10_000;
@@ -48,7 +46,11 @@ class Follower {
     this.session = session;
   }
 
-  block({ stmts, onError }: Block, start: Point, around: Place): Endings {
+  block(block: Block, start: Point, around: Place): Endings {
+    return this.session.deeper(() => this.body(block, start, around));
+  }
+
+  private body({ stmts, onError }: Block, start: Point, around: Place): Endings {
     const own = onError === undefined ? undefined : { id: ++this.guards, handler: onError };
     const place = { ...around, guard: own ?? around.guard };
     const endings = new Endings();
@@ -64,7 +66,8 @@ class Follower {
 
   /** One statement of a block, and what the handlers make of its errors. Gives where execution goes on. */
   private guarded(stmt: Stmt, start: Point, place: Place, own: Guard | undefined, endings: Endings): Point | undefined {
-    this.session.step();
+    // What is known of the variables is copied a few times.
+    this.session.step(1 + (start.state.size >> 5));
     let next: Point | undefined;
     const take = (ending: Ending, point: Point, handled: boolean): void => {
       const guard = handled ? undefined : guardFor(ending, place.guard, own);
@@ -251,10 +254,9 @@ class Follower {
       certain = truth === true;
       if (!certain || pass >= MOST_PASSES || !this.session.patient) break;
     }
-    const why = certain ? 'this `while` runs too often to be followed' : 'nothing tells how often this `while` runs';
-    const most = this.session.unbounded(why, stmt.cond);
+    const most = this.session.unbounded(whyEndless(stmt.cond, certain), stmt.cond);
     endings.add('stopped', { ...here, most: here.most + most });
-    const state = here.state.without(changedIn(stmt.body, place.guard));
+    const state = here.state.without(changedIn(stmt.body, place.guard?.handler));
     this.pass(stmt, { ...here, state, most: here.most + most }, place, endings);
     return endings;
   }
@@ -274,11 +276,11 @@ class Follower {
     const at = { ...plus(begin, evaluation.cost), state: evaluation.state };
     if (!isHarmless(stmt.cond)) endings.add('error', this.raised({ ...begin, state: at.state }, at));
     if (truth !== true) endings.add('normal', at);
-    return { truth, next: truth === false ? undefined : this.body(stmt.body, at, place, endings) };
+    return { truth, next: truth === false ? undefined : this.once(stmt.body, at, place, endings) };
   }
 
   /** The body of a loop: gives where the next pass begins. */
-  private body(body: Block, start: Point, place: Place, endings: Endings): Point | undefined {
+  private once(body: Block, start: Point, place: Place, endings: Endings): Point | undefined {
     let next: Point | undefined;
     for (const [ending, point] of this.block(body, start, { ...place, top: false }).all()) {
       if (ending === 'normal' || ending === 'continue') next = either(next, point);
@@ -299,7 +301,7 @@ class Follower {
     let here: Point | undefined = at;
     let done = 0;
     while (here !== undefined && fixed && done < over.most && this.session.patient) {
-      here = this.body(stmt.body, this.bound(stmt, here, item), place, endings);
+      here = this.once(stmt.body, this.bound(stmt, here, over.items?.[done] ?? item), place, endings);
       done++;
     }
     if (here === undefined) return endings;
@@ -317,11 +319,11 @@ class Follower {
     place: Place,
     endings: Endings,
   ): void {
-    const state = here.state.without([...changedIn(stmt.body, place.guard), ...names(stmt)]);
+    const state = here.state.without([...changedIn(stmt.body, place.guard?.handler), ...loopNames(stmt)]);
     const most =
       count.most === Number.POSITIVE_INFINITY ? this.session.unbounded('how many items there are is not known', stmt.over) : 0;
     const inner = new Endings();
-    const next = this.body(stmt.body, this.bound(stmt, { ...FREE, state }, item), place, inner);
+    const next = this.once(stmt.body, this.bound(stmt, { ...FREE, state }, item), place, inner);
     const spent = { most: next?.most ?? 0, bytes: next?.bytes ?? 0 };
     const earlier = { least: 0, most: times(spent.most, count.most) + most, bytes: times(spent.bytes, count.most) };
     for (const [ending, point] of inner.all()) {
@@ -349,10 +351,6 @@ function itemOf(over: Abstract): Abstract {
   return may(over, LIST | MAP | TEXT) ? elementOf(over) : NOTHING;
 }
 
-function names({ item, key }: ForStmt): readonly string[] {
-  return key === undefined ? [item.name] : [item.name, key.name];
-}
-
 /** 0 times anything is 0. */
 function times(amount: number, count: number): number {
   return amount === 0 || count === 0 ? 0 : amount * count;
@@ -372,51 +370,4 @@ function single(ending: Ending, point: Point): Endings {
 
 function addAll(endings: Endings, more: Endings): void {
   for (const [ending, point] of more.all()) endings.add(ending, point);
-}
-
-/** Whether a handler clears its error before it ends. */
-function clearing({ body }: ErrorHandler): 'always' | 'sometimes' | 'never' {
-  if (body.stmts.some(({ k }) => k === 'clear_error')) return 'always';
-  let found = false;
-  eachStatement(body, ({ k }) => {
-    found ||= k === 'clear_error';
-  });
-  return found ? 'sometimes' : 'never';
-}
-
-/** The variables that the statements of a block may set, and the handler around it when one of them fails. */
-function changedIn(body: Block, guard: Guard | undefined): readonly string[] {
-  const changed = new Set<string>([RESULT, ...ERROR_VARIABLES]);
-  for (const block of guard === undefined ? [body] : [body, guard.handler.body]) {
-    eachStatement(block, (stmt) => {
-      for (const { name } of targetsOf(stmt)) changed.add(name.name);
-      if (stmt.k === 'for') for (const name of names(stmt)) changed.add(name);
-    });
-  }
-  return [...changed];
-}
-
-/** Whether evaluating an expression certainly raises no error, at whatever size of its values. */
-function isHarmless(expr: Expr): boolean {
-  switch (expr.k) {
-    case 'num':
-    case 'str':
-    case 'bool':
-    case 'nil':
-    case 'name':
-    case 'last':
-      return true;
-    case 'group':
-      return isHarmless(expr.of);
-    case 'list':
-      return expr.items.every(isHarmless);
-    case 'map':
-      return expr.entries.every(([key, value]) => key.k === 'str' && isHarmless(value));
-    case 'unary':
-      return (expr.op === 'not' || expr.op === 'no' || expr.op === 'some' || expr.op === 'typeof') && isHarmless(expr.of);
-    case 'binary':
-      return isHarmless(expr.first) && expr.rest.every(({ op, right }) => (op === 'and' || op === 'or') && isHarmless(right));
-    default:
-      return false;
-  }
 }

@@ -31,6 +31,8 @@ export interface Abstract {
   readonly plain: boolean;
   /** What every item of a list is, when that is known. */
   readonly item?: Abstract;
+  /** The items one by one, when the list is as it was written. */
+  readonly items?: readonly Abstract[];
 }
 
 const INFINITE = Number.POSITIVE_INFINITY;

@@ -1,5 +1,6 @@
 /** The canonical layout of a source: comments, literals and groups of lines are kept, all else has one form. */
 
+import { MAX_SOURCE_BYTES } from '../clean.ts';
 import type { SyntaxDiagnostic } from '../diagnostic.ts';
 import { metadataEntry } from '../metadata.ts';
 import { type ParseOptions, parse } from '../parse.ts';
@@ -18,14 +19,22 @@ export type FormatResult =
  */
 export function format(source: string | Uint8Array, options: ParseOptions): FormatResult {
   const parsed = parse(source, options);
-  return parsed.ok ? { ok: true, text: formatted(parsed.text) } : parsed;
+  if (!parsed.ok) return parsed;
+  const maxBytes = options.maxBytes ?? MAX_SOURCE_BYTES;
+  const text = formatted(parsed.text, maxBytes);
+  if (text !== undefined && new TextEncoder().encode(text).length <= maxBytes) return { ok: true, text };
+  const message = `in its canonical layout the source would be longer than ${maxBytes} bytes`;
+  const place = { s: 0, e: 0, line: 1, column: 1, endLine: 1, endColumn: 1 };
+  return { ok: false, errors: [{ ...place, message, hint: 'nest less deeply, or split it into several files' }] };
 }
 
 const INDENT = 2;
 
-function formatted(text: string): string {
+/** Undefined when it becomes far too long: the indentation of deep nesting is many times what it indents. */
+function formatted(text: string, most: number): string | undefined {
   const bracketsApart = keepsBracketsApart(text);
   const out: string[] = [];
+  let length = 0;
   let depth = 0;
   let before: Line | undefined;
   for (const line of linesOf(text)) {
@@ -33,7 +42,10 @@ function formatted(text: string): string {
     const closes = first !== undefined && (blockEnds.has(first) || first === keyword.else);
     if (closes) depth--;
     if (before !== undefined && needsBlank(before, line, depth, closes)) out.push('');
-    out.push(' '.repeat(depth * INDENT) + lineText(line, depth * INDENT, bracketsApart));
+    const whole = ' '.repeat(depth * INDENT) + lineText(line, depth * INDENT, bracketsApart);
+    length += whole.length;
+    if (length > most) return undefined;
+    out.push(whole);
     if (first !== undefined && (closers.has(first) || first === keyword.else)) depth++;
     before = line;
   }

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { brief, command, findings } from './lint.ts';
+
+const unreachable = (...lines: readonly string[]): readonly number[] =>
+  findings(command(...lines)).flatMap(({ code, line }) => (code === 'LINT_UNREACHABLE' ? [line] : []));
+
+describe('statements that are never executed', () => {
+  it.each([
+    ['after return', ['return', 'emit 1'], [3]],
+    ['after fail', ['fail "x"', 'emit 1', 'emit 2'], [3]],
+    ['after a false must', ['must false', 'emit 1'], [3]],
+    ['after break and continue', ['while self', 'if self', 'break', 'emit 1', 'endif', 'continue', 'emit 2', 'endwhile'], [5, 8]],
+    ['after a choice of which all ways end', ['if self', 'return', 'else', 'fail', 'endif', 'emit 1'], [7]],
+    ['after a choice that may go on', ['if self', 'return', 'endif', 'emit 1'], []],
+    ['after an endless loop', ['while true', 'emit 1', 'endwhile', 'emit 2'], [5]],
+    ['after an endless loop with a way out', ['while true', 'if self', 'break', 'endif', 'endwhile', 'emit 2'], []],
+    ['after a loop whose inner loop breaks', ['while true', 'while self', 'break', 'endwhile', 'endwhile', 'emit 2'], [7]],
+    [
+      'under a condition that never holds',
+      ['if false', 'emit 1', 'else', 'emit 2', 'endif', 'while nil', 'emit 3', 'endwhile'],
+      [3, 8],
+    ],
+    ['beside a condition that always holds', ['if not ""', 'emit 1', 'else', 'emit 2', 'endif'], [5]],
+    ['once, not again within', ['return', 'if self', 'return', 'emit 1', 'endif'], [3]],
+    ['a handler stands anywhere in its block', ['emit 1 / 0', 'return', 'on error do', 'clear_error', 'endon'], []],
+  ])('%s', (_what, lines, expected) => {
+    expect(unreachable(...lines)).toEqual(expected);
+  });
+
+  it('P16: a handler that clears the error brings execution behind the failing statement', () => {
+    const handler = (inside: string) => ['on error do', inside, 'endon'];
+    expect(unreachable(...handler('clear_error'), 'fail "x"', 'emit 1')).toEqual([]);
+    expect(unreachable(...handler('clear_error'), 'if self', 'fail "x"', 'emit 1', 'endif')).toEqual([]);
+    expect(unreachable(...handler('emit 1'), 'fail "x"', 'emit 1')).toEqual([6]);
+    expect(unreachable(...handler('fail "y"'), 'emit 1 / 0', 'emit 1')).toEqual([]);
+    expect(unreachable('on error do', 'fail "y"', 'clear_error', 'endon', 'emit 1 / 0')).toEqual([4]);
+  });
+
+  it('P16: a failing return is skipped too when a handler clears the error', () => {
+    const body = (value: string) =>
+      findings(`func f(needs a) means\n  on error do\n    clear_error\n  endon\n  return ${value}\n  emit a\nendfunc\n`).map(
+        ({ code }) => code,
+      );
+    expect(body('a / 2')).toEqual([]);
+    expect(body('a')).toEqual(['LINT_HANDLER_NEVER_RUNS', 'LINT_UNREACHABLE']);
+  });
+});
+
+describe('handlers', () => {
+  it.each([
+    ['nothing but output', ['emit [self, 1]'], true],
+    ['an operator', ['emit self + 1'], false],
+    ['a call', ['call f()'], false],
+    ['an element that is set', ['set a[0] = 1', 'emit a'], false],
+    ['several variables from a list of as many', ['set a, b = [1, 2]', 'emit [a, b]'], true],
+    ['several variables from anything', ['set a, b = self', 'emit [a, b]'], false],
+    ['a loop over a literal', ['for each x in [1]', 'emit x', 'endfor'], true],
+    ['a loop over a variable', ['for each x in self', 'emit x', 'endfor'], false],
+    ['what a nested block does', ['if self', 'emit 1 / 0', 'endif'], false],
+    ['must', ['must self'], false],
+  ])('%s: never runs is %s', (_what, lines, never) => {
+    const codes = brief([...lines, 'on error do', 'clear_error', 'endon']).map((found) => found.split(' ')[1]);
+    expect(codes.includes('LINT_HANDLER_NEVER_RUNS')).toBe(never);
+  });
+
+  it('clear_error belongs into a handler, return does not', () => {
+    expect(brief(['clear_error', 'on error do', 'if self', 'clear_error', 'endif', 'return', 'endon', 'emit 1 / 0'])).toEqual([
+      '2:1 LINT_CLEAR_ERROR_OUTSIDE',
+      '7:1 LINT_RETURN_IN_HANDLER',
+    ]);
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { brief, command, findings, fixed } from './lint.ts';
+
+const traps = (line: string): boolean => brief([line]).some((found) => found.endsWith('LINT_COMMENT_TRAP'));
+
+describe('operators that begin a comment', () => {
+  it.each(['emit 5--2', 'emit 6//2', 'emit self--self', 'emit (1)//(2)', 'emit [1]--[2]', 'emit 7 // 2', 'emit 7 -- 2'])(
+    '%s',
+    (line) => {
+      expect(traps(line)).toBe(true);
+    },
+  );
+
+  it.each([
+    'emit 5 - -2',
+    'emit 5 -- the answer',
+    'emit 5 // 2 apples',
+    'emit 5 # 2',
+    'emit 5#2',
+    'emit "5--2" // two',
+    'emit 5\n-- 5',
+    'emit 5 --two',
+    'emit 5 --',
+  ])('%s is a comment, or none at all', (line) => {
+    expect(traps(line)).toBe(false);
+  });
+
+  it('the fix is the operator', () => {
+    expect(fixed(command('emit 5--2', 'emit 7 // 2'))).toBe(command('emit 5 - -2', 'emit 7 / 2'));
+  });
+
+  it('inside brackets and templates too', () => {
+    expect(brief(['emit [', '5--2', ']', 'emit ```{{ 1--1', '}}```'])).toEqual([
+      '3:2 LINT_COMMENT_TRAP',
+      '5:13 LINT_COMMENT_TRAP',
+    ]);
+  });
+});
+
+describe('findings', () => {
+  it('P31: lines and columns are 1-based and count code points', () => {
+    const [found] = findings(command('emit "😀" + x'));
+    expect(found).toMatchObject({ file: 'test.ns', line: 2, column: 12, endLine: 2, endColumn: 13 });
+  });
+
+  it('are at most a thousand', () => {
+    expect(findings(command(...Array.from({ length: 3000 }, (_, index) => `emit x${index}`)))).toHaveLength(1000);
+  });
+
+  it('take time in proportion to the size of the source', () => {
+    const source = (lines: number) =>
+      command(...Array.from({ length: lines }, (_, index) => `set v${index} = lenn(v${index % 7}) + w--1`));
+    findings(source(500));
+    const time = (lines: number): number => {
+      const text = source(lines);
+      const start = performance.now();
+      findings(text);
+      return performance.now() - start;
+    };
+    expect(time(20_000)).toBeLessThan(30 * Math.max(20, time(2_000)));
+  });
+});
