@@ -106,7 +106,7 @@ export const LIMITS: readonly Limit[] = [
     max: 256 * MB,
     ring: 1,
     catchable: false,
-    help: 'bytes whispered in all, line feeds included',
+    help: 'bytes whispered in all, line feeds and what names of targets have beyond 64 bytes included',
   },
   {
     key: 'toolCalls',

@@ -1,11 +1,11 @@
-import { workerError } from '../wire/breach.ts';
+import { quotaError, workerError } from '../wire/breach.ts';
 import { encode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { shorten } from '../wire/info.ts';
 import type { JournalOutcome } from '../wire/journal.ts';
 import type { GuestReply, TaggedJson } from '../wire/protocol.ts';
-import { ValueError } from '../wire/values.ts';
+import { TooLargeError, ValueError } from '../wire/values.ts';
 import { type ToolDefinition, ToolError } from './define.ts';
 
 /** An answer that closes a call. */
@@ -52,11 +52,16 @@ function textOf(error: unknown): string {
     : `it threw a value of type ${error === null ? 'null' : typeof error}, which is no Error`;
 }
 
-/** {@link encode}, failing as the language does: `code`, and `what` in front of the problem. */
+/**
+ * {@link encode}, failing as the language does: `code`, and `what` in front of the problem. What is too large breaches
+ * `toolBytes`, which no script can catch.
+ */
 export function encodeAs(code: number, what: string, value: unknown, maxBytes: number): TaggedJson {
   try {
     return encode(value, maxBytes);
   } catch (cause) {
+    if (cause instanceof TooLargeError)
+      throw new Halt(quotaError({ limit: 'toolBytes', allowed: maxBytes }, `${what}: ${cause.message}`));
     if (!(cause instanceof ValueError)) throw cause;
     throw new ToolError(code, `${what}: ${cause.message}`, undefined, { cause });
   }

@@ -1,5 +1,5 @@
 import type { TaggedJson } from './protocol.ts';
-import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from './values.ts';
+import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';
 
 /**
  * The host's side of tagged JSON (DESIGN 5): what JSON lacks travels as an object with one `$` key, and a map key that
@@ -220,7 +220,7 @@ class Encoder {
   }
 
   #tooLarge(): never {
-    throw new ValueError(`the value is larger than ${this.#maxBytes} bytes of JSON`);
+    throw new TooLargeError(`the value is larger than ${this.#maxBytes} bytes of JSON`);
   }
 
   #refuse(problem: string): never {

@@ -30,6 +30,9 @@ export class ValueError extends NeuroScriptError {
   }
 }
 
+/** A value that is larger than what may cross the boundary at once. */
+export class TooLargeError extends ValueError {}
+
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?([Zz]|[+-](\d\d):(\d\d))$/;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 

@@ -62,11 +62,16 @@ describe('what a tool gives back', () => {
     ['a cycle', cycle, /returned what a script cannot hold: at \.self: the value contains itself/],
     ['a class instance', { at: new (class Point {})() }, /at \.at: Point is a class instance/],
     ['a function', () => 1, /a function has no counterpart/],
-    ['more bytes than allowed', 'x'.repeat(200), /larger than 100 bytes/],
   ])('%s is code 21, with the tool and the problem', async (_name, result, problem) => {
     const reply = await new Bench([tool('x', () => result)], { limits: { toolBytes: 100 } }).call('tool.t.x');
     expect(reply).toEqual({ t: 'error', code: 21, message: expect.stringMatching(problem) });
     expect(reply).toMatchObject({ message: expect.stringContaining("'tool.t.x'") });
+  });
+
+  it('more bytes than toolBytes allows end the run: no script can catch that', async () => {
+    const reply = await new Bench([tool('x', () => 'x'.repeat(200))], { limits: { toolBytes: 100 } }).call('tool.t.x');
+    expect(reply).toMatchObject({ t: 'halt', error: { code: 'ERR_QUOTA', limit: 'toolBytes', allowed: 100 } });
+    expect(reply).toMatchObject({ error: { message: expect.stringMatching(/'tool.t.x' .* larger than 100 bytes/) } });
   });
 
   it('a value cannot be changed by the tool after it was returned', async () => {

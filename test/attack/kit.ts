@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import { createRuntime, defineTool, type LimitOptions, type RunOptions, type RunResult, type Runtime } from '../../src/index.ts';
+
+export const MB = 1024 * 1024;
+
+/** Limits of an attack: small enough that a breach comes soon, even where others share the machine. */
+export const TIGHT: LimitOptions = {
+  fuel: 20_000_000,
+  cpuMs: 4_000,
+  wallMs: 15_000,
+  memoryBytes: 16 * MB,
+  outputBytes: MB,
+  lineBytes: 64 * 1024,
+  scratchBytes: MB,
+  toolCalls: 50,
+  toolBytes: 256 * 1024,
+  eventCount: 20,
+};
+
+/** How an attack must end: the breach's code and, for a quota, the limits it may name. */
+export type Ending = { readonly code: string; readonly limits?: readonly string[] };
+
+export const quota = (...limits: string[]): Ending => ({ code: 'ERR_QUOTA', limits });
+
+/** The tools that attacks may call: one that gives back what it gets, and some that answer with too much. */
+const tools = [
+  defineTool({
+    name: 'tool.t.Echo',
+    description: 'gives its argument back',
+    args: [{ name: 'value', type: 'any', required: false }],
+    returns: 'any',
+    run: ({ value }) => value ?? null,
+  }),
+  defineTool({
+    name: 'tool.t.Big',
+    description: 'answers with a text of so many bytes',
+    args: [{ name: 'size', type: 'number' }],
+    returns: 'any',
+    run: ({ size }) => 'x'.repeat(Number(size)),
+  }),
+  defineTool({
+    name: 'tool.t.Deep',
+    description: 'answers with a list so deep',
+    args: [{ name: 'levels', type: 'number' }],
+    returns: 'any',
+    run: ({ levels }) => {
+      let value: unknown[] = [];
+      for (let level = 0; level < Number(levels); level++) value = [value];
+      return value;
+    },
+  }),
+  defineTool({
+    name: 'tool.t.Many',
+    description: 'answers with a list of so many small values',
+    args: [{ name: 'count', type: 'number' }],
+    returns: 'any',
+    run: ({ count }) => Array.from({ length: Number(count) }, () => ({})),
+  }),
+  defineTool({
+    name: 'tool.t.Throw',
+    description: 'fails with a long message',
+    args: [{ name: 'size', type: 'number' }],
+    returns: 'any',
+    run: ({ size }) => {
+      throw new Error('e'.repeat(Number(size)));
+    },
+  }),
+];
+
+/** A runtime of one worker, so that whatever an attack leaves behind would be found by the next run. */
+export function arena(): Promise<Runtime> {
+  return createRuntime({ tools, policy: { allow: ['*'] }, concurrency: 1, limits: TIGHT });
+}
+
+/** Bytes that the host may keep of an attack; its own garbage included, which is collected when it likes. */
+const HOST_GROWTH = 96 * MB;
+/** A fresh worker and a run, with the machine shared with other tests; alone it is below 200 ms (`bench quotas`). */
+const NEXT_MS = 2_000;
+
+/** Runs an attack and checks that it ended as it should, that the host took no harm, and that the next run is served. */
+export async function attack(
+  runtime: Runtime,
+  source: string,
+  ending: Ending | null,
+  options: RunOptions = {},
+): Promise<RunResult> {
+  const before = process.memoryUsage.rss();
+  const result = await runtime.run(source, options);
+  if (ending === null) expect(result.error).toBeNull();
+  else {
+    expect(result.error).toMatchObject({ code: ending.code });
+    if (ending.limits !== undefined) expect(ending.limits).toContain(result.error?.limit);
+  }
+  expect(process.memoryUsage.rss() - before).toBeLessThan(HOST_GROWTH);
+  expect(JSON.stringify(result.error).length).toBeLessThan(64 * 1024);
+  const start = performance.now();
+  const next = await runtime.run('command\n  set leaked = secret\n  emit typeof leaked\nendcommand\n');
+  expect(performance.now() - start).toBeLessThan(NEXT_MS);
+  expect(next).toMatchObject({ ok: true, emits: ['nil'], whispers: [], eventErrors: [] });
+  return result;
+}
+
+/** The process that runs scripts: the youngest descendant of this one. */
+export function workerPid(): number {
+  const descend = (pid: number): number => {
+    const children = readdirSync(`/proc/${pid}/task`)
+      .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
+      .filter((child) => child !== '')
+      .map(Number);
+    const youngest = children.at(-1);
+    return youngest === undefined ? pid : descend(youngest);
+  };
+  return descend(process.pid);
+}
+
+/** Resident bytes of a process now, and the most it had since {@link forgetPeak}. */
+export function residence(pid: number): { readonly now: number; readonly peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const field = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
+  return { now: field('VmRSS'), peak: field('VmHWM') };
+}
+
+/** Starts the system's record of a process's peak anew. */
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Runtime } from '../../src/index.ts';
+import { arena, attack, forgetPeak, MB, residence, TIGHT, workerPid } from './kit.ts';
+import { type Attack, ENDLESS, FLOODS, HOARDS, TEXTS } from './programs.ts';
+
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await arena();
+});
+afterAll(() => runtime.close());
+
+const MEMORY = TIGHT.memoryBytes ?? 0;
+/** What V8 compiles meanwhile, and the isolate that is prepared for the next run. */
+const NOISE = 4 * MB;
+
+const run = ({ source, ending, options }: Attack) => attack(runtime, source, ending, options);
+
+describe('programs that compute without end', () => {
+  it.each(ENDLESS)('AL3-7-2: $name', async (each) => {
+    await run(each);
+  });
+});
+
+describe('programs that hold as much as they can', () => {
+  it.each(HOARDS)('AL3-7-3: $name is refused by the account, and the process keeps to 1.25 times the limit', async (each) => {
+    const pid = workerPid();
+    forgetPeak(pid);
+    const base = residence(pid).now;
+    const { usage, outputComplete } = await run(each);
+    expect(usage.peakMemoryBytes).toBeLessThanOrEqual(MEMORY);
+    expect(outputComplete).toBeUndefined();
+    if (each.given !== true) expect(residence(pid).peak - base).toBeLessThan(1.25 * MEMORY + NOISE);
+  });
+});
+
+describe('programs that try to drown the host', () => {
+  it.each(FLOODS)('AL3-7-5: $name', async (each) => {
+    const { emits, whispers } = await run(each);
+    expect(emits.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0)).toBeLessThanOrEqual(TIGHT.outputBytes ?? 0);
+    expect(whispers.reduce((sum, { text }) => sum + Buffer.byteLength(text) + 1, 0)).toBeLessThanOrEqual(TIGHT.scratchBytes ?? 0);
+  });
+});
+
+describe('texts as attacks', () => {
+  it.each(TEXTS)('$name', async (each) => {
+    const result = await run(each);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    if (each.name === 'names of the host language') expect(result.emits).toEqual(['true']);
+  });
+});
