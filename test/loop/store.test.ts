@@ -1,0 +1,262 @@
+import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
+import { MemoryStore } from '../../src/loop/memory.ts';
+import type { TurnRecord } from '../../src/loop/record.ts';
+import { SqliteStore } from '../../src/loop/sqlite.ts';
+import {
+  NOTHING_SPENT,
+  SessionExistsError,
+  SessionLeasedError,
+  type SessionState,
+  SessionStateError,
+  type SessionStore,
+  StoreError,
+  type TurnCommit,
+} from '../../src/loop/store.ts';
+import { defaultLimits } from '../../src/sandbox/limits.ts';
+import { bench, turnOf } from './harness.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'loop-store-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+let files = 0;
+const newPath = (): string => join(folder, `store-${++files}.db`);
+
+/** Text that files and databases like to change: NUL, a lone surrogate, a quote. */
+const ODD = 'a\u0000b\ud800\'"\u{1f600}\r\n';
+
+const state = (sid: string, more: Partial<SessionState> = {}): SessionState => ({
+  sid,
+  status: 'open',
+  reason: null,
+  userdata: '{}',
+  nextTurn: 1,
+  output: null,
+  scratchpad: null,
+  progress: NO_PROGRESS_YET,
+  spent: NOTHING_SPENT,
+  ...more,
+});
+const started = (sid: string, turn = 1) => ({
+  sid,
+  turn,
+  attempt: 1,
+  nonce: 'n',
+  startedAt: 5,
+  reply: ODD,
+  tokens: 3,
+  limits: defaultLimits('turn'),
+});
+const lease = (owner: string, now = 0, until = 1000) => ({ owner, now, until });
+
+const { record: some } = await turnOf(bench({ done: async ({ emit, magic }) => emit(await magic('done')) }), 'done');
+const recordOf = (sid: string, turn: number): TurnRecord => ({ ...some, sid, turn, output: ODD });
+const commitOf = (sid: string, turn: number, more: Partial<TurnCommit> = {}): TurnCommit => ({
+  owner: 'a',
+  record: recordOf(sid, turn),
+  next: state(sid, { nextTurn: turn + 1, output: ODD }),
+  used: [],
+  usedSince: 0,
+  owed: false,
+  at: 7,
+  keep: true,
+  ...more,
+});
+
+describe.each<[string, () => Promise<SessionStore>]>([
+  ['MemoryStore', async () => new MemoryStore()],
+  ['SqliteStore', () => SqliteStore.open(newPath())],
+])('%s', (_, make) => {
+  it('keeps a session, and no two with one id', async () => {
+    const store = await make();
+    await store.create(state('s', { userdata: ODD }), 1);
+    expect(await store.read('s')).toEqual(state('s', { userdata: ODD }));
+    expect(await store.read('t')).toBeNull();
+    await expect(store.create(state('s'), 1)).rejects.toThrow(SessionExistsError);
+    await expect(store.claim('t', lease('a'))).rejects.toThrow(SessionStateError);
+  });
+
+  it('AL3-11-6: keeps turn, state, used ids and what is owed to the log together, and the turn exactly once', async () => {
+    const store = await make();
+    await store.create(state('s'), 1);
+    await store.claim('s', lease('a'));
+    await store.start(started('s'), 'a');
+    expect(await store.claim('s', lease('a'))).toMatchObject({ started: started('s'), used: [], owed: [] });
+    const used = [{ jti: 'j', second: 5 }];
+    await store.commit(commitOf('s', 1, { used, owed: true }));
+    expect(await store.turns('s')).toEqual([recordOf('s', 1)]);
+    expect(await store.claim('s', lease('a'))).toEqual({
+      state: state('s', { nextTurn: 2, output: ODD }),
+      started: null,
+      used,
+      owed: [recordOf('s', 1)],
+      cancelled: false,
+    });
+    await expect(store.commit(commitOf('s', 1))).rejects.toThrow(StoreError);
+    expect(await store.turns('s')).toHaveLength(1);
+    await store.logged('s', 1, 'a', true);
+    expect((await store.claim('s', lease('a'))).owed).toEqual([]);
+  });
+
+  it('a turn is committed only when it was started, and started only when it is the next', async () => {
+    const store = await make();
+    await store.create(state('s'), 1);
+    await store.claim('s', lease('a'));
+    await expect(store.commit(commitOf('s', 1))).rejects.toMatchObject({ code: 'ERR_STORE', detail: 'order' });
+    await expect(store.start(started('s', 2), 'a')).rejects.toMatchObject({ detail: 'order' });
+    await store.start(started('s'), 'a');
+    await store.withdraw('s', 'a');
+    expect((await store.claim('s', lease('a'))).started).toBeNull();
+    expect(await store.turns('s')).toEqual([]);
+  });
+
+  it('AL3-3-1: a session belongs to one owner at a time, until its lease ends or is given up', async () => {
+    const store = await make();
+    await store.create(state('s'), 1);
+    await store.claim('s', lease('a', 0, 1000));
+    await expect(store.claim('s', lease('b', 999, 2000))).rejects.toThrow(SessionLeasedError);
+    await store.release('s', 'b');
+    await expect(store.claim('s', lease('b', 999, 2000))).rejects.toThrow(SessionLeasedError);
+    await store.claim('s', lease('b', 1000, 2000));
+    for (const late of [store.start(started('s'), 'a'), store.commit(commitOf('s', 1)), store.withdraw('s', 'a')])
+      await expect(late).rejects.toThrow(SessionLeasedError);
+    expect(await store.renew(['s'], lease('a', 1100, 3000))).toEqual(['lost']);
+    await store.release('s', 'b');
+    await store.claim('s', lease('a', 1100, 3000));
+  });
+
+  it('renewing prolongs, and tells of a cancellation', async () => {
+    const store = await make();
+    await store.create(state('s'), 1);
+    await store.claim('s', lease('a', 0, 1000));
+    expect(await store.renew(['s', 'unknown'], lease('a', 900, 1900))).toEqual(['held', 'lost']);
+    await expect(store.claim('s', lease('b', 1500, 2500))).rejects.toThrow(SessionLeasedError);
+    expect(await store.cancel('s')).toBe(true);
+    expect(await store.cancel('unknown')).toBe(false);
+    expect(await store.renew(['s'], lease('a', 1600, 2600))).toEqual(['cancelled']);
+    expect((await store.claim('s', lease('a', 1600, 2600))).cancelled).toBe(true);
+  });
+
+  it('A3-11.3-1: used ids that are too old, or of a session that has ended, are forgotten', async () => {
+    const store = await make();
+    await store.create(state('s'), 1);
+    await store.claim('s', lease('a'));
+    await store.start(started('s'), 'a');
+    await store.commit(commitOf('s', 1, { used: [{ jti: 'old', second: 10 }] }));
+    await store.start(started('s', 2), 'a');
+    await store.commit(commitOf('s', 2, { used: [{ jti: 'new', second: 20 }], usedSince: 11 }));
+    expect((await store.claim('s', lease('a'))).used).toEqual([{ jti: 'new', second: 20 }]);
+    await store.start(started('s', 3), 'a');
+    await store.commit(commitOf('s', 3, { next: state('s', { status: 'done', nextTurn: 4 }), used: [{ jti: 'x', second: 21 }] }));
+    expect((await store.claim('s', lease('a'))).used).toEqual([]);
+    expect(await store.cancel('s')).toBe(false);
+  });
+
+  it('lists sessions in the order of their ids', async () => {
+    const store = await make();
+    for (const sid of ['b', 'a', 'c']) await store.create(state(sid), 1);
+    await store.claim('a', lease('me', 0, 99));
+    await store.start(started('a'), 'me');
+    await store.claim('b', lease('a'));
+    await store.start(started('b'), 'a');
+    const next = state('b', { status: 'halted', reason: 'ERR_TOKEN_MISSING', nextTurn: 2 });
+    await store.commit(commitOf('b', 1, { next, owed: true, keep: false }));
+    const idle = { status: 'open', reason: null, turns: 0, createdAt: 1, updatedAt: 1, started: null, lease: null, owed: 0 };
+    expect(await store.list()).toEqual([
+      { ...idle, sid: 'a', started: 1, lease: { owner: 'me', until: 99 } },
+      { ...idle, sid: 'b', status: 'halted', reason: 'ERR_TOKEN_MISSING', turns: 1, updatedAt: 7, owed: 1 },
+      { ...idle, sid: 'c' },
+    ]);
+  });
+});
+
+describe('the file of a SqliteStore', () => {
+  it('keeps everything for the next process, and is for its owner only', async () => {
+    const path = newPath();
+    using store = await SqliteStore.open(path);
+    await store.create(state('s', { userdata: ODD }), 1);
+    using again = await SqliteStore.open(path, { mustExist: true });
+    expect(await again.read('s')).toEqual(state('s', { userdata: ODD }));
+    for (const name of [path, `${path}-wal`, `${path}-shm`]) expect((await stat(name)).mode & 0o777).toBe(0o600);
+  });
+
+  it('is not made when it must exist', async () => {
+    const path = newPath();
+    await expect(SqliteStore.open(path, { mustExist: true })).rejects.toMatchObject({ code: 'ERR_STORE', detail: 'io' });
+    await expect(stat(path)).rejects.toThrow('ENOENT');
+  });
+
+  it('a file that is no database is foreign, and is left as it was', async () => {
+    const path = newPath();
+    const text = 'dear diary, '.repeat(500);
+    await writeFile(path, text);
+    await expect(SqliteStore.open(path)).rejects.toMatchObject({ code: 'ERR_STORE', detail: 'foreign' });
+    expect(await readFile(path, 'utf8')).toBe(text);
+  });
+
+  it('a database of another program is foreign, and is left as it was', async () => {
+    const path = newPath();
+    const other = new DatabaseSync(path);
+    other.exec('CREATE TABLE songs (title TEXT)');
+    other.close();
+    const before = await readFile(path);
+    await expect(SqliteStore.open(path)).rejects.toMatchObject({ detail: 'foreign' });
+    expect(await readFile(path)).toEqual(before);
+  });
+
+  it('one of a later version is refused', async () => {
+    const path = newPath();
+    (await SqliteStore.open(path))[Symbol.dispose]();
+    const later = new DatabaseSync(path);
+    later.exec('PRAGMA user_version = 99');
+    later.close();
+    await expect(SqliteStore.open(path)).rejects.toMatchObject({ detail: 'newer' });
+  });
+
+  it('a damaged one is refused when it is opened', async () => {
+    const path = newPath();
+    const store = await SqliteStore.open(path);
+    for (let i = 0; i < 200; i++) await store.create(state(`session-${i}`), 1);
+    store[Symbol.dispose]();
+    const file = await open(path, 'r+');
+    const { size } = await file.stat();
+    await file.write(Buffer.alloc(4096, 0xab), 0, 4096, Math.floor(size / 8192) * 4096);
+    await file.close();
+    await expect(SqliteStore.open(path)).rejects.toMatchObject({ code: 'ERR_STORE', detail: 'damaged' });
+  });
+
+  it('a row that cannot be read is damage, with a name', async () => {
+    const path = newPath();
+    using store = await SqliteStore.open(path);
+    await store.create(state('s'), 1);
+    const other = new DatabaseSync(path);
+    other.exec(`UPDATE sessions SET state = '{"sid":"s"}'`);
+    other.close();
+    await expect(store.read('s')).rejects.toMatchObject({ detail: 'damaged' });
+  });
+
+  it('another process that does not let go of it is busy', async () => {
+    const path = newPath();
+    using store = await SqliteStore.open(path, { busyMs: 10 });
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    await expect(store.create(state('s'), 1)).rejects.toMatchObject({ code: 'ERR_STORE', detail: 'busy' });
+    other.exec('ROLLBACK');
+    other.close();
+    await store.create(state('s'), 1);
+  });
+
+  it('waits for the disk in every transaction only when power may fail', async () => {
+    const path = newPath();
+    using store = await SqliteStore.open(path, { durability: 'power' });
+    await store.create(state('s'), 1);
+    expect(await store.read('s')).toEqual(state('s'));
+  });
+});
