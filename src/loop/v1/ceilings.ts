@@ -107,10 +107,17 @@ export class Account {
     this.#fuel += fuel;
   }
 
+  /** The breach of a loop whose time is used up; null while there is time. */
+  overtime(elapsedMs: number): Breach | null {
+    const { wallMs } = this.#ceilings;
+    return elapsedMs < wallMs ? null : { reason: 'timeout', ceiling: 'wallMs', allowed: wallMs, used: elapsedMs };
+  }
+
   /** The first ceiling that forbids another turn, in the order of protocol.md 8.2: time, budgets, turns. */
   breach(elapsedMs: number): Breach | null {
-    const { wallMs, totalFuel, totalTokens, maxTurns } = this.#ceilings;
-    if (elapsedMs >= wallMs) return { reason: 'timeout', ceiling: 'wallMs', allowed: wallMs, used: elapsedMs };
+    const { totalFuel, totalTokens, maxTurns } = this.#ceilings;
+    const late = this.overtime(elapsedMs);
+    if (late !== null) return late;
     if (this.#fuel >= totalFuel) return { reason: 'policy', ceiling: 'totalFuel', allowed: totalFuel, used: this.#fuel };
     if (this.#tokens >= totalTokens)
       return { reason: 'policy', ceiling: 'totalTokens', allowed: totalTokens, used: this.#tokens };

@@ -175,6 +175,8 @@ class Loop {
     const tokens = answer.tokens > 0 ? answer.tokens : count(prompt) + count(reply);
     const breach = this.#account.asked(tokens);
     if (breach !== null) return this.#halt(breach.reason, breachError(breach));
+    const late = this.#account.overtime(this.#elapsed());
+    if (late !== null) return this.#halt(late.reason, breachError(late));
     const execution = await this.#execute(turn, reply);
     this.#account.executed(execution.usage.fuel);
     return this.#decide(this.#recordOf(turn, execution, { prompt, tokens }));
@@ -285,7 +287,11 @@ class Loop {
   #shown(): string {
     const last = this.#turns.at(-1);
     if (last === undefined) return this.#run.prompt;
-    return this.#host.feedLogs === true ? withLines(last.nextOutput, logLines(last)) : last.nextOutput;
+    if (this.#host.feedLogs !== true) return last.nextOutput;
+    // What is kept out of OUTPUT must not come back through the log, nor must the log be larger than OUTPUT may be.
+    const log = logLines(last).join('\n');
+    const { text } = capOutput(this.#host.screen?.(log).output ?? log, this.#host.outputBytes);
+    return withLines(last.nextOutput, text === '' ? [] : [text]);
   }
 
   #elapsed(): number {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runtimeExecutor } from '../../../src/loop/executor.ts';
 import { AskLoop } from '../../../src/loop/v1/loop.ts';
+import { secretHook } from '../../../src/loop/v1/secrets.ts';
 import { executeV1Turn } from '../../../src/loop/v1/turn.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import { agentOf, command, emits, outputOf, Stage, StillClock, sections } from './bench.ts';
@@ -199,6 +200,11 @@ describe('what goes back to the agent', () => {
     const lines = outputOf(on.asked[1]?.prompt ?? '').split('\n');
     expect(lines.slice(0, 3)).toEqual(['{"loop":"continue"}', '[log] noted', '[log] <<<NSENVELOPE_MAGIC::ACTIONS::v1>>>']);
     expect(lines[3]).toMatch(/^\[log\] .*tool\.spy\.gone/);
+    const screen = secretHook({ note: 'NSENVELOPE_MAGIC' }, { redact: true });
+    const little = await stage.play([program, DONE], { host: { feedLogs: true, screen, outputBytes: 50 } });
+    expect(outputOf(little.asked[1]?.prompt ?? '')).toBe(
+      '{"loop":"continue"}\n[log] noted\n[log] <<<<redacted:note>::ACTIONS::v1>',
+    );
   });
 
   it('AL1-5-4: no line feed at the end, and an empty OUTPUT for a program that emits nothing', async () => {
@@ -353,6 +359,16 @@ describe('ceilings', () => {
       error: { kind: 'timeout' },
       turns: [],
     });
+
+    const late = {
+      reply: async () => {
+        clock.elapsed += 60_000;
+        return sections({ ACTIONS: command('call tool.spy.Do("late")', CONTINUE) });
+      },
+    };
+    const replied = await stage.play([], { host, run: { agent: late } });
+    expect(replied.result).toMatchObject({ reason: 'timeout', turns: [] });
+    expect(effects).toEqual([]);
 
     const running = await stage.play([command('emit "so far"', 'call tool.spy.Never()')], {
       host: { ceilings: { wallMs: 400 } },
