@@ -371,7 +371,7 @@ describe('ceilings', () => {
     expect(effects).toEqual([]);
 
     const running = await stage.play([command('emit "so far"', 'call tool.spy.Never()')], {
-      host: { ceilings: { wallMs: 400 } },
+      host: { ceilings: { wallMs: 1500 } },
     });
     expect(running.result).toMatchObject({ reason: 'timeout', output: 'so far\n[[loop:halt:reason=timeout]]' });
   });
