@@ -35,7 +35,7 @@ export function readLink(text: string): { readonly prev: string; readonly hash: 
   const { success, data } = LINE.safeParse(value);
   if (!success) return "it has no 'prev' and 'hash' of 64 hexadecimal digits";
   // One text for one line: blanks, other escapes or a key that stands twice would be a second one.
-  if (JSON.stringify(data) !== text) return 'it is not written as this log writes';
+  if (JSON.stringify(value) !== text) return 'it is not written as this log writes';
   const { hash, ...rest } = data;
   return hashOf(rest) === hash ? { prev: data.prev, hash } : 'it was changed: its hash does not fit';
 }

@@ -80,9 +80,7 @@ export class FileLog implements DecisionLog {
   append(entry: LogEntry): Promise<void> {
     const done = Promise.withResolvers<void>();
     this.#waiting.push({ entry, done });
-    this.#pump ??= this.#drain().finally(() => {
-      this.#pump = null;
-    });
+    this.#pump ??= this.#drain();
     return done.promise;
   }
 
@@ -108,6 +106,8 @@ export class FileLog implements DecisionLog {
         for (const { done } of batch) done.reject(error);
       }
     }
+    // Together with the last look at what is waiting: what comes later starts a pump of its own.
+    this.#pump = null;
   }
 
   async #write(entries: readonly LogEntry[]): Promise<void> {

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chained, GENESIS, readLink, verifyChain } from '../../src/loop/chain.ts';
+import { FileLog, LogError, rotatedFiles } from '../../src/loop/filelog.ts';
+import type { LogEntry } from '../../src/loop/log.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'loop-chain-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+let files = 0;
+const newPath = (): string => join(folder, `log-${++files}.jsonl`);
+const entry = (turn: number, more: Partial<LogEntry> = {}): LogEntry => ({
+  ts: '2024-08-30T10:05:45.000Z',
+  SID: 's',
+  turn_index: turn,
+  decision: 'CONTINUE',
+  latency_ms: 1.25,
+  output_bytes: 3,
+  scratch_bytes: 0,
+  ...more,
+});
+async function logOf(path: string, turns: number): Promise<string[]> {
+  const log = new FileLog(path);
+  for (let turn = 1; turn <= turns; turn++) await log.append(entry(turn));
+  return (await readFile(path, 'utf8')).trimEnd().split('\n');
+}
+
+describe('the chain', () => {
+  it('A3-10-1 AL3-9-1: adds two keys to an entry: the hash of the line before, and its own', () => {
+    const { text, hash } = chained(entry(1), GENESIS);
+    // The canonical form written by hand: keys in order, no blanks.
+    const canonical = `{"SID":"s","decision":"CONTINUE","latency_ms":1.25,"output_bytes":3,"prev":"${'0'.repeat(64)}","scratch_bytes":0,"ts":"2024-08-30T10:05:45.000Z","turn_index":1}`;
+    expect(hash).toBe(createHash('sha256').update(canonical).digest('hex'));
+    expect(JSON.parse(text)).toEqual({ ...entry(1), prev: GENESIS, hash });
+    expect(readLink(text)).toEqual({ prev: GENESIS, hash });
+  });
+
+  it('a whole log verifies, and its head is the hash of its last line', async () => {
+    const path = newPath();
+    const lines = await logOf(path, 5);
+    expect(await verifyChain([path])).toEqual({ ok: true, lines: 5, head: JSON.parse(lines[4] ?? '').hash });
+  });
+
+  it.each<[string, number, (lines: string[]) => string[]]>([
+    ['a changed decision', 3, (lines) => lines.with(2, (lines[2] ?? '').replace('CONTINUE', 'DONE'))],
+    ['a changed line with a new hash', 4, (lines) => lines.with(2, chained(entry(9), JSON.parse(lines[2] ?? '').prev).text)],
+    ['a line that was taken out', 3, (lines) => lines.toSpliced(2, 1)],
+    ['a line that was put in', 4, (lines) => lines.toSpliced(3, 0, chained(entry(7), GENESIS).text)],
+    ['two lines that changed places', 2, (lines) => lines.with(1, lines[2] ?? '').with(2, lines[1] ?? '')],
+    ['a line that stands twice', 3, (lines) => lines.toSpliced(2, 0, lines[1] ?? '')],
+    ['a first line that is missing', 1, (lines) => lines.slice(1)],
+    ['a key that stands twice', 2, (lines) => lines.with(1, (lines[1] ?? '').replace('{', '{"decision":"DONE",'))],
+    ['a blank that was put in', 5, (lines) => lines.with(4, (lines[4] ?? '').replace(',', ', '))],
+    ['no JSON', 1, (lines) => lines.with(0, 'hello')],
+    ['an empty line', 3, (lines) => lines.toSpliced(2, 0, '')],
+    ['a line without a hash', 5, (lines) => lines.with(4, JSON.stringify(entry(5)))],
+  ])('names the line of %s', async (_, line, change) => {
+    const path = newPath();
+    const lines = await logOf(path, 5);
+    await writeFile(path, `${change(lines).join('\n')}\n`);
+    expect(await verifyChain([path])).toMatchObject({ ok: false, file: path, line });
+  });
+
+  it('a line that was not finished is named', async () => {
+    const path = newPath();
+    const lines = await logOf(path, 2);
+    await writeFile(path, lines.join('\n'));
+    expect(await verifyChain([path])).toMatchObject({ ok: false, line: 2, why: 'it was not written to its end' });
+  });
+});
+
+describe('the file', () => {
+  it('a log goes on where the process before ended; a line that it did not finish is cut off', async () => {
+    const path = newPath();
+    await logOf(path, 2);
+    await appendFile(path, '{"ts":"2024-08-30T10:0');
+    expect(await logOf(path, 1)).toHaveLength(3);
+    expect(await verifyChain([path])).toMatchObject({ ok: true, lines: 3 });
+  });
+
+  it('two logs of one file, as of two processes, make one chain', async () => {
+    const path = newPath();
+    const logs = [new FileLog(path), new FileLog(path), new FileLog(path, { fsync: 'always' })];
+    await Promise.all(Array.from({ length: 60 }, (_, index) => logs[index % 3]?.append(entry(index))));
+    expect(await verifyChain([path])).toMatchObject({ ok: true, lines: 60 });
+  });
+
+  it.each(['dear diary', 'dear diary\n', `${JSON.stringify(entry(1))}\n`])(
+    'is left alone when it is no decision log: %j',
+    async (text) => {
+      const path = newPath();
+      await writeFile(path, text);
+      await expect(new FileLog(path).append(entry(1))).rejects.toThrow(LogError);
+      expect(await readFile(path, 'utf8')).toBe(text);
+    },
+  );
+
+  it('rotates by size, and the chain goes on through all files', async () => {
+    const path = newPath();
+    for (let turn = 1; turn <= 30; turn++) await new FileLog(path, { maxBytes: 2000 }).append(entry(turn));
+    const rotated = rotatedFiles(path);
+    expect(rotated.map((file) => file.slice(path.length))).toEqual(rotated.map((_, index) => `.${index + 1}`));
+    expect(rotated.length).toBeGreaterThan(3);
+    for (const file of rotated) expect((await readFile(file)).length).toBeLessThanOrEqual(2000);
+    expect(await verifyChain([...rotated, path])).toMatchObject({ ok: true, lines: 30 });
+    expect(await verifyChain([path])).toMatchObject({ ok: false, line: 1 });
+    expect(await verifyChain([...rotated.toSpliced(1, 1), path])).toMatchObject({ ok: false, file: rotated[2], line: 1 });
+    // After the death of a process between putting the file aside and making the new one.
+    await rm(path);
+    await new FileLog(path).append(entry(31));
+    expect(await verifyChain([...rotated, path])).toMatchObject({ ok: true });
+    expect((await readdir(folder)).some((name) => name.endsWith('.lock'))).toBe(true);
+  });
+
+  it('knows which decisions it has, also of the file put aside last', async () => {
+    const path = newPath();
+    const log = new FileLog(path, { maxBytes: 1024 });
+    for (let turn = 1; turn <= 5; turn++) await log.append(entry(turn));
+    expect(rotatedFiles(path).length).toBeGreaterThan(0);
+    for (const turn of [3, 4, 5]) expect(await log.has('s', turn)).toBe(true);
+    expect(await log.has('s', 6)).toBe(false);
+    expect(await log.has('t', 5)).toBe(false);
+    expect(await new FileLog(newPath()).has('s', 1)).toBe(false);
+  });
+
+  it.each([0, 1023, 1.5, Number.NaN])('refuses a size of %d bytes', (maxBytes) => {
+    expect(() => new FileLog(newPath(), { maxBytes })).toThrow(ConfigError);
+  });
+});
