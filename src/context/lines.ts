@@ -1,6 +1,9 @@
 /** Where `promptuser` reads from: standard input, a file's stream, or any async iterable of text or UTF-8 bytes. */
 export type LineSource = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
+/** Most UTF-16 units of a line. A source without line feeds must not fill the memory of the host. */
+const MAX_LINE = 8 * 1024 * 1024;
+
 /**
  * Reads a source line by line. Nothing read ahead is ever lost between two calls, and a last line without a line feed
  * counts (P35). One reader per source: concurrent callers are served in order.
@@ -9,7 +12,11 @@ export class LineReader {
   readonly #source: LineSource;
   #chunks: AsyncIterator<string | Uint8Array> | Iterator<string | Uint8Array> | null = null;
   readonly #decoder = new TextDecoder();
-  #buffered = '';
+  /** The beginning of a line, searched for its end already; joined once, so that a long line costs linear time. */
+  #parts: string[] = [];
+  #held = 0;
+  /** What follows it, not searched yet. */
+  #rest = '';
   #ended = false;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -18,7 +25,10 @@ export class LineReader {
     Object.freeze(this);
   }
 
-  /** The next line without its end (LF or CR LF), or null at the end of the source. Rejects as the source does. */
+  /**
+   * The next line without its end (LF or CR LF), or null at the end of the source. Rejects as the source does, and for good
+   * when a line is longer than 8 Mi UTF-16 units.
+   */
   next(): Promise<string | null> {
     const line = this.#turn.then(() => this.#read());
     this.#turn = line.catch(() => null);
@@ -27,19 +37,27 @@ export class LineReader {
 
   async #read(): Promise<string | null> {
     for (;;) {
-      const end = this.#buffered.indexOf('\n');
+      const end = this.#rest.indexOf('\n');
       if (end >= 0) {
-        const line = this.#buffered.slice(0, end);
-        this.#buffered = this.#buffered.slice(end + 1);
+        this.#parts.push(this.#rest.slice(0, end));
+        this.#rest = this.#rest.slice(end + 1);
+        const line = this.#take();
         return line.endsWith('\r') ? line.slice(0, -1) : line;
       }
-      if (this.#ended) {
-        const rest = this.#buffered;
-        this.#buffered = '';
-        return rest === '' ? null : rest;
-      }
+      if (this.#rest !== '') this.#parts.push(this.#rest);
+      this.#held += this.#rest.length;
+      this.#rest = '';
+      if (this.#held > MAX_LINE) throw new RangeError(`the line is longer than ${MAX_LINE} characters`);
+      if (this.#ended) return this.#held === 0 ? null : this.#take();
       await this.#fill();
     }
+  }
+
+  #take(): string {
+    const line = this.#parts.join('');
+    this.#parts = [];
+    this.#held = 0;
+    return line;
   }
 
   async #fill(): Promise<void> {
@@ -48,9 +66,9 @@ export class LineReader {
     const chunk = await this.#chunks.next();
     if (chunk.done === true) {
       this.#ended = true;
-      this.#buffered += this.#decoder.decode();
+      this.#rest = this.#decoder.decode();
     } else {
-      this.#buffered += typeof chunk.value === 'string' ? chunk.value : this.#decoder.decode(chunk.value, { stream: true });
+      this.#rest = typeof chunk.value === 'string' ? chunk.value : this.#decoder.decode(chunk.value, { stream: true });
     }
   }
 }

@@ -74,6 +74,25 @@ describe('lines of the input', () => {
     expect(await all([...bytes].map((byte) => Uint8Array.of(byte)))).toEqual(['größe €']);
   });
 
+  it('a line that never ends is refused, again and again, before it fills the memory', async () => {
+    let chunks = 0;
+    function* endless(): Generator<string> {
+      for (; chunks < 10_000; chunks++) yield 'x'.repeat(64 * 1024);
+    }
+    const reader = new LineReader(endless());
+    await expect(reader.next()).rejects.toThrow(/longer than 8388608 characters/);
+    await expect(reader.next()).rejects.toThrow(/longer than 8388608 characters/);
+    expect(chunks).toBeLessThanOrEqual(129);
+  });
+
+  it('a line of the greatest length is read whole, and so is the one after it', async () => {
+    const most = 'y'.repeat(8 * 1024 * 1024);
+    const reader = new LineReader([most.slice(0, 100), most.slice(100), '\nnext\n']);
+    expect((await reader.next()) === most).toBe(true);
+    expect(await reader.next()).toBe('next');
+    expect(await reader.next()).toBeNull();
+  });
+
   it('callers at the same time get the lines in the order in which they asked', async () => {
     const reader = new LineReader(['a\nb\nc']);
     expect(await Promise.all([reader.next(), reader.next(), reader.next(), reader.next()])).toEqual(['a', 'b', 'c', null]);
