@@ -15,7 +15,7 @@ import type { HaltReason } from './decision.ts';
 import type { TurnExecutor } from './executor.ts';
 import { hostFailure } from './failure.ts';
 import type { ProgressCheck } from './guard.ts';
-import type { OnInterrupted } from './interrupted.ts';
+import { DEFAULT_MAX_ATTEMPTS, type OnInterrupted } from './interrupted.ts';
 import { Keeper } from './keeper.ts';
 import type { DecisionLog } from './log.ts';
 import { MemoryStore } from './memory.ts';
@@ -50,10 +50,12 @@ export interface LoopControllerOptions {
   /** Guards of the application, beside the mandatory one (A3-9-8). */
   readonly checks?: readonly ProgressCheck[];
   /**
-   * What becomes of a turn that a dead process was in: `rerun`, the default, runs the same program again, at most three times
-   * in all, so tools should be safe to repeat; `halt` ends the session with `ERR_INTERRUPTED`.
+   * What becomes of a turn that a dead process was in: `rerun`, the default, runs the same program again, so tools should be
+   * safe to repeat; `halt` ends the session with `ERR_INTERRUPTED`.
    */
   readonly onInterrupted?: OnInterrupted;
+  /** A turn that was interrupted so often, from 1, is halted and not run again; 3 when absent. */
+  readonly maxAttempts?: number;
   /** Name of this process in leases, unique among those that live; a new one when absent. */
   readonly owner?: string;
   /** Milliseconds that a silent process keeps its sessions, from 100; 15 seconds when absent. */
@@ -118,7 +120,7 @@ export class LoopController {
       host: this.#host,
       keeper: this.#keeper,
       limits: checkLimits(options.limits ?? {}),
-      onInterrupted: options.onInterrupted ?? 'rerun',
+      maxAttempts: options.onInterrupted === 'halt' ? 1 : ceiling('maxAttempts', options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
     };
     this.metrics = options.metrics ?? new Metrics();
   }

@@ -9,7 +9,7 @@ import type { SessionState, StartedTurn } from './store.ts';
 export type OnInterrupted = 'rerun' | 'halt';
 
 /** A turn that ends its process so often is not run again: it would do so for ever. */
-export const MAX_ATTEMPTS = 3;
+export const DEFAULT_MAX_ATTEMPTS = 3;
 
 /**
  * The record of a turn that was started and is not run again: every turn that ran has exactly one decision (AL3-1-1). What

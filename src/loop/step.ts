@@ -6,7 +6,6 @@ import { type Allowance, allowance, type Ceilings } from './ceilings.ts';
 import type { Decision } from './decision.ts';
 import { type LoopListener, Watcher } from './events.ts';
 import { composePrompt, type HostSections, readReply, type TurnInput } from './input.ts';
-import { MAX_ATTEMPTS, type OnInterrupted } from './interrupted.ts';
 import type { Keeper } from './keeper.ts';
 import type { TurnRecord } from './record.ts';
 import { type ClaimedSession, type SessionState, SessionStateError, type SessionStatus } from './store.ts';
@@ -28,7 +27,8 @@ export interface Stepper {
   readonly host: TurnHost;
   readonly keeper: Keeper;
   readonly limits: LimitOptions;
-  readonly onInterrupted: OnInterrupted;
+  /** How often a turn is run at most, when the processes that run it die. */
+  readonly maxAttempts: number;
 }
 
 /**
@@ -66,8 +66,7 @@ async function takeTurn(
   const watcher = new Watcher(options.onEvent);
   const attempt = (started?.attempt ?? 0) + 1;
   let record: TurnRecord | null = null;
-  if (started !== null && (stepper.onInterrupted === 'halt' || attempt > MAX_ATTEMPTS))
-    record = await keeper.halt(claimed, 'ERR_INTERRUPTED');
+  if (attempt > stepper.maxAttempts) record = await keeper.halt(claimed, 'ERR_INTERRUPTED');
   if (record === null) {
     const begun = host.clock.monotonic();
     const own = tighten(tighten(host.executor.limits, stepper.limits), checkLimits(options.limits ?? {}));

@@ -1,0 +1,73 @@
+import { DatabaseSync } from 'node:sqlite';
+import { LoopController } from '../../src/loop/controller.ts';
+import { FileLog } from '../../src/loop/filelog.ts';
+import { systemClock } from '../../src/loop/ports.ts';
+import { SqliteStore } from '../../src/loop/sqlite.ts';
+import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/store.ts';
+import { fakeExecutor, type Program, reply, testKeyring, USERDATA } from './fake.ts';
+
+/** One process of the crash test: drives all sessions of a store to their end, until it is killed. */
+const [storePath = '', logPath = '', worldPath = '', sessions = '', turns = '', leaseMs = ''] = process.argv.slice(2);
+
+const world = new DatabaseSync(worldPath, { timeout: 5000 });
+world.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+  CREATE TABLE IF NOT EXISTS cells (sid TEXT PRIMARY KEY, value INTEGER NOT NULL, effects INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS runs (sid TEXT NOT NULL, turn INTEGER NOT NULL)`);
+const run = world.prepare('INSERT INTO runs VALUES (?, ?)');
+const cell = world.prepare('INSERT OR IGNORE INTO cells VALUES (?, 0, 0)');
+/** Compare and set: has its effect only when nobody has had it. */
+const set = world.prepare('UPDATE cells SET value = ?, effects = effects + 1 WHERE sid = ? AND value = ?');
+
+const pause = (most: number) => new Promise((done) => setTimeout(done, Math.random() * most));
+
+const work: Program = async ({ context, emit, magic }) => {
+  const [sid, turn] = [String(context.sessionId), Number(context.turnIndex)];
+  run.run(sid, turn);
+  await pause(4);
+  cell.run(sid);
+  set.run(turn, sid, turn - 1);
+  await pause(4);
+  emit(`turn ${turn}`);
+  emit(await magic(turn < Number(turns) ? 'continue' : 'done'));
+};
+
+const loop = new LoopController({
+  executor: fakeExecutor({ work }),
+  keyring: testKeyring(systemClock),
+  store: await SqliteStore.open(storePath),
+  log: new FileLog(logPath, { maxBytes: 20_000 }),
+  leaseMs: Number(leaseMs),
+  maxAttempts: 1_000_000,
+});
+const agent = { reply: async () => reply('program work') };
+
+/** Drives one session to its end, whoever began it. */
+async function drive(sid: string): Promise<void> {
+  for (;;) {
+    try {
+      await loop.open(USERDATA, sid).catch((error: unknown) => {
+        if (!(error instanceof SessionExistsError)) throw error;
+      });
+      await loop.resume(sid, { agent });
+    } catch (error) {
+      if (error instanceof SessionStateError) return;
+      if (!(error instanceof SessionLeasedError)) throw error;
+      await pause(50);
+    }
+  }
+}
+
+await loop.recover();
+process.stdout.write('ready\n');
+const left = Array.from({ length: Number(sessions) }, (_, index) => `session-${index}`);
+const lanes = Array.from({ length: 6 }, async () => {
+  // Two processes meet in the middle more often when each takes them in an order of its own.
+  while (left.length > 0) for (const sid of left.splice(Math.floor(Math.random() * left.length), 1)) await drive(sid);
+});
+await Promise.all(lanes);
+// What another process committed and did not live to log is owed until its lease has ended.
+for (;;) {
+  await loop.recover();
+  if ((await loop.list()).every(({ owed }) => owed === 0)) break;
+  await pause(50);
+}
