@@ -12,7 +12,7 @@ export interface Screened {
   readonly lints: readonly SecretLint[];
 }
 
-/** Looks at every OUTPUT before it is read for control, kept, shown or fed back (AL1-2.11-2). */
+/** Looks at every OUTPUT before it is read for control, kept or fed back (AL1-2.11-2); progress events are not screened. */
 export type OutputHook = (output: string) => Screened;
 
 /** Shorter texts would be found everywhere. */
