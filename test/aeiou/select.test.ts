@@ -196,6 +196,13 @@ describe('HALT reasons', () => {
       for (const other of kinds) expect(decide(emitted(other, line, 'text', `"${TOKENS.T1}"`))).toBe(`HALT ${codes[i]}`);
   });
 
+  it('AL3-5.3-4: the failure that is told of is the last one, whatever failed before it and whatever decided', () => {
+    const told = (...lines: readonly string[]): unknown => select(emitted(...lines)).verificationFailureReason;
+    expect(told(forged(), at({ sid: 'x' }))).toBe('ERR_TOKEN_SCOPE');
+    expect(told(at({ sid: 'x' }), forged())).toBe('ERR_TOKEN_VERIFY');
+    expect(told(at({ sid: 'x' }), forged(), TOKENS.T1)).toBe('ERR_TOKEN_VERIFY');
+  });
+
   it('A3-6.5-5: the same line twice: the first is valid, the second a replay', () => {
     const result = select(emitted(TOKENS.T1, TOKENS.T1));
     expect(result.candidates.map(({ ok, code }) => code ?? ok)).toEqual([true, 'ERR_TOKEN_REPLAY']);

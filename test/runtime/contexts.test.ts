@@ -209,6 +209,13 @@ describe('the chain of custody, through the real sandbox', () => {
     expect(await runtime.run(source)).toMatchObject({ error: { code: 'NS26' } });
   });
 
+  it('P35: a turn has no input, whatever its host has', async () => {
+    const root = runtime.interpreter({ host: { logger: SILENT_LOGGER, stdin: ['Ann\n'] } });
+    const source = { name: 'src', text: command('promptuser "Name?" into a', 'emit a') };
+    expect(await root.fork().perform({ sources: [source], turn: true })).toMatchObject({ error: { code: 'NS26' } });
+    expect(await root.fork().perform({ sources: [source] })).toMatchObject({ emits: ['Ann'] });
+  });
+
   it('CTX-4-7: an event handler and a tool called by a tool see the actor and their own caller', async () => {
     const root = runtime.interpreter({ actor: { id: 'did:x:bob' } });
     await root.load('on event "tick" as e do\n  set x = e["payload"][0]["Payload"]["n"]\n  emit tool.test.Via()\nendon\n');

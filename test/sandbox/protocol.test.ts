@@ -41,6 +41,7 @@ describe('a worker that breaks the protocol is killed, and the caller gets a typ
     ['the result of another run', [started, { frame: { ...result, id: 7 } }], "'result' came out of turn"],
     ['a success without a start', [{ frame: result }], 'before'],
     ['a variable nobody asked for', [started, { frame: { t: 'var', found: false, value: 1, error: null } }], "'var' came out"],
+    ['a call with the number of an earlier one', [started, { frame: tool }, { sleep: 100 }, { frame: tool }], 'came after call'],
     ['output while a call is open', [started, { frame: tool }, { frame: out }], "'out' came out of turn"],
     ['a result while a call is open', [started, { frame: tool }, { frame: result }], "'result' came out of turn"],
     ['a success with an error', [started, { frame: { ...result, result: { ...good, ok: false } } }], 'result.error'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { currentTurn, TurnClosedError } from '../../src/context/index.ts';
-import { rootTurn } from '../../src/context/turn.ts';
+import { rootTurn, turnStorage } from '../../src/context/turn.ts';
 import {
   type ArgSpecs,
   type AuditRecord,
@@ -309,6 +309,13 @@ describe('tools that call tools', () => {
     const bench = new Bench([add, inner, outer, denied], { policy: { allow: ['*'], deny: ['*.denied'] } });
     expect(await bench.call('tool.t.outer')).toEqual({ t: 'ok', value: [3, 1003] });
     expect(forks).toEqual(['fork-1.1']);
+  });
+
+  it('CTX-2B-4: a tool that is called from outside of the turn’s asynchronous flow runs inside the turn all the same', async () => {
+    const turn = testTurn().derive({ sessionId: 's' });
+    const inner = tool('inner', () => currentTurn() === turn);
+    const outer = tool('outer', (_args, runtime) => turnStorage.exit(() => runtime.callTool('t.inner', [])));
+    expect(await new Bench([outer, inner], { turn }).call('tool.t.outer')).toEqual({ t: 'ok', value: true });
   });
 
   it('an error of the inner one is the outer one’s, with its own code, unless it is handled', async () => {
