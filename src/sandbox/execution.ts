@@ -132,7 +132,8 @@ export class Execution implements WorkerTask {
     this.#started = performance.now();
     const { wallMs } = this.#input.limits;
     const late = (): void => {
-      const used = Math.round(this.#elapsed());
+      // A timer may come a fraction of a millisecond early.
+      const used = Math.max(wallMs, Math.round(this.#elapsed()));
       const message = `the program ran for ${used} ms, ${wallMs} ms are allowed`;
       this.#end(timeoutError({ limit: 'wallMs', allowed: wallMs, used }, message), this.#call === null ? WALL_MS : HALT_MS);
     };

@@ -90,8 +90,10 @@ function read(id: RequestId, value: Readonly<Record<string, unknown>>): RunReque
 
 function idOf(value: unknown): RequestId {
   if (value === undefined || value === null) return null;
-  if (typeof value === 'string' || typeof value === 'number') return value;
-  throw new Refused(`'id' must be a text or a number, got ${kind(value)}`);
+  if (typeof value === 'string') return value;
+  // 1e400 is JSON, and is read as a number that JSON cannot write: the answer would come back without its id.
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw new Refused(`'id' must be a text or a number, got ${typeof value === 'number' ? value : kind(value)}`);
 }
 
 function libraries(value: unknown): readonly string[] {

@@ -55,6 +55,14 @@ describe('wall time', () => {
     await nextRunWorks();
   });
 
+  it('what was used is never told as less than what was allowed, however early a timer comes', async () => {
+    for (let i = 0; i < 30; i++) {
+      const { result } = await sandbox.run(inputOf('call', {}, { wallMs: 11 }), handlers(never));
+      expect(result.error).toMatchObject({ code: 'ERR_TIMEOUT', allowed: 11 });
+      expect(result.error?.used).toBeGreaterThanOrEqual(11);
+    }
+  });
+
   it('AL3-7-1: the interpreter notices by itself that its wall time is over, and its worker lives on', async () => {
     const { result, usage, outputComplete } = await run(sandbox, 'loop', {}, { wallMs: 100 });
     expect(result.error).toMatchObject({ kind: 'timeout', code: 'ERR_TIMEOUT', limit: 'wallMs' });

@@ -48,6 +48,7 @@ describe('a request line', () => {
     ['null', /must be an object, got null/],
     ['{}', /'src' is missing/],
     ['{"src":1}', /'src' must be a text, got a number/],
+    ['{"id":1e400,"src":""}', /'id' must be a text or a number, got Infinity/],
     ['{"src":"","sources":[]}', /unknown key 'sources' in the request; known are id, src/],
     ['{"src":"","lib":[1]}', /lib\[0\] must be a text/],
     ['{"src":"","lib":{}}', /'lib' must be a text or a list of texts, got an object/],
