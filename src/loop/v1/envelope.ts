@@ -25,9 +25,9 @@ export function sectionLine(section: Section): string {
   return `<<<NSENVELOPE_MAGIC::${section}::v1>>>`;
 }
 
-/** Whether a line would be read as the start of a section. */
-export function isSectionLine(line: string): boolean {
-  return MARKER.test(line);
+/** Whether a line of the text would be read as the start of a section. */
+export function hasSectionLine(text: string): boolean {
+  return text.split('\n').some((line) => MARKER.test(line));
 }
 
 /**

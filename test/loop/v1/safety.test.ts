@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { TurnContext, TurnInit } from '../../../src/context/index.ts';
 import { runtimeExecutor } from '../../../src/loop/executor.ts';
 import { type LoopAuditRecord, loopAudit } from '../../../src/loop/v1/audit.ts';
 import { EventGate, type LoopInputEvent } from '../../../src/loop/v1/dedupe.ts';
@@ -188,6 +189,17 @@ describe('events', () => {
     expect(result).toMatchObject({ cause: 'done', turns: [{ eventErrors: [{ event: 'job', error: { message: 'broken' } }] }] });
   });
 
+  it('a turn whose events used up its budget does not run its ACTIONS', async () => {
+    const endless = 'on event "job" as e do\n  while true\n    set x = 1\n  endwhile\nendon';
+    const program = sections({ EVENTS: endless, ACTIONS: command('call tool.spy.Do("actions")', DONE) });
+    const { result } = await stage.play([program], {
+      host: { ceilings: { turnFuel: 20_000 } },
+      run: { events: () => [event('e', 'x')] },
+    });
+    expect(result).toMatchObject({ reason: 'policy', error: { limit: 'fuel' }, output: '[[loop:halt:reason=policy]]' });
+    expect(effects).toEqual([]);
+  });
+
   it('what events use is taken off the budget of their turn', async () => {
     const burn = 'on event "job" as e do\n  set i = 0\n  while i < 2000\n    set i = i + 1\n  endwhile\nendon';
     const program = sections({
@@ -323,6 +335,22 @@ describe('diagnostics', () => {
       run: { signal: cancel.signal, onEvent: ({ turn, type }) => void (turn === 2 && type === 'section' && cancel.abort()) },
     });
     expect(result).toMatchObject({ reason: 'policy', error: { kind: 'cancelled' }, turns: { length: 2 } });
+  });
+
+  it('the context of a turn is closed when it has ended, so nothing can go on in its name', async () => {
+    const executor = runtimeExecutor(stage.runtime);
+    const contexts: TurnContext[] = [];
+    const watched = {
+      ...executor,
+      context: (init: TurnInit) => {
+        expect(contexts.map(({ closed }) => closed)).not.toContain(false);
+        const context = executor.context(init);
+        contexts.push(context);
+        return context;
+      },
+    };
+    await stage.play([command(CONTINUE), command('fail "x"')], { host: { executor: watched } });
+    expect(contexts.map(({ closed }) => closed)).toEqual([true, true]);
   });
 
   it('what a listener throws rejects the run once the turn has ended', async () => {

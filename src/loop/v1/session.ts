@@ -1,0 +1,230 @@
+import { canonicalize, type JsonValue, NO_PROGRESS_YET, ProgressGuard } from '../../aeiou/index.ts';
+import { cancelledError } from '../../wire/breach.ts';
+import type { ErrorInfo } from '../../wire/errors.ts';
+import { AgentError, type AgentReply, consult } from '../agents.ts';
+import { Watcher } from '../events.ts';
+import { hostFailure } from '../failure.ts';
+import type { Clock } from '../ports.ts';
+import { Account, type Ceilings, estimateTokens } from './ceilings.ts';
+import { parseControl } from './control.ts';
+import type { EventGate } from './dedupe.ts';
+import { haltStub, type V1HaltReason } from './diagnostics.ts';
+import { controlDigest } from './digest.ts';
+import { composeV1Prompt, hasSectionLine } from './envelope.ts';
+import type { V1LoopEvent, V1LoopEventBody } from './events.ts';
+import { capOutput, withLines } from './feed.ts';
+import type { AskLoopOptions, AskLoopRun } from './loop.ts';
+import { planApplyPolicy, planned } from './plan.ts';
+import type { V1Execution, V1TurnRecord } from './record.ts';
+import { breachError, reasonOfAgent, reasonOfError, type V1LoopResult, type V1Stop } from './result.ts';
+import { executeV1Turn } from './turn.ts';
+
+/** What a session needs of its host: the options, resolved. */
+export interface SessionHost extends AskLoopOptions {
+  readonly clock: Clock;
+  readonly ceilings: Ceilings;
+  readonly outputBytes: number;
+  readonly gate: EventGate;
+}
+
+/** What a session runs: the request, checked. */
+export interface SessionRun extends AskLoopRun {
+  readonly loopId: string;
+  readonly userdata: JsonValue;
+  readonly prompt: string;
+}
+
+/** Equal control in a row that stops a loop: the second time (AL1-2.9-2). */
+const NO_PROGRESS_N = 2;
+
+type Verdict = { readonly next: true } | { readonly next: false; readonly result: V1LoopResult };
+
+/** One loop from its first turn to its end; `AskLoop` checks what goes in. */
+export class V1Session {
+  readonly #host: SessionHost;
+  readonly #run: SessionRun;
+  readonly #account: Account;
+  readonly #guard = new ProgressGuard(NO_PROGRESS_N);
+  readonly #watcher: Watcher<V1LoopEvent>;
+  readonly #turns: V1TurnRecord[] = [];
+  readonly #begun: number;
+  #progress = NO_PROGRESS_YET;
+
+  constructor(host: SessionHost, run: SessionRun) {
+    this.#host = host;
+    this.#run = run;
+    this.#account = new Account(host.ceilings);
+    this.#watcher = new Watcher(run.onEvent);
+    this.#begun = host.clock.monotonic();
+  }
+
+  async run(): Promise<V1LoopResult> {
+    for (let turn = 1; ; turn += 1) {
+      const verdict = await this.#turn(turn);
+      this.#watcher.check();
+      if (!verdict.next) return verdict.result;
+    }
+  }
+
+  async #turn(turn: number): Promise<Verdict> {
+    const { agent, loopId, signal } = this.#run;
+    const prompt = composeV1Prompt(canonicalize(this.#run.userdata, 'doubles'), this.#shown());
+    this.#emit(turn, { type: 'asked', prompt });
+    let answer: AgentReply;
+    try {
+      const wallMs = Math.max(1, this.#host.ceilings.wallMs - this.#elapsed());
+      const request = { sid: loopId, turn, prompt, maxTokens: this.#account.tokensLeft };
+      answer = await consult(agent, request, { wallMs, ...(signal === undefined ? {} : { signal }) });
+    } catch (error) {
+      if (!(error instanceof AgentError)) throw error;
+      return this.#halt(reasonOfAgent(error.reason), agentFailure(error));
+    }
+    const reply = answer.text;
+    this.#emit(turn, { type: 'replied', reply });
+    const count = this.#host.countTokens ?? estimateTokens;
+    // An agent that does not count says 0.
+    const tokens = answer.tokens > 0 ? answer.tokens : count(prompt) + count(reply);
+    const breach = this.#account.asked(tokens);
+    if (breach !== null) return this.#halt(breach.reason, breachError(breach));
+    const late = this.#account.overtime(this.#elapsed());
+    if (late !== null) return this.#halt(late.reason, breachError(late));
+    const execution = await this.#execute(turn, reply);
+    this.#account.executed(execution.usage.fuel);
+    return this.#decide(this.#recordOf(turn, execution, { prompt, tokens }));
+  }
+
+  #execute(turn: number, reply: string): Promise<V1Execution> {
+    const { executor, applyTools = [], screen, gate } = this.#host;
+    const { loopId, userdata, signal, events } = this.#run;
+    const last = this.#turns.at(-1);
+    const mayApply = planned(last === undefined ? null : { signal: last.control.signal, output: last.output });
+    return executeV1Turn(executor, {
+      loopId,
+      turn,
+      reply,
+      userdata,
+      limits: this.#account.turnLimits(this.#elapsed()),
+      events: gate.admit(loopId, turn, events?.(turn) ?? []),
+      ...(applyTools.length === 0 ? {} : { policy: planApplyPolicy(applyTools, mayApply) }),
+      ...(screen === undefined ? {} : { screen }),
+      ...(signal === undefined ? {} : { signal }),
+      onSection: (section) => this.#emit(turn, { type: 'section', section }),
+      onOut: (out) => this.#emit(turn, { type: 'output', out }),
+      onCall: (entry) => this.#emit(turn, { type: 'called', entry }),
+    });
+  }
+
+  #recordOf(turn: number, execution: V1Execution, asked: Pick<V1TurnRecord, 'prompt' | 'tokens'>): V1TurnRecord {
+    const { loopId } = this.#run;
+    const control = parseControl(execution.output);
+    const { text, stubs } = capOutput(execution.output, this.#host.outputBytes);
+    const ids = this.#host.showIds === true ? [`[loop_id=${loopId} turn_id=${turn}]`] : [];
+    return {
+      ...execution,
+      ...asked,
+      loopId,
+      turn,
+      control,
+      nextOutput: withLines(text, [...stubs, ...execution.stubs, ...ids]),
+      digest: null,
+      lints: [...control.lints, ...execution.lints],
+    };
+  }
+
+  /** The checks after a turn, in the order of protocol.md 8.2. */
+  #decide(record: V1TurnRecord): Verdict {
+    const { control, error, output } = record;
+    if (!this.#run.permitted) return this.#end(record, { decision: 'DONE', cause: 'not-permitted', reason: null });
+    if (error !== null) return this.#haltAfter(record, reasonOfError(error), error);
+    switch (control.signal) {
+      case 'abort':
+        return this.#end(record, { decision: 'ABORT', cause: 'abort', reason: control.reason });
+      case 'halt':
+        return this.#end(record, { decision: 'HALT', cause: 'marker', reason: control.reason });
+      case 'done':
+        return this.#end(record, { decision: 'DONE', cause: 'done', reason: null });
+      case null:
+        return this.#end(record, { decision: 'DONE', cause: 'no-signal', reason: null });
+      case 'continue':
+    }
+    const breach = this.#account.breach(this.#elapsed());
+    if (breach !== null) return this.#haltAfter(record, breach.reason, breachError(breach));
+    const digest = controlDigest(output, control);
+    const { state, halt } = this.#guard.observe(this.#progress, digest);
+    this.#progress = state;
+    const compared = { ...record, digest };
+    if (halt)
+      return this.#haltAfter(
+        compared,
+        'no-progress',
+        hostFailure('ERR_NO_PROGRESS', 'this turn asked for the same as the one before'),
+      );
+    if (hasSectionLine(record.nextOutput))
+      return this.#haltAfter(
+        compared,
+        'policy',
+        hostFailure('ERR_ENV_MARKERS_INVALID', 'OUTPUT has a line that would start a section of the next envelope'),
+      );
+    this.#keep(compared, 'CONTINUE');
+    return { next: true };
+  }
+
+  #end(record: V1TurnRecord, stop: V1Stop): Verdict {
+    this.#keep(record, stop.decision);
+    return this.#result(stop, record.nextOutput, record.error);
+  }
+
+  #haltAfter(record: V1TurnRecord, reason: V1HaltReason, error: ErrorInfo): Verdict {
+    this.#keep(record, 'HALT');
+    return this.#halt(reason, error);
+  }
+
+  #halt(reason: V1HaltReason, error: ErrorInfo): Verdict {
+    const output = withLines(this.#turns.at(-1)?.nextOutput ?? '', [haltStub(reason)]);
+    return this.#result({ decision: 'HALT', cause: 'host', reason }, output, error);
+  }
+
+  #result(stop: V1Stop, output: string, error: ErrorInfo | null): Verdict {
+    const { fuel, tokens } = this.#account;
+    return { next: false, result: { ...stop, loopId: this.#run.loopId, output, error, fuel, tokens, turns: this.#turns } };
+  }
+
+  #keep(record: V1TurnRecord, decision: V1Stop['decision'] | 'CONTINUE'): void {
+    this.#turns.push(record);
+    this.#emit(record.turn, { type: 'decided', decision, record });
+  }
+
+  /** OUTPUT of the next envelope. */
+  #shown(): string {
+    const last = this.#turns.at(-1);
+    if (last === undefined) return this.#run.prompt;
+    if (this.#host.feedLogs !== true) return last.nextOutput;
+    // What is kept out of OUTPUT must not come back through the log, nor must the log be larger than OUTPUT may be.
+    const log = logLines(last).join('\n');
+    const { text } = capOutput(this.#host.screen?.(log).output ?? log, this.#host.outputBytes);
+    return withLines(last.nextOutput, text === '' ? [] : [text]);
+  }
+
+  #elapsed(): number {
+    return this.#host.clock.monotonic() - this.#begun;
+  }
+
+  #emit(turn: number, body: V1LoopEventBody): void {
+    this.#watcher.emit({ loopId: this.#run.loopId, turn, ...body });
+  }
+}
+
+function agentFailure({ reason, message }: AgentError): ErrorInfo {
+  if (reason === 'ERR_CANCELLED') return cancelledError(message);
+  const failure = hostFailure(reason, message);
+  return { ...failure, kind: reason === 'ERR_TIMEOUT' ? 'timeout' : reason === 'ERR_QUOTA' ? 'quota' : 'internal' };
+}
+
+/** What happened in a turn beside its OUTPUT, one line each; no line of it starts a section. */
+function logLines(record: V1TurnRecord): readonly string[] {
+  const failures = record.journal.flatMap(({ outcome }) => ('message' in outcome ? [outcome.message] : []));
+  const events = record.eventErrors.map(({ event, error }) => `event ${event}: ${error.message}`);
+  return [...record.whispers.map(({ text }) => text), ...failures, ...events].flatMap((text) =>
+    text.split('\n').map((line) => `[log] ${line}`),
+  );
+}
