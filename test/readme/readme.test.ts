@@ -5,11 +5,21 @@ import { describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
 import { type Block, markedBlocks, matches } from './blocks.ts';
 
-const blocks = markedBlocks(readFileSync(join(ROOT, 'README.md'), 'utf8'));
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const blocks = markedBlocks(README);
 
 describe('what README.md shows is what happens', () => {
   it('has an embedding example and a command that are executed', () => {
     expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['sh', 'ts']));
+  });
+
+  it('every line of the demo that it shows is one that the demo prints, but for times and ids', () => {
+    const [shown = ''] = /(?<=```text\n)-- calls[^`]*/.exec(README) ?? [];
+    const lines = shown.split('\n').filter((line) => !['', '  …'].includes(line));
+    const { stdout } = execute({ language: 'sh', code: 'npm run -s demo', line: 0, output: null });
+    const printed = new Set(stdout.split('\n').map(withoutChance));
+    expect(lines.length).toBeGreaterThan(15);
+    expect(lines.filter((line) => !printed.has(withoutChance(line)))).toEqual([]);
   });
 
   it.each(blocks)('the $language block at line $line', (block) => {
@@ -34,6 +44,11 @@ describe('reading marked blocks', () => {
     expect(matches('a.b', 'a+b')).toBe(false);
   });
 });
+
+/** A line of the demo without what differs from run to run. */
+function withoutChance(line: string): string {
+  return line.replace(/[0-9.]+ ms/g, '… ms').replace(/(nonce|id|issued) [\w:-]{20,}/, '$1 …');
+}
 
 /** Runs a block from the root of the repository, as a reader would: with the repository's own commands in the path. */
 function execute({ language, code }: Block): { status: number | null; stdout: string; stderr: string } {
