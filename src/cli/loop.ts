@@ -1,38 +1,21 @@
-import { open } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { parseStrict } from '../aeiou/index.ts';
-import {
-  type Agent,
-  explainEnd,
-  explainTurn,
-  FileLog,
-  LoopController,
-  type LoopEvent,
-  runtimeExecutor,
-  scriptAgent,
-  scriptV1Agent,
-  toPublicLoop,
-} from '../loop/index.ts';
-import { createRuntime } from '../runtime/index.ts';
-import { type ExitCode, exitOfDecision } from './exit.ts';
+import { type Agent, scriptAgent, scriptV1Agent } from '../loop/index.ts';
+import { type DriveFlags, drive } from './drive.ts';
+import type { ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
-import { fileTrouble, readText } from './input.ts';
-import { readKeyring } from './keys.ts';
+import { readText } from './input.ts';
 import { loopV1 } from './loopv1.ts';
-import { addLimits, limitsOf, wholeNumber } from './options.ts';
-import { configText, named, readSetup, type SetupFlags } from './setup.ts';
+import { addLimits, wholeNumber } from './options.ts';
+import { configText, named } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
-import { addSession, type RepeatFlags, sourcesOf } from './turn.ts';
+import { addSession } from './turn.ts';
 
 /** The flags of `loop`. */
-export interface LoopFlags extends SetupFlags, RepeatFlags {
+export interface LoopFlags extends DriveFlags {
   readonly agent: string;
   readonly userdata?: string;
-  readonly maxTurns?: number;
-  readonly keys?: string;
-  readonly log?: string;
-  readonly json?: true;
   readonly profile: 'v3' | 'v1';
   readonly oneTurn?: true;
 }
@@ -71,7 +54,9 @@ export function addLoop(program: Command, execute: Execute): void {
     .option('--max-turns <N>', 'most turns of the session (default: 25; v1: 4, at most 25)', wholeNumber('--max-turns', 1))
     .addOption(new Option('--profile <PROFILE>', 'how programs control the loop').choices(['v3', 'v1']).default('v3'))
     .option('--one-turn', 'v1: the agent may not loop, one turn is all it gets')
-    .option('--log <FILE>', 'append one JSON line per decision to this file');
+    .option('--max-fuel <N>', 'most fuel of the whole session, all turns together', wholeNumber('--max-fuel', 1))
+    .option('--store <FILE>', 'keep the session in this file, so that it can be resumed (see "neuroscript sessions")')
+    .option('--log <FILE>', 'append one JSON line per decision to this file, each chained to the one before');
   addSession(command);
   command.option('--json', 'print the session as one JSON object');
   addLimits(command, 'turn')
@@ -81,40 +66,12 @@ export function addLoop(program: Command, execute: Execute): void {
 
 async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.oneTurn) throw new UsageError('--one-turn belongs to --profile v1; in v3, --max-turns 1 halts after one turn');
-  const { clock, ids } = sourcesOf(flags);
   const agent = await readAgent(flags.agent, scriptAgent);
-  const userdata = await userdataOf(flags.userdata);
-  const keyring = readKeyring(flags.keys, clock);
-  const setup = await readSetup(flags);
-  if (flags.log !== undefined) await mustAppend(flags.log);
-  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
-  const controller = new LoopController({
-    executor: runtimeExecutor(runtime),
-    keyring,
-    clock,
-    ids,
-    ...(flags.log === undefined ? {} : { log: new FileLog(flags.log) }),
-  });
-  const print = (lines: readonly string[]) => {
-    for (const line of lines) terminal.out.line(line);
-  };
-  const show = (event: LoopEvent) => {
-    if (event.type === 'decided') print([...explainTurn(event.record, terminal.paintOut), '']);
-  };
-  const result = await controller.runLoop({
-    agent,
-    userdata,
-    signal: terminal.interrupt,
-    ...(flags.sid === undefined ? {} : { sid: flags.sid }),
-    ...(flags.maxTurns === undefined ? {} : { maxTurns: flags.maxTurns }),
-    ...(flags.json ? {} : { onEvent: show }),
-  });
-  print(flags.json ? [JSON.stringify(toPublicLoop(result))] : explainEnd(result, terminal.paintOut));
-  return exitOfDecision(result.decision, result.reason);
+  return drive(flags, agent, { userdata: await userdataOf(flags.userdata), sid: flags.sid }, terminal);
 }
 
 /** The agent that a flag names; `script` plays a transcript. */
-async function readAgent(text: string, script: (transcript: string, name: string) => Agent): Promise<Agent> {
+export async function readAgent(text: string, script: (transcript: string, name: string) => Agent): Promise<Agent> {
   const [, file] = /^script:(.+)$/s.exec(text) ?? [];
   if (file === undefined) throw new UsageError(`there is no agent '${printable(text)}'; write --agent script:FILE`);
   const transcript = await readText(file, TRANSCRIPT_BYTES, () => {
@@ -124,6 +81,8 @@ async function readAgent(text: string, script: (transcript: string, name: string
 }
 
 async function profileV1(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
+  if (flags.store !== undefined || flags.maxFuel !== undefined)
+    throw new UsageError('--store and --max-fuel belong to --profile v3');
   const agent = await readAgent(flags.agent, scriptV1Agent);
   return loopV1(flags, terminal, { agent, userdata: await userdataOf(flags.userdata) });
 }
@@ -136,13 +95,4 @@ async function userdataOf(file: string | undefined): Promise<unknown> {
 async function readUserdata(file: string): Promise<unknown> {
   const text = await configText(file);
   return named(file, () => parseStrict(text, { numbers: 'doubles', padding: true }));
-}
-
-/** A log that cannot be written must not be found out after the first turn has had its effects. */
-async function mustAppend(file: string): Promise<void> {
-  try {
-    await (await open(file, 'a', 0o600)).close();
-  } catch (error) {
-    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error)}`);
-  }
 }

@@ -39,6 +39,7 @@ export async function main(argv: string[]): Promise<void> {
     paintOut: paintFor(process.stdout, process.env),
     paintErr: paintFor(process.stderr, process.env),
     outIsTTY: process.stdout.isTTY === true,
+    errIsTTY: process.stderr.isTTY === true,
     interrupt: interrupt.signal,
   };
   // A reader that had enough ended the command; that is how `| head -1` is meant, and no failure.

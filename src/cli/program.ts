@@ -5,9 +5,11 @@ import { addConformance } from './conformance.ts';
 import { addExplain } from './explain.ts';
 import { addFmt } from './fmt.ts';
 import { addKeys } from './keys.ts';
+import { addLog } from './log.ts';
 import { addLoop } from './loop.ts';
 import { version } from './package.ts';
 import { addRun } from './run.ts';
+import { addSessions } from './sessions.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 import { addToken } from './token.ts';
@@ -51,6 +53,8 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     addFmt,
     addTurn,
     addLoop,
+    addSessions,
+    addLog,
     addTools,
     addKeys,
     addToken,

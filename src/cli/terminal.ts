@@ -14,6 +14,8 @@ export interface Terminal {
   readonly paintErr: Paint;
   /** Whether a person reads standard output, so that control characters must not reach it. */
   readonly outIsTTY: boolean;
+  /** Whether a person reads standard error: only then is there anything to see of progress. */
+  readonly errIsTTY: boolean;
   /** Aborted by Ctrl-C, a polite kill, or a standard output that nobody reads any more. */
   readonly interrupt: AbortSignal;
 }

@@ -65,10 +65,10 @@ export function addTurn(program: Command, execute: Execute): void {
     .action((file: string, flags: TurnFlags) => execute((terminal) => turn(file, flags, terminal)));
 }
 
-/** Adds the flags that `turn` and `loop` have in common. */
-export function addSession(command: Command): void {
+/** Adds the flags that all commands with sessions have in common; `withSid` for those that do not name one otherwise. */
+export function addSession(command: Command, { withSid } = { withSid: true }): void {
+  if (withSid) command.option('--sid <ID>', 'session id (default: a new one)');
   command
-    .option('--sid <ID>', 'session id (default: a new one)')
     .option('--keys <FILE>', 'key file, see "neuroscript keys" (default: new keys for this session)')
     .option('--tools <FILE>', 'tools file (YAML): mock tools that programs may call')
     .option('--policy <FILE>', 'policy file (YAML); without one, exactly the tools of --tools are allowed')

@@ -45,13 +45,18 @@ export type ChainReport =
   | { readonly ok: true; readonly lines: number /** Hash of the last line. */; readonly head: string }
   | { readonly ok: false; readonly file: string /** 1-based. */; readonly line: number; readonly why: string };
 
-/**
- * Checks the files of one log, oldest first, and tells the first broken line. A chain cannot tell that its last lines are
- * missing: compare `head` with one that was noted elsewhere. `after` is the hash of the line before the first file's first.
- * Rejects with the file system's error.
- */
-export async function verifyChain(files: readonly string[], after: string = GENESIS): Promise<ChainReport> {
-  let head = after;
+/** What a chain is held against, beside itself. */
+export interface ChainOptions {
+  /** Hash of the line before the first one, where earlier files were thrown away. */
+  readonly after?: string | undefined;
+  /** Hash of a line that must be there: a chain cannot tell by itself that its last lines are missing. */
+  readonly through?: string | undefined;
+}
+
+/** Checks the files of one log, oldest first, and tells the first broken line. Rejects with the file system's error. */
+export async function verifyChain(files: readonly string[], options: ChainOptions = {}): Promise<ChainReport> {
+  let head = options.after ?? GENESIS;
+  let expected = options.through;
   let lines = 0;
   for (const file of files) {
     let line = 0;
@@ -66,8 +71,11 @@ export async function verifyChain(files: readonly string[], after: string = GENE
       const why = typeof link === 'string' ? link : link.prev === head ? null : breakOf(link.prev, lines);
       if (why !== null || typeof link === 'string') return { ok: false, file, line, why: why ?? '' };
       head = link.hash;
+      if (head === expected) expected = undefined;
       lines += 1;
     }
+    if (expected !== undefined && file === files.at(-1))
+      return { ok: false, file, line: line + 1, why: 'the line with the expected hash is missing: the log was cut off' };
     if (!whole) return { ok: false, file, line, why: 'it was not written to its end' };
   }
   return { ok: true, lines, head };

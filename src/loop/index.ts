@@ -1,7 +1,7 @@
 /** The host loop: turns, sessions, agents, decisions. Entry point `neuroscript-runtime/loop`. */
 export { type Agent, AgentError, type AgentReason, type AgentReply, type AgentRequest, scriptAgent } from './agents.ts';
 export type { Ceilings } from './ceilings.ts';
-export { type ChainReport, GENESIS, verifyChain } from './chain.ts';
+export { type ChainOptions, type ChainReport, GENESIS, verifyChain } from './chain.ts';
 export { LoopController, type LoopControllerOptions, type LoopOptions, type ResumeOptions } from './controller.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './decision.ts';
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';

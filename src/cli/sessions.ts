@@ -1,0 +1,136 @@
+import { type Command, Option } from 'commander';
+import { DEFAULT_LIFETIMES } from '../aeiou/index.ts';
+import {
+  explainTurn,
+  FileLog,
+  Keeper,
+  type SessionSummary,
+  SqliteStore,
+  scriptAgent,
+  systemClock,
+  toPublicTurn,
+} from '../loop/index.ts';
+import { type DriveFlags, drive, usable } from './drive.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { UsageError } from './failure.ts';
+import { readAgent } from './loop.ts';
+import { addLimits, wholeNumber } from './options.ts';
+import type { Execute, Terminal } from './terminal.ts';
+import { printable } from './text.ts';
+import { addSession } from './turn.ts';
+
+interface StoreFlags {
+  readonly store: string;
+  readonly json?: true;
+}
+
+interface ResumeFlags extends DriveFlags {
+  readonly agent: string;
+}
+
+interface CancelFlags extends StoreFlags {
+  readonly log?: string;
+}
+
+/** `sessions list|show|resume|cancel|export`. */
+export function addSessions(program: Command, execute: Execute): void {
+  const sessions = program
+    .command('sessions')
+    .summary('list, resume and end the sessions of a store')
+    .description('Works on the sessions that "neuroscript loop --store FILE" keeps in a file.');
+  const add = (name: string, description: string): Command =>
+    sessions.command(name).description(description).requiredOption('--store <FILE>', 'the file with the sessions');
+  add('list', 'Lists the sessions: status, turns, last change, who drives it.')
+    .option('--json', 'print a JSON list')
+    .action((flags: StoreFlags) => execute((terminal) => usable(() => list(flags, terminal))));
+  add('show', 'Explains the turns of one session.')
+    .argument('<SID>', 'session id')
+    .option('--json', 'print the session as one JSON object')
+    .action((sid: string, flags: StoreFlags) => execute((terminal) => usable(() => show(sid, flags, terminal))));
+  const resume = add('resume', 'Drives an open session on to its end. Turns that were decided are never run again.')
+    .argument('<SID>', 'session id')
+    .requiredOption('--agent <AGENT>', 'who writes the programs: script:FILE')
+    .option('--max-turns <N>', 'most turns of the whole session (default: 25)', wholeNumber('--max-turns', 1))
+    .option('--max-fuel <N>', 'most fuel of the whole session', wholeNumber('--max-fuel', 1))
+    .addOption(
+      new Option('--on-interrupted <WHAT>', 'what becomes of a turn whose process died')
+        .choices(['rerun', 'halt'])
+        .default('rerun'),
+    )
+    .option('--log <FILE>', 'append one JSON line per decision to this file');
+  addSession(resume, { withSid: false });
+  resume.option('--json', 'print the session as one JSON object');
+  addLimits(resume, 'turn').action((sid: string, flags: ResumeFlags) =>
+    execute(async (terminal) => drive(flags, await readAgent(flags.agent, scriptAgent), { resume: sid }, terminal)),
+  );
+  add('cancel', 'Ends an open session with HALT ERR_CANCELLED, or asks the process that drives it to do so.')
+    .argument('<SID>', 'session id')
+    .option('--log <FILE>', 'the decision log, for a turn that was interrupted')
+    .action((sid: string, flags: CancelFlags) => execute((terminal) => usable(() => cancel(sid, flags, terminal))));
+  add('export', 'Prints sessions with the complete records of their turns, one JSON object a line.')
+    .argument('[SID...]', 'session ids (default: all)')
+    .action((sids: readonly string[], flags: StoreFlags) =>
+      execute((terminal) => usable(() => exportAll(sids, flags, terminal))),
+    );
+}
+
+async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
+  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  const sessions = await store.list();
+  if (flags.json) terminal.out.line(JSON.stringify(sessions, null, 2));
+  else for (const session of sessions) terminal.out.line(lineOf(session));
+  return EXIT.ok;
+}
+
+/** One session in one line. */
+function lineOf({ sid, status, reason, turns, updatedAt, started, lease }: SessionSummary): string {
+  const parts = [
+    printable(sid),
+    reason === null ? status : `${status} ${reason}`,
+    turns === 1 ? '1 turn' : `${turns} turns`,
+    new Date(updatedAt).toISOString(),
+    ...(started === null ? [] : [`in turn ${started}`]),
+    ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${new Date(lease.until).toISOString()}`]),
+  ];
+  return parts.join('  ');
+}
+
+async function show(sid: string, flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
+  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  const session = (await store.list()).find((one) => one.sid === sid);
+  if (session === undefined) throw unknown(sid);
+  const turns = await store.turns(sid);
+  if (flags.json) {
+    terminal.out.line(JSON.stringify({ ...session, turns: turns.map(toPublicTurn) }));
+    return EXIT.ok;
+  }
+  terminal.out.line(lineOf(session));
+  for (const turn of turns) for (const line of ['', ...explainTurn(turn, terminal.paintOut)]) terminal.out.line(line);
+  return EXIT.ok;
+}
+
+async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Promise<ExitCode> {
+  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  const log = flags.log === undefined ? null : new FileLog(flags.log);
+  const keeper = new Keeper({ store, log, clock: systemClock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
+  if (!(await keeper.cancel(sid))) throw new UsageError(`there is no open session ${printable(sid)}`);
+  const state = await store.read(sid);
+  const ended = state?.status !== 'open';
+  terminal.out.line(`${printable(sid)}: ${ended ? 'cancelled' : 'is being driven; its process was asked to end it'}`);
+  return EXIT.ok;
+}
+
+async function exportAll(sids: readonly string[], flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
+  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  const all = sids.length === 0 ? (await store.list()).map(({ sid }) => sid) : sids;
+  for (const sid of all) {
+    const state = await store.read(sid);
+    if (state === null) throw unknown(sid);
+    await terminal.out.lineWhenReady(JSON.stringify({ ...state, turns: await store.turns(sid) }));
+  }
+  return EXIT.ok;
+}
+
+function unknown(sid: string): UsageError {
+  return new UsageError(`there is no session ${printable(sid)}`);
+}

@@ -1,0 +1,93 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeUserdata, NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
+import { SqliteStore } from '../../src/loop/sqlite.ts';
+import { NOTHING_SPENT } from '../../src/loop/store.ts';
+import { neuroscript } from './spawn.ts';
+
+let folder = '';
+let agent = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'cli-sessions-'));
+  const turn = (action: string) =>
+    `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\ncommand\n  emit "${action} it"\n  emit tool.aeiou.magic("LOOP", {"action": "${action}"})\nendcommand\n<<<NSENV:V3:END>>>\n`;
+  const file = join(folder, 'agent.txt');
+  writeFileSync(file, turn('continue') + turn('done'));
+  agent = `script:${file}`;
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+const newPath = (name: string): string => join(folder, `${++files}-${name}`);
+
+/** A store with one open session that nobody drives. */
+async function withOpen(sid: string): Promise<string> {
+  const path = newPath('store.db');
+  using store = await SqliteStore.open(path);
+  const userdata = encodeUserdata({ subject: 'test', fields: {} });
+  const nothing = { reason: null, output: null, scratchpad: null, progress: NO_PROGRESS_YET, spent: NOTHING_SPENT };
+  await store.create({ sid, status: 'open', userdata, nextTurn: 1, ...nothing }, 0);
+  return path;
+}
+
+describe('loop --store and sessions', () => {
+  it('AL3-11-6: a session is kept with its turns, and its decisions are chained in the log', async () => {
+    const [store, log] = [newPath('store.db'), newPath('log.jsonl')];
+    const run = await neuroscript(['loop', '--agent', agent, '--sid', 's', '--store', store, '--log', log]);
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    const list = await neuroscript(['sessions', 'list', '--store', store, '--json']);
+    expect(JSON.parse(list.stdout)).toMatchObject([{ sid: 's', status: 'done', turns: 2, lease: null, owed: 0 }]);
+    const show = await neuroscript(['sessions', 'show', 's', '--store', store]);
+    expect(show.stdout).toMatch(/^s {2}done {2}2 turns {2}/);
+    expect(show.stdout).toContain('Turn 2 of session s');
+    const exported = await neuroscript(['sessions', 'export', '--store', store]);
+    expect(JSON.parse(exported.stdout)).toMatchObject({ sid: 's', turns: [{ version: 1, turn: 1 }, { turn: 2 }] });
+    const verify = await neuroscript(['log', 'verify', log]);
+    expect(verify.stdout).toMatch(/^2 lines, unbroken; head [0-9a-f]{64}\n$/);
+    await writeFile(log, (await readFile(log, 'utf8')).replace('"decision":"DONE"', '"decision":"ABORT"'));
+    const broken = await neuroscript(['log', 'verify', log]);
+    expect(broken).toMatchObject({ code: 1, stdout: `${log}, line 2: it was changed: its hash does not fit\n` });
+  });
+
+  it('resume drives an open session to its end; ended and unknown ones are refused', async () => {
+    const store = await withOpen('s');
+    const resume = (sid: string) => neuroscript(['sessions', 'resume', sid, '--store', store, '--agent', agent, '--json']);
+    const first = await resume('s');
+    expect(first.code).toBe(0);
+    expect(JSON.parse(first.stdout)).toMatchObject({ sid: 's', decision: 'DONE', turns: [{ turn: 1 }, { turn: 2 }] });
+    expect(await resume('s')).toMatchObject({ code: 2, stderr: 'neuroscript: session "s" is done\n' });
+    expect(await resume('t')).toMatchObject({ code: 2, stderr: 'neuroscript: session "t" is unknown\n' });
+    const again = await neuroscript(['loop', '--agent', agent, '--sid', 's', '--store', store]);
+    expect(again).toMatchObject({ code: 2, stderr: 'neuroscript: session "s" exists already\n' });
+  });
+
+  it('cancel ends an open session', async () => {
+    const store = await withOpen('s');
+    const cancel = () => neuroscript(['sessions', 'cancel', 's', '--store', store]);
+    expect(await cancel()).toMatchObject({ code: 0, stdout: 's: cancelled\n' });
+    expect(await cancel()).toMatchObject({ code: 2, stderr: 'neuroscript: there is no open session s\n' });
+  });
+
+  it('a file that is no store is refused, and none is made by looking', async () => {
+    const none = newPath('none.db');
+    expect(await neuroscript(['sessions', 'list', '--store', none])).toMatchObject({ code: 2 });
+    expect(existsSync(none)).toBe(false);
+    expect((await neuroscript(['sessions', 'list', '--store', join(folder, 'agent.txt')])).stderr).toContain(
+      'is no store of sessions',
+    );
+  });
+
+  it('log verify tells a log that was cut off from a whole one by its head', async () => {
+    const log = newPath('log.jsonl');
+    await neuroscript(['loop', '--agent', agent, '--log', log]);
+    const lines = (await readFile(log, 'utf8')).trimEnd().split('\n');
+    const head: unknown = JSON.parse(lines[1] ?? '').hash;
+    expect((await neuroscript(['log', 'verify', log, '--head', String(head)])).code).toBe(0);
+    await writeFile(log, `${lines[0]}\n`);
+    expect((await neuroscript(['log', 'verify', log])).code).toBe(0);
+    expect(await neuroscript(['log', 'verify', log, '--head', String(head)])).toMatchObject({ code: 1 });
+  });
+});
