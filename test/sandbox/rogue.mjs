@@ -12,6 +12,7 @@ const closed = 'fs.read fs.write child worker addon wasi inspector net ffi'.spli
 const hello = { t: 'hello', version: 1, pid: process.pid, node: process.version, dropped: closed };
 const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const send = (step) => {
+  if (step.piece) writeSync(3, step.piece);
   if (step.bytes) writeSync(3, Buffer.from(step.bytes, 'hex'));
   if (step.frame) writeSync(3, frame(step.frame));
   if (step.exit !== undefined) process.exit(step.exit);
@@ -20,7 +21,20 @@ const send = (step) => {
   if (step.read) readSync(3, Buffer.alloc(65536));
   if (step.sleep) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, step.sleep);
 };
+/** What is written without a pause between goes out in one piece: the host must not answer the first half before the second. */
+function joined(steps) {
+  const pieces = [];
+  for (const step of steps) {
+    const bytes = step.bytes ? Buffer.from(step.bytes, 'hex') : step.frame === undefined ? null : frame(step.frame);
+    const last = pieces.at(-1);
+    if (bytes === null) pieces.push(step);
+    else if (last?.piece) last.piece = Buffer.concat([last.piece, bytes]);
+    else pieces.push({ piece: bytes });
+  }
+  return pieces;
+}
+
 for (const step of plan.before ?? []) send(step);
 if (plan.hello !== false) writeSync(3, frame({ ...hello, ...plan.hello }));
 for (const step of plan.after ?? []) send(step);
-while (readSync(3, Buffer.alloc(65536)) > 0) for (const step of plan.run ?? []) send(step);
+while (readSync(3, Buffer.alloc(65536)) > 0) for (const step of joined(plan.run ?? [])) send(step);
