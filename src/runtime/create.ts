@@ -3,7 +3,7 @@ import { checkOptions, type KeysOf } from '../wire/options.ts';
 import { checkSettings, Runtime, type RuntimeSettings } from './runtime.ts';
 
 /** What a runtime is made of. */
-export type RuntimeOptions = RuntimeSettings & Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength'>;
+export type RuntimeOptions = RuntimeSettings & Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength' | 'launcher'>;
 
 const KEYS: KeysOf<RuntimeOptions> = {
   tools: true,
@@ -14,6 +14,7 @@ const KEYS: KeysOf<RuntimeOptions> = {
   concurrency: true,
   maxWorkers: true,
   queueLength: true,
+  launcher: true,
 };
 
 /**
@@ -22,12 +23,13 @@ const KEYS: KeysOf<RuntimeOptions> = {
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   checkOptions('the options of the runtime', options, KEYS);
-  const { concurrency, maxWorkers, queueLength, ...rest } = options;
+  const { concurrency, maxWorkers, queueLength, launcher, ...rest } = options;
   const settings = checkSettings(rest);
   const sandbox = await Sandbox.create({
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(maxWorkers === undefined ? {} : { maxWorkers }),
     ...(queueLength === undefined ? {} : { queueLength }),
+    ...(launcher === undefined ? {} : { launcher }),
     memoryBytes: settings.limits.memoryBytes,
   });
   return new Runtime(sandbox, settings);

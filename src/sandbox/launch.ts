@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
-import { dirname } from 'node:path';
-import type { Readable } from 'node:stream';
+import { dirname, join } from 'node:path';
+import { type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
+import { type Bind, type Bubblewrap, bubblewrapArguments } from './bubblewrap.ts';
 
 /** The two bundles a worker is made of, as absolute paths. */
 export interface WorkerFiles {
@@ -14,10 +15,21 @@ export interface WorkerFiles {
 
 /** A worker process that has just been started. */
 export interface Launched {
+  /** The process itself, or the launcher's, which ends with it and takes it along when it is killed. */
   readonly child: ChildProcess;
+  /** Processes between `child` and the one that runs scripts. */
+  readonly generations: number;
   /** Both directions of descriptor 3 of the worker. */
   readonly frames: Socket;
   readonly stderr: Readable;
+}
+
+/** What a worker needs to find, as it sees it. */
+interface Places extends WorkerFiles {
+  readonly node: string;
+  readonly ivm: string;
+  /** Files and folders that it may read while it loads. */
+  readonly readable: readonly string[];
 }
 
 const require = createRequire(import.meta.url);
@@ -33,14 +45,64 @@ export function packageFiles(): WorkerFiles {
 /**
  * Starts a worker with an empty environment, no standard input or output, and the permission model with the least that
  * loading needs: its own two files and the native module. What Node calls descriptor 3 is the only way in or out.
- * `memoryBytes` tells for which limit the first isolate is prepared.
+ * `memoryBytes` tells for which limit the first isolate is prepared. With `bubblewrap` all of that stands in a cage of the
+ * system, where nothing else exists.
  */
-export function launch(files: WorkerFiles, memoryBytes: number): Launched {
-  const ivm = realpathSync(require.resolve('isolated-vm'));
-  const loader = realpathSync(createRequire(ivm).resolve('node-gyp-build/package.json'));
+export function launch(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubblewrap | null = null): Launched {
+  return bubblewrap === null ? launchDirectly(files, memoryBytes) : launchCaged(files, memoryBytes, bubblewrap);
+}
+
+function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
+  const { ivm, loader } = nativeModule();
   // Musl or glibc is told by that file's existence.
-  const readable = [files.worker, files.guest, `${dirname(ivm)}/*`, `${dirname(loader)}/*`, '/etc/alpine-release'];
-  const flags = [
+  const readable = [files.worker, files.guest, `${dirname(ivm)}/*`, `${loader}/*`, '/etc/alpine-release'];
+  const places: Places = { ...files, node: process.execPath, ivm, readable };
+  const child = spawn(places.node, commandLine(places, memoryBytes), {
+    env: {},
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+  return { child, generations: 0, ...pipesOf(child) };
+}
+
+/** The worker's folder in the cage. */
+const HOME = '/worker';
+
+function launchCaged(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubblewrap): Launched {
+  const { ivm, loader } = nativeModule();
+  const modules = join(HOME, 'node_modules');
+  const ivmHome = join(modules, 'isolated-vm');
+  const places: Places = {
+    node: join(HOME, 'node'),
+    // Without a package.json beside it only the ending says what kind of module it is.
+    worker: join(HOME, 'worker.mjs'),
+    guest: join(HOME, 'guest.js'),
+    ivm: join(ivmHome, 'isolated-vm.js'),
+    readable: [`${HOME}/*`, '/etc/alpine-release'],
+  };
+  // Of isolated-vm only what is loaded: the package holds its sources and an archive of itself too.
+  const native = ['package.json', 'isolated-vm.js', 'prebuilds', 'build'].map(
+    (name): Bind => ({ from: join(dirname(ivm), name), to: join(ivmHome, name) }),
+  );
+  const binds: readonly Bind[] = [
+    { from: process.execPath, to: places.node },
+    { from: files.worker, to: places.worker },
+    { from: files.guest, to: places.guest },
+    { from: loader, to: join(modules, 'node-gyp-build') },
+    ...native.filter(({ from }) => existsSync(from)),
+  ];
+  const args = [...bubblewrapArguments(bubblewrap, binds), places.node, ...commandLine(places, memoryBytes)];
+  const child = spawn(bubblewrap.path, args, { env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] });
+  const pipes = pipesOf(child);
+  const filter = child.stdio[4];
+  if (filter instanceof Writable) filter.on('error', () => {}).end(bubblewrap.filter);
+  // Bubblewrap itself, then the first process of the namespace, which waits for the worker.
+  return { child, generations: 2, ...pipes };
+}
+
+function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number): string[] {
+  return [
     '--no-node-snapshot', // isolated-vm demands it
     '--stack-size=3900', // 500 frames of a script stand on many more of the interpreter's
     '--permission',
@@ -52,20 +114,27 @@ export function launch(files: WorkerFiles, memoryBytes: number): Launched {
     '--disable-proto=delete',
     '--no-warnings',
     `--max-old-space-size=${OWN_HEAP_MB}`,
+    worker,
+    guest,
+    ivm,
+    String(memoryBytes),
   ];
-  const child = spawn(process.execPath, [...flags, files.worker, files.guest, ivm, String(memoryBytes)], {
-    env: {},
-    cwd: '/',
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    windowsHide: true,
-  });
+}
+
+function nativeModule(): { readonly ivm: string; readonly loader: string } {
+  const ivm = realpathSync(require.resolve('isolated-vm'));
+  return { ivm, loader: dirname(realpathSync(createRequire(ivm).resolve('node-gyp-build/package.json'))) };
+}
+
+/** Throws when the system gave no process. */
+function pipesOf(child: ChildProcess): Pick<Launched, 'frames' | 'stderr'> {
   // Where the system has no descriptors left there are no pipes either, and an `error` event comes later.
   const frames = child.stdio?.[3];
   if (!(frames instanceof Socket) || child.stderr === null) {
     child.on('error', () => {});
     throw new Error('the system gives no process: too many open files');
   }
-  return { child, frames, stderr: child.stderr };
+  return { frames, stderr: child.stderr };
 }
 
 function fileOf(name: string): string {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 /** What a process uses, as the system sees it. */
 export interface ProcessMeter {
@@ -24,6 +24,21 @@ export function openMeter(pid: number): ProcessMeter | null {
     return meterOn(fds, statm, schedstat, PAGE_BYTES);
   } catch {
     for (const fd of fds) closeSync(fd);
+    return null;
+  }
+}
+
+/** The process so many generations below `pid`, each the only child of its parent; null when the system does not tell. */
+export function descendant(pid: number, generations: number): number | null {
+  let last = pid;
+  try {
+    for (let left = generations; left > 0; left--) {
+      const child = Number.parseInt(readFileSync(`/proc/${last}/task/${last}/children`, 'latin1'), 10);
+      if (Number.isNaN(child)) return null;
+      last = child;
+    }
+    return last;
+  } catch {
     return null;
   }
 }

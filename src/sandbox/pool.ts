@@ -1,5 +1,6 @@
 import { BusyError, ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { launch, type WorkerFiles } from './launch.ts';
+import type { Launcher } from './launcher.ts';
 import { messageOf } from './outcome.ts';
 import { WorkerProcess } from './worker.ts';
 
@@ -18,6 +19,7 @@ export interface PoolOptions {
   readonly maxWorkers: number;
   readonly queueLength: number;
   readonly files: WorkerFiles;
+  readonly launcher: Launcher;
   /** The memory limit most runs will have, for which isolates are prepared. */
   readonly memoryBytes: number;
 }
@@ -178,7 +180,8 @@ export class Pool {
 
   /** Throws when the system gives no process. */
   #create(): WorkerProcess {
-    const worker = new WorkerProcess(launch(this.#options.files, this.#options.memoryBytes));
+    const { files, memoryBytes, launcher } = this.#options;
+    const worker = new WorkerProcess(launch(files, memoryBytes, launcher.bubblewrap));
     this.#workers.add(worker);
     void worker.gone.then(() => this.#forget(worker));
     return worker;

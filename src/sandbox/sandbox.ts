@@ -6,9 +6,10 @@ import { Execution } from './execution.ts';
 import type { RunHandlers, SandboxResult } from './handlers.ts';
 import { checkQuestion, formatQuestion, Inquiry, type ParseOutcome, parseQuestion, type Question } from './inquiry.ts';
 import { packageFiles, type WorkerFiles } from './launch.ts';
+import { chooseLauncher, type Launcher, type LauncherChoice, withoutLauncher } from './launcher.ts';
 import { defaultLimits } from './limits.ts';
 import { messageOf, unstartedResult } from './outcome.ts';
-import { type Job, Pool } from './pool.ts';
+import { type Job, Pool, type PoolOptions } from './pool.ts';
 import { Watchdog } from './watchdog.ts';
 import type { WorkerProcess } from './worker.ts';
 
@@ -21,6 +22,8 @@ export interface SandboxOptions {
   readonly queueLength?: number;
   /** The memory limit most runs will have, for which isolates are prepared; the default limit when absent. */
   readonly memoryBytes?: number;
+  /** Whether the operating system cages the workers; `auto` when absent. */
+  readonly launcher?: LauncherChoice;
   /** Other bundles than the package's own; tests put theirs here. */
   readonly files?: WorkerFiles;
 }
@@ -30,6 +33,8 @@ export interface SandboxOptions {
  * only with `ConfigError`, `RuntimeClosedError` and `BusyError`.
  */
 export class Sandbox implements AsyncDisposable {
+  /** How its workers were started. */
+  readonly launcher: Launcher;
   readonly #pool: Pool;
   readonly #watchdog = new Watchdog();
   readonly #running = new Set<{ cancel(message: string): void }>();
@@ -38,8 +43,9 @@ export class Sandbox implements AsyncDisposable {
   #keepAlive: NodeJS.Timeout | undefined;
   #closing: Promise<void> | null = null;
 
-  private constructor(pool: Pool) {
+  private constructor(pool: Pool, launcher: Launcher) {
     this.#pool = pool;
+    this.launcher = launcher;
   }
 
   /** Starts the workers and returns when the first is ready. Throws {@link ConfigError}. */
@@ -51,14 +57,30 @@ export class Sandbox implements AsyncDisposable {
       throw new ConfigError(`queueLength must be a whole number, at least 0, got ${queueLength}`);
     if (maxWorkers < concurrency)
       throw new ConfigError(`maxWorkers (${maxWorkers}) must be at least concurrency (${concurrency})`);
-    const pool = new Pool({
+    const settings = {
       concurrency,
       maxWorkers,
       queueLength,
       memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
       files: options.files ?? packageFiles(),
-    });
-    const sandbox = new Sandbox(pool);
+    };
+    const choice = options.launcher ?? 'auto';
+    const launcher = chooseLauncher(choice);
+    try {
+      return await Sandbox.#open({ ...settings, launcher });
+    } catch (error) {
+      if (choice !== 'auto' || launcher.bubblewrap === null) throw error;
+      // The first workers are the probe of the launcher. What goes wrong without it too is not its fault.
+      const direct = withoutLauncher(messageOf(error));
+      const sandbox = await Sandbox.#open({ ...settings, launcher: direct.launcher });
+      direct.remember();
+      return sandbox;
+    }
+  }
+
+  static async #open(options: PoolOptions): Promise<Sandbox> {
+    const pool = new Pool(options);
+    const sandbox = new Sandbox(pool, options.launcher);
     await sandbox.#whileAwake(() => pool.open());
     return sandbox;
   }

@@ -1,10 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { constants } from 'node:os';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
 import { type HostFrame, PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { readWorkerFrame } from './check.ts';
 import { type Launched, requiredScopes } from './launch.ts';
-import { openMeter, type ProcessMeter } from './meter.ts';
+import { descendant, openMeter, type ProcessMeter } from './meter.ts';
 import { adopt } from './reaper.ts';
 
 /** How a worker process ended. */
@@ -39,12 +40,14 @@ export class WorkerProcess {
   readonly ready: Promise<void>;
   /** Resolves, always, when the process is gone. */
   readonly gone: Promise<Gone>;
-  readonly meter: ProcessMeter | null;
+  /** Set by its hello. */
+  meter: ProcessMeter | null = null;
   /** Runs finished so far. */
   runs = 0;
   /** Resident bytes at its hello, one prepared isolate included; null where the system does not tell. */
   baseRss: number | null = null;
   readonly #child: ChildProcess;
+  readonly #generations: number;
   readonly #frames: Socket;
   readonly #reader = new FrameReader(HELLO_BYTES);
   readonly #release: () => void;
@@ -54,11 +57,11 @@ export class WorkerProcess {
   #dead = false;
   #onGone: (gone: Gone) => void = () => {};
 
-  constructor({ child, frames, stderr }: Launched) {
+  constructor({ child, generations, frames, stderr }: Launched) {
     this.#child = child;
+    this.#generations = generations;
     this.#frames = frames;
     this.#release = adopt(child);
-    this.meter = child.pid === undefined ? null : openMeter(child.pid);
     this.gone = new Promise((resolve) => {
       this.#onGone = resolve;
     });
@@ -74,7 +77,7 @@ export class WorkerProcess {
     frames.on('error', () => {});
     frames.on('data', (chunk: Buffer) => this.#receive(chunk));
     child.on('error', (error) => this.#bury(error.message));
-    child.on('close', (code, signal) => this.#bury(signal === null ? `exit code ${code}` : `signal ${signal}`));
+    child.on('close', (code, signal) => this.#bury(endingOf(code, signal)));
   }
 
   get dead(): boolean {
@@ -123,6 +126,7 @@ export class WorkerProcess {
             return;
           }
           this.free();
+          this.meter = this.#openMeter();
           this.baseRss = this.meter?.rssBytes() ?? null;
           hello.resolve();
         },
@@ -136,6 +140,13 @@ export class WorkerProcess {
     } finally {
       clearTimeout(late);
     }
+  }
+
+  /** Of the process that runs scripts, which stands some generations below the launcher's. */
+  #openMeter(): ProcessMeter | null {
+    const { pid } = this.#child;
+    const own = pid === undefined ? null : descendant(pid, this.#generations);
+    return own === null ? null : openMeter(own);
   }
 
   #receive(chunk: Uint8Array): void {
@@ -166,6 +177,12 @@ export class WorkerProcess {
     task?.onGone(gone);
     this.#onGone(gone);
   }
+}
+
+/** A launcher ends with 128 and the number of the signal that ended what it launched. */
+function endingOf(code: number | null, signal: string | null): string {
+  const name = signal ?? Object.entries(constants.signals).find(([, number]) => 128 + number === code)?.[0];
+  return name === undefined ? `exit code ${code}` : `signal ${name}`;
 }
 
 /** Why a worker that introduces itself like this cannot be used; null when it can. */

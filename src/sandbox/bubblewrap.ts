@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { seccompFilter } from './seccomp.ts';
+
+/** A file or folder of this machine and where the worker sees it. */
+export interface Bind {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Bubblewrap on this machine, with what every worker needs. */
+export interface Bubblewrap {
+  readonly path: string;
+  /** The libraries of Node, at the places where its loader looks for them. */
+  readonly libraries: readonly string[];
+  readonly filter: Uint8Array;
+}
+
+/** Bubblewrap reads the filter from this descriptor and closes it. */
+export const FILTER_FD = 4;
+
+let found: Bubblewrap | string | undefined;
+
+/** Looks once for what the launcher needs; a text says what is missing. Whether it works shows the first worker. */
+export function findBubblewrap(): Bubblewrap | string {
+  found ??= search();
+  return found;
+}
+
+function search(): Bubblewrap | string {
+  if (process.platform !== 'linux') return `the launcher is for Linux, this is ${process.platform}`;
+  const filter = seccompFilter(process.arch);
+  if (filter === null) return `the launcher knows the system calls of x64 and arm64, this is ${process.arch}`;
+  const path = (process.env['PATH'] ?? '/usr/bin')
+    .split(delimiter)
+    .map((folder) => join(folder, 'bwrap'))
+    .find(isExecutable);
+  if (path === undefined) return "bubblewrap is not installed: install the package 'bubblewrap'";
+  const libraries = librariesOf(process.execPath);
+  return libraries.length === 0
+    ? 'the libraries of Node cannot be found: its loader is not the GNU one'
+    : { path, libraries, filter };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Asks the loader, as `ldd` does. The program itself does not start. */
+function librariesOf(binary: string): string[] {
+  const { stdout } = spawnSync(binary, ['--version'], {
+    env: { LD_TRACE_LOADED_OBJECTS: '1' },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: 5_000,
+  });
+  return [...(stdout ?? '').matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].flatMap(([, path]) =>
+    path !== undefined && existsSync(path) ? [path] : [],
+  );
+}
+
+/**
+ * Arguments for bubblewrap, up to the program: namespaces of its own for everything, a user that is nobody, no capabilities,
+ * and a root that holds `binds` and Node's libraries and cannot be written to. It has no `/proc`, no `/dev`, no `/tmp`.
+ */
+export function bubblewrapArguments({ libraries }: Bubblewrap, binds: readonly Bind[]): string[] {
+  const readOnly = [...libraries.map((path) => ({ from: path, to: path })), ...binds];
+  return [
+    '--unshare-user',
+    '--unshare-pid',
+    '--unshare-net',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    ...['--uid', '65534', '--gid', '65534', '--hostname', 'worker'],
+    ...['--cap-drop', 'ALL'],
+    '--new-session',
+    // Whoever kills bubblewrap kills all that is in it, and so does the end of the host.
+    '--die-with-parent',
+    ...readOnly.flatMap(({ from, to }) => ['--ro-bind', from, to]),
+    ...['--remount-ro', '/', '--chdir', '/'],
+    ...['--seccomp', String(FILTER_FD)],
+    '--',
+  ];
+}

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { createRuntime } from '../../src/index.ts';
+import { type Bubblewrap, bubblewrapArguments, findBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { defaultLimits, Sandbox } from '../../src/sandbox/index.ts';
+import { FrameReader } from '../../src/wire/frames.ts';
+import { HOLED, handlers, inputOf, run } from '../sandbox/kit.ts';
+
+function bubblewrap(): Bubblewrap {
+  const found = findBubblewrap();
+  if (typeof found === 'string') throw new Error(found);
+  return found;
+}
+
+/** What cage.mjs could do, given a cage with or without its filter of system calls. */
+async function worked(cage: Bubblewrap): Promise<unknown> {
+  const folder = mkdtempSync(join(tmpdir(), 'cage-'));
+  const [victim, secret, plan] = ['victim', 'secret', 'plan.json'].map((name) => join(folder, name)) as [string, string, string];
+  writeFileSync(victim, 'untouched');
+  writeFileSync(secret, 'secret');
+  const listener = createServer((socket) => void socket.destroy()).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  try {
+    const address = listener.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    writeFileSync(plan, JSON.stringify({ port, hostPid: process.pid, victim, secret }));
+    const args = bubblewrapArguments(cage, [
+      { from: process.execPath, to: '/worker/node' },
+      { from: fileURLToPath(new URL('cage.mjs', import.meta.url)), to: '/worker/worker.mjs' },
+      { from: plan, to: '/worker/plan.json' },
+    ]);
+    const child = spawn(cage.path, [...args, '/worker/node', '/worker/worker.mjs', '/worker/plan.json'], {
+      env: {},
+      cwd: '/',
+      stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'],
+    });
+    const [, , , frames, filter] = child.stdio;
+    if (!(frames instanceof Socket) || !(filter instanceof Writable)) throw new Error('no pipes');
+    filter.end(cage.filter);
+    const reader = new FrameReader(65536);
+    for await (const chunk of frames) reader.push(chunk);
+    expect(readFileSync(victim, 'utf8')).toBe('untouched');
+    return JSON.parse(reader.next() ?? 'null');
+  } finally {
+    listener.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A filter that allows everything: what the namespaces and the root hold by themselves. */
+const NO_FILTER = Uint8Array.from([0x06, 0, 0, 0, 0, 0, 0xff, 0x7f]);
+
+describe('a worker that has been taken over completely, in the cage of the system', () => {
+  it('signals nobody, reaches no network, no file, no process and no other program', async () => {
+    expect(await worked(bubblewrap())).toEqual([]);
+  });
+
+  it('namespaces and root hold without the filter too: what is left stays within the cage', async () => {
+    const inside = ['start itself again', 'listen by TCP', 'listen by an abstract name', 'open the inspector', 'send by UDP'];
+    const left = (await worked({ ...bubblewrap(), filter: NO_FILTER })) as string[];
+    expect(left.filter((deed) => !inside.includes(deed))).toEqual([]);
+  });
+});
+
+/** Processes below this one, at any depth. */
+function descendants(pid = process.pid): number[] {
+  try {
+    const children = readdirSync(`/proc/${pid}/task`)
+      .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
+      .filter((child) => child !== '')
+      .map(Number);
+    return children.flatMap((child) => [child, ...descendants(child)]);
+  } catch {
+    return [];
+  }
+}
+
+describe('the launcher', () => {
+  it('required: programs run, and what is watched is the worker, not the launcher', async () => {
+    await using sandbox = await Sandbox.create({ files: HOLED, concurrency: 1, launcher: 'required' });
+    expect(sandbox.launcher).toMatchObject({ reason: null });
+    expect((await run(sandbox, 'echo', { value: 7 })).result.result).toBe(7);
+    for (const [deed, limit] of [
+      ['wedge', 'memoryBytes'],
+      ['spin', 'cpuMs'],
+    ] as const) {
+      const { result } = await run(sandbox, deed, {}, { memoryBytes: 32 * 1024 * 1024, cpuMs: 1000 });
+      expect(result.error).toMatchObject({ kind: 'quota', code: 'ERR_QUOTA' });
+      expect(['memoryBytes', 'cpuMs']).toContain(result.error?.limit ?? limit);
+      expect((await run(sandbox, 'echo', { value: 8 })).result.result).toBe(8);
+    }
+  });
+
+  it('a worker wedged in native code is killed through it, at the wall', async () => {
+    await using sandbox = await Sandbox.create({ files: HOLED, concurrency: 1, launcher: 'required' });
+    const start = performance.now();
+    const { result } = await run(sandbox, 'wedge', {}, { wallMs: 200, memoryBytes: 1024 * 1024 * 1024 });
+    expect(result.error).toMatchObject({ code: 'ERR_TIMEOUT', limit: 'wallMs' });
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+
+  it('leaves no process behind when the sandbox is closed', async () => {
+    const sandbox = await Sandbox.create({ files: HOLED, concurrency: 2, launcher: 'required' });
+    expect(descendants().length).toBeGreaterThanOrEqual(6);
+    const busy = sandbox.run(inputOf('spin', {}, defaultLimits('run')), handlers());
+    await sandbox.close();
+    expect((await busy).result.error?.code).toBe('ERR_CANCELLED');
+    const end = performance.now() + 5_000;
+    while (descendants().length > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(descendants()).toEqual([]);
+  });
+
+  it('a runtime takes it, too', async () => {
+    await using runtime = await createRuntime({ launcher: 'required', concurrency: 1 });
+    expect((await runtime.run('command\n  emit 1 + 2\nendcommand\n')).emits).toEqual(['3']);
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { seccompFilter } from '../../src/sandbox/seccomp.ts';
+
+const ALLOW = 0x7fff0000;
+const NO_SUCH_CALL = 0x00050026;
+const KILL = 0x80000000;
+const X64 = 0xc000003e;
+const ARM64 = 0xc00000b7;
+
+/** Runs the program as the kernel would (the part of classic BPF that filters use) and gives what it returns. */
+function decide(program: Uint8Array, audit: number, number: number, args: readonly number[] = []): number {
+  const view = new DataView(program.buffer);
+  const data = new DataView(new ArrayBuffer(64));
+  data.setUint32(0, number, true);
+  data.setUint32(4, audit, true);
+  for (const [index, arg] of args.entries()) data.setUint32(16 + 8 * index, arg, true);
+  let accumulator = 0;
+  for (let at = 0; at < program.length; at += 8) {
+    const code = view.getUint16(at, true);
+    const [yes, no] = [view.getUint8(at + 2), view.getUint8(at + 3)];
+    const k = view.getUint32(at + 4, true);
+    if (code === 0x20) accumulator = data.getUint32(k, true);
+    else if (code === 0x54) accumulator = (accumulator & k) >>> 0;
+    else if (code === 0x15) at += 8 * (accumulator === k ? yes : no);
+    else if (code === 0x35) at += 8 * (accumulator >= k ? yes : no);
+    else if (code === 0x06) return k;
+    else throw new Error(`an instruction ${code} that filters do not have`);
+  }
+  throw new Error('the program ends without a decision');
+}
+
+const x64 = seccompFilter('x64') ?? new Uint8Array();
+const arm64 = seccompFilter('arm64') ?? new Uint8Array();
+
+describe('the filter of system calls', () => {
+  it('is small enough for the kernel', () => {
+    for (const program of [x64, arm64]) expect(program.length / 8).toBeLessThan(4096);
+    expect(seccompFilter('ia32')).toBeNull();
+  });
+
+  // Numbers by the kernel's own tables (`man 2 syscalls`), written down apart from the code.
+  it.each([
+    ['read', 0, 63],
+    ['mmap', 9, 222],
+    ['futex', 202, 98],
+    ['exit_group', 231, 94],
+  ])('%s is allowed', (_name, onX64, onArm64) => {
+    expect(decide(x64, X64, onX64)).toBe(ALLOW);
+    expect(decide(arm64, ARM64, onArm64)).toBe(ALLOW);
+  });
+
+  it.each([
+    ['socket', 41, 198],
+    ['connect', 42, 203],
+    ['bind', 49, 200],
+    ['sendto', 44, 206],
+    ['recvmsg', 47, 212],
+    ['ptrace', 101, 117],
+    ['process_vm_readv', 310, 270],
+    ['unshare', 272, 97],
+    ['setns', 308, 268],
+    ['mount', 165, 40],
+    ['pivot_root', 155, 41],
+    ['bpf', 321, 280],
+    ['perf_event_open', 298, 241],
+    ['io_uring_setup', 425, 425],
+    ['clone3', 435, 435],
+    ['execveat', 322, 281],
+    ['memfd_create', 319, 279],
+    ['userfaultfd', 323, 282],
+    ['keyctl', 250, 219],
+    ['setuid', 105, 146],
+    ['unlinkat', 263, 35],
+    ['pidfd_getfd', 438, 438],
+  ])('%s does not exist', (_name, onX64, onArm64) => {
+    expect(decide(x64, X64, onX64)).toBe(NO_SUCH_CALL);
+    expect(decide(arm64, ARM64, onArm64)).toBe(NO_SUCH_CALL);
+  });
+
+  it('fork and vfork, which only x64 has, do not exist', () => {
+    expect([57, 58].map((number) => decide(x64, X64, number))).toEqual([NO_SUCH_CALL, NO_SUCH_CALL]);
+  });
+
+  it('clone makes threads, and neither processes nor namespaces', () => {
+    const thread = 0x3d0f00;
+    for (const [program, audit, number] of [
+      [x64, X64, 56],
+      [arm64, ARM64, 220],
+    ] as const) {
+      expect(decide(program, audit, number, [thread])).toBe(ALLOW);
+      expect(decide(program, audit, number, [0x11])).toBe(NO_SUCH_CALL);
+      for (const namespace of [0x10000000, 0x20000000, 0x40000000, 0x08000000, 0x04000000, 0x02000000, 0x00020000, 0x80])
+        expect(decide(program, audit, number, [thread | namespace])).toBe(NO_SUCH_CALL);
+    }
+  });
+
+  it('ioctl types nothing into a terminal', () => {
+    expect(decide(x64, X64, 16, [0, 0x5421])).toBe(ALLOW);
+    expect(decide(x64, X64, 16, [0, 0x5412])).toBe(NO_SUCH_CALL);
+  });
+
+  it('calls by the numbers of another architecture end the process', () => {
+    expect(decide(x64, ARM64, 63)).toBe(KILL);
+    expect(decide(x64, 0x40000003, 3)).toBe(KILL);
+    expect(decide(x64, X64, 0x40000000 + 41)).toBe(KILL);
+    expect(decide(arm64, X64, 0)).toBe(KILL);
+  });
+});
