@@ -177,7 +177,8 @@ function attempt(run: () => Cost): Cost | undefined {
   try {
     return run();
   } catch (error) {
-    if (error instanceof TooLarge) return undefined;
+    // A caller that is itself deep in its stack may leave too little of it.
+    if (error instanceof TooLarge || error instanceof RangeError) return undefined;
     throw error;
   }
 }

@@ -66,6 +66,13 @@ export class Evaluation {
 
   value(expr: Expr): Abstract {
     this.session.step();
+    this.session.enter(1);
+    const value = this.evaluate(expr);
+    this.session.leave(1);
+    return value;
+  }
+
+  private evaluate(expr: Expr): Abstract {
     switch (expr.k) {
       case 'num':
         return knownNumber(expr.v);
@@ -110,10 +117,11 @@ export class Evaluation {
     }
   }
 
-  /** A value that goes to the output: printed, quoted, and as JSON. */
+  /** A value that goes to the output: printed, its bytes counted, quoted, and as JSON. */
   emitted(value: Abstract, at: Span): void {
     const what = 'what is emitted';
     const units = this.text(value, at, what);
+    this.spend(units, 'text', what, at);
     this.spend((value.plain ? units : 6 * units) + 2, 'json', what, at);
     if (!only(value, TEXT)) this.written(value, 'json', what, at);
     this.bytes += 200 + 16 * (units + value.size);
@@ -157,7 +165,9 @@ export class Evaluation {
       nodes += 1 + pad;
       added += 1 + pad;
     }
-    this.bytes += 500 + 128 * nodes + 2 * size;
+    const { list, map, item, entry } = this.session.costs.values;
+    const [own, each] = [Math.max(list.amount, map.amount), Math.max(item.amount, entry.amount)];
+    this.bytes += own * steps.length + each * nodes + 2 * size;
     const types = only(base, LIST) ? LIST : only(base, MAP) ? MAP : LIST | MAP;
     this.state = this.state.with(name.name, container(types, { size, nodes, least: base.least, most: base.most + added }));
   }
@@ -287,7 +297,14 @@ export class Evaluation {
     this.numeric(left, at);
     this.numeric(right, at);
     const numeric = NUM | TEXT | OTHER;
-    let made: Abstract | undefined = may(left, numeric) && may(right, numeric) ? NUMBER : undefined;
+    const words = isWord(left) || isWord(right);
+    if (words && typeof left.known === 'string' && typeof right.known === 'string') {
+      const both = left.known + right.known;
+      this.spend(both.length, 'concat', 'what is added', at);
+      this.made(both.length, true);
+      if (both.length <= LONGEST_KNOWN) return knownText(both);
+    }
+    let made: Abstract | undefined = !words && may(left, numeric) && may(right, numeric) ? NUMBER : undefined;
     if (may(left, TEXT) || may(right, TEXT)) {
       const units = this.text(left, at, 'what is added') + this.text(right, at, 'what is added');
       this.spend(units, 'concat', 'what is added', at);
@@ -297,7 +314,8 @@ export class Evaluation {
     if (may(left, LIST) && may(right, LIST)) {
       this.spend(left.nodes + right.nodes, 'copy', 'what is added', at);
       const [size, nodes] = [left.size + right.size, left.nodes + right.nodes];
-      this.bytes += 96 + this.session.costs.values.item.amount * nodes;
+      const { list: own, item } = this.session.costs.values;
+      this.bytes += own.amount + item.amount * nodes;
       const least = only(left, LIST) && only(right, LIST) ? left.least + right.least : 0;
       const list = container(LIST, { size, nodes, least, most: left.most + right.most });
       made = made === undefined ? list : join(made, list);
@@ -412,6 +430,14 @@ export class Evaluation {
         ? this.session.unbounded(`the size of ${what} is not known`, at)
         : Math.floor(units / this.session.costs.data[price].amount);
   }
+}
+
+/** Longer texts are not put together here, only measured. */
+const LONGEST_KNOWN = 1000;
+
+/** Whether a value is a text that spells no number, whatever follows. */
+function isWord({ known }: Abstract): boolean {
+  return typeof known === 'string' && /^[^\s\u0085\-+.0-9iInN]/.test(known);
 }
 
 /** Length of a text that is repeated; −1 when that cannot happen. */

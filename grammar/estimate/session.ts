@@ -19,8 +19,14 @@ const PATIENCE = 20_000;
 const MOST_STEPS = 200_000;
 const MOST_STEPS_IN_ALL = 2_000_000;
 
-/** Blocks within blocks that are followed: a program may nest 200, and calls may add as many again and again. */
-const MOST_LEVELS = 400;
+/**
+ * Levels of expressions and blocks, across calls: what a stack of the usual size holds. A program that nests 200 levels
+ * stays below; calls are followed as long as there is room for one such procedure.
+ */
+const MOST_LEVELS = 1200;
+const DEEP = 400;
+/** Levels that a block or a call counts. */
+export const BLOCK_LEVELS = 4;
 
 /** Calls a procedure: what it gives, what it costs. */
 export type Call = (session: Session, procedure: Defined, args: readonly Abstract[], at: Span) => { value: Abstract; cost: Cost };
@@ -45,7 +51,7 @@ export class Session {
   /** Where one is. */
   file: SourceFile;
   cause: Cause | undefined;
-  /** Blocks within blocks, across calls. */
+  /** Levels of expressions and blocks, across calls. */
   private depth = 0;
   private steps = 0;
   private stepsInAll = 0;
@@ -76,17 +82,19 @@ export class Session {
     if (this.steps > MOST_STEPS || this.stepsInAll > MOST_STEPS_IN_ALL) throw new TooLarge();
   }
 
-  /** Goes a level deeper for a while. Throws {@link TooLarge}. */
-  deeper<Result>(run: () => Result): Result {
-    if (++this.depth > MOST_LEVELS) throw new TooLarge();
-    const result = run();
-    this.depth--;
-    return result;
+  /** Goes so many levels deeper, until {@link leave}. Throws {@link TooLarge}. */
+  enter(levels: number): void {
+    this.depth += levels;
+    if (this.depth > MOST_LEVELS) throw new TooLarge();
+  }
+
+  leave(levels: number): void {
+    this.depth -= levels;
   }
 
   /** Whether loops and calls are still followed one by one. */
   get patient(): boolean {
-    return this.steps < PATIENCE;
+    return this.steps < PATIENCE && this.depth < DEEP;
   }
 
   /** There is no upper bound; the first cause is kept. Gives that bound. */

@@ -8,7 +8,7 @@ import { targetsOf } from '../check/walk.ts';
 import { changedIn, clearing, isHarmless, loopNames, RESULT, whyEndless } from './certain.ts';
 import { Evaluation } from './expressions.ts';
 import { operationsOf, statementOperations } from './operations.ts';
-import type { Session } from './session.ts';
+import { BLOCK_LEVELS, type Session } from './session.ts';
 import { type Ending, Endings, either, FREE, type Point, plus, type State } from './state.ts';
 import { type Abstract, elementOf, LIST, MAP, may, NIL, NOTHING, only, TEXT, truthOf, UNKNOWN } from './values.ts';
 
@@ -47,7 +47,10 @@ class Follower {
   }
 
   block(block: Block, start: Point, around: Place): Endings {
-    return this.session.deeper(() => this.body(block, start, around));
+    this.session.enter(BLOCK_LEVELS);
+    const endings = this.body(block, start, around);
+    this.session.leave(BLOCK_LEVELS);
+    return endings;
   }
 
   private body({ stmts, onError }: Block, start: Point, around: Place): Endings {
