@@ -103,8 +103,11 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
 /** A log that cannot be written must not be found out after the first turn has had its effects. */
 async function mustAppend(file: string): Promise<void> {
   try {
-    await (await open(file, 'a', 0o600)).close();
+    await using handle = await open(file, 'a', 0o600);
+    // A log is read back and repaired after a crash, which a pipe or a device cannot be.
+    if ((await handle.stat()).isFile()) return;
   } catch (error) {
     throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error)}`);
   }
+  throw new UsageError(`cannot append to ${printable(file)}: it is not an ordinary file`);
 }

@@ -144,6 +144,8 @@ describe('loop', () => {
   it('a log that cannot be written is found out before anything runs', async () => {
     const ended = await neuroscript([...args, '--log', '.'], { cwd: demo });
     expect(ended).toMatchObject({ code: 2, stdout: '', stderr: 'neuroscript: cannot append to .: it is a folder\n' });
+    const device = await neuroscript([...args, '--log', '/dev/null'], { cwd: demo });
+    expect(device).toMatchObject({ code: 2, stderr: 'neuroscript: cannot append to /dev/null: it is not an ordinary file\n' });
   });
 
   it('Ctrl-C halts the session: exit 130, the result is still printed', async () => {
