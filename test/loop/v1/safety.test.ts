@@ -5,12 +5,14 @@ import { type LoopAuditRecord, loopAudit } from '../../../src/loop/v1/audit.ts';
 import { EventGate, type LoopInputEvent } from '../../../src/loop/v1/dedupe.ts';
 import { V1_HALT_REASONS } from '../../../src/loop/v1/diagnostics.ts';
 import { capOutput } from '../../../src/loop/v1/feed.ts';
+import { AskLoop } from '../../../src/loop/v1/loop.ts';
+import { planApplyPolicy } from '../../../src/loop/v1/plan.ts';
 import { V1_EXAMPLE_ACTIONS, v1SystemPrompt } from '../../../src/loop/v1/prompt.ts';
 import { secretHook } from '../../../src/loop/v1/secrets.ts';
 import { executeV1Turn } from '../../../src/loop/v1/turn.ts';
-import { defineTool } from '../../../src/tools/index.ts';
+import { defineTool, Policy, PolicyGuard } from '../../../src/tools/index.ts';
 import { memoryTools, scratchTools } from '../../../stdlib-tools/index.ts';
-import { command, emits, outputOf, Stage, sections } from './bench.ts';
+import { agentOf, command, emits, outputOf, Stage, sections } from './bench.ts';
 
 const effects: unknown[] = [];
 const audit: LoopAuditRecord[] = [];
@@ -86,6 +88,18 @@ describe('writes and plans', () => {
     const off = await stage.play([apply(DONE)]);
     expect(off.result.output).toBe('[[loop:done]]');
     expect(effects).toEqual(['applied']);
+  });
+
+  it('AL1-2.10-2: the hook takes nothing away but the tools that apply, whatever they need', () => {
+    const needy = defineTool({
+      name: 'tool.x.Y',
+      capabilities: ['net:read:a.example:443'],
+      requiresTrust: true,
+      run: () => null,
+    });
+    const admits = (mayApply: boolean, ...apply: string[]) =>
+      new PolicyGuard(new Policy(planApplyPolicy(apply, mayApply))).explain(needy, false) === null;
+    expect([admits(false), admits(true), admits(true, 'tool.x.*'), admits(false, 'tool.x.*')]).toEqual([true, true, true, false]);
   });
 
   it('AL1-2.10-2: the hook grants nothing that the policy of the host does not', async () => {
@@ -183,21 +197,38 @@ describe('events', () => {
     expect(effects).toEqual(['turn 1', 'turn 2']);
   });
 
+  it('AL1-2.12-2: a loop that has ended is forgotten: another one of its id gets its events', async () => {
+    const loop = new AskLoop({ executor: runtimeExecutor(stage.runtime) });
+    const run = {
+      agent: agentOf(reply(DONE)),
+      permitted: true,
+      userdata: null,
+      loopId: 'again',
+      events: () => [event('e1', 'x')],
+    };
+    await loop.run(run);
+    await loop.run(run);
+    expect(effects).toEqual(['x', 'x']);
+  });
+
   it('an event handler that fails does not fail the turn, and is not lost', async () => {
     const failing = sections({ EVENTS: 'on event "job" as e do\n  fail "broken"\nendon', ACTIONS: command(DONE) });
     const { result } = await stage.play([failing], { run: { events: () => [event('e', 'x')] } });
     expect(result).toMatchObject({ cause: 'done', turns: [{ eventErrors: [{ event: 'job', error: { message: 'broken' } }] }] });
   });
 
-  it('a turn whose events used up its budget does not run its ACTIONS', async () => {
-    const endless = 'on event "job" as e do\n  while true\n    set x = 1\n  endwhile\nendon';
-    const program = sections({ EVENTS: endless, ACTIONS: command('call tool.spy.Do("actions")', DONE) });
-    const { result } = await stage.play([program], {
-      host: { ceilings: { turnFuel: 20_000 } },
-      run: { events: () => [event('e', 'x')] },
-    });
-    expect(result).toMatchObject({ reason: 'policy', error: { limit: 'fuel' }, output: '[[loop:halt:reason=policy]]' });
-    expect(effects).toEqual([]);
+  it('a turn whose events broke a limit does not run its ACTIONS', async () => {
+    const acted = command('call tool.spy.Do("actions")', DONE);
+    for (const [body, limit] of [
+      ['while true\n    set x = 1\n  endwhile', 'fuel'],
+      ['emit "x" * 9000', 'lineBytes'],
+    ]) {
+      const program = sections({ EVENTS: `on event "job" as e do\n  ${body}\nendon`, ACTIONS: acted });
+      const events = () => [event('e', 'x')];
+      const { result } = await stage.play([program], { host: { ceilings: { turnFuel: 20_000 } }, run: { events } });
+      expect(result).toMatchObject({ reason: 'policy', error: { limit }, output: '[[loop:halt:reason=policy]]' });
+      expect(effects).toEqual([]);
+    }
   });
 
   it('what events use is taken off the budget of their turn', async () => {
