@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { closeAll, machine, openAll, type Row } from './compare.ts';
 import type { Opener } from './engine.ts';
 import { benchInterp, renderInterp } from './interp.ts';
+import { benchLoop, loopFailures, renderLoop } from './loop.ts';
 import { openOurs } from './ours.ts';
 import { openMonty, openQuickJs, openRawIsolate } from './peers.ts';
 import { benchQuotas, renderQuotas } from './quotas.ts';
@@ -9,7 +10,7 @@ import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
 /** How `neuroscript bench` is called. */
-export const BENCH_USAGE = 'usage: neuroscript bench quotas|turns|interp|tokens [--json] [--quick]';
+export const BENCH_USAGE = 'usage: neuroscript bench quotas|turns|interp|tokens|loop [--json] [--quick]';
 
 /** What a benchmark found: the public JSON of `bench --json`, and the same as text. */
 interface Report {
@@ -31,10 +32,11 @@ const BENCHES: ReadonlyMap<string, (quick: boolean) => Promise<Report>> = new Ma
   ['turns', (quick: boolean) => withEngines(async (candidates) => report(await benchTurns(candidates, quick), renderTurns))],
   ['interp', (quick: boolean) => withEngines(async (candidates) => report(await benchInterp(candidates, quick), renderInterp))],
   ['tokens', tokens],
+  ['loop', loop],
 ]);
 
 /**
- * Runs one benchmark: `quotas`, `turns`, `interp` or `tokens`, and writes its report to standard output; `--json` for machines,
+ * Runs one benchmark: `quotas`, `turns`, `interp`, `tokens` or `loop`, and writes its report to standard output; `--json` for machines,
  * `--quick` for a sanity check with few samples. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
  * hold, 2 when the arguments were not understood.
  */
@@ -85,6 +87,11 @@ async function quotas(quick: boolean): Promise<Report> {
 async function tokens(quick: boolean): Promise<Report> {
   const rows = await benchTokens(quick);
   return { rows, text: renderTokens(rows), failures: tokenFailures(rows) };
+}
+
+async function loop(quick: boolean): Promise<Report> {
+  const rows = await benchLoop(quick);
+  return { rows, text: renderLoop(rows), failures: loopFailures(rows) };
 }
 
 async function withEngines(measure: (candidates: Awaited<ReturnType<typeof openAll>>) => Promise<Report>): Promise<Report> {

@@ -8,9 +8,10 @@ export function addBench(program: Command, execute: Execute): void {
     .command('bench')
     .summary('measure limits and speed')
     .description(
-      'Measures how exactly limits hold (quotas), speed beside other sandboxes (turns, interp), and what tokens cost (tokens).',
+      'Measures how exactly limits hold (quotas), speed beside other sandboxes (turns, interp), and what tokens (tokens) and ' +
+        'the host loop (loop) cost.',
     )
-    .argument('<NAME>', 'quotas, turns, interp or tokens')
+    .argument('<NAME>', 'quotas, turns, interp, tokens or loop')
     .option('--json', 'print the numbers as JSON')
     .option('--quick', 'few samples, to see that it works')
     .action((name: string, flags: { readonly json?: true; readonly quick?: true }) =>

@@ -1,0 +1,135 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateKeys, keyringFrom } from '../src/aeiou/index.ts';
+import { SILENT_LOGGER } from '../src/context/index.ts';
+import { rootTurn } from '../src/context/turn.ts';
+import {
+  type Agent,
+  FileLog,
+  LoopController,
+  type LoopControllerOptions,
+  MemoryStore,
+  SqliteStore,
+  systemClock,
+  type TurnExecutor,
+} from '../src/loop/index.ts';
+import { defaultLimits } from '../src/sandbox/limits.ts';
+import { NO_USAGE } from '../src/wire/public.ts';
+import { type Summary, summarize } from './stats.ts';
+import { short, spread, table } from './table.ts';
+
+/** What one turn costs with one way to keep it. */
+export interface LoopRow {
+  readonly keeps: string;
+  readonly ms: Summary | null;
+  /** The most that the median may be; null where nothing is promised. */
+  readonly target: number | null;
+}
+
+/** What the product promises of a turn that is kept in a file. */
+const TARGET_MS = 0.8;
+/** Turns of one session: then a new one, so that no lane has longer sessions than the others. */
+const TURNS = 20;
+
+/**
+ * Turns of sessions whose agent answers at once and whose program does nothing but ask for a token: what is left is the loop.
+ * One turn of every lane after the other.
+ */
+export async function benchLoop(quick: boolean): Promise<LoopRow[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'bench-loop-'));
+  const path = (name: string): string => join(folder, name);
+  try {
+    using file = await SqliteStore.open(path('one.db'));
+    using logged = await SqliteStore.open(path('two.db'));
+    using safe = await SqliteStore.open(path('three.db'), { durability: 'power' });
+    const lanes = [
+      lane('memory', { store: new MemoryStore() }, null),
+      lane('SQLite', { store: file }, TARGET_MS),
+      lane('SQLite, log', { store: logged, log: new FileLog(path('log.jsonl')) }, TARGET_MS),
+      lane('SQLite, log, power may fail', { store: safe, log: new FileLog(path('safe.jsonl'), { fsync: 'always' }) }, null),
+    ];
+    const [rounds, warmup] = quick ? [60, 20] : [1000, 100];
+    for (let round = 0; round < rounds + warmup; round++)
+      for (const { turn, ms } of lanes) {
+        const took = await turn(round);
+        if (round >= warmup) ms.push(took);
+      }
+    return lanes.map(({ keeps, ms, target }) => ({ keeps, ms: summarize(ms), target }));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** The rows as a page of text. */
+export function renderLoop(rows: readonly LoopRow[]): string {
+  const cells = rows.map(({ keeps, ms, target }) => [
+    keeps,
+    short(ms?.median ?? null),
+    spread(ms),
+    short(ms?.p95 ?? null),
+    short(ms?.p99 ?? null),
+    ms === null ? '-' : String(ms.samples),
+    target === null ? '-' : String(target),
+  ]);
+  const head = ['kept in', 'median ms', 'q1–q3 ms', 'p95', 'p99', 'turns', 'at most'];
+  return `${table(head, cells)}\n\nOne turn without model, tools and sandbox; signing and verifying its token included.\n`;
+}
+
+/** Why the numbers break the promise. */
+export function loopFailures(rows: readonly LoopRow[]): string[] {
+  return rows.flatMap(({ keeps, ms, target }) =>
+    ms !== null && target !== null && ms.median > target
+      ? [`${keeps}: ${short(ms.median)} ms a turn, at most ${target} are promised`]
+      : [],
+  );
+}
+
+function lane(keeps: string, options: Partial<LoopControllerOptions>, target: number | null) {
+  const clock = systemClock;
+  const keyring = keyringFrom(generateKeys('bench'), { clock });
+  const loop = new LoopController({ executor: bareExecutor(), keyring, clock, ...options });
+  let sid = '';
+  const turn = async (round: number): Promise<number> => {
+    if (round % TURNS === 0) sid = await loop.open({ subject: 'bench', fields: {} });
+    const start = performance.now();
+    const { decision, reason } = await loop.step(sid, { agent });
+    const took = performance.now() - start;
+    if (decision !== 'CONTINUE') throw new Error(`a turn ended with ${decision} (${reason})`);
+    return took;
+  };
+  return { keeps, target, turn, ms: [] as number[] };
+}
+
+const REPLY =
+  '<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\ncommand\nendcommand\n<<<NSENV:V3:END>>>';
+const agent: Agent = { reply: async () => REPLY };
+
+/** Runs nothing: emits a line and the token of the turn's own magic tool. */
+function bareExecutor(): TurnExecutor {
+  const root = rootTurn(Date.now);
+  const files = [{ name: 'ACTIONS', kind: 'commands', commandBlocks: 1, procedures: [], events: 0, tools: [] }] as const;
+  let count = 0;
+  return {
+    limits: defaultLimits('turn'),
+    context: (init) => root.derive(init),
+    inspect: async () => ({ diagnostics: [], files }),
+    fork: ({ context, tools: [magic] }) => ({
+      denied: () => null,
+      async execute() {
+        const runtime = { turn: context, signal: context.signal, logger: SILENT_LOGGER };
+        const token: unknown = await magic?.run(
+          { kind: 'LOOP', payload: { action: 'continue' }, opts: undefined },
+          // The magic tool reads of its runtime nothing but these three.
+          runtime as Parameters<typeof magic.run>[1],
+        );
+        count += 1;
+        const emits = [`step ${count}`, String(token)];
+        return {
+          ...{ ok: true, phase: 'exec', emits, values: emits, whispers: [], result: null, eventErrors: [], error: null },
+          ...{ usage: NO_USAGE, journal: [] },
+        } as const;
+      },
+    }),
+  };
+}
