@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { LAUNCHERS } from '../sandbox/launcher.ts';
 import { LIMITS, type LimitOptions } from '../sandbox/limits.ts';
 import type { LimitKey, TaggedJson } from '../wire/protocol.ts';
 import { UsageError } from './failure.ts';
@@ -6,7 +7,13 @@ import { PLACEHOLDER, parseQuantity, quantity } from './units.ts';
 
 const LIMIT_GROUP = 'Limits (always on; a turn or request can only tighten them):';
 
-/** Adds one flag for every row of the table of limits; `turn` shows the defaults of a turn. */
+/** The flag that says whether the operating system cages the workers. */
+export function launcherOption(): Option {
+  const help = "the system's cage for workers: where it works, always, or never (auto; see 'doctor')";
+  return new Option('--launcher <WHEN>', help).choices(LAUNCHERS).helpGroup(LIMIT_GROUP);
+}
+
+/** Adds one flag for every row of the table of limits, and the launcher's; `turn` shows the defaults of a turn. */
 export function addLimits(command: Command, of: 'run' | 'turn'): Command {
   for (const row of LIMITS) {
     // Sizes of a turn are the protocol's: a larger one would have no effect, so it is refused.
@@ -19,7 +26,7 @@ export function addLimits(command: Command, of: 'run' | 'turn'): Command {
         .helpGroup(LIMIT_GROUP),
     );
   }
-  return command;
+  return command.addOption(launcherOption());
 }
 
 /** The limits among a command's parsed flags. */

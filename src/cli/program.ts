@@ -2,6 +2,7 @@ import { Command, type CommanderError } from 'commander';
 import { addBench } from './bench.ts';
 import { addCheck } from './check.ts';
 import { addConformance } from './conformance.ts';
+import { addDoctor } from './doctor.ts';
 import { addExplain } from './explain.ts';
 import { addFmt } from './fmt.ts';
 import { addKeys } from './keys.ts';
@@ -60,6 +61,7 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     addToken,
     addConformance,
     addExplain,
+    addDoctor,
     addBench,
   ])
     add(program, execute);

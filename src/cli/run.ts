@@ -82,14 +82,14 @@ function eventPair(text: string): Pair {
 async function run(files: readonly string[], flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
   refuseContradictions(files, flags);
   const limits = limitsOf({ ...flags });
-  const { tools, policy } = await readSetup(flags);
+  const setup = await readSetup(flags);
   if (flags.jsonl) {
-    await using runtime = await createRuntime({ tools, policy, limits });
+    await using runtime = await createRuntime({ ...setup, limits });
     return await answerRequests(runtime, { width: JSONL_WIDTH, journal: flags.trace === true }, terminal);
   }
   const most = LIMITS.find((limit) => limit.key === 'sourceBytes');
   const sources = await readSources(files, limits.sourceBytes ?? most?.default ?? 0, () => terminal.stdin);
-  await using runtime = await createRuntime({ tools, policy, limits, concurrency: 1 });
+  await using runtime = await createRuntime({ ...setup, limits, concurrency: 1 });
   const result = await perform(runtime, sources, flags, terminal);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled')) report(result, sources, flags, terminal);
   return exitOf(result.error);

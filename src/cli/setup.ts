@@ -1,3 +1,4 @@
+import type { LauncherChoice } from '../sandbox/launcher.ts';
 import { loadMockTools, Policy, type PolicyOptions, type ToolDefinition } from '../tools/index.ts';
 import { YamlFile } from '../tools/yaml.ts';
 import { UsageError } from './failure.ts';
@@ -11,12 +12,14 @@ const CONFIG_BYTES = 4 * 1024 * 1024;
 export interface SetupFlags {
   readonly tools?: string;
   readonly policy?: string;
+  readonly launcher?: LauncherChoice;
 }
 
 /** What a command gives to the runtime it makes. */
 export interface Setup {
   readonly tools: readonly ToolDefinition[];
   readonly policy: Policy;
+  readonly launcher?: LauncherChoice;
 }
 
 /**
@@ -26,7 +29,8 @@ export interface Setup {
 export async function readSetup(flags: SetupFlags): Promise<Setup> {
   const tools = flags.tools === undefined ? [] : await readTools(flags.tools);
   const allowed = { allow: tools.map((tool) => tool.canonicalName), grants: ['*:*:*'] };
-  return { tools, policy: flags.policy === undefined ? new Policy(allowed) : await readPolicy(flags.policy) };
+  const policy = flags.policy === undefined ? new Policy(allowed) : await readPolicy(flags.policy);
+  return { tools, policy, ...(flags.launcher === undefined ? {} : { launcher: flags.launcher }) };
 }
 
 /** The tools of a tools file (DESIGN 5), in its order. */

@@ -12,4 +12,5 @@ export {
   tighten,
   type Unit,
 } from './limits.ts';
+export { examineRings, type Ring } from './rings.ts';
 export { Sandbox, type SandboxOptions } from './sandbox.ts';
