@@ -102,6 +102,15 @@ describe('after the death of a process', () => {
     },
   );
 
+  it('a turn that fails on the host after its program has run is interrupted, not forgotten', async () => {
+    const broken = () => {
+      throw new Error('broken check');
+    };
+    const { loop, store } = controller({ checks: [broken] });
+    await expect(loop.runLoop(run(programAgent('continue')))).rejects.toThrow('broken check');
+    expect((await store.list())[0]).toMatchObject({ started: 1, lease: null });
+  });
+
   it('recover names the open sessions that nobody drives', async () => {
     const store = new MemoryStore();
     const clock = new TestClock();
@@ -122,7 +131,7 @@ describe('after the death of a process', () => {
     await loop.step('s', { agent: programAgent('continue') });
     const after = controller({ clock, store, keyring, ids: same });
     const result = await after.loop.resume('s', { agent: programAgent('continue') });
-    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_REPLAY' });
+    expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_TOKEN_REPLAY', turns: [{ turn: 2 }] });
   });
 
   it('a session that has ended, or that nobody knows, is not resumed', async () => {
