@@ -127,7 +127,7 @@ class LineReader {
   }
 
   private roleOf(open: TokenType): Role {
-    const before = (this.frames.at(-1)?.nodes ?? this.nodes).at(-1);
+    const before = (this.frames.at(-1)?.nodes ?? this.nodes).findLast(({ k }) => k !== 'note');
     if (open === punct.openPlaceholder) return 'placeholder';
     if (open === punct.openBrace) return 'map';
     if (open === punct.openBracket) return endsOperand(before) ? 'index' : 'list';
