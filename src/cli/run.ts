@@ -89,6 +89,8 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   }
   const most = LIMITS.find((limit) => limit.key === 'sourceBytes');
   const sources = await readSources(files, limits.sourceBytes ?? most?.default ?? 0, () => terminal.stdin);
+  if (sources.every(({ text }) => text.trim() === '') && flags.call === undefined && flags.event === undefined)
+    terminal.err.text(`neuroscript: ${files.join(', ')}: there is no program in it; nothing was run\n`);
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1 });
   const result = await perform(runtime, sources, flags, terminal);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled')) report(result, sources, flags, terminal);

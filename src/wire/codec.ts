@@ -17,14 +17,15 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Tagged JSON to a value. Throws {@link ValueError} (`ERR_VALUE`) for an unknown tag, a tag with a wrong content, and for
- * nesting beyond {@link MAX_DEPTH}.
+ * Tagged JSON to a value. Throws {@link ValueError} (`ERR_VALUE`) for an unknown tag, a tag with a wrong content, a text
+ * with a lone surrogate, and for nesting beyond {@link MAX_DEPTH}.
  */
 export function decode(json: TaggedJson): Value {
   return decodeAt(json, 0);
 }
 
 function decodeAt(json: TaggedJson, depth: number): Value {
+  if (typeof json === 'string') return wellFormed(json);
   if (json === null || typeof json !== 'object') return json;
   if (depth >= MAX_DEPTH) throw new ValueError(`a value nests deeper than ${MAX_DEPTH} levels`);
   if (isList(json)) return json.map((item) => decodeAt(item, depth + 1));
@@ -32,8 +33,14 @@ function decodeAt(json: TaggedJson, depth: number): Value {
   const tag = keys.find((key) => key.startsWith('$') && !key.startsWith('$$'));
   if (tag !== undefined) return decodeTag(tag, keys, json, depth);
   const map: Record<string, Value> = Object.create(null);
-  for (const key of keys) map[key.startsWith('$') ? key.slice(1) : key] = decodeAt(json[key] ?? null, depth + 1);
+  for (const key of keys) map[wellFormed(key.startsWith('$') ? key.slice(1) : key)] = decodeAt(json[key] ?? null, depth + 1);
   return map;
+}
+
+/** A lone surrogate is no text: on its way it would silently become another character (P23 refuses it in sources). */
+function wellFormed(text: string): string {
+  if (text.isWellFormed()) return text;
+  throw new ValueError('a text holds a lone surrogate, half of a character; pass whole characters');
 }
 
 function decodeTag(tag: string, keys: readonly string[], json: { readonly [key: string]: TaggedJson }, depth: number): Value {
@@ -201,6 +208,7 @@ class Encoder {
   /** Long texts are refused by their length before their bytes are counted. */
   #text(text: string): void {
     if (this.#bytes + text.length > this.#maxBytes) this.#tooLarge();
+    this.#guard(() => wellFormed(text));
     this.#spend(Buffer.byteLength(JSON.stringify(text)), null);
   }
 

@@ -67,9 +67,10 @@ describe('run', () => {
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(500);
   });
 
-  it('an empty program does nothing and is fine', async () => {
+  it('an empty program does nothing, is fine, and is mentioned', async () => {
     const cwd = folder({ 'empty.ns': '' });
-    expect(await neuroscript(['run', 'empty.ns'], { cwd })).toEqual({ code: 0, stdout: '', stderr: '' });
+    const stderr = 'neuroscript: empty.ns: there is no program in it; nothing was run\n';
+    expect(await neuroscript(['run', 'empty.ns'], { cwd })).toEqual({ code: 0, stdout: '', stderr });
   });
 
   it('shows an error with its place, its source line, its code and the script stack', async () => {

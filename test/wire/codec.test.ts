@@ -116,6 +116,8 @@ describe('what a tool may return besides', () => {
   cycle.push({ again: cycle });
   it.each<[string, unknown, RegExp]>([
     ['a function', { a: [() => 1] }, /^at \.a\[0\]: a function has no counterpart/],
+    ['a lone surrogate', ['a', '\ud800'], /^at \[1\]: a text holds a lone surrogate/],
+    ['a lone surrogate in a key', { '\udc00': 1 }, /a text holds a lone surrogate/],
     ['a symbol', Symbol('s'), /^a symbol has no counterpart/],
     ['a cycle', cycle, /^at \[0\]\.again: the value contains itself/],
     ['a class instance', { when: new (class Point {})() }, /^at \.when: Point is a class instance/],
@@ -198,5 +200,14 @@ describe('values', () => {
     expect(error.message).toBe('m');
     expect(Object.isFrozen(error.fields)).toBe(true);
     expect(new ErrorValue({}).message).toBe('');
+  });
+});
+
+describe('text that is none', () => {
+  it.each([
+    ['value', ['\ud800']],
+    ['key', { '\udc00x': 1 }],
+  ])('a lone surrogate in a %s is refused when read, too', (_where, json) => {
+    expect(() => decode(json)).toThrow('a text holds a lone surrogate');
   });
 });
