@@ -1,5 +1,5 @@
+import { textBytes } from '../wire/costs.ts';
 import { isInt64, toInteger } from './convert.ts';
-import { textBytes } from './costs.ts';
 import { counted, describe } from './describe.ts';
 import type { Machine } from './machine.ts';
 import { toText } from './text.ts';

@@ -1,5 +1,5 @@
+import { DATA_FUEL, MAX_MAP_ENTRIES, MAX_PADDING, VALUE_BYTES } from '../wire/costs.ts';
 import { toInteger } from './convert.ts';
-import { DATA_FUEL, MAX_MAP_ENTRIES, MAX_PADDING, VALUE_BYTES } from './costs.ts';
 import { describe } from './describe.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';

@@ -1,6 +1,6 @@
 import type { BinaryExpr, BinaryOp, Expr } from '../../grammar/ast.ts';
+import { textBytes } from '../wire/costs.ts';
 import type { Context, Eval } from './context.ts';
-import { textBytes } from './costs.ts';
 import type { Machine } from './machine.ts';
 import { listBytes } from './memory.ts';
 import { fuzzyLogic, OPERATORS } from './operators.ts';

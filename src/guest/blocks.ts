@@ -1,6 +1,6 @@
 import type { Block, ErrorHandler, Stmt } from '../../grammar/ast.ts';
+import { STEP_FUEL } from '../wire/costs.ts';
 import type { Context, Exec } from './context.ts';
-import { STEP_FUEL } from './costs.ts';
 import { type Completion, type Frame, NORMAL } from './frame.ts';
 import { arrive, Guard, recover } from './guard.ts';
 import { checkEvalDepth } from './invoke.ts';

@@ -1,4 +1,4 @@
-import { textBytes } from './costs.ts';
+import { textBytes } from '../wire/costs.ts';
 import type { Machine } from './machine.ts';
 
 /** Units gathered before they are charged and joined; so much may exist uncharged. */

@@ -1,5 +1,5 @@
+import { textBytes } from '../wire/costs.ts';
 import { toNumeric } from './convert.ts';
-import { textBytes } from './costs.ts';
 import { describe } from './describe.ts';
 import type { Machine } from './machine.ts';
 import { numberText } from './text.ts';

@@ -1,7 +1,7 @@
+import { DATA_FUEL, MAX_NESTING, STEP_FUEL, VALUE_BYTES } from '../wire/costs.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { putEntry } from './assign.ts';
 import { TextBuilder } from './builder.ts';
-import { DATA_FUEL, MAX_NESTING, STEP_FUEL, VALUE_BYTES } from './costs.ts';
 import { InternalError } from './errors.ts';
 import type { Machine } from './machine.ts';
 import { contentBytes, listBytes } from './memory.ts';

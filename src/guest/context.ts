@@ -1,5 +1,5 @@
 import type { Block, Expr, SourceFile } from '../../grammar/ast.ts';
-import { STEP_FUEL } from './costs.ts';
+import { STEP_FUEL } from '../wire/costs.ts';
 import type { Completion, Frame } from './frame.ts';
 import type { Guard } from './guard.ts';
 import type { Machine } from './machine.ts';

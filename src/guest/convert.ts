@@ -1,4 +1,4 @@
-import { DATA_FUEL } from './costs.ts';
+import { DATA_FUEL } from '../wire/costs.ts';
 import type { Machine } from './machine.ts';
 import { Fuzzy, type Value } from './values.ts';
 

@@ -1,5 +1,5 @@
+import { DATA_FUEL, MAX_NESTING, STEP_FUEL } from '../wire/costs.ts';
 import { toNumeric } from './convert.ts';
-import { DATA_FUEL, MAX_NESTING, STEP_FUEL } from './costs.ts';
 import type { Machine } from './machine.ts';
 import { tooDeep } from './text.ts';
 import { Bytes, Dict, Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';

@@ -1,6 +1,6 @@
+import { DATA_FUEL } from '../wire/costs.ts';
 import { elementIfAny } from './access.ts';
 import { TextBuilder } from './builder.ts';
-import { DATA_FUEL } from './costs.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { toText } from './text.ts';

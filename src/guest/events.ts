@@ -1,6 +1,6 @@
+import { VALUE_BYTES } from '../wire/costs.ts';
 import type { EventInput } from '../wire/protocol.ts';
 import { decode } from './codec.ts';
-import { VALUE_BYTES } from './costs.ts';
 import type { Machine } from './machine.ts';
 import { entryBytes, listBytes } from './memory.ts';
 import type { Procedure } from './procedure.ts';

@@ -1,10 +1,10 @@
 import type { AccessExpr, Expr, ListExpr, MapExpr, NameExpr, TemplateExpr, UnaryExpr } from '../../grammar/ast.ts';
+import { DATA_FUEL, VALUE_BYTES } from '../wire/costs.ts';
 import { element } from './access.ts';
 import { putEntry } from './assign.ts';
 import { compileBinary } from './binary.ts';
 import { compileCall, compileToolCall } from './calls.ts';
 import type { Context, Eval } from './context.ts';
-import { DATA_FUEL, VALUE_BYTES } from './costs.ts';
 import { InternalError } from './errors.ts';
 import { evalText } from './evaltext.ts';
 import type { Frame } from './frame.ts';

@@ -1,8 +1,8 @@
 import type { ErrorHandler } from '../../grammar/ast.ts';
 import { nsCodeName } from '../wire/codes.ts';
+import { STEP_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { StackFrame } from '../wire/errors.ts';
 import type { Exec } from './context.ts';
-import { STEP_FUEL, textBytes, VALUE_BYTES } from './costs.ts';
 import { Failure } from './errors.ts';
 import { BREAK, CONTINUE, type Completion, FAR_BREAK, FAR_CONTINUE, type Frame, NORMAL, rareOf } from './frame.ts';
 import type { Machine } from './machine.ts';

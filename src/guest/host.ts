@@ -1,7 +1,7 @@
 import { positionAt } from '../../grammar/ast.ts';
+import { DATA_FUEL, STEP_FUEL } from '../wire/costs.ts';
 import type { GuestReply } from '../wire/protocol.ts';
 import { decode, encode, encodeText } from './codec.ts';
-import { DATA_FUEL, STEP_FUEL } from './costs.ts';
 import { InternalError, Stop } from './errors.ts';
 import { type Frame, rareOf } from './frame.ts';
 import type { Machine } from './machine.ts';

@@ -1,4 +1,4 @@
-import { STEP_FUEL } from './costs.ts';
+import { STEP_FUEL } from '../wire/costs.ts';
 import { Frame, type Slot } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { retain } from './memory.ts';

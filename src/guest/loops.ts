@@ -1,6 +1,6 @@
 import type { ForStmt, WhileStmt } from '../../grammar/ast.ts';
+import { STEP_FUEL, textBytes } from '../wire/costs.ts';
 import type { Context, Exec } from './context.ts';
-import { STEP_FUEL, textBytes } from './costs.ts';
 import { describe } from './describe.ts';
 import { BREAK, CONTINUE, type Completion, type Frame, NORMAL } from './frame.ts';
 import type { Machine } from './machine.ts';

@@ -1,8 +1,8 @@
 import type { NsCodeName } from '../wire/codes.ts';
 import { NS_CODES } from '../wire/codes.ts';
+import { CENSUS_FLOOR, MAX_TEXT_UNITS, METER_INTERVAL, STEP_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { GuestInput, LimitKey, LimitValues } from '../wire/protocol.ts';
 import { CodePoints } from './codepoints.ts';
-import { CENSUS_FLOOR, MAX_TEXT_UNITS, METER_INTERVAL, STEP_FUEL, textBytes, VALUE_BYTES } from './costs.ts';
 import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.ts';
 import type { Frame } from './frame.ts';
 import { countLive } from './memory.ts';

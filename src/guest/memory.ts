@@ -1,4 +1,4 @@
-import { DATA_FUEL, textBytes, VALUE_BYTES } from './costs.ts';
+import { DATA_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { Bytes, type Container, Dict, Fault, Handle, List, Time, type Value } from './values.ts';

@@ -1,6 +1,6 @@
 import type { BinaryOp, UnaryOp } from '../../grammar/ast.ts';
+import { DATA_FUEL, VALUE_BYTES } from '../wire/costs.ts';
 import { isInt64, toInteger, toNumeric } from './convert.ts';
-import { DATA_FUEL, VALUE_BYTES } from './costs.ts';
 import { describe } from './describe.ts';
 import { equal } from './equal.ts';
 import { flatten, isFlattened } from './flatten.ts';

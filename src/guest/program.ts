@@ -1,8 +1,8 @@
 import type { EventHandler, SourceFile, Procedure as Tree } from '../../grammar/ast.ts';
+import { STEP_FUEL } from '../wire/costs.ts';
 import type { EventError, EventInput, GuestInput } from '../wire/protocol.ts';
 import { decode, encode } from './codec.ts';
 import type { Linkage } from './context.ts';
-import { STEP_FUEL } from './costs.ts';
 import { codeOf, Failure, type FramePlace } from './errors.ts';
 import { Events, eventObject, type Registration } from './events.ts';
 import { Frame, rareOf, type Slot } from './frame.ts';

@@ -1,7 +1,7 @@
 import type { AccessStep, IndexStep, Target } from '../../grammar/ast.ts';
+import { VALUE_BYTES } from '../wire/costs.ts';
 import { assignElement, isOwned, type Step } from './assign.ts';
 import type { Context } from './context.ts';
-import { VALUE_BYTES } from './costs.ts';
 import { codeOf } from './errors.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';

@@ -1,5 +1,5 @@
+import { DATA_FUEL, MAX_NESTING, STEP_FUEL, textBytes } from '../wire/costs.ts';
 import { TextBuilder } from './builder.ts';
-import { DATA_FUEL, MAX_NESTING, STEP_FUEL, textBytes } from './costs.ts';
 import type { Machine } from './machine.ts';
 import { Bytes, type Container, Dict, type Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
 

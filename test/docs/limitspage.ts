@@ -1,6 +1,6 @@
 import { quantity } from '../../src/cli/units.ts';
-import { DATA_FUEL, MAX_NESTING, MAX_PADDING, METER_INTERVAL, STEP_FUEL, VALUE_BYTES } from '../../src/guest/costs.ts';
 import { LIMITS, type Limit } from '../../src/sandbox/limits.ts';
+import { DATA_FUEL, MAX_NESTING, MAX_PADDING, METER_INTERVAL, STEP_FUEL, VALUE_BYTES } from '../../src/wire/costs.ts';
 
 /** Where the page stands, from the root of the repository. */
 export const LIMITS_PAGE = 'docs/limits.md';
@@ -11,7 +11,7 @@ type Costs = Readonly<Record<string, { readonly amount: number; readonly per: st
 export function limitsPage(): string {
   return `# Limits and costs
 
-Made by \`npx node scripts/limits.mjs\` from \`src/sandbox/limits.ts\` and \`src/guest/costs.ts\`; a test fails when it is stale.
+Made by \`npx node scripts/limits.mjs\` from \`src/sandbox/limits.ts\` and \`src/wire/costs.ts\`; a test fails when it is stale.
 
 ## Limits
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Estimate, estimate, type FuelCosts } from '../../grammar/estimate/index.ts';
 import { parse } from '../../grammar/parse.ts';
-import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../../src/guest/costs.ts';
+import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../../src/wire/costs.ts';
 import { corpus } from '../check/corpus.ts';
 import { programs } from '../check/programs.ts';
 import { makeWorld } from '../conformance/world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DATA_FUEL, METER_INTERVAL, STEP_FUEL } from '../../src/guest/costs.ts';
+import { DATA_FUEL, METER_INTERVAL, STEP_FUEL } from '../../src/wire/costs.ts';
 import { type Driven, drive } from './driver.ts';
 
 const run = (body: string, limits = {}): Driven => drive(`command\n${body}\nendcommand\n`, { limits });
