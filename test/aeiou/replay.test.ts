@@ -27,6 +27,27 @@ describe('replay cache', () => {
     expect(cache.add('a', 'x')).toBe(true);
   });
 
+  it('A3-11.3-1: ids that a store kept are remembered again, from when they were used, and only those still due', () => {
+    const clock = new TestClock(100);
+    const cache = new ReplayCache({ clock, ttl: 10, capacity: 3 });
+    cache.add('a', 'mine');
+    cache.restore('a', [
+      { jti: 'too-old', second: 89 },
+      { jti: 'old', second: 90 },
+      { jti: 'mine', second: 91 },
+      { jti: 'recent', second: 98 },
+    ]);
+    expect(cache.size()).toEqual({ sessions: 1, ids: 3 });
+    clock.seconds = 101;
+    expect(cache.add('a', 'recent')).toBe(false);
+    expect(cache.add('a', 'old')).toBe(true);
+    clock.seconds = 110;
+    // Seen at 100, not at 91.
+    expect(cache.add('a', 'mine')).toBe(false);
+    cache.restore('b', []);
+    expect(cache.size().sessions).toBe(1);
+  });
+
   it('a session in use loses its old ids, and one that is not is dropped whole', () => {
     const clock = new TestClock(0);
     const cache = new ReplayCache({ clock, ttl: 10 });

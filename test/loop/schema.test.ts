@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { Keyring } from '../../src/aeiou/index.ts';
+import { Keyring, NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { HALT_REASONS } from '../../src/loop/decision.ts';
+import { interruptedRecord } from '../../src/loop/interrupted.ts';
 import { type Ids, seededIds, withNonce } from '../../src/loop/ports.ts';
 import { toPublicTurn } from '../../src/loop/record.ts';
 import { toPublicLoop } from '../../src/loop/result.ts';
+import { NOTHING_SPENT } from '../../src/loop/store.ts';
+import { defaultLimits } from '../../src/sandbox/limits.ts';
 import { languageError } from '../../src/wire/info.ts';
-import { fakeExecutor, type Program, programAgent, TestClock, testKeyring, USERDATA } from './fake.ts';
+import { fakeExecutor, type Program, programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
 import { actions, bench, turnOf } from './harness.ts';
 
 const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
@@ -65,6 +68,16 @@ describe('the public JSON of a turn', () => {
   it('fits its schema when nothing ran', async () => {
     const { record } = await turnOf(bench(programs), 'done', { input: actions('two') });
     expect(problems('turn', toPublicTurn(record))).toEqual([]);
+  });
+
+  it('fits its schema when its process died', () => {
+    const limits = defaultLimits('turn');
+    const started = { sid: 's', turn: 2, attempt: 1, nonce: 'n', startedAt: 5, reply: reply('program done'), tokens: 0, limits };
+    const sections = { userdata: '{"subject":"s","fields":{}}', output: null, scratchpad: null };
+    const state = { sid: 's', status: 'open', reason: null, ...sections, nextTurn: 2 } as const;
+    const record = interruptedRecord({ ...state, progress: NO_PROGRESS_YET, spent: NOTHING_SPENT }, started, 'ERR_INTERRUPTED');
+    expect(problems('turn', toPublicTurn(record))).toEqual([]);
+    expect(record.inputs.envelope).toContain('program done');
   });
 
   it('the schema refuses a reason without HALT, a HALT without one, and unknown keys', async () => {
