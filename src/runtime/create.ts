@@ -3,7 +3,8 @@ import { checkOptions, type KeysOf } from '../wire/options.ts';
 import { checkSettings, Runtime, type RuntimeSettings } from './runtime.ts';
 
 /** What a runtime is made of. */
-export type RuntimeOptions = RuntimeSettings & Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength' | 'launcher'>;
+export type RuntimeOptions = RuntimeSettings &
+  Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength' | 'launcher' | 'isolation'>;
 
 const KEYS: KeysOf<RuntimeOptions> = {
   tools: true,
@@ -15,6 +16,7 @@ const KEYS: KeysOf<RuntimeOptions> = {
   maxWorkers: true,
   queueLength: true,
   launcher: true,
+  isolation: true,
 };
 
 /**
@@ -23,13 +25,14 @@ const KEYS: KeysOf<RuntimeOptions> = {
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   checkOptions('the options of the runtime', options, KEYS);
-  const { concurrency, maxWorkers, queueLength, launcher, ...rest } = options;
+  const { concurrency, maxWorkers, queueLength, launcher, isolation, ...rest } = options;
   const settings = checkSettings(rest);
   const sandbox = await Sandbox.create({
     ...(concurrency === undefined ? {} : { concurrency }),
     ...(maxWorkers === undefined ? {} : { maxWorkers }),
     ...(queueLength === undefined ? {} : { queueLength }),
     ...(launcher === undefined ? {} : { launcher }),
+    ...(isolation === undefined ? {} : { isolation }),
     memoryBytes: settings.limits.memoryBytes,
   });
   return new Runtime(sandbox, settings);

@@ -12,5 +12,6 @@ export {
   tighten,
   type Unit,
 } from './limits.ts';
+export type { Isolation } from './pool.ts';
 export { examineRings, type Ring } from './rings.ts';
 export { Sandbox, type SandboxOptions } from './sandbox.ts';

@@ -14,7 +14,11 @@ export interface Job {
   fail(error: RuntimeClosedError | Error): void;
 }
 
+/** How runs share processes: one after another in the same worker, each in a fresh isolate, or each in a process of its own. */
+export type Isolation = 'worker' | 'process-per-turn';
+
 export interface PoolOptions {
+  readonly isolation: Isolation;
   readonly concurrency: number;
   readonly maxWorkers: number;
   readonly queueLength: number;
@@ -99,7 +103,7 @@ export class Pool {
     worker.runs++;
     if (worker.dead || this.#closed) return;
     if (isWorn(worker)) this.#worn.add(worker);
-    if (reusable) this.#settle(worker);
+    if (reusable && this.#options.isolation === 'worker') this.#settle(worker);
     else this.#dismiss(worker);
   }
 

@@ -9,7 +9,7 @@ import { packageFiles, type WorkerFiles } from './launch.ts';
 import { chooseLauncher, type Launcher, type LauncherChoice, withoutLauncher } from './launcher.ts';
 import { defaultLimits } from './limits.ts';
 import { messageOf, unstartedResult } from './outcome.ts';
-import { type Job, Pool, type PoolOptions } from './pool.ts';
+import { type Isolation, type Job, Pool, type PoolOptions } from './pool.ts';
 import { Watchdog } from './watchdog.ts';
 import type { WorkerProcess } from './worker.ts';
 
@@ -24,6 +24,8 @@ export interface SandboxOptions {
   readonly memoryBytes?: number;
   /** Whether the operating system cages the workers; `auto` when absent. */
   readonly launcher?: LauncherChoice;
+  /** Whether a worker may serve one run after another; `worker` (it may) when absent. */
+  readonly isolation?: Isolation;
   /** Other bundles than the package's own; tests put theirs here. */
   readonly files?: WorkerFiles;
 }
@@ -57,7 +59,11 @@ export class Sandbox implements AsyncDisposable {
       throw new ConfigError(`queueLength must be a whole number, at least 0, got ${queueLength}`);
     if (maxWorkers < concurrency)
       throw new ConfigError(`maxWorkers (${maxWorkers}) must be at least concurrency (${concurrency})`);
+    const isolation = options.isolation ?? 'worker';
+    if (!ISOLATIONS.includes(isolation))
+      throw new ConfigError(`isolation must be one of ${ISOLATIONS.join(', ')}, got '${String(isolation)}'`);
     const settings = {
+      isolation,
       concurrency,
       maxWorkers,
       queueLength,
@@ -230,6 +236,8 @@ export class Sandbox implements AsyncDisposable {
     }
   }
 }
+
+const ISOLATIONS: readonly Isolation[] = ['worker', 'process-per-turn'];
 
 const CANCELLED = 'the run was cancelled before it began';
 

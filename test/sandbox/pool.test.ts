@@ -61,7 +61,7 @@ describe('the queue', () => {
     let most = 0;
     const order: number[] = [];
     const one = async (i: number): Promise<void> => {
-      await sandbox.run(inputOf('loop', {}, { cpuMs: 20 }), {
+      await sandbox.run(inputOf('loop', {}, { cpuMs: 60 }), {
         ...handlers(),
         onStarted: () => {
           order.push(i);
@@ -74,6 +74,25 @@ describe('the queue', () => {
     expect(most).toBe(2);
     expect(order.slice(2).every((i) => i >= 2)).toBe(true);
     await sandbox.close();
+  });
+});
+
+describe('a process for every run', () => {
+  it('no worker serves two: what one run did to its process, the next cannot find', async () => {
+    const sandbox = await sandboxOf({ isolation: 'process-per-turn' });
+    const seen = new Set<string>();
+    for (let i = 0; i < 3; i++) {
+      expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
+      await until(() => childrenOf(process.pid).length > 0);
+      seen.add(childrenOf(process.pid).join());
+    }
+    expect(seen.size).toBe(3);
+    await sandbox.close();
+  });
+
+  it('what is no kind of isolation is refused', async () => {
+    const isolation: string = 'none';
+    await expect(Sandbox.create({ files: HOLED, isolation: isolation as 'worker' })).rejects.toThrow(ConfigError);
   });
 });
 
