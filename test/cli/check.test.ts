@@ -1,22 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { command, folder, neuroscript } from './spawn.ts';
+import { command, folder, linesOf, neuroscript } from './spawn.ts';
+
+const TOOLS =
+  'tools: { tool.memory.Get: { args: [path], otherwise: { returns: 1 } }, tool.memory.Put: { args: [path, value], otherwise: { returns: 1 } } }\n';
 
 describe('check', () => {
-  it('says what a program without mistakes holds, and runs nothing', async () => {
+  it('says what a program without mistakes holds and costs, and runs nothing', async () => {
     const cwd = folder({
-      'a.ns': command('emit tool.memory.Get("/x")', 'fail "must not run"'),
+      'a.ns': command('emit tool.memory.Get("/x")', 'emit "must not run"'),
       'lib.ns': 'func f() means\n  return 1\nendfunc\n',
       'empty.ns': '',
     });
     const ended = await neuroscript(['check', 'a.ns', 'lib.ns', 'empty.ns'], { cwd });
-    expect(ended).toEqual({
-      code: 0,
-      stderr: '',
-      stdout:
-        'a.ns: no mistakes found (1 command block; calls tool.memory.get)\n' +
-        'lib.ns: no mistakes found (1 procedure)\n' +
-        'empty.ns: no mistakes found (nothing to run)\n',
-    });
+    expect([ended.code, ended.stderr]).toEqual([0, '']);
+    expect(linesOf(ended.stdout)).toEqual([
+      'a.ns: no mistakes found (1 command block; calls tool.memory.get)',
+      '  command block in line 1: 103 fuel or more, without a bound: what `tool.memory.Get` gives back may be of any size (line 2)',
+      'lib.ns: no mistakes found (1 procedure)',
+      '  procedure f in line 1: 6 fuel',
+      'empty.ns: no mistakes found (nothing to run)',
+    ]);
   });
 
   it('shows every syntax error of every file with its source line, and exits 3', async () => {
@@ -27,19 +30,86 @@ describe('check', () => {
     expect(ended.stdout).toBe('b.ns: no mistakes found (1 command block)\n');
   });
 
-  it('--json prints the list of the contract', async () => {
-    const cwd = folder({ 'a.ns': command('let x = 1') });
-    const ended = await neuroscript(['check', 'a.ns', '--json'], { cwd });
-    expect(ended).toMatchObject({ code: 3, stderr: '' });
-    const findings = JSON.parse(ended.stdout);
-    expect(findings).toHaveLength(1);
-    expect(findings[0]).toMatchObject({ code: 'NS15', severity: 'error', file: 'a.ns', line: 2, column: 3, endLine: 2 });
-    const keys = ['code', 'column', 'endColumn', 'endLine', 'file', 'line', 'message', 'severity'];
-    expect(
-      Object.keys(findings[0])
-        .filter((key) => key !== 'fix')
-        .sort(),
-    ).toEqual(keys);
+  it('shows findings with their severity, their line, and what to write instead', async () => {
+    const cwd = folder({ 'a.ns': command('emit lne("abc")', 'for each x in [1]', '  emit 1', 'endfor') });
+    const ended = await neuroscript(['check', 'a.ns'], { cwd });
+    expect(ended.code).toBe(3);
+    expect(ended.stderr).toBe(
+      'a.ns:2:8: error: no procedure is named `lne` (LINT_UNKNOWN_PROCEDURE)\n' +
+        '      emit lne("abc")\n           ^^^\n  hint: did you mean `len`?\n' +
+        'a.ns:3:12: info: the loop variable `x` is never read (LINT_UNUSED_PARAMETER)\n' +
+        '      for each x in [1]\n               ^\n  hint: say so with an underscore in front: `_x`\n',
+    );
+    expect(linesOf(ended.stdout)[0]).toBe('a.ns: 1 error, 1 remark (1 command block)');
+  });
+
+  it('a warning fails with --strict alone, a remark never', async () => {
+    const cwd = folder({ 'warn.ns': command('set x = 1'), 'info.ns': command('for each x in [1]', 'emit 1', 'endfor') });
+    expect((await neuroscript(['check', 'warn.ns'], { cwd })).code).toBe(0);
+    expect((await neuroscript(['check', 'warn.ns', '--strict'], { cwd })).code).toBe(3);
+    expect((await neuroscript(['check', 'info.ns', '--strict'], { cwd })).code).toBe(0);
+  });
+
+  it('--tools, --policy and --global say what surrounds the program', async () => {
+    const cwd = folder({
+      'a.ns': command('call tool.memory.Put("/x")', 'call tool.memory.Gte("/x")', 'call tool.aeiou.magic("LOOP", {})'),
+      'g.ns': command('emit limit'),
+      's.ns': command('set limit = 1', 'emit limit'),
+      't.yaml': TOOLS,
+      'p.yaml': 'allow: ["*"]\ndeny: ["*.put"]\n',
+    });
+    const codes = async (...args: readonly string[]): Promise<string[]> => {
+      const { stdout } = await neuroscript(['check', ...args, '--json'], { cwd });
+      return JSON.parse(stdout).map(({ line, code }: { line: number; code: string }) => `${line} ${code}`);
+    };
+    expect(await codes('a.ns')).toEqual([]);
+    expect(await codes('a.ns', '--tools', 't.yaml')).toEqual(['2 LINT_ARGUMENT_COUNT', '3 LINT_UNKNOWN_TOOL']);
+    expect(await codes('a.ns', '--policy', 'p.yaml')).toEqual(['2 LINT_DENIED_TOOL']);
+    expect(await codes('g.ns')).toEqual(['2 LINT_NEVER_SET']);
+    expect(await codes('g.ns', '--global', 'limit')).toEqual([]);
+    expect(await codes('s.ns', '--global', 'limit')).toEqual(['2 LINT_SET_GLOBAL']);
+    expect((await neuroscript(['check', 'a.ns', '--tools', 'no.yaml'], { cwd })).code).toBe(2);
+  });
+
+  it('--json prints the list of the contract, with edits; --cost puts the fuel beside it', async () => {
+    const cwd = folder({ 'a.ns': command('let x = 1'), 'b.ns': command('emit {a: 1}') });
+    const syntax = await neuroscript(['check', 'a.ns', '--json'], { cwd });
+    expect(syntax).toMatchObject({ code: 3, stderr: '' });
+    const [error] = JSON.parse(syntax.stdout);
+    expect(error).toMatchObject({ code: 'NS15', severity: 'error', file: 'a.ns', line: 2, column: 3, endLine: 2 });
+    const lint = await neuroscript(['check', 'b.ns', '--json', '--cost'], { cwd });
+    expect(lint).toMatchObject({ code: 0, stderr: '' });
+    const place = { line: 2, column: 9, endLine: 2, endColumn: 10 };
+    expect(JSON.parse(lint.stdout)).toEqual({
+      findings: [
+        {
+          code: 'LINT_MAP_KEY',
+          severity: 'warning',
+          file: 'b.ns',
+          ...place,
+          message: 'the key is the value of the variable `a`, which is never set',
+          fix: { message: 'put the key in quotes: `"a"`', edits: [{ ...place, text: '"a"' }] },
+        },
+      ],
+      cost: [
+        expect.objectContaining({
+          kind: 'command',
+          name: '',
+          file: 'b.ns',
+          line: 1,
+          column: 1,
+          because: null,
+          least: expect.any(Number),
+        }),
+      ],
+    });
     expect((await neuroscript(['check', '-', '--json'], { stdin: command('emit 1') })).stdout).toBe('[]\n');
+  });
+
+  it('explain shows the section of a code', async () => {
+    const { stdout } = await neuroscript(['explain', 'LINT_COMMENT_TRAP']);
+    expect(linesOf(stdout)[0]).toBe('# LINT_COMMENT_TRAP');
+    expect(stdout).not.toContain('LINT_DOUBLE_BRACKET');
+    expect((await neuroscript(['explain', 'LINT_COMENT_TRAP'])).stderr).toContain('did you mean LINT_COMMENT_TRAP?');
   });
 });

@@ -36,6 +36,8 @@ export class FakeSandbox implements SandboxPort {
   /** Whether each run was marked as part of another run's call. */
   readonly nested: boolean[] = [];
   closed = false;
+  /** Tools that every source calls. */
+  called: readonly string[] = [];
   /** What the last check was told. */
   environment: CheckEnvironment | undefined;
   #program: FakeProgram;
@@ -85,7 +87,7 @@ export class FakeSandbox implements SandboxPort {
         commandBlocks: text.split('command').length - 1,
         procedures: [...text.matchAll(/func (\w+)/g)].map(([, procedure]) => procedure ?? ''),
         events: 0,
-        tools: [],
+        tools: this.called,
       })),
     };
   }

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { defineTool } from '../../src/index.ts';
+import { fakeRuntime } from './fake.ts';
+
+const tools = [
+  defineTool({
+    name: 'tool.memory.Put',
+    args: [{ name: 'path' }, { name: 'value' }, { name: 'note', required: false }],
+    run: () => null,
+  }),
+  defineTool({ name: 'tool.os.Sleep', requiresTrust: true, run: () => null }),
+];
+const magic = { name: 'tool.aeiou.magic', least: 2, most: 3 };
+
+describe('what a check is told about the runtime', () => {
+  it('its tools with their counts of arguments: those that are required at least', async () => {
+    const { runtime, sandbox } = fakeRuntime(async () => undefined, { tools, policy: { allow: ['*'] } });
+    await runtime.check([{ name: 'a', text: '' }], { globals: ['g'] });
+    expect(sandbox.environment).toEqual({
+      globals: ['g'],
+      tools: [{ name: 'tool.memory.put', least: 2, most: 3 }, { name: 'tool.os.sleep', least: 0, most: 0 }, magic],
+      complete: true,
+      denied: [],
+    });
+    await runtime.check([{ name: 'a', text: '' }], { tools: 'any' });
+    expect(sandbox.environment).toMatchObject({ complete: false });
+  });
+
+  it('which of the tools that the sources call its policy refuses, and why', async () => {
+    const { runtime, sandbox } = fakeRuntime(async () => undefined, { tools, policy: { allow: ['*'], deny: ['*.put'] } });
+    sandbox.called = ['tool.memory.put', 'tool.os.sleep', 'tool.memory.put', 'tool.other.x', 'tool.aeiou.magic'];
+    await runtime.check([{ name: 'a', text: '' }]);
+    expect(sandbox.environment?.denied?.map(({ name }) => name)).toEqual(['tool.memory.put', 'tool.os.sleep']);
+    expect(sandbox.environment?.denied?.[0]?.reason).toBe("tool 'tool.memory.put' denied by policy rule: *.put");
+    await runtime.check([{ name: 'a', text: '' }], { policy: false });
+    expect(sandbox.environment?.denied).toEqual([]);
+  });
+
+  it('the tool of every turn needs no entry in the allow list', async () => {
+    const { runtime, sandbox } = fakeRuntime(async () => undefined, {});
+    sandbox.called = ['tool.aeiou.magic', 'tool.other.x'];
+    await runtime.check([{ name: 'a', text: '' }]);
+    expect(sandbox.environment?.denied?.map(({ name }) => name)).toEqual(['tool.other.x']);
+  });
+});
