@@ -52,7 +52,7 @@ describe('check', () => {
 
   it('--tools, --policy and --global say what surrounds the program', async () => {
     const cwd = folder({
-      'a.ns': command('call tool.memory.Put("/x")', 'call tool.memory.Gte("/x")', 'call tool.aeiou.magic("LOOP", {})'),
+      'a.ns': command('call tool.memory.Put("/x", 1, 2)', 'call tool.memory.Gte("/x")', 'call tool.aeiou.magic("LOOP", {})'),
       'g.ns': command('emit limit'),
       's.ns': command('set limit = 1', 'emit limit'),
       't.yaml': TOOLS,
