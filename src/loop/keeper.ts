@@ -133,8 +133,13 @@ export class Keeper {
   /** Pays what dead processes owe to the log, and resolves with the ids of the open sessions that nobody drives. */
   async recover(): Promise<readonly string[]> {
     const open: string[] = [];
-    for (const { sid, status, owed } of await this.store.list()) {
-      if (status !== 'open' && owed === 0) continue;
+    const now = this.#clock.now();
+    for (const { sid, status, owed, lease } of await this.store.list()) {
+      if (owed === 0) {
+        const driven = lease !== null && lease.owner !== this.owner && now < lease.until;
+        if (status === 'open' && !driven) open.push(sid);
+        continue;
+      }
       try {
         await this.claim(sid);
       } catch (error) {
