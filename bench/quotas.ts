@@ -1,4 +1,5 @@
-import { createRuntime, defineTool, type LimitOptions, type RunResult, type Runtime } from '../src/index.ts';
+import { createRuntime, type Runtime } from '../src/index.ts';
+import { CASES, type Case, TOOLS } from './breaches.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, table } from './table.ts';
 
@@ -8,7 +9,7 @@ export interface QuotaRow {
   readonly program: string;
   /** What was set, in `unit`. */
   readonly set: number;
-  readonly unit: 'fuel' | 'ms' | 'MB';
+  readonly unit: Case['unit'];
   /** What the run had used when it was ended. */
   readonly observed: Summary | null;
   /** Observed minus set, never below 0. */
@@ -22,98 +23,11 @@ export interface QuotaRow {
   readonly survived: number;
 }
 
-interface Case {
-  readonly limit: string;
-  readonly program: string;
-  readonly source: string;
-  readonly limits: LimitOptions;
-  readonly set: number;
-  readonly unit: QuotaRow['unit'];
-  readonly code: string;
-  observe(result: RunResult): number;
-}
-
-const MB = 1024 * 1024;
-const SPIN = 'command\n  while true\n    set n = 1\n  endwhile\nendcommand\n';
-const GROW = 'command\n  set s = "x"\n  while true\n    set s = s + s\n  endwhile\nendcommand\n';
-const APPEND = 'command\n  set l = []\n  while true\n    set l[len(l)] = "an item"\n  endwhile\nendcommand\n';
-const WAIT = 'command\n  emit tool.bench.Never()\nendcommand\n';
-
-const CASES: readonly Case[] = [
-  {
-    limit: 'fuel',
-    program: 'endless loop',
-    source: SPIN,
-    limits: { fuel: 1_000_000 },
-    set: 1_000_000,
-    unit: 'fuel',
-    code: 'ERR_QUOTA',
-    observe: ({ usage }) => usage.fuel,
-  },
-  {
-    limit: 'cpuMs',
-    program: 'endless loop',
-    source: SPIN,
-    limits: { cpuMs: 50, fuel: 1e12 },
-    set: 50,
-    unit: 'ms',
-    code: 'ERR_QUOTA',
-    observe: ({ usage }) => usage.cpuMs,
-  },
-  {
-    limit: 'wallMs',
-    program: 'endless loop',
-    source: SPIN,
-    limits: { wallMs: 50, fuel: 1e12 },
-    set: 50,
-    unit: 'ms',
-    code: 'ERR_TIMEOUT',
-    observe: ({ usage }) => usage.wallMs,
-  },
-  {
-    limit: 'wallMs',
-    program: 'tool that never answers',
-    source: WAIT,
-    limits: { wallMs: 50 },
-    set: 50,
-    unit: 'ms',
-    code: 'ERR_TIMEOUT',
-    observe: ({ usage }) => usage.wallMs,
-  },
-  {
-    limit: 'memoryBytes',
-    program: 'doubled text',
-    source: GROW,
-    limits: { memoryBytes: 32 * MB },
-    set: 32,
-    unit: 'MB',
-    code: 'ERR_QUOTA',
-    observe: ({ usage }) => usage.peakMemoryBytes / MB,
-  },
-  {
-    limit: 'memoryBytes',
-    program: 'endless list',
-    source: APPEND,
-    limits: { memoryBytes: 32 * MB, fuel: 1e12, cpuMs: 60_000 },
-    set: 32,
-    unit: 'MB',
-    code: 'ERR_QUOTA',
-    observe: ({ usage }) => usage.peakMemoryBytes / MB,
-  },
-];
-
 /** Breaches every limit again and again; after each breach, runs a program that must succeed. */
 export async function benchQuotas(quick: boolean): Promise<QuotaRow[]> {
-  const never = defineTool({
-    name: 'tool.bench.Never',
-    description: 'never answers',
-    args: [],
-    returns: 'any',
-    run: () => new Promise<never>(() => {}),
-  });
-  await using runtime = await createRuntime({ tools: [never], policy: { allow: ['*'] } });
+  await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] } });
   const rows: QuotaRow[] = [];
-  for (const each of CASES) rows.push(await breach(runtime, each, quick ? 3 : 25));
+  for (const each of CASES) rows.push(await breach(runtime, each, quick ? 3 : 100));
   return rows;
 }
 
@@ -123,8 +37,8 @@ async function breach(runtime: Runtime, each: Case, runs: number): Promise<Quota
   let typed = 0;
   let survived = 0;
   for (let run = 0; run < runs; run++) {
-    const result = await runtime.run(each.source, { limits: each.limits });
-    if (result.error?.code === each.code && result.error.limit === each.limit) typed++;
+    const result = await runtime.run(each.source, { limits: each.limits, ...each.options });
+    if (result.error?.code === each.code && (each.code === 'NS37' || result.error.limit === each.limit)) typed++;
     observed.push(each.observe(result));
     const start = performance.now();
     const after = await runtime.run('command\n  emit 1\nendcommand\n');
@@ -154,6 +68,7 @@ export function renderQuotas(rows: readonly QuotaRow[]): string {
     short(row.observed?.median ?? null),
     short(row.overshoot?.median ?? null),
     short(row.overshoot?.p95 ?? null),
+    short(row.overshoot?.p99 ?? null),
     short(row.overshoot?.max ?? null),
     `${row.typed}/${row.runs}`,
     `${row.survived}/${row.runs}`,
@@ -167,6 +82,7 @@ export function renderQuotas(rows: readonly QuotaRow[]): string {
     'observed',
     'over p50',
     'p95',
+    'p99',
     'max',
     'right error',
     'next run ok',
