@@ -33,6 +33,13 @@ describe('statements that are never executed', () => {
     expect(unreachable(...handler('clear_error'), 'if self', 'fail "x"', 'emit 1', 'endif')).toEqual([]);
     expect(unreachable(...handler('emit 1'), 'fail "x"', 'emit 1')).toEqual([6]);
     expect(unreachable(...handler('fail "y"'), 'emit 1 / 0', 'emit 1')).toEqual([]);
+    const inner = handler('emit 0');
+    const choice = ['if self', ...inner, 'emit 1 / 0', 'return', 'else', 'return', 'endif', 'emit 2'];
+    expect(unreachable(...handler('clear_error'), ...choice)).toEqual([]);
+    expect(unreachable(...choice)).toEqual([11]);
+    const loop = ['while true', ...inner, 'emit 1 / 0', 'endwhile', 'emit 2'];
+    expect(unreachable(...handler('clear_error'), ...loop)).toEqual([]);
+    expect(unreachable(...loop)).toEqual([8]);
     expect(unreachable('on error do', 'fail "y"', 'clear_error', 'endon', 'emit 1 / 0')).toEqual([4]);
   });
 

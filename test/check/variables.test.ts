@@ -20,6 +20,8 @@ describe('variables that are never set', () => {
 
   it('P13: also in a literal that eval fills, and with any other text nothing is known', () => {
     expect(brief(['set x = 1', 'emit eval("{{x}} {{ y.z }}")'])).toEqual(['3:11 LINT_NEVER_SET']);
+    const misspelt = command('set total = 1', 'emit eval("{{totl}}") + total');
+    expect(findings(misspelt).map(({ fix }) => fix)).toEqual([{ message: 'did you mean `total`?', edits: [] }]);
     expect(brief(['set x = 1', 'set t = "{{x}}"', 'emit eval(t)'])).toEqual([]);
   });
 

@@ -83,7 +83,7 @@ describe('the bounds of a block', () => {
 });
 
 describe('the bounds hold where it is easy to be wrong', () => {
-  const f = 'func f() means\nset x = [1, 2, 3, 4]\nreturn x\nendfunc\n';
+  const f = `func f() means\nset x = [1, 2, 3, 4]\nreturn x\nendfunc\nfunc h() means\nset x = "${'text '.repeat(100)}"\nendfunc\n`;
   it.each<[string, readonly string[], DriveOptions]>([
     ['a side of `and` that is not evaluated', ['set x = g and f()'], { globals: { g: false } }],
     ['a side of `or` that is evaluated', ['set x = g or f()'], { globals: { g: false } }],
@@ -108,6 +108,7 @@ describe('the bounds hold where it is easy to be wrong', () => {
     ],
     ['a list that doubles at every pass', ['set l = [1]', 'for each x in "abcdefgh"', 'set l = [l, l]', 'endfor', 'emit l'], {}],
     ['a text that doubles at every pass', ['set t = "x"', 'for each x in "abcdefgh"', 'set t = t + t', 'endfor', 'emit t'], {}],
+    ['what a procedure without return gives', ['emit h()'], {}],
     ['padding', ['set l[900] = 1', 'set l[9] = l'], {}],
   ])('%s', (_what, lines, options) => {
     expect(hold([f, `command\n${lines.join('\n')}\nendcommand\n`], options)).toBe(true);
@@ -168,6 +169,18 @@ describe('no upper bound', () => {
       most: null,
       because: { message: '`f` calls itself, and nothing tells how often', line: 7, column: 6 },
     });
+  });
+
+  it('when values and frames may take so much memory that it is recounted', () => {
+    const block = (variables: number): string =>
+      `command\n${Array.from({ length: variables }, (_, index) => `set v${index} = 1\n`).join('')}endcommand\n`;
+    const most = (variables: number): number | null | undefined => {
+      const result = parse(block(variables), { name: 'x' });
+      return result.ok ? estimate([result.file], { ...costs, recountBytes: 1000 })[0]?.most : undefined;
+    };
+    const { frame, slot } = VALUE_BYTES;
+    const fits = Math.floor((1000 - frame.amount) / slot.amount) - 2;
+    expect([most(fits), most(fits + 1)]).toEqual([fits, null]);
   });
 
   it('a branch that never ends leaves no bound, though the other one ends', () => {

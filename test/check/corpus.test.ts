@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { corpus } from './corpus.ts';
+import { findings } from './lint.ts';
+
+describe('programs that do what they should', () => {
+  const fine = corpus.filter(({ expected }) => expected.error === null && expected.eventErrors.length === 0);
+
+  it('have no finding that says a place fails whenever it is reached, unless it is not reached or a handler is shown', () => {
+    const wrong = fine
+      .filter(({ source }) => !/on error do| (?:or|and) nope\(\)/.test(source))
+      .flatMap(({ title, source, globals }) =>
+        findings(source, { globals: Object.keys(globals) })
+          .filter(({ severity }) => severity === 'error')
+          .map(({ code, line }) => `${title}: ${line} ${code}`),
+      );
+    expect(fine.length).toBeGreaterThan(300);
+    expect(wrong).toEqual([]);
+  });
+
+  it('have hardly any warning where they are longer than a few lines: those that show a corner of the language on purpose', () => {
+    const realistic = fine.filter(({ source }) => source.split('\n').length >= 20);
+    const warned = realistic.filter(({ source, globals }) =>
+      findings(source, { globals: Object.keys(globals) }).some(({ severity }) => severity !== 'info'),
+    );
+    expect(realistic.length).toBeGreaterThan(50);
+    expect(warned.length / realistic.length).toBeLessThan(0.15);
+  });
+});
