@@ -6,11 +6,17 @@ import { benchLoop, loopFailures, renderLoop } from './loop.ts';
 import { openOurs } from './ours.ts';
 import { openMonty, openQuickJs, openRawIsolate } from './peers.ts';
 import { benchQuotas, renderQuotas } from './quotas.ts';
+import { benchSoak, renderSoak, soakFailures } from './soak.ts';
 import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
 /** How `neuroscript bench` is called. */
-export const BENCH_USAGE = 'usage: neuroscript bench quotas|turns|interp|tokens|loop [--json] [--quick]';
+export const BENCH_USAGE = 'usage: neuroscript bench quotas|turns|interp|tokens|loop|soak [--json] [--quick] [--seconds N]';
+
+/** How long `soak` takes unless `--seconds` says otherwise, and at most. */
+const SOAK_S = 60;
+const QUICK_SOAK_S = 5;
+const MAX_SOAK_S = 7 * 24 * 3600;
 
 /** What a benchmark found: the public JSON of `bench --json`, and the same as text. */
 interface Report {
@@ -27,16 +33,17 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   'isolated-vm (raw)': openRawIsolate,
 };
 
-const BENCHES: ReadonlyMap<string, (quick: boolean) => Promise<Report>> = new Map([
+const BENCHES: ReadonlyMap<string, (quick: boolean, seconds: number) => Promise<Report>> = new Map([
   ['quotas', quotas],
   ['turns', (quick: boolean) => withEngines(async (candidates) => report(await benchTurns(candidates, quick), renderTurns))],
   ['interp', (quick: boolean) => withEngines(async (candidates) => report(await benchInterp(candidates, quick), renderInterp))],
   ['tokens', tokens],
   ['loop', loop],
+  ['soak', soak],
 ]);
 
 /**
- * Runs one benchmark: `quotas`, `turns`, `interp`, `tokens` or `loop`, and writes its report to standard output; `--json` for machines,
+ * Runs one benchmark: `quotas`, `turns`, `interp`, `tokens`, `loop` or `soak`, and writes its report to standard output; `--json` for machines,
  * `--quick` for a sanity check with few samples. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
  * hold, 2 when the arguments were not understood.
  */
@@ -47,7 +54,7 @@ export async function benchMain(argv: readonly string[]): Promise<number> {
     process.stderr.write(`${BENCH_USAGE}\n`);
     return 2;
   }
-  const { rows, text, failures } = await bench(asked.quick);
+  const { rows, text, failures } = await bench(asked.quick, asked.seconds);
   const { node, cores } = machine();
   if (asked.json)
     process.stdout.write(`${JSON.stringify({ bench: asked.name, quick: asked.quick, node, cores, rows, failures }, null, 2)}\n`);
@@ -59,15 +66,21 @@ export async function benchMain(argv: readonly string[]): Promise<number> {
   return failures.length === 0 ? 0 : 1;
 }
 
-function readArguments(argv: readonly string[]): { name: string; json: boolean; quick: boolean } | null {
+function readArguments(argv: readonly string[]): { name: string; json: boolean; quick: boolean; seconds: number } | null {
   try {
     const { values, positionals } = parseArgs({
       args: [...argv],
       allowPositionals: true,
-      options: { json: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
+      options: {
+        json: { type: 'boolean', default: false },
+        quick: { type: 'boolean', default: false },
+        seconds: { type: 'string' },
+      },
     });
     const [name, ...more] = positionals;
-    return name === undefined || more.length > 0 ? null : { name, json: values.json, quick: values.quick };
+    const seconds = Number(values.seconds ?? (values.quick ? QUICK_SOAK_S : SOAK_S));
+    if (name === undefined || more.length > 0 || !(seconds > 0 && seconds <= MAX_SOAK_S)) return null;
+    return { name, json: values.json, quick: values.quick, seconds };
   } catch (error) {
     // parseArgs throws for what it does not know; the usage line says more than its message
     if (error instanceof TypeError) return null;
@@ -82,6 +95,11 @@ async function quotas(quick: boolean): Promise<Report> {
     ...(survived === runs ? [] : [`${limit} (${program}): ${runs - survived} of ${runs} runs after it failed`]),
   ]);
   return { rows, text: renderQuotas(rows), failures };
+}
+
+async function soak(_quick: boolean, seconds: number): Promise<Report> {
+  const rows = await benchSoak(seconds);
+  return { rows, text: renderSoak(rows), failures: soakFailures(rows) };
 }
 
 async function tokens(quick: boolean): Promise<Report> {

@@ -9,13 +9,21 @@ export function addBench(program: Command, execute: Execute): void {
     .summary('measure limits and speed')
     .description(
       'Measures how exactly limits hold (quotas), speed beside other sandboxes (turns, interp), and what tokens (tokens) and ' +
-        'the host loop (loop) cost.',
+        'the host loop (loop) cost; soak mixes honest and hostile turns for a time.',
     )
-    .argument('<NAME>', 'quotas, turns, interp, tokens or loop')
+    .argument('<NAME>', 'quotas, turns, interp, tokens, loop or soak')
     .option('--json', 'print the numbers as JSON')
     .option('--quick', 'few samples, to see that it works')
-    .action((name: string, flags: { readonly json?: true; readonly quick?: true }) =>
-      execute(() => bench([name, ...(flags.json ? ['--json'] : []), ...(flags.quick ? ['--quick'] : [])])),
+    .option('--seconds <N>', 'soak: how long honest and hostile turns go on (60)')
+    .action((name: string, flags: { readonly json?: true; readonly quick?: true; readonly seconds?: string }) =>
+      execute(() =>
+        bench([
+          name,
+          ...(flags.json ? ['--json'] : []),
+          ...(flags.quick ? ['--quick'] : []),
+          ...(flags.seconds === undefined ? [] : [`--seconds=${flags.seconds}`]),
+        ]),
+      ),
     );
 }
 

@@ -1,0 +1,121 @@
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { createRuntime, type LimitOptions, type RunResult, type Runtime } from '../src/index.ts';
+import { TOOLS } from './breaches.ts';
+import { type Summary, summarize } from './stats.ts';
+import { short, table } from './table.ts';
+
+/** What one part of the time looked like. */
+export interface SoakRow {
+  /** Seconds since the start, at the end of this part. */
+  readonly until: number;
+  readonly runs: number;
+  /** Runs that did not end as they should. */
+  readonly wrong: number;
+  /** Milliseconds of the honest runs. */
+  readonly honestMs: Summary | null;
+  /** Resident bytes of the host process, at the end of this part. */
+  readonly hostRssBytes: number;
+  /** Descriptors that the host process has open; where the system does not tell, what keeps it alive. */
+  readonly handles: number;
+}
+
+interface Visitor {
+  readonly source: string;
+  readonly limits?: LimitOptions;
+  readonly honest: boolean;
+  ended(result: RunResult): boolean;
+}
+
+const MB = 1024 * 1024;
+const PARTS = 5;
+const quota = (limit: string) => (result: RunResult) => result.error?.code === 'ERR_QUOTA' && result.error.limit === limit;
+const loop = (body: string): string => `command\n  set s = "x"\n  while true\n    ${body}\n  endwhile\nendcommand\n`;
+
+/** Five honest turns to four hostile ones, in this order, again and again. */
+const VISITORS: readonly Visitor[] = [
+  { source: 'command\n  emit 1 + 2\nendcommand\n', honest: true, ended: ({ emits }) => emits[0] === '3' },
+  { source: loop('set s = "x"'), limits: { cpuMs: 20 }, honest: false, ended: quota('cpuMs') },
+  { source: 'command\n  emit tool.bench.Echo("a")\nendcommand\n', honest: true, ended: ({ emits }) => emits[0] === 'a' },
+  { source: 'command\n  emit secret\nendcommand\n', honest: true, ended: ({ emits }) => emits[0] === 'nil' },
+  { source: loop('set s = s + s'), limits: { memoryBytes: 4 * MB }, honest: false, ended: quota('memoryBytes') },
+  { source: 'command\n  set secret = 1\n  emit 1\nendcommand\n', honest: true, ended: ({ ok }) => ok },
+  { source: 'command\n  emit )\nendcommand\n', honest: true, ended: ({ error }) => error?.kind === 'syntax' },
+  { source: loop('emit s'), limits: { outputBytes: 64 * 1024 }, honest: false, ended: quota('outputBytes') },
+  {
+    source: 'command\n  emit tool.bench.Never()\nendcommand\n',
+    limits: { wallMs: 50 },
+    honest: false,
+    ended: ({ error }) => error?.code === 'ERR_TIMEOUT',
+  },
+];
+
+/** Keeps every core busy with honest and hostile turns for so long. */
+export async function benchSoak(seconds: number): Promise<SoakRow[]> {
+  await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] } });
+  const rows: SoakRow[] = [];
+  for (let part = 1; part <= PARTS; part++) rows.push(await soak(runtime, (seconds * 1000) / PARTS, (seconds * part) / PARTS));
+  return rows;
+}
+
+async function soak(runtime: Runtime, ms: number, until: number): Promise<SoakRow> {
+  const end = performance.now() + ms;
+  const honest: number[] = [];
+  let runs = 0;
+  let wrong = 0;
+  const lane = async (): Promise<void> => {
+    while (performance.now() < end) {
+      const visitor = VISITORS[runs++ % VISITORS.length];
+      if (visitor === undefined) continue;
+      const start = performance.now();
+      const result = await runtime.run(visitor.source, visitor.limits === undefined ? {} : { limits: visitor.limits });
+      if (visitor.honest) honest.push(performance.now() - start);
+      if (!visitor.ended(result)) wrong++;
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+  const handles = openHandles();
+  return { until, runs, wrong, honestMs: summarize(honest), hostRssBytes: process.memoryUsage.rss(), handles };
+}
+
+function openHandles(): number {
+  // What waits without keeping the process alive, as the pipes of workers do, is not among Node's active resources.
+  return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : process.getActiveResourcesInfo().length;
+}
+
+/** Growth of the host from the first part to the last that is no garbage any more. */
+const GROWTH_BYTES = 64 * MB;
+/** Timers of runs that are just ending, pipes of workers that are being replaced. */
+const SPARE_HANDLES = 16;
+
+/** Why the time was not spent as promised. */
+export function soakFailures(rows: readonly SoakRow[]): string[] {
+  const wrong = rows.reduce((sum, row) => sum + row.wrong, 0);
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (first === undefined || last === undefined) return ['nothing ran'];
+  const grown = last.hostRssBytes - first.hostRssBytes;
+  return [
+    ...(wrong === 0 ? [] : [`${wrong} runs did not end as they should`]),
+    ...(grown <= GROWTH_BYTES ? [] : [`the host grew by ${Math.round(grown / MB)} MB`]),
+    ...(last.handles <= first.handles + SPARE_HANDLES
+      ? []
+      : [`the host had ${first.handles} handles, and ${last.handles} at the end`]),
+  ];
+}
+
+/** The rows as a page of text. */
+export function renderSoak(rows: readonly SoakRow[]): string {
+  const head = ['until s', 'runs', 'wrong', 'honest ms p50', 'p95', 'p99', 'max', 'host RSS MB', 'handles'];
+  const cells = rows.map(({ until, runs, wrong, honestMs, hostRssBytes, handles }) => [
+    until.toFixed(1),
+    String(runs),
+    String(wrong),
+    short(honestMs?.median ?? null),
+    short(honestMs?.p95 ?? null),
+    short(honestMs?.p99 ?? null),
+    short(honestMs?.max ?? null),
+    short(hostRssBytes / MB),
+    String(handles),
+  ]);
+  return `${table(head, cells)}\n\nFive honest turns to four hostile ones, every core busy; flat rows are the promise.\n`;
+}
