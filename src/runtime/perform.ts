@@ -64,6 +64,7 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
     onOut: (out) => said.take(out),
     onCall: (call, io) => dispatcher.handle(call, io),
     nested: insideCall(),
+    session: turn.sessionId,
   };
   const outcome = await scope.sandbox.run(input, handlers, turn.signal);
   const { ok, phase, result, eventErrors } = outcome.result;

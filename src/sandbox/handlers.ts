@@ -16,6 +16,8 @@ export interface RunHandlers {
    * a worker at once or is refused with `BusyError`.
    */
   readonly nested?: boolean;
+  /** Whose run it is: sessions that wait for a worker take turns, however many runs one of them has waiting. */
+  readonly session?: string | null;
 }
 
 /** What a handler may do while its call is open. Afterwards every method rejects with `RuntimeClosedError`. */

@@ -8,6 +8,8 @@ import { WorkerProcess } from './worker.ts';
 export interface Job {
   /** May not wait for a place, see `RunHandlers.nested`. */
   readonly nested: boolean;
+  /** Whose it is; jobs of one session do not hold up those of another. Null: nobody's in particular. */
+  readonly session: string | null;
   /** Called with a free worker. Must call `pool.release(worker)` once it is done with it, dead or alive. */
   start(worker: WorkerProcess): void;
   /** No worker will come: the pool is closed, or none can be started. */
@@ -41,7 +43,7 @@ const SPARE_MS = 5_000;
 /**
  * The workers and the jobs that wait for one. At most `concurrency` jobs are begun at a time, not counting those that wait for
  * the host, for which the pool grows up to `maxWorkers`; an answer to a waiting job is never held back. Workers are started ahead,
- * replaced when they die, and renewed when worn. First come, first served.
+ * replaced when they die, and renewed when worn. Sessions take turns; within one, first come, first served.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -53,6 +55,9 @@ export class Pool {
   readonly #blocked = new Set<WorkerProcess>();
   readonly #worn = new Set<WorkerProcess>();
   readonly #queue: Job[] = [];
+  /** When each session got a worker last, while anybody waits. */
+  readonly #served = new Map<string | null, number>();
+  #serving = 0;
   #failedStarts = 0;
   #retry: NodeJS.Timeout | undefined;
   #spare: NodeJS.Timeout | undefined;
@@ -142,17 +147,28 @@ export class Pool {
     }
   }
 
+  /** The first job of the session that was not served for the longest time. */
+  #takeNext(): Job | undefined {
+    const lastOf = (job: Job | undefined): number => (job === undefined ? 0 : (this.#served.get(job.session) ?? 0));
+    let best = 0;
+    for (let at = 1; at < this.#queue.length; at++) if (lastOf(this.#queue[at]) < lastOf(this.#queue[best])) best = at;
+    const [job] = this.#queue.splice(best, 1);
+    return job;
+  }
+
   #begin(job: Job, worker: WorkerProcess): void {
+    this.#served.set(job.session, ++this.#serving);
     this.#busy.add(worker);
     job.start(worker);
   }
 
   /** Gives waiting jobs to free workers, as many as may compute, and starts workers for the rest. */
   #serve(): void {
+    if (this.#queue.length === 0) this.#served.clear();
     while (this.#queue.length > 0 && this.#computing < this.#options.concurrency) {
       const worker = this.#idle.shift();
       if (worker === undefined) break;
-      const job = this.#queue.shift();
+      const job = this.#takeNext();
       if (job !== undefined) this.#begin(job, worker);
     }
     this.#grow();

@@ -136,6 +136,7 @@ export class Sandbox implements AsyncDisposable {
     };
     const job: Job = {
       nested: handlers.nested ?? false,
+      session: handlers.session ?? null,
       start: (worker) => {
         signal?.removeEventListener('abort', withdrawn);
         if (signal?.aborted) {
@@ -192,6 +193,7 @@ export class Sandbox implements AsyncDisposable {
     const settle = Promise.withResolvers<Answer>();
     this.#pool.submit({
       nested: false,
+      session: null,
       start: (worker) => {
         const inquiry: Inquiry<Answer> = new Inquiry(worker, this.#nextId++, question, settle, () => {
           this.#running.delete(inquiry);

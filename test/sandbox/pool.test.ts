@@ -77,6 +77,25 @@ describe('the queue', () => {
   });
 });
 
+describe('sessions', () => {
+  it('take turns: one that has many runs waiting does not hold up another', async () => {
+    const sandbox = await sandboxOf({ concurrency: 1 });
+    const order: string[] = [];
+    const one = (session: string | null, name: string): Promise<unknown> =>
+      sandbox.run(inputOf('nothing'), { ...handlers(), session, onStarted: () => void order.push(name) });
+    const hog = run(sandbox, 'loop', {}, { cpuMs: 50 });
+    const a = [1, 2, 3, 4].map((n) => one('a', `a${n}`));
+    const b = [1, 2].map((n) => one('b', `b${n}`));
+    await Promise.all([hog, ...a, ...b, one(null, 'n1')]);
+    expect(order).toHaveLength(7);
+    expect(order.indexOf('b1')).toBeLessThan(order.indexOf('a2'));
+    expect(order.indexOf('b2')).toBeLessThan(order.indexOf('a3'));
+    expect(order.indexOf('n1')).toBeLessThan(order.indexOf('a3'));
+    expect(order.filter((name) => name.startsWith('a'))).toEqual(['a1', 'a2', 'a3', 'a4']);
+    await sandbox.close();
+  });
+});
+
 describe('a process for every run', () => {
   it('no worker serves two: what one run did to its process, the next cannot find', async () => {
     const sandbox = await sandboxOf({ isolation: 'process-per-turn' });
