@@ -55,6 +55,7 @@ export class WorkerProcess {
   #violation: string | null = null;
   #stderr = '';
   #dead = false;
+  #killed = false;
   #onGone: (gone: Gone) => void = () => {};
 
   constructor({ child, generations, frames, stderr }: Launched) {
@@ -80,8 +81,9 @@ export class WorkerProcess {
     child.on('close', (code, signal) => this.#bury(endingOf(code, signal)));
   }
 
+  /** Dead, or about to be: a killed process may still say that its run has ended, and must not get another. */
   get dead(): boolean {
-    return this.#dead;
+    return this.#dead || this.#killed;
   }
 
   /** Gives the worker to a task; `maxBytes` caps the frames it may send meanwhile. */
@@ -105,6 +107,7 @@ export class WorkerProcess {
   /** Ends the process for good; what it had already written still arrives before `gone`. */
   kill(): void {
     if (this.#dead) return;
+    this.#killed = true;
     this.#child.kill('SIGKILL');
     setTimeout(() => this.#bury('signal SIGKILL'), KILL_MS).unref();
   }
