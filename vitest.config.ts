@@ -1,6 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-const TIMED = ['test/sandbox/**/*.test.ts', 'test/worker/**/*.test.ts', 'test/cli/**/*.test.ts', 'test/bench/**/*.test.ts'];
+const TIMED = [
+  'test/attack/**/*.test.ts',
+  'test/sandbox/**/*.test.ts',
+  'test/worker/**/*.test.ts',
+  'test/cli/**/*.test.ts',
+  'test/bench/**/*.test.ts',
+];
 
 /** Tests that look at clocks and processes run after the others and one file at a time, so that none disturbs another. */
 export default defineConfig({

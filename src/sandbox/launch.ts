@@ -61,6 +61,7 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
     env: {},
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
     windowsHide: true,
   });
   return { child, generations: 0, ...pipesOf(child) };
@@ -93,7 +94,13 @@ function launchCaged(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubble
     ...native.filter(({ from }) => existsSync(from)),
   ];
   const args = [...bubblewrapArguments(bubblewrap, binds), places.node, ...commandLine(places, memoryBytes)];
-  const child = spawn(bubblewrap.path, args, { env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'] });
+  const child = spawn(bubblewrap.path, args, {
+    env: {},
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+    // In a group of its own: a terminal's Ctrl-C is for the host, which then ends what it started in good order.
+    detached: true,
+  });
   const pipes = pipesOf(child);
   const filter = child.stdio[4];
   if (filter instanceof Writable) filter.on('error', () => {}).end(bubblewrap.filter);

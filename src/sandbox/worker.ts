@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
 import { type HostFrame, PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { readWorkerFrame } from './check.ts';
+import { killTree } from './killtree.ts';
 import { type Launched, requiredScopes } from './launch.ts';
 import { descendant, openMeter, type ProcessMeter } from './meter.ts';
 import { adopt } from './reaper.ts';
@@ -62,7 +63,7 @@ export class WorkerProcess {
     this.#child = child;
     this.#generations = generations;
     this.#frames = frames;
-    this.#release = adopt(child);
+    this.#release = adopt(() => this.#end());
     this.gone = new Promise((resolve) => {
       this.#onGone = resolve;
     });
@@ -108,8 +109,16 @@ export class WorkerProcess {
   kill(): void {
     if (this.#dead) return;
     this.#killed = true;
-    this.#child.kill('SIGKILL');
+    this.#end();
     setTimeout(() => this.#bury('signal SIGKILL'), KILL_MS).unref();
+  }
+
+  /** Ends the process, and all that a launcher has started, at once. */
+  #end(): void {
+    const { pid } = this.#child;
+    if (this.#generations > 0 && pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null)
+      killTree(pid);
+    else this.#child.kill('SIGKILL');
   }
 
   async #greet(): Promise<void> {

@@ -54,6 +54,17 @@ async function worked(cage: Bubblewrap): Promise<unknown> {
   }
 }
 
+/** Process ids of all launchers on this machine, whoever their parent is by now. */
+function launchers(): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'bwrap';
+    } catch {
+      return false; // It ended between the two looks.
+    }
+  });
+}
+
 /** A filter that allows everything: what the namespaces and the root hold by themselves. */
 const NO_FILTER = Uint8Array.from([0x06, 0, 0, 0, 0, 0, 0xff, 0x7f]);
 
@@ -115,6 +126,19 @@ describe('the launcher', () => {
     const end = performance.now() + 5_000;
     while (descendants().length > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(descendants()).toEqual([]);
+  });
+
+  it('leaves no process behind when launchers are killed while they set up', async () => {
+    const before = launchers();
+    for (let round = 0; round < 5; round++) {
+      // Resolves with the first worker; the others are on their way then.
+      const sandbox = await Sandbox.create({ files: HOLED, concurrency: 6, launcher: 'required' });
+      await sandbox.close();
+    }
+    const left = (): string[] => launchers().filter((pid) => !before.includes(pid));
+    const end = performance.now() + 5_000;
+    while (left().length > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(left()).toEqual([]);
   });
 
   it('a runtime takes it, too', async () => {
