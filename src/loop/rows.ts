@@ -36,7 +36,8 @@ const STARTED: z.ZodType<StartedTurn> = z.object({
 });
 
 /** What is looked at of a record: the rest was written by this program, and is the reader's own to take or leave. */
-const RECORD = z.looseObject({ version: z.literal(1), sid: z.string(), turn: z.int().min(1), decision: z.string() });
+const RECORD_HEAD = z.looseObject({ version: z.literal(1), sid: z.string(), turn: z.int().min(1), decision: z.string() });
+const RECORD = z.custom<TurnRecord>((value) => RECORD_HEAD.safeParse(value).success, 'it is no record of a turn');
 
 /** The state of a session, from the JSON text of a row. Throws {@link StoreError} (`damaged`), as the others do. */
 export function readState(text: unknown): SessionState {
@@ -50,7 +51,7 @@ export function readStarted(text: unknown): StartedTurn {
 
 /** The record of a turn. */
 export function readRecord(text: unknown): TurnRecord {
-  return checked('a turn', text, RECORD) as unknown as TurnRecord;
+  return checked('a turn', text, RECORD);
 }
 
 function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {
