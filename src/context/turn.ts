@@ -29,6 +29,8 @@ export interface TurnInit {
   readonly deadline?: number;
   /** Aborts this context too. */
   readonly signal?: AbortSignal;
+  /** Unix milliseconds as tools of this operation see them; the parent's when absent, and at last the runtime's. */
+  readonly clock?: () => number;
   /** Values of the embedding application, for its own tools. */
   readonly values?: Readonly<Record<string, unknown>>;
 }
@@ -54,6 +56,7 @@ export class TurnContext implements Disposable {
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #controller = new AbortController();
   readonly #now: () => number;
+  readonly #clock: () => number;
   #release: () => void = () => {};
   #closed = false;
 
@@ -67,6 +70,7 @@ export class TurnContext implements Disposable {
     this.signal = this.#controller.signal;
     this.#values = Object.freeze({ __proto__: null, ...(parent === null ? {} : parent.#values), ...init.values });
     this.#now = now;
+    this.#clock = init.clock ?? parent?.#clock ?? now;
     const nonce = init.nonce ?? (parent === null ? null : nonceOf(parent));
     if (nonce !== null) keepNonce(this, nonce);
     this.#listen(parent?.signal, init.signal);
@@ -76,6 +80,11 @@ export class TurnContext implements Disposable {
   /** A value of the embedding application, given here or by the nearest ancestor that has it. */
   value(key: string): unknown {
     return this.#values[key];
+  }
+
+  /** The time of this operation for its tools, Unix milliseconds: what a tool reads here is recorded with its result. */
+  now(): number {
+    return this.#clock();
   }
 
   /** True once the operation has ended; then `signal` is aborted and nothing can be derived any more. */
@@ -132,7 +141,7 @@ export class TurnContext implements Disposable {
 }
 
 function checkInit(init: TurnInit): void {
-  const { sessionId, turnIndex, nonce, deadline } = init;
+  const { sessionId, turnIndex, nonce, deadline, clock } = init;
   if (sessionId !== undefined && (typeof sessionId !== 'string' || sessionId === ''))
     throw new ConfigError('sessionId of a turn must be a text that is not empty');
   if (turnIndex !== undefined && !(Number.isSafeInteger(turnIndex) && turnIndex >= 1))
@@ -141,6 +150,7 @@ function checkInit(init: TurnInit): void {
     throw new ConfigError('nonce of a turn must be a text that is not empty');
   if (deadline !== undefined && !Number.isFinite(deadline))
     throw new ConfigError(`deadline of a turn must be Unix milliseconds, got ${String(deadline)}`);
+  if (clock !== undefined && typeof clock !== 'function') throw new ConfigError('clock of a turn must be a function');
 }
 
 /**

@@ -166,6 +166,8 @@ async function executeTurn(
     sessionId: request.sid,
     turnIndex: request.turn,
     nonce,
+    // What a tool reads of it is in the tool's result; the recorder keeps the readings for tokens alone.
+    clock: () => host.clock.now(),
     values: { [MINT_LEDGER]: ledger },
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   });

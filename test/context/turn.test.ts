@@ -101,6 +101,17 @@ describe('a turn context', () => {
   });
 });
 
+describe('the clock of an operation', () => {
+  it("is the runtime's, or the one that the nearest context was given", () => {
+    const root = rootTurn(() => 5);
+    const turn = root.derive({ clock: () => 1_760_000_000_000 });
+    expect([root.now(), root.derive({}).now(), turn.now(), turn.derive({ turnIndex: 2 }).now()]).toEqual([
+      5, 5, 1_760_000_000_000, 1_760_000_000_000,
+    ]);
+    expect(() => root.derive(JSON.parse('{"clock":7}'))).toThrow(ConfigError);
+  });
+});
+
 describe('the nonce', () => {
   it('is inherited, replaced by a new one, and nowhere on the context itself', () => {
     const root = rootTurn(now);
