@@ -70,7 +70,7 @@ export class TurnContext implements Disposable {
     this.signal = this.#controller.signal;
     this.#values = Object.freeze({ __proto__: null, ...(parent === null ? {} : parent.#values), ...init.values });
     this.#now = now;
-    this.#clock = init.clock ?? parent?.#clock ?? now;
+    this.#clock = init.clock ?? (parent === null ? now : parent.#clock);
     const nonce = init.nonce ?? (parent === null ? null : nonceOf(parent));
     if (nonce !== null) keepNonce(this, nonce);
     this.#listen(parent?.signal, init.signal);
