@@ -1,4 +1,6 @@
 /** The host loop: turns, sessions, agents, decisions. Entry point `neuroscript-runtime/loop`. */
+
+export { type StoreDetail, StoreError } from '../sqlite/error.ts';
 export { type Agent, AgentError, type AgentReason, type AgentReply, type AgentRequest, scriptAgent } from './agents.ts';
 export type { Ceilings } from './ceilings.ts';
 export { type ChainOptions, type ChainReport, GENESIS, verifyChain } from './chain.ts';
@@ -35,8 +37,6 @@ export {
   type SessionSummary,
   type Spent,
   type StartedTurn,
-  type StoreDetail,
-  StoreError,
   type TurnCommit,
 } from './store.ts';
 export { type Palette, plainPalette } from './text.ts';

@@ -1,4 +1,5 @@
 import type { UsedId } from '../aeiou/index.ts';
+import { StoreError } from '../sqlite/error.ts';
 import type { TurnRecord } from './record.ts';
 import {
   type ClaimedSession,
@@ -11,7 +12,6 @@ import {
   type SessionStore,
   type SessionSummary,
   type StartedTurn,
-  StoreError,
   type TurnCommit,
 } from './store.ts';
 

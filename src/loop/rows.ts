@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { LIMITS } from '../sandbox/limits.ts';
+import { StoreError } from '../sqlite/error.ts';
 import type { LimitValues } from '../wire/protocol.ts';
 import { HALT_REASONS, type HaltReason } from './decision.ts';
 import type { TurnRecord } from './record.ts';
-import { type SessionState, type StartedTurn, StoreError } from './store.ts';
+import type { SessionState, StartedTurn } from './store.ts';
 
 const reason = z.custom<HaltReason>((value) => typeof value === 'string' && Object.hasOwn(HALT_REASONS, value));
 

@@ -140,19 +140,6 @@ export class SessionLeasedError extends NeuroScriptError {
   }
 }
 
-/** Why a store cannot be used. */
-export type StoreDetail = 'foreign' | 'newer' | 'damaged' | 'busy' | 'io' | 'order';
-
-/** The store's file is not one of ours, is damaged, cannot be reached, or was used in an order that does not exist. */
-export class StoreError extends NeuroScriptError {
-  static readonly code = 'ERR_STORE';
-  readonly detail: StoreDetail;
-  constructor(detail: StoreDetail, message: string, options?: ErrorOptions) {
-    super(StoreError.code, message, options);
-    this.detail = detail;
-  }
-}
-
 /**
  * Keeps sessions. Each method is atomic: a reader sees all of it or nothing, also when the process dies in the middle.
  * Whatever a method resolves to is on its way to survive the process; what survives the machine is the store's to say.

@@ -14,10 +14,10 @@ import {
   type SessionState,
   SessionStateError,
   type SessionStore,
-  StoreError,
   type TurnCommit,
 } from '../../src/loop/store.ts';
 import { defaultLimits } from '../../src/sandbox/limits.ts';
+import { StoreError } from '../../src/sqlite/error.ts';
 import { bench, turnOf } from './harness.ts';
 
 let folder = '';
