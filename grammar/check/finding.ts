@@ -20,6 +20,8 @@ export interface ToolShape {
 export interface Environment {
   /** Globals that the host defines, besides `self`. */
   readonly globals?: readonly string[];
+  /** Global constants that the host defines: a variable may take such a name, and then hides the constant. */
+  readonly constants?: readonly string[];
   /** The tools that are known. */
   readonly tools?: readonly ToolShape[];
   /** Whether there are no tools but `tools`; otherwise no tool is reported as unknown. */

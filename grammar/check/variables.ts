@@ -7,13 +7,13 @@ import { childrenOf, eachBlock, eachStatement, expressionsOf, targetsOf } from '
 
 /** Checks the variables of all units. */
 export function checkVariables(files: readonly CheckedFile[], environment: Environment, report: Report): void {
-  const globals = globalsOf(environment);
-  for (const unit of unitsOf(files)) checkUnit(new Facts(unit), globals, report);
+  const known: Known = { globals: globalsOf(environment), constants: new Set(environment.constants) };
+  for (const unit of unitsOf(files)) checkUnit(new Facts(unit), known, report);
   for (const file of files) {
     for (const { event } of file.file.events) {
       const facts = new Facts({ kind: 'event', parts: [], parameters: [] });
       facts.read(file, event);
-      checkReads(facts, globals, report);
+      checkReads(facts, known, report);
     }
   }
 }
@@ -21,6 +21,12 @@ export function checkVariables(files: readonly CheckedFile[], environment: Envir
 /** The names of all globals that are known. */
 export function globalsOf({ globals = [] }: Environment): ReadonlySet<string> {
   return new Set([...KNOWN_GLOBALS, ...globals]);
+}
+
+/** What names mean that no variable has. */
+interface Known {
+  readonly globals: ReadonlySet<string>;
+  readonly constants: ReadonlySet<string>;
 }
 
 /** A name where a unit has it. */
@@ -130,12 +136,15 @@ function doubleBracketed(expr: Expr): string | undefined {
 
 const FILLED = /\{\{\s*([A-Za-z_]\w*)/g;
 
-function checkUnit(facts: Facts, globals: ReadonlySet<string>, report: Report): void {
-  checkReads(facts, globals, report);
+function checkUnit(facts: Facts, known: Known, report: Report): void {
+  const { globals, constants } = known;
+  checkReads(facts, known, report);
   checkUnused(facts, globals, report);
   for (const place of facts.writes.values()) {
-    if (place.role === 'set' || place.s === place.e || !globals.has(place.name)) continue;
-    const message = `\`${place.name}\` is a global too; here the name means this variable only`;
+    const global = globals.has(place.name);
+    if (place.s === place.e || (place.role === 'set' && global) || (!global && !constants.has(place.name))) continue;
+    const what = global ? 'a global' : 'a global constant';
+    const message = `\`${place.name}\` is ${what} too; here the name means this variable only`;
     report(place.file, lint('LINT_SHADOWED_GLOBAL', place, message, 'give it another name', []));
   }
   for (const place of facts.sets) {
@@ -148,13 +157,13 @@ function checkUnit(facts: Facts, globals: ReadonlySet<string>, report: Report): 
 /** So many names of one unit are compared with all others, which takes time in proportion to both. */
 const MOST_SUGGESTIONS = 50;
 
-function checkReads(facts: Facts, globals: ReadonlySet<string>, report: Report): void {
-  const isSet = (name: string): boolean => facts.writes.has(name) || globals.has(name);
+function checkReads(facts: Facts, { globals, constants }: Known, report: Report): void {
+  const isSet = (name: string): boolean => facts.writes.has(name) || globals.has(name) || constants.has(name);
   const similar = new Map<string, string | undefined>();
   for (const place of facts.reads) {
     if (isSet(place.name)) continue;
     if (!similar.has(place.name) && similar.size < MOST_SUGGESTIONS)
-      similar.set(place.name, nearest(place.name, [...facts.writes.keys(), ...globals]));
+      similar.set(place.name, nearest(place.name, [...facts.writes.keys(), ...globals, ...constants]));
     const meant = similar.get(place.name);
     const fix = meant === undefined ? 'set it first, or put it in quotes if it is meant as text' : `did you mean \`${meant}\`?`;
     const edits = meant === undefined || !isWhole(place) ? [] : [{ s: place.s, e: place.e, text: meant }];

@@ -29,6 +29,8 @@ export interface Estimate {
 export interface EstimateOptions {
   /** Names of the globals, besides `self`. */
   readonly globals?: readonly string[];
+  /** Names of the global constants. */
+  readonly constants?: readonly string[];
 }
 
 /**
@@ -36,15 +38,15 @@ export interface EstimateOptions {
  * handlers, called by the host with any arguments. Loading (the names of events) and what the host hands over or takes back
  * (arguments, payloads, the returned value) are not part of a block.
  *
- * The bounds hold under the default limits of depth, for the globals that are named, and where the values of globals and
- * arguments count so little that all memory together stays below `recountBytes`. Takes bounded time for any program: a
+ * The bounds hold under the default limits of depth, for the globals and constants that are named (tools may define more
+ * constants), and where the values of globals, constants and arguments count so little that all memory together stays below `recountBytes`. Takes bounded time for any program: a
  * block that is too large to be followed has no upper bound.
  */
 export function estimate(files: readonly SourceFile[], costs: FuelCosts, options: EstimateOptions = {}): readonly Estimate[] {
   const [first] = files;
   if (first === undefined) return [];
   const globalNames = new Set([...KNOWN_GLOBALS, ...(options.globals ?? [])]);
-  const globals = new State(new Map([...globalNames].map((name) => [name, UNKNOWN])));
+  const globals = new State(new Map([...globalNames, ...(options.constants ?? [])].map((name) => [name, UNKNOWN])));
   const procedures = new Map<string, Defined>();
   for (const file of files) for (const procedure of file.procedures) procedures.set(procedure.name.name, { procedure, file });
   const session = new Session({

@@ -44,9 +44,10 @@ export class Events {
 
 /**
  * The event object a handler sees: a payload that has its form already, else one record around the payload (P20). The
- * isolate has neither clock nor randomness, so `ID` is counted and `TS` is nil unless the host supplies the whole form.
+ * isolate has neither clock nor randomness: `ID` and `TS` are inputs of the run; without them `counted` is the id, and `TS` is nil.
  */
-export function eventObject(machine: Machine, { name, source, payload }: EventInput, id: string): Value {
+export function eventObject(machine: Machine, event: EventInput, counted: string): Value {
+  const { name, source, payload, id = counted, ts = null } = event;
   const value = decode(machine, payload ?? null);
   if (isEventObject(value)) return share(value);
   const keys = ['ID', 'Kind', 'AgentID', 'TS', 'Payload', 'payload'];
@@ -56,7 +57,7 @@ export function eventObject(machine: Machine, { name, source, payload }: EventIn
       ['ID', id],
       ['Kind', name],
       ['AgentID', source],
-      ['TS', null],
+      ['TS', ts],
       ['Payload', value],
     ]),
   );

@@ -92,11 +92,19 @@ function unknown(expr: never): never {
 }
 
 function compileName(context: Context, { name }: NameExpr): Eval {
+  const { machine } = context;
   const slot = context.scope.slot(name);
-  const global = context.machine.globals.get(name) ?? null;
+  const global = machine.globals.get(name);
+  if (global !== undefined) {
+    return (frame) => {
+      const value = frame.slots[slot];
+      return value === undefined ? global : value;
+    };
+  }
+  const { constants } = machine;
   return (frame) => {
     const value = frame.slots[slot];
-    return value === undefined ? global : value;
+    return value === undefined ? (constants.get(name) ?? null) : value;
   };
 }
 

@@ -70,6 +70,11 @@ function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask
       case 'var.set':
         answer = machine.ports.host(written(assignByName(machine, frame, reply.name, decode(machine, reply.value))));
         break;
+      case 'const': {
+        const { name, value, redefine } = reply;
+        answer = machine.ports.host(written(machine.constants.define(name, decode(machine, value), redefine)));
+        break;
+      }
     }
   }
 }
@@ -108,7 +113,7 @@ function forkId(machine: Machine, frame: Frame): string {
   return rare.id;
 }
 
-const REPLIES: ReadonlySet<string> = new Set<GuestReply['t']>(['ok', 'error', 'halt', 'var.get', 'var.set']);
+const REPLIES: ReadonlySet<string> = new Set<GuestReply['t']>(['ok', 'error', 'halt', 'var.get', 'var.set', 'const']);
 
 function parseReply(text: string): GuestReply {
   const reply: unknown = parse(text);

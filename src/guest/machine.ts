@@ -3,6 +3,7 @@ import { NS_CODES } from '../wire/codes.ts';
 import { CENSUS_FLOOR, MAX_TEXT_UNITS, METER_INTERVAL, STEP_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { GuestInput, LimitKey, LimitValues } from '../wire/protocol.ts';
 import { CodePoints } from './codepoints.ts';
+import { Constants } from './constants.ts';
 import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.ts';
 import type { Frame } from './frame.ts';
 import { countLive } from './memory.ts';
@@ -29,6 +30,8 @@ export class Machine {
   readonly output: Output;
   /** Root globals, `self` included; scripts cannot change them (code 43). */
   readonly globals: Map<string, Value> = new Map();
+  /** Global constants: from the host, and from trusted tools while the program runs. */
+  readonly constants = new Constants();
   /** True in a turn: a breach of an output limit is `ERR_ENV_SIZE`. */
   readonly turn: boolean;
   /** Id of the fork that the command blocks run in. */

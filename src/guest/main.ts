@@ -5,7 +5,7 @@ import { Failure, internal, Stop } from './errors.ts';
 import { Machine } from './machine.ts';
 import { Output } from './output.ts';
 import { Program } from './program.ts';
-import { defineGlobal } from './variables.ts';
+import { defineConstant, defineGlobal } from './variables.ts';
 
 const { parse, stringify } = JSON;
 
@@ -69,10 +69,11 @@ class Run {
   }
 
   #phases(): void {
-    const { globals, files, call, events } = this.#request;
+    const { globals, constants = {}, files, call, events } = this.#request;
     const machine = this.#machine;
     defineGlobal(machine, 'self', SELF);
     for (const name of Object.keys(globals)) defineGlobal(machine, name, decode(machine, globals[name] ?? null));
+    for (const [name, value] of Object.entries(constants)) defineConstant(machine, name, decode(machine, value));
     const program = new Program(machine);
     program.load(files);
     this.#phase = 'exec';

@@ -29,6 +29,7 @@ export function frameBytes(slots: number): number {
 export function countLive(machine: Machine): number {
   const census = new Census(machine.nextCensus());
   for (const value of machine.globals.values()) census.add(value);
+  for (const value of machine.constants.values()) census.add(value);
   for (let frame = machine.frame; frame !== null; frame = frame.parent) census.frame(frame);
   census.walk();
   machine.spend(Math.floor(census.visited / DATA_FUEL.census.amount));

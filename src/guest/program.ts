@@ -101,6 +101,7 @@ export class Program implements Linkage {
   }
 
   #define(file: SourceFile, tree: Tree): void {
+    const { machine } = this;
     const { name } = tree.name;
     const place = { name, file, at: tree.s };
     const known = this.#procedures.get(name);
@@ -108,6 +109,11 @@ export class Program implements Linkage {
       const message = `procedure '${name}' is defined twice, in ${known.place.file.name} and in ${file.name}`;
       throw new Failure(codeOf('Duplicate'), message, 'rename one of them', { file, at: tree.name.s }, []);
     }
+    if (machine.constants.get(name) !== undefined) {
+      const message = `procedure '${name}' has the name of a global constant`;
+      throw new Failure(codeOf('Duplicate'), message, 'rename the procedure', { file, at: tree.name.s }, []);
+    }
+    machine.constants.reserve(name, 'procedure');
     const needs = tree.needs.map((parameter) => parameter.name);
     const optional = tree.optional.map((parameter) => parameter.name);
     const body = { file, block: tree.body };
@@ -129,6 +135,7 @@ export class Program implements Linkage {
     machine.at = tree.event.s;
     const event = toText(machine, value);
     machine.leave(frame);
+    machine.constants.reserve(event, 'event');
     const parameters = tree.as === undefined ? [] : [tree.as.name];
     const body = { file, block: tree.body };
     const compile = (checked: boolean) => compileUnit(this, body, 'event', parameters, checked);

@@ -26,18 +26,24 @@ export function compileTarget(context: Context, target: Target): Store {
   }
   context.charge(target.steps.length);
   const [only] = target.steps;
-  if (only?.k === 'index' && target.steps.length === 1 && !global) return compileIndexed(context, slot, only, at);
+  if (only?.k === 'index' && target.steps.length === 1 && !global) return compileIndexed(context, slot, name, only, at);
   const steps = target.steps.map((step) => compileStep(context, step));
   return (frame, value) => {
     if (global && frame.slots[slot] === undefined) refuseGlobal(machine, name, at);
     const evaluated: Step[] = [];
     for (const step of steps) evaluated.push(step(frame));
-    frame.slots[slot] = assignElement(machine, frame, frame.slots[slot] ?? null, evaluated, value, at);
+    frame.slots[slot] = assignElement(machine, frame, baseOf(machine, frame, slot, name), evaluated, value, at);
   };
 }
 
+/** What a target's elements are written to: the variable's value; before it is set, a copy of the constant of its name. */
+function baseOf({ constants }: Machine, frame: Frame, slot: number, name: string): Value {
+  const base = frame.slots[slot];
+  return base === undefined ? (constants.get(name) ?? null) : base;
+}
+
 /** `name[i]`: an item in a list that nobody else can see, or its next one, is written at once. */
-function compileIndexed(context: Context, slot: number, step: IndexStep, at: number): Store {
+function compileIndexed(context: Context, slot: number, name: string, step: IndexStep, at: number): Store {
   const { machine } = context;
   const index = context.expr(step.index);
   const { s: stepAt } = step;
@@ -58,7 +64,7 @@ function compileIndexed(context: Context, slot: number, step: IndexStep, at: num
       }
     }
     const steps = [{ key, field: false, at: stepAt }];
-    frame.slots[slot] = assignElement(machine, frame, base ?? null, steps, value, at);
+    frame.slots[slot] = assignElement(machine, frame, baseOf(machine, frame, slot, name), steps, value, at);
   };
 }
 

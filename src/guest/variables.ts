@@ -1,13 +1,14 @@
+import { beyond } from './constants.ts';
 import { type Frame, rareOf } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { retain } from './memory.ts';
 import { share, type Value } from './values.ts';
 
-/** The value of a name in a frame: its variable, else a global; undefined when it was never set (language.md 5.5). */
+/** The value of a name in a frame: its variable, else a global, else a constant; undefined when it was never set (language.md 5.5). */
 export function lookup(machine: Machine, frame: Frame, name: string): Value | undefined {
   const slot = frame.layout.scope.find(name);
   const local = slot === undefined ? frame.rare?.extra?.get(name) : frame.slots[slot];
-  return local === undefined ? machine.globals.get(name) : local;
+  return local === undefined ? beyond(machine, name) : local;
 }
 
 /** Sets a variable by its name, for a tool that is being called; gives the reason when it cannot be set (code 43). */
@@ -44,4 +45,11 @@ export const GLOBAL_HINT = 'set a variable of another name, or take the value as
 /** Defines a global; its value may be seen from any number of forks. */
 export function defineGlobal(machine: Machine, name: string, value: Value): void {
   machine.globals.set(name, share(value));
+  machine.constants.reserve(name, 'global');
+}
+
+/** Defines a constant of the run's input; its name must not be a global's too (code 42). */
+export function defineConstant(machine: Machine, name: string, value: Value): void {
+  const refused = machine.constants.define(name, value, false);
+  if (refused !== null) machine.fail('Duplicate', `the constant '${name}' cannot be defined: ${refused}`);
 }

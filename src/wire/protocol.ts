@@ -5,7 +5,7 @@
  *
  * One run: the host sends `run`; the worker parses the sources in its own realm, hands the trees to a fresh isolate, and
  * answers with any number of `out` and `call` frames, then one `result`. While a `call` is open exactly one side speaks:
- * the worker waits for one `GuestReply`; `var.get` and `var.set` are answered with a `var` frame and do not close the
+ * the worker waits for one `GuestReply`; `var.get`, `var.set` and `const` are answered with a `var` frame and do not close the
  * call, `ok`, `error` and `halt` do.
  */
 import type { SourceFile } from '../../grammar/ast.ts';
@@ -56,6 +56,10 @@ export interface EventInput {
   readonly name: string;
   readonly source: string;
   readonly payload: TaggedJson;
+  /** What the handler finds as `ID`: a name no other event has. Counted within the run when absent. */
+  readonly id?: string;
+  /** What the handler finds as `TS`: when it happened, Unix nanoseconds. nil when absent: an isolate has no clock. */
+  readonly ts?: number;
 }
 
 /** What a worker needs to know for one run; everything that varies comes in here, so that a run can be replayed. */
@@ -63,6 +67,8 @@ export interface RunInput {
   /** All files share one sandbox: definitions of all, then command blocks in order, then `call`, then `events`. */
   readonly sources: readonly Source[];
   readonly globals: Readonly<Record<string, TaggedJson>>;
+  /** Global constants: every fork reads them, a variable of the same name hides them (language.md 5.5). None when absent. */
+  readonly constants?: Readonly<Record<string, TaggedJson>>;
   readonly call: { readonly name: string; readonly args: readonly TaggedJson[] } | null;
   readonly events: readonly EventInput[];
   readonly limits: LimitValues;
@@ -156,13 +162,13 @@ export type GuestCall =
       readonly at: CallSite;
     };
 
-/** What the guest writes to the worker, and the worker passes on to the host. `var` answers a `var.get` or `var.set`. */
+/** What the guest writes to the worker, and the worker passes on to the host. `var` answers a `var.get`, `var.set` or `const`. */
 export type GuestFrame =
   | OutFrame
   | GuestCall
   | { readonly t: 'var'; readonly found: boolean; readonly value: TaggedJson; readonly error: string | null };
 
-/** The host's answer to a `GuestCall`, or a question about the calling fork's variables while the call is open. */
+/** The host's answer to a `GuestCall`, or a question about variables and constants while the call is open. */
 export type GuestReply =
   | { readonly t: 'ok'; readonly value: TaggedJson }
   /** A failure the script may catch. `code` is a language code (`NS_CODES`). */
@@ -170,7 +176,12 @@ export type GuestReply =
   /** A failure no script can catch: policy breach under `halt`, cancellation, wall time, host-side quota. */
   | { readonly t: 'halt'; readonly error: ErrorInfo }
   | { readonly t: 'var.get'; readonly name: string }
-  | { readonly t: 'var.set'; readonly name: string; readonly value: TaggedJson };
+  | { readonly t: 'var.set'; readonly name: string; readonly value: TaggedJson }
+  /**
+   * Defines a global constant while a trusted tool's call is open (language.md 9.8); `redefine` lets one that exists get
+   * another value. Answered with `var`, whose `error` says why the name cannot be had.
+   */
+  | { readonly t: 'const'; readonly name: string; readonly value: TaggedJson; readonly redefine: boolean };
 
 /** Host process → worker process. */
 export type HostFrame =

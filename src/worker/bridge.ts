@@ -11,7 +11,7 @@ export interface HostPort {
 
 const OUT = 'out';
 const CALLS: ReadonlySet<string> = new Set(['tool', 'prompt', 'ask']);
-const QUESTIONS: ReadonlySet<string> = new Set<GuestReply['t']>(['var.get', 'var.set']);
+const QUESTIONS: ReadonlySet<string> = new Set<GuestReply['t']>(['var.get', 'var.set', 'const']);
 
 /**
  * Passes the guest's frames on to the host and the host's answers back, for one run. The guest counts as untrusted here:

@@ -29,9 +29,14 @@ export function checkSources(sources: readonly Source[], maxBytes: number, envir
   }
   // What a file that cannot be read defines is not known, so half of what would be said about the others is wrong.
   if (diagnostics.length > 0) return { diagnostics, files, findings: [], estimates: [] };
-  const { globals = [] } = environment;
+  const { globals = [], constants = [] } = environment;
   const trees = checked.map(({ file }) => file);
-  return { diagnostics, files, findings: analyse(checked, environment), estimates: estimate(trees, COSTS, { globals }) };
+  return {
+    diagnostics,
+    files,
+    findings: analyse(checked, environment),
+    estimates: estimate(trees, COSTS, { globals, constants }),
+  };
 }
 
 /** Formats one source. */

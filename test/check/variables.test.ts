@@ -111,6 +111,15 @@ describe('variables that are never read', () => {
   });
 });
 
+describe('global constants', () => {
+  it('are set already; a variable of the name hides one', () => {
+    const constants = ['K', 'LIMIT'];
+    expect(brief(['emit K'], { constants })).toEqual([]);
+    expect(brief(['set K = 8', 'emit K + LIMIT'], { constants })).toEqual(['2:5 LINT_SHADOWED_GLOBAL']);
+    expect(brief(['emit LIMITT'], { constants })).toEqual(['2:6 LINT_NEVER_SET']);
+  });
+});
+
 describe('globals', () => {
   it('P7: setting one is an error, by set and by into, also an element of it', () => {
     const source = command('set limit = 1', 'set limit.a = 2', 'promptuser "?" into limit', 'emit limit');

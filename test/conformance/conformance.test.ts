@@ -17,10 +17,10 @@ describe.each(FILES)('conformance %s', (name) => {
   });
 });
 
-it('every row of language.md section 12 is there, each once; 291 waits for global constants', () => {
+it('every row of language.md section 12 is there, each once', () => {
   const titles = FILES.flatMap((name) => readChunks(join(FOLDER, name))).map(({ title }) => title);
   const rows = titles.flatMap((title) => /^row (\d{3})/.exec(title)?.[1] ?? []).map(Number);
-  expect(rows.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 290 }, (_, index) => index + 1));
+  expect(rows.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 291 }, (_, index) => index + 1));
 });
 
 function run(chunk: Chunk): Driven {

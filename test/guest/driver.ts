@@ -14,7 +14,7 @@ import type {
   Whisper,
 } from '../../src/wire/protocol.ts';
 
-/** A variable of the calling fork, as the guest answers `var.get` and `var.set`. */
+/** A variable of the calling fork, as the guest answers `var.get`, `var.set` and `const`. */
 export interface VarAnswer {
   readonly found: boolean;
   readonly value: TaggedJson;
@@ -26,6 +26,7 @@ export interface ToolIo {
   readonly call: GuestCall;
   getVar(name: string): VarAnswer;
   setVar(name: string, value: TaggedJson): VarAnswer;
+  defineConst(name: string, value: TaggedJson, redefine?: boolean): VarAnswer;
 }
 
 /** A test tool: gives tagged JSON, or throws {@link Raise} or {@link Halt}. */
@@ -55,6 +56,7 @@ export interface DriveOptions {
   readonly call?: string | null;
   readonly args?: readonly TaggedJson[];
   readonly globals?: Readonly<Record<string, TaggedJson>>;
+  readonly constants?: Readonly<Record<string, TaggedJson>>;
   readonly events?: readonly EventInput[];
   readonly limits?: LimitOptions;
   readonly turn?: boolean;
@@ -105,6 +107,7 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
   const input: GuestInput = {
     files,
     globals: options.globals ?? {},
+    ...(options.constants === undefined ? {} : { constants: options.constants }),
     call: options.call === undefined || options.call === null ? null : { name: options.call, args: options.args ?? [] },
     events: options.events ?? [],
     limits: { ...defaultLimits('run'), ...options.limits },
@@ -239,6 +242,7 @@ class Dialogue {
         call: this.#call,
         getVar: (name) => question({ t: 'var.get', name }),
         setVar: (name, value) => question({ t: 'var.set', name, value }),
+        defineConst: (name, value, redefine = false) => question({ t: 'const', name, value, redefine }),
       });
       return { t: 'ok', value };
     } catch (thrown) {

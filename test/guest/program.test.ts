@@ -120,6 +120,12 @@ describe('events', () => {
     ]);
   });
 
+  it('ID and TS are inputs of the run', () => {
+    const events = [{ ...event('x'), id: 'e-1', ts: 1_760_000_000_000_000_000 }];
+    const run = drive(source('emit [e.payload[0].ID, e.payload[0].TS]'), { events });
+    expect(run.emits).toEqual(['["e-1", 1760000000000000000]']);
+  });
+
   it('a payload that has the form already is passed on', () => {
     const whole = { payload: [{ ID: 'i', Kind: 'x', AgentID: 'a', TS: 5, Payload: 1 }] };
     expect(deliver(source('emit e'), [whole]).values).toEqual([whole]);

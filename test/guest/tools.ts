@@ -17,6 +17,11 @@ export const TEST_TOOLS: Readonly<Record<string, TestTool>> = {
     if (error !== null) throw new Raise(43, error);
     return null;
   },
+  'tool.ns.def_global_const': ([name, value], io) => {
+    const { error } = io.defineConst(String(name), value ?? null);
+    if (error !== null) throw new Raise(21, error);
+    return true;
+  },
   'tool.t.getvar': ([name], io) => {
     const { found, value } = io.getVar(String(name));
     return { found, value };
