@@ -10,4 +10,23 @@ export {
   type TextSink,
 } from './host.ts';
 export { LineReader, type LineSource } from './lines.ts';
+export {
+  type Account,
+  type AccountFields,
+  type AccountReader,
+  AccountStore,
+  type AgentModel,
+  type AgentModelFields,
+  type AgentModelReader,
+  AgentModelStore,
+  type CapsuleFields,
+  CapsuleLayers,
+  type CapsuleReader,
+  createStores,
+  readersOf,
+  Secret,
+  type StoredCapsule,
+  type StoreReaders,
+  type Stores,
+} from './stores/index.ts';
 export { currentTurn, DeadlineError, TurnClosedError, type TurnContext, type TurnInit, turnStorage } from './turn.ts';

@@ -12,6 +12,7 @@ const KEYS: KeysOf<RuntimeOptions> = {
   limits: true,
   audit: true,
   now: true,
+  sandboxRoot: true,
   concurrency: true,
   maxWorkers: true,
   queueLength: true,

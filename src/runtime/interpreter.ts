@@ -1,4 +1,4 @@
-import { currentTurn, type HostContext } from '../context/index.ts';
+import { currentTurn, type HostContext, readersOf, type StoreReaders, type Stores } from '../context/index.ts';
 import { TurnContext } from '../context/turn.ts';
 import { checkLimits, type LimitOptions, tighten } from '../sandbox/index.ts';
 import {
@@ -6,6 +6,7 @@ import {
   Policy,
   PolicyGuard,
   type PolicyOptions,
+  type SessionBelongings,
   type ToolDefinition,
   type ToolRegistry,
 } from '../tools/index.ts';
@@ -55,6 +56,7 @@ export interface RuntimeScope {
   readonly now: () => number;
   readonly nextId: () => string;
   readonly audit: ((record: AuditRecord) => void) | undefined;
+  readonly belongings: SessionBelongings;
 }
 
 /** How a run differs that has no source of its own to name. */
@@ -71,6 +73,9 @@ interface Library extends Source {
 export class Interpreter {
   /** Made with the interpreter and the same object in every fork. */
   readonly host: HostContext;
+  /** Accounts, agent models and capsules: the same objects in every fork, where tools can read them (CTX-3-4). */
+  readonly stores: Stores;
+  readonly #readers: StoreReaders;
   readonly #runtime: RuntimeScope;
   readonly #guard: PolicyGuard;
   readonly #globals = new Map<string, TaggedJson>();
@@ -79,9 +84,11 @@ export class Interpreter {
   #loading: Promise<unknown> = Promise.resolve();
 
   /** Interpreters are made by `Runtime.interpreter`. */
-  constructor(runtime: RuntimeScope, host: HostContext) {
+  constructor(runtime: RuntimeScope, host: HostContext, stores: Stores) {
     this.#runtime = runtime;
     this.host = host;
+    this.stores = stores;
+    this.#readers = readersOf(stores);
     this.#guard = new PolicyGuard(runtime.policy);
     Object.freeze(this);
   }
@@ -128,7 +135,7 @@ export class Interpreter {
   /** A sandbox for one operation. Throws {@link ConfigError} (`ERR_CONFIG`) for limits, tools or a policy that cannot be. */
   fork(options: ForkOptions = {}): Fork {
     checkOptions('the options of a fork', options, FORK_KEYS);
-    const { sandbox, registry, limits, now, audit, nextId } = this.#runtime;
+    const { sandbox, registry, limits, now, audit, nextId, belongings } = this.#runtime;
     if (options.turn !== undefined && !(options.turn instanceof TurnContext))
       throw new ConfigError('turn of a fork must be a TurnContext; make one with runtime.turn()');
     const own = options.policy === undefined ? [] : [new PolicyGuard(asPolicy(options.policy))];
@@ -144,6 +151,9 @@ export class Interpreter {
       globals: new Map(this.#globals),
       now,
       audit,
+      stores: this.stores,
+      readers: this.#readers,
+      belongings,
     };
     return new Fork(() => {
       this.#mustBeOpen();

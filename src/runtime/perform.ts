@@ -1,6 +1,14 @@
-import { DeadlineError, type HostContext, type TurnContext } from '../context/index.ts';
+import { DeadlineError, type HostContext, type StoreReaders, type Stores, type TurnContext } from '../context/index.ts';
 import { checkLimits, type LimitOptions, type RunHandlers, tighten } from '../sandbox/index.ts';
-import { type AuditRecord, Dispatcher, insideCall, type PolicyGuard, type ToolView } from '../tools/index.ts';
+import {
+  type AuditRecord,
+  type Belongings,
+  Dispatcher,
+  insideCall,
+  type PolicyGuard,
+  type SessionBelongings,
+  type ToolView,
+} from '../tools/index.ts';
 import { cancelledError, timeoutError } from '../wire/breach.ts';
 import { decode } from '../wire/codec.ts';
 import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
@@ -45,6 +53,9 @@ export interface RunScope {
   readonly globals: ReadonlyMap<string, TaggedJson>;
   readonly now: () => number;
   readonly audit: ((record: AuditRecord) => void) | undefined;
+  readonly stores: Stores;
+  readonly readers: StoreReaders;
+  readonly belongings: SessionBelongings;
 }
 
 /**
@@ -58,8 +69,11 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   if (turn.deadline !== null && scope.now() >= turn.deadline) return refusedResult(deadlinePassed(input.limits));
   if (turn.signal.aborted) return refusedResult(endOf(turn, input.limits));
   const said = new Said(scope.host, request);
-  const { host, view, guards, audit } = scope;
-  const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits: input.limits, onCall: request.onCall });
+  const { host, view, guards, audit, stores, readers } = scope;
+  const { limits } = input;
+  await using own = new OwnBelongings(scope, turn.sessionId);
+  const shared = { stores, readers, belongings: () => own.get() };
+  const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits, shared, onCall: request.onCall });
   const handlers: RunHandlers = {
     onOut: (out) => said.take(out),
     onCall: (call, io) => dispatcher.handle(call, io),
@@ -143,6 +157,34 @@ function endOf(turn: TurnContext, limits: LimitValues): ErrorInfo {
 
 function deadlinePassed({ wallMs }: LimitValues): ErrorInfo {
   return timeoutError({ limit: 'wallMs', allowed: wallMs }, "the turn's deadline has passed");
+}
+
+/** What tools keep for a run: its session's, which outlive it, or outside of any its own, which end with it. */
+class OwnBelongings implements AsyncDisposable {
+  readonly #scope: RunScope;
+  readonly #sessionId: string | null;
+  #alone: Belongings | null = null;
+
+  constructor(scope: RunScope, sessionId: string | null) {
+    this.#scope = scope;
+    this.#sessionId = sessionId;
+  }
+
+  get(): Belongings {
+    const { belongings, host } = this.#scope;
+    if (this.#sessionId !== null) return belongings.of(this.#sessionId, host.logger);
+    this.#alone ??= belongings.alone(host.logger);
+    return this.#alone;
+  }
+
+  /** A file that cannot be removed is no reason to lose the result of the run. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.#alone?.end();
+    } catch (error) {
+      this.#scope.host.logger.error({ error }, 'the sandbox directory of a run could not be removed');
+    }
+  }
 }
 
 /** Collects what a run says, and passes it on while it does. */

@@ -1,18 +1,27 @@
 import {
   type Actor,
   createHostContext,
+  createStores,
   type HostContext,
   type HostContextInit,
   isHostContext,
   SILENT_LOGGER,
+  type Stores,
   type TurnContext,
   type TurnInit,
 } from '../context/index.ts';
 import { rootTurn } from '../context/turn.ts';
 import { type LimitOptions, resolveLimits } from '../sandbox/index.ts';
-import { type AuditRecord, type Policy, type PolicyOptions, type ToolDefinition, ToolRegistry } from '../tools/index.ts';
+import {
+  type AuditRecord,
+  type Policy,
+  type PolicyOptions,
+  SessionBelongings,
+  type ToolDefinition,
+  ToolRegistry,
+} from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
-import { checkCallback, checkList, checkObject, checkOptions, type KeysOf } from '../wire/options.ts';
+import { checkCallback, checkList, checkObject, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
 import type { CheckReport, FormatReport, LimitValues, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type CheckOptions, surroundings } from './catalogue.ts';
@@ -32,13 +41,17 @@ export interface RuntimeSettings {
   readonly audit?: (record: AuditRecord) => void;
   /** Unix milliseconds, for deadlines; the system's clock when absent. */
   readonly now?: () => number;
+  /** The directory in which sessions get one of their own; the system's for temporary files when absent. */
+  readonly sandboxRoot?: string;
 }
 
 /** Checked {@link RuntimeSettings}. */
-export type Settings = Pick<RuntimeScope, 'registry' | 'policy' | 'limits' | 'audit' | 'now'>;
+export type Settings = Pick<RuntimeScope, 'registry' | 'policy' | 'limits' | 'audit' | 'now' | 'belongings'>;
 
 /** Throws {@link ConfigError} (`ERR_CONFIG`) for settings that cannot be used. */
-export function checkSettings({ tools = [], policy = {}, limits = {}, audit, now = Date.now }: RuntimeSettings): Settings {
+export function checkSettings(settings: RuntimeSettings): Settings {
+  const { tools = [], policy = {}, limits = {}, audit, now = Date.now, sandboxRoot } = settings;
+  if (sandboxRoot !== undefined) checkText('sandboxRoot', sandboxRoot);
   checkCallback('audit', audit);
   checkCallback('now', now);
   return {
@@ -47,6 +60,7 @@ export function checkSettings({ tools = [], policy = {}, limits = {}, audit, now
     limits: Object.freeze(resolveLimits('run', limits)),
     audit,
     now,
+    belongings: new SessionBelongings(sandboxRoot),
   };
 }
 
@@ -56,6 +70,8 @@ export interface InterpreterOptions {
   readonly host?: HostContext | HostContextInit;
   /** The actor, where `host` does not name one. */
   readonly actor?: Actor;
+  /** Accounts, agent models and capsules; empty ones in place of those that are absent. Several roots may share them. */
+  readonly stores?: Partial<Stores>;
 }
 
 /** A run of its own: a root interpreter that lives for one run. */
@@ -70,7 +86,7 @@ export interface RunOptions extends Omit<ExecuteOptions, 'globals'>, Interpreter
   readonly events?: readonly { readonly name: string; readonly source?: string; readonly payload?: unknown }[];
 }
 
-const INTERPRETER_KEYS: KeysOf<InterpreterOptions> = { host: true, actor: true };
+const INTERPRETER_KEYS: KeysOf<InterpreterOptions> = { host: true, actor: true, stores: true };
 
 const RUN_KEYS: KeysOf<RunOptions> = {
   ...INTERPRETER_KEYS,
@@ -104,7 +120,7 @@ export class Runtime implements AsyncDisposable {
   interpreter(options: InterpreterOptions = {}): Interpreter {
     this.#mustBeOpen();
     checkOptions('the options of an interpreter', options, INTERPRETER_KEYS);
-    return new Interpreter(this.#scope, hostOf(options));
+    return new Interpreter(this.#scope, hostOf(options), createStores(options.stores));
   }
 
   /** A context for one operation, derived from the runtime's own; the caller closes it. Throws as `TurnContext.derive`. */
@@ -119,8 +135,12 @@ export class Runtime implements AsyncDisposable {
    */
   async run(source: string, options: RunOptions = {}): Promise<RunResult> {
     checkOptions('the options of a run', options, RUN_KEYS);
-    const { lib = [], name = 'src', call, globals = {}, events = [], host, actor, ...rest } = options;
-    const interpreter = this.interpreter({ ...(host === undefined ? {} : { host }), ...(actor === undefined ? {} : { actor }) });
+    const { lib = [], name = 'src', call, globals = {}, events = [], host, actor, stores, ...rest } = options;
+    const interpreter = this.interpreter({
+      ...(host === undefined ? {} : { host }),
+      ...(actor === undefined ? {} : { actor }),
+      ...(stores === undefined ? {} : { stores }),
+    });
     checkObject('globals', globals);
     for (const [key, value] of Object.entries(globals)) interpreter.setGlobal(key, value);
     const texts = typeof lib === 'string' ? [lib] : lib;
@@ -168,7 +188,15 @@ export class Runtime implements AsyncDisposable {
     return this.#scope.sandbox.format(source, this.limits.sourceBytes);
   }
 
-  /** Cancels what is running and ends the workers. Idempotent. */
+  /**
+   * Says that a session has ended: its sandbox directory is removed, and the objects behind its handles are ended. The host
+   * loop does this by itself. Rejects as the file system does.
+   */
+  async endSession(sessionId: string): Promise<void> {
+    await this.#scope.belongings.end(sessionId);
+  }
+
+  /** Cancels what is running, ends the workers, and all sessions as {@link endSession} does. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -181,6 +209,7 @@ export class Runtime implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#scope.turn.close();
     await this.#scope.sandbox.close();
+    await this.#scope.belongings.close();
   }
 
   #mustBeOpen(): void {

@@ -1,10 +1,12 @@
-import type { Actor, HostContext, Logger, TurnContext } from '../context/index.ts';
+import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../context/index.ts';
 import { TurnClosedError } from '../context/index.ts';
 import { decode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { CallSite, TaggedJson } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
-import { ToolError, type ToolRuntime } from './define.ts';
+import type { Belongings } from './belongings.ts';
+import { type ToolDefinition, ToolError, type ToolRuntime } from './define.ts';
+import type { Handles } from './handles.ts';
 import { encodeAs } from './outcome.ts';
 import type { ToolView } from './registry.ts';
 
@@ -17,6 +19,15 @@ export interface VariablePort {
   setVar(name: string, value: TaggedJson): Promise<string | null>;
 }
 
+/** What the calls of a run share with each other, and with other runs of the same root or session. */
+export interface Shared {
+  readonly stores: Stores;
+  /** The same, to be read. */
+  readonly readers: StoreReaders;
+  /** Those of the session, or of the run outside of any; made at the first use. */
+  belongings(): Belongings;
+}
+
 /** What a call is made of. */
 export interface CallInit {
   readonly site: CallSite;
@@ -25,17 +36,18 @@ export interface CallInit {
   readonly tools: ToolView;
   readonly variables: VariablePort;
   readonly toolBytes: number;
+  readonly shared: Shared;
   readonly callTool: (name: string, args: readonly unknown[]) => Promise<Value>;
 }
 
 /** The {@link ToolRuntime} of one call of one tool: bound to the calling fork, and useless once the call has ended. */
 export class ToolCall implements ToolRuntime {
   readonly #init: CallInit;
-  readonly #tool: string;
+  readonly #tool: ToolDefinition;
   #ended = false;
   #signal: AbortSignal | null = null;
 
-  constructor(tool: string, init: CallInit) {
+  constructor(tool: ToolDefinition, init: CallInit) {
     this.#tool = tool;
     this.#init = init;
   }
@@ -61,9 +73,28 @@ export class ToolCall implements ToolRuntime {
   get tools(): ToolView {
     return this.#init.tools;
   }
+  get stores(): StoreReaders {
+    return this.#init.shared.readers;
+  }
+  get handles(): Handles {
+    this.#mustBeOpen('handles');
+    return this.#init.shared.belongings().handles;
+  }
   get signal(): AbortSignal {
     this.#signal ??= AbortSignal.any([this.#init.variables.signal, this.#init.turn.signal]);
     return this.#signal;
+  }
+
+  adminStores(): Stores {
+    this.#mustBeOpen('adminStores');
+    // A tool that requires trust was admitted by a policy of context `config`, or it would not run (language.md 10.7).
+    if (this.#tool.requiresTrust) return this.#init.shared.stores;
+    throw new ToolError(NS_CODES.Policy, `tool '${this.#tool.canonicalName}' requires a privileged context to change a store`);
+  }
+
+  async sandboxDir(): Promise<string> {
+    this.#mustBeOpen('sandboxDir');
+    return this.#init.shared.belongings().sandboxDir();
   }
 
   async getVar(name: string): Promise<Value | undefined> {
@@ -90,7 +121,8 @@ export class ToolCall implements ToolRuntime {
   }
 
   #mustBeOpen(method: string): void {
-    if (this.#init.turn.closed) throw new TurnClosedError(`tool '${this.#tool}' used ${method} after the turn had ended`);
-    if (this.#ended) throw new TurnClosedError(`tool '${this.#tool}' used ${method} after its call had ended`);
+    if (this.#init.turn.closed)
+      throw new TurnClosedError(`tool '${this.#tool.canonicalName}' used ${method} after the turn had ended`);
+    if (this.#ended) throw new TurnClosedError(`tool '${this.#tool.canonicalName}' used ${method} after its call had ended`);
   }
 }

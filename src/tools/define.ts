@@ -1,10 +1,11 @@
-import type { Actor, HostContext, Logger, TurnContext } from '../context/index.ts';
+import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../context/index.ts';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
 import { checkOptions, type KeysOf } from '../wire/options.ts';
 import type { CallSite } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 import { type ArgType, type ArgTypes, argTypeNames, coerce, isArgType } from './argtypes.ts';
 import { type Capability, parseCapability } from './capability.ts';
+import type { Handles } from './handles.ts';
 import { canonicalName, checkToolName } from './names.ts';
 import type { ToolView } from './registry.ts';
 import { isStandardSchema, type StandardSchema } from './schema.ts';
@@ -46,6 +47,17 @@ export interface ToolRuntime {
   getVar(name: string): Promise<Value | undefined>;
   /** Sets a variable of the calling fork. Rejects with {@link ToolError} 43 when a script could not set it there either. */
   setVar(name: string, value: unknown): Promise<void>;
+  /** Objects of the host that scripts hold as handles: those of the caller's session, or of its run outside of any. */
+  readonly handles: Handles;
+  /** The accounts, agent models and capsules of the root interpreter, to be read. */
+  readonly stores: StoreReaders;
+  /** The same to be changed. Throws {@link ToolError} 1003 unless the tool is one that requires trust. */
+  adminStores(): Stores;
+  /**
+   * A directory of the caller's session, or of its run outside of any: absolute, empty at first, removed with all that is in
+   * it when the session ends. Made at the first call. Rejects with {@link ToolError} 26 when it cannot be.
+   */
+  sandboxDir(): Promise<string>;
   /** Calls another tool in the calling fork's name, under the same policy. Rejects with {@link ToolError} as a script would fail. */
   callTool(name: string, args: readonly unknown[]): Promise<Value>;
 }

@@ -9,7 +9,7 @@ import type { JournalEntry, JournalOutcome } from '../wire/journal.ts';
 import type { CallSite, GuestCall, LimitValues, TaggedJson } from '../wire/protocol.ts';
 import { type Value, ValueError } from '../wire/values.ts';
 import { matchArgs } from './args.ts';
-import { ToolCall, type VariablePort } from './call.ts';
+import { type Shared, ToolCall, type VariablePort } from './call.ts';
 import { type ToolDefinition, ToolError } from './define.ts';
 import { canonicalName } from './names.ts';
 import { encodeAs, type FinalReply, Halt, outcomeOf, replyFor, translate } from './outcome.ts';
@@ -39,6 +39,7 @@ export interface DispatchInit {
   readonly host: HostContext;
   readonly turn: TurnContext;
   readonly limits: LimitValues;
+  readonly shared: Shared;
   /** Told of every call of a script once it has ended. */
   readonly onCall?: ((entry: JournalEntry) => void) | undefined;
   readonly audit?: ((record: AuditRecord) => void) | undefined;
@@ -178,12 +179,13 @@ export class Dispatcher {
     variables: VariablePort,
     depth: number,
   ): Promise<TaggedJson> {
-    const { host, turn, limits, view } = this.#init;
+    const { host, turn, limits, view, shared } = this.#init;
     const args = await matchArgs(tool, decodeArgs(tool, given));
     if (!args.ok) throw new ToolError(NS_CODES.ArgMismatch, args.problem);
-    const call = new ToolCall(tool.canonicalName, {
+    const call = new ToolCall(tool, {
       site,
       host,
+      shared,
       turn,
       variables,
       tools: view.bind(site.fork),

@@ -1,6 +1,7 @@
 /** What other parts may use of the tools. */
 export type { ArgType, ArgTypes } from './argtypes.ts';
-export type { VariablePort } from './call.ts';
+export { Belongings, SessionBelongings } from './belongings.ts';
+export type { Shared, VariablePort } from './call.ts';
 export type { Capability } from './capability.ts';
 export {
   type ArgSpec,
@@ -15,6 +16,7 @@ export {
   type ToolRuntime,
 } from './define.ts';
 export { type AuditRecord, Dispatcher, type DispatchInit, insideCall } from './dispatch.ts';
+export { Handles } from './handles.ts';
 export { loadMockTools } from './mock.ts';
 export { canonicalName } from './names.ts';
 export type { FinalReply } from './outcome.ts';

@@ -8,9 +8,10 @@ import {
   MintLedger,
   verifyToken,
 } from '../../src/aeiou/index.ts';
-import { createHostContext, type TurnContext } from '../../src/context/index.ts';
+import { createHostContext, createStores, readersOf, type TurnContext } from '../../src/context/index.ts';
 import { rootTurn, type TurnInit } from '../../src/context/turn.ts';
 import { ToolError, type ToolRuntime } from '../../src/tools/define.ts';
+import { Handles } from '../../src/tools/handles.ts';
 import { ToolRegistry } from '../../src/tools/registry.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import {
@@ -55,6 +56,10 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
     signal: current.signal,
     logger: host.logger,
     tools: new ToolRegistry().view('f1'),
+    handles: new Handles(),
+    stores: readersOf(createStores()),
+    adminStores: () => createStores(),
+    sandboxDir: async () => '',
     getVar: async () => undefined,
     setVar: async () => {},
     callTool: async () => null,

@@ -1,13 +1,17 @@
+import { tmpdir } from 'node:os';
 import {
   createHostContext,
+  createStores,
   type HostContext,
   type HostContextInit,
+  readersOf,
   SILENT_LOGGER,
   type TurnContext,
 } from '../../src/context/index.ts';
 import { rootTurn } from '../../src/context/turn.ts';
 import { defaultLimits } from '../../src/sandbox/index.ts';
 import {
+  Belongings,
   Dispatcher,
   type DispatchInit,
   type FinalReply,
@@ -32,6 +36,13 @@ export function testHost(init: Partial<HostContextInit> = {}): HostContext {
 /** A turn that lasts as long as the test. */
 export function testTurn(): TurnContext {
   return rootTurn(() => Date.now()).derive({});
+}
+
+/** Empty stores, and belongings of nobody. */
+export function testShared(): DispatchInit['shared'] {
+  const stores = createStores();
+  const own = new Belongings(tmpdir(), SILENT_LOGGER);
+  return { stores, readers: readersOf(stores), belongings: () => own };
 }
 
 /** Variables of a fork that is not there; `refuse` names those that cannot be set. */
@@ -73,6 +84,7 @@ export class Bench {
       host: host ?? testHost(),
       turn: turn ?? testTurn(),
       limits: { ...defaultLimits('run'), ...limits },
+      shared: testShared(),
       ...init,
     });
   }

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { ConfigError } from '../../wire/errors.ts';
+
+/** A named, versioned text: a specification, a prompt, a card (language.md 10.7). */
+export interface StoredCapsule {
+  /** `<name>@<version>`. */
+  readonly id: string;
+  /** `capsule/` and letters, digits, `_`, `-`, in lower case. */
+  readonly name: string;
+  readonly version: number;
+  readonly description: string;
+  readonly mime: string;
+  readonly content: string;
+  /** SHA-256 of the content, in lower-case hexadecimal. */
+  readonly sha256: string;
+  /** Bytes of the content. */
+  readonly size: number;
+  /** {@link CapsuleLayers.list} shows small ones first. */
+  readonly priority: number;
+}
+
+/** What a capsule is made from. */
+export interface CapsuleFields {
+  readonly name: string;
+  /** A whole number from 1. */
+  readonly version: number;
+  readonly description: string;
+  readonly content: string;
+  /** `text/markdown` when absent. */
+  readonly mime?: string;
+  /** 100 when absent. */
+  readonly priority?: number;
+}
+
+/** Looks capsules up. */
+export interface CapsuleReader {
+  /** The first layer that has it decides. */
+  get(name: string, version: number): StoredCapsule | undefined;
+  /** The highest version of the first layer that knows the name. */
+  latest(name: string): StoredCapsule | undefined;
+  /** All that can be got, by priority, then by name and version. */
+  capsules(): readonly StoredCapsule[];
+}
+
+/** Most bytes of one capsule's content. */
+const MAX_CONTENT = 1024 * 1024;
+const MAX_CAPSULES = 10_000;
+const NAME = /^capsule\/[a-z0-9_-]{1,64}$/;
+
+/** Checks and freezes a capsule. Throws {@link ConfigError} (`ERR_CONFIG`) that lists every problem. */
+export function capsule(fields: CapsuleFields): StoredCapsule {
+  const { name, version, description, content, mime = 'text/markdown', priority = 100 } = fields;
+  const problems: string[] = [];
+  if (typeof name !== 'string' || !NAME.test(name)) problems.push("name must be 'capsule/' and up to 64 of a-z, 0-9, _ and -");
+  if (!Number.isSafeInteger(version) || version < 1) problems.push('version must be a whole number from 1');
+  if (typeof description !== 'string' || description.trim() === '') problems.push('description must be a text that is not empty');
+  if (typeof content !== 'string') problems.push('content must be a text');
+  else if (Buffer.byteLength(content) > MAX_CONTENT) problems.push(`content must have at most ${MAX_CONTENT} bytes`);
+  if (typeof mime !== 'string' || mime === '') problems.push('mime must be a text that is not empty');
+  if (!Number.isSafeInteger(priority)) problems.push('priority must be a whole number');
+  if (problems.length > 0) throw new ConfigError(`a capsule cannot be made: ${problems.join('; ')}`);
+  const size = Buffer.byteLength(content);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  return Object.freeze({ id: `${name}@${version}`, name, version, description, mime, content, sha256, size, priority });
+}
+
+/**
+ * The capsules of a root interpreter, shared by all its forks (CTX-3-4): one layer that can be written, in front of layers
+ * that cannot. It also is what the standard tools `tool.capsule.*` read from.
+ */
+export class CapsuleLayers implements CapsuleReader {
+  readonly #own = new Map<string, StoredCapsule>();
+  readonly #layers: readonly ReadonlyMap<string, StoredCapsule>[];
+
+  /** `readOnly` are layers that nothing changes, the nearest first. Throws {@link ConfigError} for an id twice in one layer. */
+  constructor(readOnly: readonly (readonly CapsuleFields[])[] = []) {
+    this.#layers = [this.#own, ...readOnly.map(layerOf)];
+  }
+
+  /** Adds to the writable layer, over whatever the others have. Throws {@link ConfigError} for fields that are unfit and for an id that it has. */
+  register(fields: CapsuleFields): StoredCapsule {
+    const made = capsule(fields);
+    if (this.#own.has(made.id)) throw new ConfigError(`there is a capsule '${made.id}' already; raise its version`);
+    if (this.#own.size >= MAX_CAPSULES) throw new ConfigError(`there are ${MAX_CAPSULES} capsules already`);
+    this.#own.set(made.id, made);
+    return made;
+  }
+
+  /** Takes one out of the writable layer; false when that has none of this id. */
+  delete(id: string): boolean {
+    return this.#own.delete(id);
+  }
+
+  get(name: string, version: number): StoredCapsule | undefined {
+    return this.#find(`${name}@${version}`);
+  }
+
+  latest(name: string): StoredCapsule | undefined {
+    for (const layer of this.#layers) {
+      const known = [...layer.values()].filter((each) => each.name === name);
+      if (known.length > 0) return known.reduce((best, each) => (each.version > best.version ? each : best));
+    }
+    return undefined;
+  }
+
+  capsules(): readonly StoredCapsule[] {
+    const ids = new Set(this.#layers.flatMap((layer) => [...layer.keys()]));
+    return [...ids].flatMap((id) => this.#find(id) ?? []).sort(inOrder);
+  }
+
+  /** Names in order, each once: what `tool.capsule.List` shows. */
+  async list(): Promise<readonly string[]> {
+    return [...new Set(this.capsules().map(({ name }) => name))].sort();
+  }
+
+  /** What `tool.capsule.Read` gives: without a version the latest, null when there is none. */
+  async read(
+    id: string,
+    version: string | null,
+  ): Promise<{
+    readonly id: string;
+    readonly version: string;
+    readonly content: string;
+    readonly metadata: Readonly<Record<string, string>>;
+  } | null> {
+    const found = version === null ? this.latest(id) : this.#find(`${id}@${version}`);
+    if (found === undefined) return null;
+    const { name, description, mime, sha256, content } = found;
+    return { id: name, version: String(found.version), content, metadata: { description, mime, sha256 } };
+  }
+
+  #find(id: string): StoredCapsule | undefined {
+    return this.#layers.find((layer) => layer.has(id))?.get(id);
+  }
+}
+
+function layerOf(capsules: readonly CapsuleFields[]): ReadonlyMap<string, StoredCapsule> {
+  const layer = new Map<string, StoredCapsule>();
+  for (const fields of capsules) {
+    const made = capsule(fields);
+    if (layer.has(made.id)) throw new ConfigError(`there is a capsule '${made.id}' twice in one layer`);
+    layer.set(made.id, made);
+  }
+  return layer;
+}
+
+function inOrder(left: StoredCapsule, right: StoredCapsule): number {
+  if (left.priority !== right.priority) return left.priority - right.priority;
+  if (left.name !== right.name) return left.name < right.name ? -1 : 1;
+  return left.version - right.version;
+}

@@ -1,0 +1,49 @@
+import { ConfigError } from '../../wire/errors.ts';
+import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import { type AccountReader, AccountStore } from './accounts.ts';
+import { CapsuleLayers, type CapsuleReader } from './capsules.ts';
+import { type AgentModelReader, AgentModelStore } from './models.ts';
+
+/** The stores of a root interpreter: made with it or given to it, and the same objects in every fork (CTX-3-4). */
+export interface Stores {
+  readonly accounts: AccountStore;
+  readonly models: AgentModelStore;
+  readonly capsules: CapsuleLayers;
+}
+
+/** The stores as every tool may read them. */
+export interface StoreReaders {
+  readonly accounts: AccountReader;
+  readonly models: AgentModelReader;
+  readonly capsules: CapsuleReader;
+}
+
+const KEYS: KeysOf<Stores> = { accounts: true, models: true, capsules: true };
+
+/** Stores, empty where none is given. Throws {@link ConfigError} (`ERR_CONFIG`) for what is no store. */
+export function createStores(given: Partial<Stores> = {}): Stores {
+  checkOptions('stores', given, KEYS);
+  const { accounts = new AccountStore(), models = new AgentModelStore(), capsules = new CapsuleLayers() } = given;
+  if (!(accounts instanceof AccountStore)) throw new ConfigError('stores.accounts must be an AccountStore');
+  if (!(models instanceof AgentModelStore)) throw new ConfigError('stores.models must be an AgentModelStore');
+  if (!(capsules instanceof CapsuleLayers)) throw new ConfigError('stores.capsules must be CapsuleLayers');
+  return Object.freeze({ accounts, models, capsules });
+}
+
+/** A view of the stores that has no way to change them, whatever it is cast to (AMB-59). */
+export function readersOf({ accounts, models, capsules }: Stores): StoreReaders {
+  return Object.freeze({
+    accounts: Object.freeze({ get: (name: string) => accounts.get(name), list: () => accounts.list() }),
+    models: Object.freeze({ get: (name: string) => models.get(name), list: () => models.list() }),
+    capsules: Object.freeze({
+      get: (name: string, version: number) => capsules.get(name, version),
+      latest: (name: string) => capsules.latest(name),
+      capsules: () => capsules.capsules(),
+    }),
+  });
+}
+
+export { type Account, type AccountFields, type AccountReader, AccountStore } from './accounts.ts';
+export { type CapsuleFields, CapsuleLayers, type CapsuleReader, type StoredCapsule } from './capsules.ts';
+export { type AgentModel, type AgentModelFields, type AgentModelReader, AgentModelStore } from './models.ts';
+export { Secret } from './secret.ts';

@@ -1,0 +1,132 @@
+import { ConfigError } from '../../wire/errors.ts';
+import type { ValueMap } from '../../wire/values.ts';
+import { amount, count, type FieldReader, flag, integer, map, number, oneOf, readFields, text, texts, url } from './fields.ts';
+import { checkName, Named } from './named.ts';
+
+/** An agent that `ask` can name: which model of which provider, how it is asked, and what it may do (language.md 10.7). */
+export interface AgentModel {
+  /** As it was registered; looked up without regard to letter case. */
+  readonly name: string;
+  readonly provider: string;
+  readonly model: string;
+  /** The account whose key is used. */
+  readonly account_name?: string;
+  readonly base_url?: string;
+  readonly budget_currency?: string;
+  readonly notes?: string;
+  /** True: it is known and must not be asked. */
+  readonly disabled?: boolean;
+  /** Size of its context in thousands of tokens. */
+  readonly context_ktok?: number;
+  /** Most turns of one `ask`. */
+  readonly max_turns?: number;
+  /** Most repetitions of a request that failed. */
+  readonly max_retries?: number;
+  /** Price of a million tokens, in `budget_currency`. */
+  readonly input_per_mtok?: number;
+  readonly output_per_mtok?: number;
+  readonly temperature?: number;
+  readonly top_p?: number;
+  readonly top_k?: number;
+  readonly max_output_tokens?: number;
+  readonly stop_sequences?: readonly string[];
+  readonly presence_penalty?: number;
+  readonly frequency_penalty?: number;
+  readonly repetition_penalty?: number;
+  readonly seed?: number;
+  readonly log_probs?: boolean;
+  readonly response_format?: 'text' | 'json_object';
+  /** Whether it may answer with programs that call tools. */
+  readonly tool_loop_permitted?: boolean;
+  /** Whether it may ask for further turns. */
+  readonly auto_loop_enabled?: boolean;
+  readonly tool_choice?: 'auto' | 'any' | 'none';
+  readonly safe_prompt?: boolean;
+  readonly safety_settings?: ValueMap;
+  /** What the provider takes besides. */
+  readonly params?: ValueMap;
+}
+
+/** The fields of a model as they are given; numbers and truth values may be text. */
+export type AgentModelFields = Readonly<Record<string, unknown>>;
+
+/** Looks models up. Names ignore letter case. */
+export interface AgentModelReader {
+  /** Undefined when there is none. */
+  get(name: string): AgentModel | undefined;
+  /** Names as they were registered, in the order of their lower-case forms. */
+  list(): readonly string[];
+}
+
+const READERS: { readonly [K in keyof Required<Omit<AgentModel, 'name'>>]: FieldReader<NonNullable<AgentModel[K]>> } = {
+  provider: text,
+  model: text,
+  account_name: text,
+  base_url: url,
+  budget_currency: text,
+  notes: text,
+  disabled: flag,
+  context_ktok: count,
+  max_turns: count,
+  max_retries: count,
+  input_per_mtok: amount,
+  output_per_mtok: amount,
+  temperature: amount,
+  top_p: amount,
+  top_k: count,
+  max_output_tokens: count,
+  stop_sequences: texts,
+  presence_penalty: number,
+  frequency_penalty: number,
+  repetition_penalty: number,
+  seed: integer,
+  log_probs: flag,
+  response_format: oneOf('text', 'json_object'),
+  tool_loop_permitted: flag,
+  auto_loop_enabled: flag,
+  tool_choice: oneOf('auto', 'any', 'none'),
+  safe_prompt: flag,
+  safety_settings: map,
+  params: map,
+};
+const REQUIRED = ['provider', 'model'] as const;
+
+/** The agent models of a root interpreter, shared by all its forks (CTX-3-4). */
+export class AgentModelStore implements AgentModelReader {
+  readonly #models = new Named<AgentModel>('agent model');
+
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for fields that are missing, unknown or unfit and for a name that is taken. */
+  register(name: string, fields: AgentModelFields): void {
+    const known = checkName('agent model', name);
+    this.#models.add(known, modelOf(known, fields));
+  }
+
+  /** Sets the given fields and keeps the others; nil takes a field away. Throws {@link ConfigError} as {@link register}, and for an unknown name. */
+  update(name: string, fields: AgentModelFields): void {
+    const before = this.#models.get(name);
+    if (before === undefined) throw new ConfigError(`there is no agent model '${String(name).slice(0, 100)}'`);
+    const { name: known, ...rest } = before;
+    this.#models.replace(known, modelOf(known, { ...rest, ...fields }));
+  }
+
+  get(name: string): AgentModel | undefined {
+    return this.#models.get(name);
+  }
+
+  /** False when there was none. */
+  delete(name: string): boolean {
+    return this.#models.delete(name);
+  }
+
+  list(): readonly string[] {
+    return this.#models.values().map(({ name }) => name);
+  }
+}
+
+function modelOf(name: string, fields: AgentModelFields): AgentModel {
+  if (typeof fields === 'object' && fields !== null && 'api_key' in fields)
+    throw new ConfigError(`the agent model '${name}': api_key belongs into an account; name that with account_name`);
+  // `readFields` has just read every field with its reader.
+  const read = readFields(`the agent model '${name}'`, fields, READERS, REQUIRED) as Omit<AgentModel, 'name'>;
+  return Object.freeze({ name, ...read });
+}
