@@ -9,12 +9,13 @@ import { type ExitCode, exitOf } from './exit.ts';
 import { UsageError } from './failure.ts';
 import { readSources, STDIN } from './input.ts';
 import { answerRequests } from './jsonl.ts';
-import { addLimits, limitsOf, parseJson, parsePair, repeatable } from './options.ts';
+import { addLimits, limitsOf, parseJson, parsePair, repeatable, wholeNumber } from './options.ts';
 import { renderDiagnostic, renderError, SYNTAX } from './render.ts';
 import { readSetup, type SetupFlags } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable, printableLines } from './text.ts';
 import { renderCall } from './trace.ts';
+import { sourcesOf } from './turn.ts';
 
 interface Pair {
   readonly name: string;
@@ -26,6 +27,8 @@ interface RunFlags extends SetupFlags {
   readonly arg?: readonly TaggedJson[];
   readonly global?: readonly Pair[];
   readonly event?: readonly Pair[];
+  readonly now?: number;
+  readonly ids?: string;
   readonly json?: true;
   readonly jsonl?: true;
   readonly trace?: true;
@@ -65,6 +68,8 @@ export function addRun(program: Command, execute: Execute): void {
       repeatable((text) => parsePair('--global', text)),
     )
     .option('--event <NAME=JSON>', 'then deliver this event (repeatable)', repeatable(eventPair))
+    .option('--now <UNIX>', 'the time that --event gives handlers as TS (default: now)', wholeNumber('--now', 0))
+    .option('--ids <SEED>', 'derive the ids that --event gives handlers from this text, to repeat a run exactly')
     .option('--tools <FILE>', 'tools file (YAML): mock tools that programs may call')
     .option('--policy <FILE>', 'policy file (YAML); without one, exactly the tools of --tools are allowed')
     .option('--trace', 'show every tool call with arguments, result, time and fork; with --json, add the journal')
@@ -100,7 +105,7 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
 function refuseContradictions(files: readonly string[], flags: RunFlags): void {
   if (flags.jsonl) {
     if (files.length > 0) throw new UsageError('--jsonl reads its programs from standard input and takes no FILE');
-    for (const flag of ['json', 'call', 'arg', 'global', 'event'] as const)
+    for (const flag of ['json', 'call', 'arg', 'global', 'event', 'now', 'ids'] as const)
       if (flags[flag] !== undefined)
         throw new UsageError(`--${flag} does not go with --jsonl: every request says that for itself`);
   } else if (files.length === 0) {
@@ -119,7 +124,10 @@ function perform(runtime: Runtime, sources: readonly Source[], flags: RunFlags, 
     stdout: { write: (text) => terminal.err.text(printableLines(text)) },
   });
   const live = flags.json !== true;
-  const events: EventInput[] = (flags.event ?? []).map(({ name, value }) => ({ name, source: 'cli', payload: value }));
+  const { clock, ids } = sourcesOf(flags);
+  const events: EventInput[] = (flags.event ?? []).map(({ name, value }) => {
+    return { name, source: 'cli', payload: value, id: ids.session(), ts: clock.now() * 1e6 };
+  });
   return runtime
     .interpreter({ host })
     .fork()

@@ -1,3 +1,4 @@
+import { ConfigError } from '../wire/errors.ts';
 import { checkCallback, checkList, checkObject, checkOptions, checkSignal, checkText, type KeysOf } from '../wire/options.ts';
 import type { EventInput, Source } from '../wire/protocol.ts';
 import type { PerformRequest } from './perform.ts';
@@ -19,7 +20,7 @@ const SOURCE_KEYS: KeysOf<Source> = { name: true, text: true };
 export const CALL_KEYS: KeysOf<NonNullable<PerformRequest['call']>> = { name: true, args: true };
 
 /** The keys of an event. */
-export const EVENT_KEYS: KeysOf<EventInput> = { name: true, source: true, payload: true };
+export const EVENT_KEYS: KeysOf<EventInput> = { name: true, source: true, payload: true, id: true, ts: true };
 
 /** Throws `ConfigError` (`ERR_CONFIG`) for a request of the wrong form. Values, names of globals and limits are looked at where they are used. */
 export function checkRequest(request: PerformRequest): void {
@@ -36,12 +37,19 @@ export function checkRequest(request: PerformRequest): void {
     checkOptions('an event', event, EVENT_KEYS);
     checkText('the name of an event', event.name);
     checkText('the source of an event', event.source);
+    if (event.id !== undefined) checkText('the id of an event', event.id);
+    if (event.ts !== undefined) checkTime('the ts of an event', event.ts);
   }
   checkObject('globals', globals);
   checkObject('limits', limits);
   checkSignal('signal', signal);
   checkCallback('onOut', onOut);
   checkCallback('onCall', onCall);
+}
+
+function checkTime(what: string, value: unknown): void {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+    throw new ConfigError(`${what} must be Unix nanoseconds, a number from 0`);
 }
 
 /** Throws `ConfigError` (`ERR_CONFIG`) unless these are sources; anything else would cost the worker that parses it. */

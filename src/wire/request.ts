@@ -112,9 +112,17 @@ function globals(value: unknown): Readonly<Record<string, TaggedJson>> {
 }
 
 function eventOf(place: string, value: unknown): EventInput {
-  const event = record(place, value, ['name', 'source', 'payload']);
-  const source = event['source'] === undefined ? '' : text(`${place}.source`, event['source']);
-  return { name: text(`${place}.name`, event['name']), source, payload: tagged(`${place}.payload`, event['payload'] ?? null) };
+  const event = record(place, value, ['name', 'source', 'payload', 'id', 'ts']);
+  const { id, ts } = event;
+  if (ts !== undefined && !(typeof ts === 'number' && ts >= 0))
+    throw new Refused(`'${place}.ts' must be Unix nanoseconds, a number from 0, got ${kind(ts)}`);
+  return {
+    name: text(`${place}.name`, event['name']),
+    source: event['source'] === undefined ? '' : text(`${place}.source`, event['source']),
+    payload: tagged(`${place}.payload`, event['payload'] ?? null),
+    ...(id === undefined ? {} : { id: text(`${place}.id`, id) }),
+    ...(ts === undefined ? {} : { ts }),
+  };
 }
 
 function limits(value: unknown): RunRequest['limits'] {

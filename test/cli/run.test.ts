@@ -92,6 +92,18 @@ describe('run', () => {
     expect(ended.stderr).toMatch(/^b\.ns:2:\d+: .*\(NS15\)$/m);
   });
 
+  it('--now and --ids give an event its TS and ID, the same in every run', async () => {
+    const cwd = folder({ 'a.ns': 'on event "e" as e do\n  emit e.payload[0].ID\n  emit e.payload[0].TS\nendon\n' });
+    const repeat = ['run', 'a.ns', '--event', 'e', '--event', 'e', '--now', '1760000000', '--ids', 'seed'];
+    const { stdout } = await neuroscript(repeat, { cwd });
+    const [first, time, second] = stdout.split('\n');
+    expect(first).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    expect(second).not.toBe(first);
+    expect(time).toBe('1760000000000000000');
+    expect((await neuroscript(repeat, { cwd })).stdout).toBe(stdout);
+    expect((await neuroscript(['run', 'a.ns', '--event', 'e'], { cwd })).stdout).not.toContain(first);
+  });
+
   it('a failing event handler is told on stderr, the run stays fine', async () => {
     const cwd = folder({ 'a.ns': 'on event "e" do\n  emit "before"\n  fail "broken"\nendon\n' });
     const ended = await neuroscript(['run', 'a.ns', '--event', 'e'], { cwd });

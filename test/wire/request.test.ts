@@ -18,7 +18,10 @@ describe('a request line', () => {
       call: 'main',
       args: [1, { $num: 'NaN' }],
       globals: { k: { $bytes: 'AA==' } },
-      events: [{ name: 'tick', source: 'clock', payload: { a: 1 } }, { name: 'tock' }],
+      events: [
+        { name: 'tick', source: 'clock', payload: { a: 1 } },
+        { name: 'tock', id: 'e-2', ts: 5 },
+      ],
       limits: { fuel: 5, wallMs: 10 },
     };
     const { ok, ...rest } = requestFromJson(JSON.stringify(line));
@@ -28,7 +31,7 @@ describe('a request line', () => {
         ...line,
         call: { name: 'main', args: line.args },
         args: undefined,
-        events: [line.events[0], { name: 'tock', source: '', payload: null }],
+        events: [line.events[0], { name: 'tock', source: '', payload: null, id: 'e-2', ts: 5 }],
       },
     });
   });
@@ -58,6 +61,8 @@ describe('a request line', () => {
     ['{"src":"","globals":{"a b":1}}', /'a b' in 'globals' is no variable name/],
     ['{"src":"","globals":{"a":{"$num":1}}}', /globals\.a: /],
     ['{"src":"","events":[{"source":"x"}]}', /events\[0\]\.name is missing/],
+    ['{"src":"","events":[{"name":"x","ts":-1}]}', /events\[0\]\.ts' must be Unix nanoseconds/],
+    ['{"src":"","events":[{"name":"x","id":1}]}', /events\[0\]\.id/],
     ['{"src":"","events":[{"name":"x","at":1}]}', /unknown key 'at' in events\[0\]/],
     ['{"src":"","limits":{"cpu":1}}', /unknown key 'cpu' in 'limits'; known are fuel, cpuMs/],
     ['{"src":"","limits":{"sourceBytes":1}}', /unknown key 'sourceBytes'/],
