@@ -2,7 +2,10 @@
 export { type Capsule, type CapsuleStore, capsuleTools, MemoryCapsules } from './capsule.ts';
 export { type MemoryToolsOptions, memoryTools } from './memory.ts';
 export { type PlanStep, pathRule, policyTools, type StepRule } from './policy.ts';
-export { actorScope, type ScopeOf, sessionScope } from './scope.ts';
+export { actorScope, globalScope, type ScopeOf, sessionScope } from './scope.ts';
 export { type ScratchToolsOptions, scratchTools } from './scratch.ts';
-export { MemoryVersionedStore, type StoreCaps, type Versioned, type VersionedStore, type Written } from './storage.ts';
+export type { StorageCaps } from './storage/caps.ts';
+export { MemoryStorage } from './storage/memory.ts';
+export type { Versioned, VersionedStorage, Write, Written } from './storage/port.ts';
+export { SqliteStorage, type SqliteStorageOptions } from './storage/sqlite.ts';
 export { systemTools } from './system.ts';

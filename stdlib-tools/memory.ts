@@ -1,12 +1,13 @@
 import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
 import { decode, encode } from '../src/wire/codec.ts';
 import { actorScope, type ScopeOf } from './scope.ts';
-import { MemoryVersionedStore, type VersionedStore } from './storage.ts';
+import { MemoryStorage } from './storage/memory.ts';
+import type { VersionedStorage } from './storage/port.ts';
 
 /** What {@link memoryTools} keeps values in. */
 export interface MemoryToolsOptions {
-  /** A {@link MemoryVersionedStore} when absent. */
-  readonly store?: VersionedStore;
+  /** A {@link MemoryStorage} when absent. */
+  readonly storage?: VersionedStorage;
   /** {@link actorScope} when absent. */
   readonly scope?: ScopeOf;
 }
@@ -16,7 +17,7 @@ export interface MemoryToolsOptions {
  * whoever writes says which version was read (AL1-2.10-1). They need the grants `memory:read` and `memory:write`.
  */
 export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefinition[] {
-  const store = options.store ?? new MemoryVersionedStore();
+  const storage = options.storage ?? new MemoryStorage();
   const scope = options.scope ?? actorScope;
   return [
     defineTool({
@@ -27,7 +28,7 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
       effects: 'read',
       capabilities: ['memory:read'],
       async run({ path }, runtime) {
-        const found = await store.get(scope(runtime), path);
+        const found = await storage.get(scope(runtime), path, runtime.turn.now());
         return found === null ? [null, 0] : [decode(found.value), found.version];
       },
     }),
@@ -43,7 +44,14 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
       effects: 'write',
       capabilities: ['memory:write'],
       async run({ path, version, value }, runtime) {
-        const written = await store.cas(scope(runtime), path, version, encode(value), null);
+        const written = await storage.cas({
+          scope: scope(runtime),
+          key: path,
+          expected: version,
+          value: encode(value),
+          ttlMs: null,
+          at: runtime.turn.now(),
+        });
         return [written.ok, written.version];
       },
     }),

@@ -7,6 +7,9 @@ export type ScopeOf = (runtime: Pick<ToolRuntime, 'actor' | 'turn'>) => string;
 /** The actor on whose behalf the script runs; without one, the session. */
 export const actorScope: ScopeOf = ({ actor, turn }) => (actor === null ? sessionScope({ actor, turn }) : `actor:${actor.id}`);
 
+/** One memory for all who use the storage. */
+export const globalScope: ScopeOf = () => 'global';
+
 /** The session: what is kept ends with it. Throws {@link ToolError} 19 outside of any session. */
 export const sessionScope: ScopeOf = ({ turn }) => {
   if (turn.sessionId !== null) return `session:${turn.sessionId}`;

@@ -3,12 +3,13 @@ import { decode, encode } from '../src/wire/codec.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 import { ConfigError } from '../src/wire/errors.ts';
 import { type ScopeOf, sessionScope } from './scope.ts';
-import { MemoryVersionedStore, type VersionedStore } from './storage.ts';
+import { MemoryStorage } from './storage/memory.ts';
+import type { VersionedStorage } from './storage/port.ts';
 
 /** What {@link scratchTools} keeps values in, and for how long. */
 export interface ScratchToolsOptions {
-  /** A {@link MemoryVersionedStore} when absent; its clock decides what has expired. */
-  readonly store?: VersionedStore;
+  /** A {@link MemoryStorage} when absent. The clock of the turn decides what has expired. */
+  readonly storage?: VersionedStorage;
   /** {@link sessionScope} when absent. */
   readonly scope?: ScopeOf;
   /** Longest time to live, seconds; one hour when absent. */
@@ -23,7 +24,7 @@ const DEFAULT_TTL_SECONDS = 300;
  * session, so that they need not go through OUTPUT (AL1-2.11-1). They expire. Throws {@link ConfigError} (`ERR_CONFIG`).
  */
 export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDefinition[] {
-  const store = options.store ?? new MemoryVersionedStore();
+  const storage = options.storage ?? new MemoryStorage();
   const scope = options.scope ?? sessionScope;
   const most = options.maxTtlSeconds ?? MAX_TTL_SECONDS;
   if (!Number.isSafeInteger(most) || most < 1)
@@ -37,7 +38,7 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
       effects: 'read',
       capabilities: ['scratch:read'],
       async run({ key }, runtime) {
-        const found = await store.get(scope(runtime), key);
+        const found = await storage.get(scope(runtime), key, runtime.turn.now());
         return found === null ? [null, 0] : [decode(found.value), found.version];
       },
     }),
@@ -56,7 +57,14 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
       async run({ key, version, value, ttlSeconds }, runtime) {
         if (!(ttlSeconds > 0 && ttlSeconds <= most))
           throw new ToolError(NS_CODES.ArgMismatch, `ttlSeconds must be above 0 and at most ${most}, got ${ttlSeconds}`);
-        const written = await store.cas(scope(runtime), key, version, encode(value), ttlSeconds * 1000);
+        const written = await storage.cas({
+          scope: scope(runtime),
+          key,
+          expected: version,
+          value: encode(value),
+          ttlMs: ttlSeconds * 1000,
+          at: runtime.turn.now(),
+        });
         return [written.ok, written.version];
       },
     }),

@@ -14,14 +14,23 @@ export async function emitted(
     sessions = ['s'],
     actor,
     policy = ALL,
-  }: { readonly sessions?: readonly (string | null)[]; readonly actor?: string; readonly policy?: PolicyOptions } = {},
+    clock,
+  }: {
+    readonly sessions?: readonly (string | null)[];
+    readonly actor?: string;
+    readonly policy?: PolicyOptions;
+    readonly clock?: () => number;
+  } = {},
 ): Promise<readonly RunResult[]> {
   await using runtime = await createRuntime({ tools, policy: new Policy(policy), concurrency: 1 });
   const root = runtime.interpreter({ host: { logger: SILENT_LOGGER }, ...(actor === undefined ? {} : { actor: { id: actor } }) });
   const source = ['command', ...expressions.map((each) => `  emit ${each}`), 'endcommand'].join('\n');
   const results: RunResult[] = [];
   for (const sessionId of sessions) {
-    using turn = runtime.turn(sessionId === null ? {} : { sessionId, turnIndex: 1 });
+    using turn = runtime.turn({
+      ...(sessionId === null ? {} : { sessionId, turnIndex: 1 }),
+      ...(clock === undefined ? {} : { clock }),
+    });
     results.push(await root.fork({ turn }).execute(source));
   }
   return results;

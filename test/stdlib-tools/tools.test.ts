@@ -3,7 +3,6 @@ import { defineTool, Policy } from '../../src/tools/index.ts';
 import {
   capsuleTools,
   MemoryCapsules,
-  MemoryVersionedStore,
   memoryTools,
   pathRule,
   policyTools,
@@ -102,13 +101,6 @@ describe('tool.memory', () => {
     ]);
   });
 
-  it('AL1-6-3: of many writers with the same version exactly one succeeds', async () => {
-    const store = new MemoryVersionedStore();
-    const written = await Promise.all(Array.from({ length: 50 }, (_, value) => store.cas('s', 'k', 0, value, null)));
-    expect(written.filter(({ ok }) => ok)).toEqual([{ ok: true, version: 1 }]);
-    expect(written.filter(({ ok }) => !ok)).toEqual(Array.from({ length: 49 }, () => ({ ok: false, version: 1 })));
-  });
-
   it('AL1-6-3: actors have a memory each, over their sessions; without an actor every session has its own', async () => {
     const tools = memoryTools();
     const write = ['tool.memory.CAS("/a", 0, "x")'];
@@ -135,21 +127,6 @@ describe('tool.memory', () => {
     const [read] = await emitted(memoryTools(), ['tool.memory.Get("/a")'], { policy });
     const [write] = await emitted(memoryTools(), ['tool.memory.CAS("/a", 0, 1)'], { policy });
     expect([read?.error, write?.error?.code]).toEqual([null, 'NS1003']);
-  });
-
-  it('what does not fit is code 37, and nothing is written', async () => {
-    const store = new MemoryVersionedStore({ entryBytes: 20, entries: 2, scopes: 2 });
-    const full = { code: 'NS37', nsCode: 37 };
-    await expect(store.cas('a', 'k', 0, 'x'.repeat(18), null)).rejects.toMatchObject(full);
-    expect(await store.get('a', 'k')).toBeNull();
-    expect(await store.cas('a', 'k', 0, 'x'.repeat(17), null)).toEqual({ ok: true, version: 1 });
-    await store.cas('a', 'l', 0, 1, null);
-    await expect(store.cas('a', 'm', 0, 1, null)).rejects.toMatchObject(full);
-    expect(await store.cas('a', 'l', 1, 2, null)).toEqual({ ok: true, version: 2 });
-    await store.cas('b', 'k', 0, 1, null);
-    await expect(store.cas('c', 'k', 0, 1, null)).rejects.toMatchObject(full);
-    for (const caps of [{ entryBytes: 0 }, { entries: -1 }, { scopes: 0.5 }])
-      expect(() => new MemoryVersionedStore(caps)).toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }));
   });
 });
 
@@ -229,17 +206,17 @@ describe('tool.scratch', () => {
 
   it('AL1-2.11-1: it expires with its time to live, and a version from before never matches again', async () => {
     let now = 1000;
-    const store = new MemoryVersionedStore({ now: () => now });
-    const tools = scratchTools({ store });
-    expect(await values(tools, 'tool.scratch.PutCAS("k", 0, "v", 2)')).toEqual([[true, 1]]);
+    const tools = scratchTools();
+    const at = async (...work: string[]) => (await emitted(tools, work, { clock: () => now }))[0]?.values;
+    expect(await at('tool.scratch.PutCAS("k", 0, "v", 2)')).toEqual([[true, 1]]);
     now += 1999;
-    expect(await values(tools, 'tool.scratch.Get("k")')).toEqual([['v', 1]]);
+    expect(await at('tool.scratch.Get("k")')).toEqual([['v', 1]]);
     now += 1;
-    expect(await values(tools, 'tool.scratch.Get("k")', 'tool.scratch.PutCAS("k", 1, "w", 2)')).toEqual([
+    expect(await at('tool.scratch.Get("k")', 'tool.scratch.PutCAS("k", 1, "w", 2)')).toEqual([
       [null, 0],
       [false, 0],
     ]);
-    expect(await values(tools, 'tool.scratch.PutCAS("k", 0, "w", 2)', 'tool.scratch.PutCAS("k", 1, "x", 2)')).toEqual([
+    expect(await at('tool.scratch.PutCAS("k", 0, "w", 2)', 'tool.scratch.PutCAS("k", 1, "x", 2)')).toEqual([
       [true, 2],
       [false, 2],
     ]);
@@ -247,26 +224,18 @@ describe('tool.scratch', () => {
 
   it('AL1-6-5: a time to live above the cap, below zero or none at all is refused; without one the default holds', async () => {
     let now = 0;
-    const tools = scratchTools({ store: new MemoryVersionedStore({ now: () => now }), maxTtlSeconds: 10 });
+    const tools = scratchTools({ maxTtlSeconds: 10 });
+    const at = async (...work: string[]) => (await emitted(tools, work, { clock: () => now }))[0]?.values;
     for (const ttl of ['11', '0', '-1']) expect(await values(tools, `tool.scratch.PutCAS("k", 0, "v", ${ttl})`)).toEqual(['NS4']);
-    expect(await values(tools, 'tool.scratch.PutCAS("k", 0, "v", 10)', 'tool.scratch.PutCAS("d", 0, "v")')).toEqual([
+    expect(await at('tool.scratch.PutCAS("k", 0, "v", 10)', 'tool.scratch.PutCAS("d", 0, "v")')).toEqual([
       [true, 1],
       [true, 1],
     ]);
     now = 10_000;
-    expect(await values(tools, 'tool.scratch.Get("k")', 'tool.scratch.Get("d")')).toEqual([
+    expect(await at('tool.scratch.Get("k")', 'tool.scratch.Get("d")')).toEqual([
       [null, 0],
       [null, 0],
     ]);
     expect(() => scratchTools({ maxTtlSeconds: 0 })).toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }));
-  });
-
-  it('what has expired makes room, also in scopes that nobody uses any more', async () => {
-    let now = 0;
-    const store = new MemoryVersionedStore({ now: () => now, entries: 1, scopes: 1 });
-    await store.cas('a', 'k', 0, 1, 10);
-    now = 10;
-    expect(await store.cas('b', 'k', 0, 1, 10)).toEqual({ ok: true, version: 2 });
-    expect(await store.cas('b', 'l', 0, 1, 10).catch((error: unknown) => error)).toMatchObject({ nsCode: 37 });
   });
 });

@@ -6,14 +6,7 @@ import type { V1LoopResult } from '../../../src/loop/v1/result.ts';
 import { scriptV1Agent } from '../../../src/loop/v1/script.ts';
 import { createRuntime } from '../../../src/runtime/index.ts';
 import { loadMockTools, Policy, type ToolDefinition } from '../../../src/tools/index.ts';
-import {
-  MemoryVersionedStore,
-  memoryTools,
-  pathRule,
-  policyTools,
-  systemTools,
-  type Versioned,
-} from '../../../stdlib-tools/index.ts';
+import { MemoryStorage, memoryTools, pathRule, policyTools, systemTools, type Versioned } from '../../../stdlib-tools/index.ts';
 
 const file = (name: string): string => readFileSync(new URL(`../../../examples/${name}`, import.meta.url), 'utf8');
 const PATH = '/ingest/queue/x';
@@ -44,15 +37,15 @@ async function playReal({
   readonly paths?: readonly string[];
   readonly rivals?: number;
 } = {}) {
-  const store = new RivalStore(rivals);
-  await store.cas(SCOPE, PATH, 0, 'free', null);
+  const storage = new RivalStorage(rivals);
+  await storage.cas({ scope: SCOPE, key: PATH, expected: 0, value: 'free', ttlMs: null, at: 0 });
   const policy = new Policy({ allow: ['tool.*'], grants });
-  const tools = [...systemTools({ policy }), ...memoryTools({ store }), ...policyTools(pathRule(paths))];
-  return { result: await play(tools, policy), store };
+  const tools = [...systemTools({ policy }), ...memoryTools({ storage }), ...policyTools(pathRule(paths))];
+  return { result: await play(tools, policy), storage };
 }
 
-/** A store in which somebody else writes right after a read. */
-class RivalStore extends MemoryVersionedStore {
+/** A storage in which somebody else writes right after a read. */
+class RivalStorage extends MemoryStorage {
   #rivals: number;
 
   constructor(rivals: number) {
@@ -60,11 +53,11 @@ class RivalStore extends MemoryVersionedStore {
     this.#rivals = rivals;
   }
 
-  override async get(scope: string, key: string): Promise<Versioned | null> {
-    const found = await super.get(scope, key);
+  override async get(scope: string, key: string, at: number): Promise<Versioned | null> {
+    const found = await super.get(scope, key, at);
     if (this.#rivals > 0 && found !== null) {
       this.#rivals -= 1;
-      await this.cas(scope, key, found.version, 'rival', null);
+      await this.cas({ scope, key, expected: found.version, value: 'rival', ttlMs: null, at });
     }
     return found;
   }
@@ -82,7 +75,7 @@ const APPLY = ['tool.policy.allow', 'tool.memory.get', 'tool.memory.cas'];
 
 describe('Plan → Apply in the v1 profile', () => {
   it('AL1-4-1: plans on turn 1 without a write, applies on turn 2 with exactly one', async () => {
-    const { result, store } = await playReal();
+    const { result, storage } = await playReal();
     expect(result).toMatchObject({
       decision: 'DONE',
       cause: 'done',
@@ -91,43 +84,43 @@ describe('Plan → Apply in the v1 profile', () => {
     expect(story(result)).toEqual([PLAN, ['done', ...APPLY]]);
     expect(result.turns[0]?.control).toMatchObject({ notes: 'plan ready', planDigest: 'sha256:abc123', lints: [] });
     expect(result.turns[1]?.prompt).toContain('\nPLAN [{"op": "set", "path": "/ingest/queue/x", "value": "taken"}]\nNext: ');
-    expect(await store.get(SCOPE, PATH)).toMatchObject({ value: 'taken', version: 2 });
+    expect(await storage.get(SCOPE, PATH, 0)).toMatchObject({ value: 'taken', version: 2 });
     expect(story(await playMocks('plan-apply/tools.yaml'))).toEqual(story(result));
   });
 
   it('AL1-4-2: without the capability it is done on turn 1, with nothing written', async () => {
-    const { result, store } = await playReal({ grants: ['memory:read'] });
+    const { result, storage } = await playReal({ grants: ['memory:read'] });
     expect(result).toMatchObject({ cause: 'done', output: '{"loop":"done","notes":"missing memory:write"}' });
     expect(story(result)).toEqual([['done', 'tool.system.caps']]);
-    expect(await store.get(SCOPE, PATH)).toMatchObject({ value: 'free', version: 1 });
+    expect(await storage.get(SCOPE, PATH, 0)).toMatchObject({ value: 'free', version: 1 });
     expect(story(await playMocks('plan-apply/tools-no-capability.yaml'))).toEqual(story(result));
   });
 
   it('AL1-4-3: a plan that the policy refuses is done on turn 2, with nothing written', async () => {
-    const { result, store } = await playReal({ paths: ['/other'] });
+    const { result, storage } = await playReal({ paths: ['/other'] });
     expect(result).toMatchObject({ cause: 'done', turns: { length: 2 } });
     expect(result.output).toBe(
       '{"loop":"done","notes":"policy blocked"}\nThe policy refused the plan: step 1: /ingest/queue/x may not be written',
     );
     expect(story(result)).toEqual([PLAN, ['done', 'tool.policy.allow']]);
-    expect(await store.get(SCOPE, PATH)).toMatchObject({ value: 'free', version: 1 });
+    expect(await storage.get(SCOPE, PATH, 0)).toMatchObject({ value: 'free', version: 1 });
     expect(story(await playMocks('plan-apply/tools-refused.yaml'))).toEqual(story(result));
   });
 
   it('AL1-4-4: a version conflict asks to continue, and the next turn succeeds', async () => {
-    const { result, store } = await playReal({ rivals: 1 });
+    const { result, storage } = await playReal({ rivals: 1 });
     expect(story(result)).toEqual([PLAN, ['continue', ...APPLY], ['done', 'tool.memory.get', 'tool.memory.cas']]);
     expect(result.output).toContain('on the second try');
-    expect(await store.get(SCOPE, PATH)).toMatchObject({ value: 'taken', version: 3 });
+    expect(await storage.get(SCOPE, PATH, 0)).toMatchObject({ value: 'taken', version: 3 });
     expect(story(await playMocks('plan-apply/tools-conflict.yaml'))).toEqual(story(result));
   });
 
   it('AL1-4-4: a conflict again asks for the same control, and the progress guard stops the loop', async () => {
-    const { result, store } = await playReal({ rivals: 9 });
+    const { result, storage } = await playReal({ rivals: 9 });
     expect(result).toMatchObject({ decision: 'HALT', cause: 'host', reason: 'no-progress', turns: { length: 3 } });
     expect(story(result)).toEqual([PLAN, ['continue', ...APPLY], ['continue', 'tool.memory.get', 'tool.memory.cas']]);
     expect(result.output).toBe('{"notes":"CAS failed; retry once","loop":"continue"}\n[[loop:halt:reason=no-progress]]');
-    expect(await store.get(SCOPE, PATH)).toMatchObject({ value: 'rival' });
+    expect(await storage.get(SCOPE, PATH, 0)).toMatchObject({ value: 'rival' });
     expect(story(await playMocks('plan-apply-v1/tools-contested.yaml'))).toEqual(story(result));
   });
 });

@@ -1,0 +1,82 @@
+import { ToolError } from '../../src/tools/index.ts';
+import { NS_CODES } from '../../src/wire/codes.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
+import { checkOptions, type KeysOf } from '../../src/wire/options.ts';
+import type { Write } from './port.ts';
+
+/** How much a storage keeps; every number is a whole one from 1. */
+export interface StorageCaps {
+  /** Most UTF-8 bytes of a key; 512 when absent. */
+  readonly keyBytes?: number;
+  /** Most UTF-8 bytes of one key and its value as JSON; 64 KiB when absent. */
+  readonly entryBytes?: number;
+  /** Most entries in one scope; 1000 when absent. */
+  readonly entries?: number;
+  /** Most bytes of all entries in one scope; 8 MiB when absent. */
+  readonly scopeBytes?: number;
+  /** Most scopes; 10 000 when absent. */
+  readonly scopes?: number;
+  /** Most bytes of all entries; 256 MiB when absent. */
+  readonly totalBytes?: number;
+}
+
+/** What is taken up already. */
+export interface Taken {
+  /** Bytes of the entry that would be replaced, or null when there is none. */
+  readonly replaced: number | null;
+  readonly entries: number;
+  readonly scopeBytes: number;
+  readonly scopes: number;
+  readonly totalBytes: number;
+}
+
+const DEFAULTS: Required<StorageCaps> = {
+  keyBytes: 512,
+  entryBytes: 65_536,
+  entries: 1000,
+  scopeBytes: 8 * 1024 * 1024,
+  scopes: 10_000,
+  totalBytes: 256 * 1024 * 1024,
+};
+
+const KEYS: KeysOf<StorageCaps> = {
+  keyBytes: true,
+  entryBytes: true,
+  entries: true,
+  scopeBytes: true,
+  scopes: true,
+  totalBytes: true,
+};
+
+/** Fills in what is absent. Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown cap or one that is no whole number from 1. */
+export function checkCaps(caps: StorageCaps): Required<StorageCaps> {
+  checkOptions('the caps of a storage', caps, KEYS);
+  const whole = { ...DEFAULTS, ...caps };
+  for (const [name, value] of Object.entries(whole))
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new ConfigError(`${name} of a storage must be a whole number from 1, got ${String(value)}`);
+  return whole;
+}
+
+/** Bytes that an entry takes. Throws {@link ToolError} 37 for a key or an entry that is too large by itself. */
+export function entryBytes({ key, value }: Pick<Write, 'key' | 'value'>, caps: Required<StorageCaps>): number {
+  const keyBytes = Buffer.byteLength(key);
+  if (keyBytes > caps.keyBytes) throw full(`a key may have ${caps.keyBytes} bytes, and this one has ${keyBytes}`);
+  const bytes = keyBytes + Buffer.byteLength(JSON.stringify(value));
+  if (bytes > caps.entryBytes) throw full(`an entry may have ${caps.entryBytes} bytes, and this one has ${bytes}`);
+  return bytes;
+}
+
+/** What would be exceeded by an entry of so many bytes, or null when it fits. */
+export function excess(bytes: number, taken: Taken, caps: Required<StorageCaps>): string | null {
+  const added = bytes - (taken.replaced ?? 0);
+  if (taken.replaced === null && taken.entries >= caps.entries) return `${caps.entries} entries are kept at most`;
+  if (added > 0 && taken.scopeBytes + added > caps.scopeBytes) return `${caps.scopeBytes} bytes are kept at most`;
+  if (taken.entries === 0 && taken.scopes >= caps.scopes) return 'the storage is full';
+  return added > 0 && taken.totalBytes + added > caps.totalBytes ? 'the storage is full' : null;
+}
+
+/** The refusal of a write that does not fit. */
+export function full(problem: string): ToolError {
+  return new ToolError(NS_CODES.ResourceExhaustion, `nothing was written: ${problem}`);
+}

@@ -1,0 +1,84 @@
+import { checkCaps, entryBytes, excess, full, type StorageCaps, type Taken } from './caps.ts';
+import type { Versioned, VersionedStorage, Write, Written } from './port.ts';
+
+interface Entry extends Versioned {
+  readonly bytes: number;
+  readonly expires: number;
+}
+
+/** Keeps values as long as the process lives. What has expired is dropped when its scope is next written, or when room is needed. */
+export class MemoryStorage implements VersionedStorage {
+  readonly #scopes = new Map<string, Map<string, Entry>>();
+  readonly #bytes = new Map<string, number>();
+  readonly #caps: Required<StorageCaps>;
+  #total = 0;
+  /** Versions of new entries start above every version that was ever dropped. */
+  #floor = 0;
+
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for a cap that is no whole number from 1. */
+  constructor(caps: StorageCaps = {}) {
+    this.#caps = checkCaps(caps);
+  }
+
+  async get(scope: string, key: string, at: number): Promise<Versioned | null> {
+    const entry = this.#scopes.get(scope)?.get(key);
+    return entry === undefined || entry.expires <= at ? null : { value: entry.value, version: entry.version };
+  }
+
+  async cas(write: Write): Promise<Written> {
+    const { scope, key, expected, value, ttlMs, at } = write;
+    this.#sweep(scope, at);
+    const before = this.#scopes.get(scope)?.get(key);
+    if ((before?.version ?? 0) !== expected) return { ok: false, version: before?.version ?? 0 };
+    const bytes = entryBytes(write, this.#caps);
+    this.#fit(scope, bytes, before, at);
+    const version = (before?.version ?? this.#floor) + 1;
+    const entries = this.#scopes.get(scope) ?? new Map<string, Entry>();
+    this.#scopes.set(scope, entries);
+    entries.set(key, { value, version, bytes, expires: ttlMs === null ? Number.POSITIVE_INFINITY : at + ttlMs });
+    this.#count(scope, bytes - (before?.bytes ?? 0));
+    return { ok: true, version };
+  }
+
+  async forget(scope: string): Promise<void> {
+    this.#drop(scope, () => true);
+  }
+
+  #fit(scope: string, bytes: number, before: Entry | undefined, at: number): void {
+    const taken = (): Taken => ({
+      replaced: before?.bytes ?? null,
+      entries: this.#scopes.get(scope)?.size ?? 0,
+      scopeBytes: this.#bytes.get(scope) ?? 0,
+      scopes: this.#scopes.size,
+      totalBytes: this.#total,
+    });
+    if (excess(bytes, taken(), this.#caps) === null) return;
+    // Room may be taken by scopes in which everything has expired.
+    for (const each of [...this.#scopes.keys()]) this.#sweep(each, at);
+    const problem = excess(bytes, taken(), this.#caps);
+    if (problem !== null) throw full(problem);
+  }
+
+  #sweep(scope: string, at: number): void {
+    this.#drop(scope, ({ expires }) => expires <= at);
+  }
+
+  #drop(scope: string, gone: (entry: Entry) => boolean): void {
+    const entries = this.#scopes.get(scope);
+    if (entries === undefined) return;
+    for (const [key, entry] of entries) {
+      if (!gone(entry)) continue;
+      entries.delete(key);
+      this.#count(scope, -entry.bytes);
+      this.#floor = Math.max(this.#floor, entry.version);
+    }
+    if (entries.size > 0) return;
+    this.#scopes.delete(scope);
+    this.#bytes.delete(scope);
+  }
+
+  #count(scope: string, bytes: number): void {
+    this.#bytes.set(scope, (this.#bytes.get(scope) ?? 0) + bytes);
+    this.#total += bytes;
+  }
+}
