@@ -1,9 +1,9 @@
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
+import type { Question } from '../wire/journal.ts';
 import type { HostFrame, TaggedJson, WorkerFrame } from '../wire/protocol.ts';
 import type { CallIo, FinalReply } from './handlers.ts';
 
 type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
-type Question = Extract<HostFrame, { t: 'var.get' | 'var.set' }>;
 
 const OVER = 'the call is over: its variables cannot be reached any more';
 
@@ -18,6 +18,7 @@ export class OpenCall implements CallIo {
   #abort: AbortController | null = null;
   #aborted: ErrorInfo | null = null;
   readonly #waiting: { readonly ask: Question; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
+  readonly #asked: Question[] = [];
   #reply: FinalReply | null = null;
   #over = false;
 
@@ -31,6 +32,14 @@ export class OpenCall implements CallIo {
     this.#abort ??= new AbortController();
     if (this.#aborted !== null) this.#abort.abort(this.#aborted);
     return this.#abort.signal;
+  }
+
+  get asked(): readonly Question[] {
+    return this.#asked;
+  }
+
+  async repeat(question: Question): Promise<void> {
+    await this.#question(question);
   }
 
   async getVar(name: string): Promise<{ found: boolean; value: TaggedJson }> {
@@ -74,7 +83,7 @@ export class OpenCall implements CallIo {
     if (open === undefined) return false;
     open.answer.resolve(frame);
     const next = this.#waiting[0];
-    if (next !== undefined) this.#send(next.ask);
+    if (next !== undefined) this.#put(next.ask);
     else if (this.#reply !== null) this.#close();
     return true;
   }
@@ -88,8 +97,13 @@ export class OpenCall implements CallIo {
     if (this.#over || this.#reply !== null) throw new RuntimeClosedError(OVER);
     const answer = Promise.withResolvers<VarFrame>();
     this.#waiting.push({ ask, answer });
-    if (this.#waiting.length === 1) this.#send(ask);
+    if (this.#waiting.length === 1) this.#put(ask);
     return answer.promise;
+  }
+
+  #put(question: Question): void {
+    this.#asked.push(question);
+    this.#send(question);
   }
 
   #close(): void {

@@ -1,3 +1,4 @@
+import type { Question } from '../wire/journal.ts';
 import type { Diagnostic, GuestCall, GuestReply, GuestResult, OutFrame, TaggedJson, Usage } from '../wire/protocol.ts';
 
 /** What closes a call. */
@@ -24,6 +25,10 @@ export interface RunHandlers {
 export interface CallIo {
   /** Aborted when the call is over before its answer: wall or tool time, cancellation, death of the worker. The reason is an `ErrorInfo`. */
   readonly signal: AbortSignal;
+  /** The questions that were put to the fork so far, in order: its answers cost it fuel. */
+  readonly asked: readonly Question[];
+  /** Puts a question as it was put before, when a recorded run is executed again. */
+  repeat(question: Question): Promise<void>;
   /** Reads a variable of the fork that made the call. */
   getVar(name: string): Promise<{ readonly found: boolean; readonly value: TaggedJson }>;
   /** Sets one; resolves to the reason when the fork refuses, else to null. */

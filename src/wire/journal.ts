@@ -1,42 +1,32 @@
 import type { ErrorInfo } from './errors.ts';
-import type { CallSite, TaggedJson } from './protocol.ts';
+import type { CallSite, GuestReply, TaggedJson } from './protocol.ts';
+
+/** What all recorded calls have in common. */
+interface Recorded {
+  /** Counts from 1 within a run. */
+  readonly seq: number;
+  readonly at: CallSite;
+  /** What the host asked the calling fork while the call was open, in order; absent when it asked nothing. */
+  readonly asked?: readonly Question[];
+  readonly outcome: JournalOutcome;
+  /** Elapsed milliseconds on the host. Not replayed, for the reader only. */
+  readonly ms: number;
+}
 
 /**
  * Everything that entered a run from outside, in the order it entered: with the run's input it is all that is needed to
- * execute the run again and get the same bytes. Public JSON; `seq` counts from 1 within a run.
+ * execute the run again and get the same bytes. Public JSON.
  */
 export type JournalEntry =
-  | {
-      readonly kind: 'tool';
-      readonly seq: number;
-      readonly name: string;
-      readonly args: readonly TaggedJson[];
-      readonly at: CallSite;
-      readonly outcome: JournalOutcome;
-      /** Elapsed milliseconds on the host. Not replayed, for the reader only. */
-      readonly ms: number;
-    }
-  | {
-      readonly kind: 'prompt';
-      readonly seq: number;
-      readonly text: string;
-      readonly at: CallSite;
-      readonly outcome: JournalOutcome;
-      readonly ms: number;
-    }
-  | {
-      readonly kind: 'ask';
-      readonly seq: number;
-      readonly model: string;
-      readonly prompt: TaggedJson;
-      readonly options: TaggedJson;
-      readonly at: CallSite;
-      readonly outcome: JournalOutcome;
-      readonly ms: number;
-    };
+  | (Recorded & { readonly kind: 'tool'; readonly name: string; readonly args: readonly TaggedJson[] })
+  | (Recorded & { readonly kind: 'prompt'; readonly text: string })
+  | (Recorded & { readonly kind: 'ask'; readonly model: string; readonly prompt: TaggedJson; readonly options: TaggedJson });
+
+/** A question about the calling fork, as it was sent: it costs the program fuel, and may change its variables. */
+export type Question = Exclude<GuestReply, { readonly t: 'ok' | 'error' | 'halt' }>;
 
 /** How a recorded call ended: a value, a failure the script could catch, or a halt. */
 export type JournalOutcome =
   | { readonly ok: true; readonly value: TaggedJson }
-  | { readonly ok: false; readonly code: number; readonly message: string }
+  | { readonly ok: false; readonly code: number; readonly message: string; readonly hint?: string }
   | { readonly ok: false; readonly halted: ErrorInfo };

@@ -119,6 +119,8 @@ function fakeGuest(input: RunInput, handlers: RunHandlers, signal: AbortSignal):
       const at = { fork: `${input.forkId}.1`, source: 'src', line: 1, column: 1 };
       const io = {
         signal,
+        asked: [],
+        repeat: async () => {},
         getVar: async (key: string) => ({ found: variables.has(key), value: variables.get(key) ?? null }),
         setVar: async (key: string, value: TaggedJson) => {
           variables.set(key, value);

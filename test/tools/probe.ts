@@ -54,6 +54,8 @@ export function variables(
   return {
     abort,
     signal: abort.signal,
+    asked: [],
+    repeat: async () => {},
     getVar: async (name) => ({ found: values.has(name), value: encode(values.get(name)) }),
     setVar: async (name, value) => {
       if (refuse.includes(name)) return `'${name}' is a global`;
