@@ -1,5 +1,6 @@
 /** The standard tools, a file a group: each is made with the storage or the rule that it stands on. */
 export { type Capsule, type CapsuleStore, capsuleTools, MemoryCapsules } from './capsule.ts';
+export { type CryptoToolsOptions, cryptoTools } from './crypto.ts';
 export { type MemoryToolsOptions, memoryTools } from './memory.ts';
 export { type PlanStep, pathRule, policyTools, type StepRule } from './policy.ts';
 export { actorScope, globalScope, type ScopeOf, sessionScope } from './scope.ts';
@@ -9,3 +10,4 @@ export { MemoryStorage } from './storage/memory.ts';
 export type { Versioned, VersionedStorage, Write, Written } from './storage/port.ts';
 export { SqliteStorage, type SqliteStorageOptions } from './storage/sqlite.ts';
 export { systemTools } from './system.ts';
+export { type TimeToolsOptions, timeTools } from './time.ts';

@@ -1,10 +1,11 @@
 import { SILENT_LOGGER } from '../../src/context/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
+import type { LimitOptions } from '../../src/sandbox/index.ts';
 import { Policy, type PolicyOptions, type ToolDefinition } from '../../src/tools/index.ts';
 import type { RunResult } from '../../src/wire/result.ts';
 
 /** Everything is allowed, and everything granted. */
-export const ALL: PolicyOptions = { allow: ['*'], grants: ['*:*'] };
+export const ALL: PolicyOptions = { allow: ['*'], grants: ['*:*:*'] };
 
 /** A program of one command block that emits the value of each expression, and the runs of it in the given sessions. */
 export async function emitted(
@@ -15,11 +16,13 @@ export async function emitted(
     actor,
     policy = ALL,
     clock,
+    limits,
   }: {
     readonly sessions?: readonly (string | null)[];
     readonly actor?: string;
     readonly policy?: PolicyOptions;
     readonly clock?: () => number;
+    readonly limits?: LimitOptions;
   } = {},
 ): Promise<readonly RunResult[]> {
   await using runtime = await createRuntime({ tools, policy: new Policy(policy), concurrency: 1 });
@@ -31,7 +34,7 @@ export async function emitted(
       ...(sessionId === null ? {} : { sessionId, turnIndex: 1 }),
       ...(clock === undefined ? {} : { clock }),
     });
-    results.push(await root.fork({ turn }).execute(source));
+    results.push(await root.fork({ turn }).execute(source, limits === undefined ? {} : { limits }));
   }
   return results;
 }

@@ -1,0 +1,100 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { ToolError } from '../src/tools/index.ts';
+import { isValueMap } from '../src/wire/codec.ts';
+import { NS_CODES } from '../src/wire/codes.ts';
+import type { Value, ValueMap } from '../src/wire/values.ts';
+
+/** Algorithms of tokens with a shared secret; `none` is not among them, and what a token says of itself changes nothing. */
+export const JWT_ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;
+/** One of {@link JWT_ALGORITHMS}. */
+export type JwtAlgorithm = (typeof JWT_ALGORITHMS)[number];
+
+/** Whether it is one of {@link JWT_ALGORITHMS}. */
+export function isJwtAlgorithm(name: unknown): name is JwtAlgorithm {
+  return JWT_ALGORITHMS.some((each) => each === name);
+}
+
+const HASH: Readonly<Record<JwtAlgorithm, string>> = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' };
+
+/** A compact token (RFC 7519). Throws {@link ToolError} 41 for claims that JSON cannot say. */
+export function signJwt(claims: ValueMap, secret: string, algorithm: JwtAlgorithm): string {
+  const signed = `${segment({ alg: algorithm, typ: 'JWT' })}.${segment(plain(claims))}`;
+  return `${signed}.${mac(algorithm, secret, signed).toString('base64url')}`;
+}
+
+/**
+ * The claims of a token whose signature fits and which is valid at `now`, Unix seconds: `exp` later, `nbf` not later. Throws
+ * {@link ToolError} 41 that says what is wrong.
+ */
+export function verifyJwt(token: string, secret: string, now: number): ValueMap {
+  const { header, claims, signed, signature } = parts(token);
+  const algorithm = header['alg'];
+  if (!isJwtAlgorithm(algorithm)) throw invalid(`its algorithm is not one of ${JWT_ALGORITHMS.join(', ')}`);
+  const expected = mac(algorithm, secret, signed);
+  const given = Buffer.from(signature, 'base64url');
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw invalid('the signature does not fit');
+  const { exp, nbf } = { exp: claims['exp'] ?? null, nbf: claims['nbf'] ?? null };
+  if (exp !== null && !(typeof exp === 'number' && now < exp)) throw invalid('it has expired');
+  if (nbf !== null && !(typeof nbf === 'number' && nbf <= now)) throw invalid('it is not valid yet');
+  return claims;
+}
+
+/** The claims of a token, whoever signed it. Throws {@link ToolError} 41 for what is no token. */
+export function decodeJwt(token: string): ValueMap {
+  return parts(token).claims;
+}
+
+interface Parts {
+  readonly header: ValueMap;
+  readonly claims: ValueMap;
+  readonly signed: string;
+  readonly signature: string;
+}
+
+function parts(token: string): Parts {
+  const [header = '', payload = '', signature = '', ...more] = token.trim().split('.');
+  if (more.length > 0 || header === '' || payload === '') throw invalid('it does not have three parts between dots');
+  return { header: read(header), claims: read(payload), signed: `${header}.${payload}`, signature };
+}
+
+function read(text: string): ValueMap {
+  if (!/^[A-Za-z0-9_-]+$/.test(text)) throw invalid('a part is not base64url');
+  let value: Value;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64url')), withoutPrototype);
+  } catch {
+    throw invalid('a part is not JSON');
+  }
+  if (isValueMap(value)) return value;
+  throw invalid('a part is not a JSON object');
+}
+
+/** Maps of scripts have no prototype, so that the key `__proto__` is a key like any other. */
+function withoutPrototype(_key: string, value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.assign(Object.create(null), value) : value;
+}
+
+function segment(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+/** Claims as plain JSON. What JSON cannot say (times, bytes, NaN) has no form that other readers of the token would know. */
+function plain(value: Value): unknown {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (isList(value)) return value.map(plain);
+  if (isValueMap(value)) return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
+  throw new ToolError(NS_CODES.InvalidValue, 'claims must be texts, finite numbers, booleans, nil, lists and maps');
+}
+
+function isList(value: Value): value is readonly Value[] {
+  return Array.isArray(value);
+}
+
+function mac(algorithm: JwtAlgorithm, secret: string, text: string): Buffer {
+  return createHmac(HASH[algorithm], secret).update(text).digest();
+}
+
+function invalid(problem: string): ToolError {
+  return new ToolError(NS_CODES.InvalidValue, `the token is not valid: ${problem}`);
+}

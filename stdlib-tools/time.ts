@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineTool, type ToolDefinition, ToolError } from '../src/tools/index.ts';
+import { NS_CODES } from '../src/wire/codes.ts';
+import { ConfigError } from '../src/wire/errors.ts';
+import { checkOptions, type KeysOf } from '../src/wire/options.ts';
+import { TimeDate, ValueError } from '../src/wire/values.ts';
+
+/** What {@link timeTools} allow. */
+export interface TimeToolsOptions {
+  /** Longest sleep, seconds; 60 when absent. The run's own limits hold besides. */
+  readonly maxSleepSeconds?: number;
+}
+
+const OPTION_KEYS: KeysOf<TimeToolsOptions> = { maxSleepSeconds: true };
+const MAX_SLEEP_SECONDS = 60;
+
+/**
+ * `tool.time`: the time by the clock of the turn, and work with points in time. What the clock said is recorded as the
+ * result of the call, so a replay sees the same time. Throws {@link ConfigError} (`ERR_CONFIG`).
+ */
+export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefinition[] {
+  checkOptions('the options of the time tools', options, OPTION_KEYS);
+  const longest = options.maxSleepSeconds ?? MAX_SLEEP_SECONDS;
+  if (!Number.isFinite(longest) || longest <= 0)
+    throw new ConfigError(`maxSleepSeconds must be a number above 0, got ${String(longest)}`);
+  return [
+    defineTool({
+      name: 'tool.time.Now',
+      description: 'The time now.',
+      example: 'tool.time.Now()',
+      returns: 'timedate',
+      effects: 'read',
+      run: (_, { turn }) => TimeDate.from(new Date(turn.now())),
+    }),
+    defineTool({
+      name: 'tool.time.Sleep',
+      description: `Waits for some seconds, ${longest} at most; fractions count. Waiting uses up the time limit of the run.`,
+      example: 'tool.time.Sleep(0.01)',
+      args: [{ name: 'duration_seconds', type: 'number' }],
+      returns: 'bool',
+      effects: 'read',
+      async run({ duration_seconds: seconds }, { signal }) {
+        if (!(seconds >= 0 && seconds <= longest))
+          throw new ToolError(NS_CODES.ArgMismatch, `duration_seconds must be from 0 to ${longest}, got ${seconds}`);
+        await sleep(seconds * 1000, undefined, { signal });
+        return true;
+      },
+    }),
+    defineTool({
+      name: 'tool.time.Parse',
+      description: 'The point in time that an RFC 3339 text names.',
+      example: 'tool.time.Parse("2025-10-15T08:00:00Z")',
+      args: [{ name: 'text', type: 'string' }],
+      returns: 'timedate',
+      effects: 'none',
+      run({ text }) {
+        try {
+          return new TimeDate(text.trim());
+        } catch (error) {
+          if (!(error instanceof ValueError)) throw error;
+          throw new ToolError(NS_CODES.InvalidValue, error.message);
+        }
+      },
+    }),
+    defineTool({
+      name: 'tool.time.Unix',
+      description: 'Seconds since 1970-01-01T00:00:00Z of a point in time, to the millisecond.',
+      example: 'tool.time.Unix(tool.time.Parse("2025-10-15T08:00:00.25Z"))',
+      args: [{ name: 'time', type: 'timedate' }],
+      returns: 'number',
+      effects: 'none',
+      run: ({ time }) => time.toDate().getTime() / 1000,
+    }),
+    defineTool({
+      name: 'tool.time.FromUnix',
+      description: 'The point in time so many seconds after 1970-01-01T00:00:00Z, to the millisecond.',
+      example: 'tool.time.FromUnix(1760515200)',
+      args: [{ name: 'seconds', type: 'number' }],
+      returns: 'timedate',
+      effects: 'none',
+      run: ({ seconds }) => timeAt(seconds * 1000),
+    }),
+    defineTool({
+      name: 'tool.time.Add',
+      description: 'The point in time some seconds after another; before it when they are negative.',
+      example: 'tool.time.Add(tool.time.Parse("2025-10-15T08:00:00Z"), 90)',
+      args: [
+        { name: 'time', type: 'timedate' },
+        { name: 'seconds', type: 'number' },
+      ],
+      returns: 'timedate',
+      effects: 'none',
+      run: ({ time, seconds }) => timeAt(time.toDate().getTime() + seconds * 1000),
+    }),
+  ];
+}
+
+function timeAt(millis: number): TimeDate {
+  try {
+    return TimeDate.from(new Date(Math.round(millis)));
+  } catch {
+    throw new ToolError(NS_CODES.InvalidValue, 'that point in time is out of range: the years go from 0 to 9999');
+  }
+}
