@@ -4,6 +4,7 @@ import { CommanderError } from 'commander';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
+import { answerOf } from './gate.ts';
 import { Output } from './output.ts';
 import { createProgram, usageOf } from './program.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,7 +20,7 @@ const GRACE_MS = 3000;
 export async function main(argv: string[]): Promise<void> {
   process.once('uncaughtException', (error) => {
     process.stderr.write(`${sentence(error)}\n`);
-    process.exit(exitOfThrown(error));
+    process.exit(answerOf(argv, exitOfThrown(error)));
   });
   const out = new Output(process.stdout);
   const interrupt = new AbortController();
@@ -42,8 +43,11 @@ export async function main(argv: string[]): Promise<void> {
     errIsTTY: process.stderr.isTTY === true,
     interrupt: interrupt.signal,
   };
-  // A reader that had enough ended the command; that is how `| head -1` is meant, and no failure.
-  const exitCode = (code: ExitCode) => (code === EXIT.cancelled && out.closed.aborted ? EXIT.ok : code);
+  // A reader that had enough ended the command; that is how `| head -1` is meant, and no failure, but no yes either.
+  const exitCode = (code: ExitCode) => {
+    const answer = answerOf(argv, code);
+    return answer === EXIT.cancelled && out.closed.aborted ? EXIT.ok : answer;
+  };
   const stop = () => {
     interrupt.abort();
     closeInput();

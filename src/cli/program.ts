@@ -1,10 +1,12 @@
 import { Command, type CommanderError } from 'commander';
+import { addApprove } from './approve.ts';
 import { addBench } from './bench.ts';
 import { addCheck } from './check.ts';
 import { addConformance } from './conformance.ts';
 import { addDoctor } from './doctor.ts';
 import { addExplain } from './explain.ts';
 import { addFmt } from './fmt.ts';
+import { addGate } from './gate.ts';
 import { addKeys } from './keys.ts';
 import { addLog } from './log.ts';
 import { addLoop } from './loop.ts';
@@ -59,6 +61,8 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     addTools,
     addKeys,
     addToken,
+    addApprove,
+    addGate,
     addConformance,
     addExplain,
     addDoctor,

@@ -28,11 +28,18 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ['tools', rule('context wire', 'yaml zod', true)],
   ['aeiou', rule('tools context wire', '@noble/ed25519 @noble/hashes canonicalize zod', true)],
   ['runtime', rule('sandbox tools context wire', '', true)],
-  ['loop', rule('sqlite runtime aeiou sandbox tools context wire', 'yaml zod', true)],
+  [
+    'loop',
+    rule(
+      'sqlite runtime aeiou sandbox tools context wire',
+      'yaml zod ai @ai-sdk/openai-compatible @opentelemetry/api',
+      true,
+    ),
+  ],
   ['gate', rule('', '', true)],
   ['entry', rule('runtime sandbox tools context wire', '', false)],
   ['stdlib-tools', rule('sqlite tools context wire', '', true)],
-  ['cli', rule('loop runtime aeiou sandbox tools context wire stdlib-tools bench', 'commander yaml zod', true)],
+  ['cli', rule('gate loop runtime aeiou sandbox tools context wire stdlib-tools bench', 'commander yaml zod', true)],
   ['bench', rule('entry loop runtime aeiou sandbox tools context wire', '@pydantic/monty quickjs-emscripten isolated-vm', true)],
 ]);
 

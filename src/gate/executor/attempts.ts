@@ -1,0 +1,60 @@
+import { sameUuid } from '../formats.ts';
+import { readQueue, reasonOf } from '../queue.ts';
+import { parseRecord } from '../record.ts';
+import { appendLine } from './append.ts';
+import { ExecutorError } from './error.ts';
+import type { QueueLock } from './lock.ts';
+
+/** The executor's own journal; the gate never opens it. */
+export const ATTEMPTS = 'attempts.jsonl';
+
+/** `started` stands there before anything is executed; one of the others ends the attempt. */
+export type AttemptState = 'started' | 'failed' | 'executed';
+
+interface Attempt {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly state: AttemptState;
+}
+
+/** What is to be executed. */
+export interface Intent {
+  readonly intentId: string;
+  readonly hash: string;
+}
+
+/**
+ * Throws {@link ExecutorError} `ERR_GATE_ATTEMPT` when an attempt at this intent was started and never ended: its executor died,
+ * and nobody knows what it had done by then. Also when the journal cannot be read as it stands.
+ */
+export function refuseOpenAttempt(queue: string, intentId: string): void {
+  let last: Attempt | null = null;
+  try {
+    readQueue(queue, ATTEMPTS, readAttempt, (attempt) => {
+      if (sameUuid(attempt.id, intentId)) last = attempt;
+    });
+  } catch (cause) {
+    throw new ExecutorError('ERR_GATE_ATTEMPT', `${ATTEMPTS} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+  const open = openOf(last);
+  if (open !== null)
+    throw new ExecutorError('ERR_GATE_ATTEMPT', `an attempt was started at ${open.timestamp}, and how it ended is not known`);
+}
+
+/** Writes down that an attempt started or ended. Throws {@link ExecutorError} `ERR_GATE_RECORD`. */
+export function noteAttempt(lock: QueueLock, { intentId, hash }: Intent, state: AttemptState, now: number): void {
+  const line = `${JSON.stringify({ id: intentId, timestamp: new Date(now).toISOString(), hash, state })}\n`;
+  appendLine(lock.queue, ATTEMPTS, line, readAttempt, () => {});
+}
+
+function openOf(attempt: Attempt | null): Attempt | null {
+  return attempt?.state === 'started' ? attempt : null;
+}
+
+function readAttempt(text: string): Attempt | null {
+  const record = parseRecord(text);
+  if (record === null || record.timestamp === null || record.hash === null) return null;
+  const { id, timestamp } = record;
+  const { state }: { readonly state?: unknown } = JSON.parse(text);
+  return state === 'started' || state === 'failed' || state === 'executed' ? { id, timestamp, state } : null;
+}

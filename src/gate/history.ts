@@ -1,0 +1,36 @@
+import { isTimestamp, sameUuid } from './formats.ts';
+import { MalformedLine } from './lines.ts';
+import { EXECUTED, readQueue, UnreadableQueue } from './queue.ts';
+import { parseRecord } from './record.ts';
+
+/** What `executed.jsonl` says of one intent. */
+export type History =
+  | { readonly state: 'not executed' }
+  /** The time of the first record, null when it has none that may be shown. */
+  | { readonly state: 'executed'; readonly timestamp: string | null }
+  | { readonly state: 'malformed'; readonly line: number }
+  | { readonly state: 'unreadable'; readonly why: string };
+
+/**
+ * Reads the whole record of executions, also behind a match: one line that is no record and nothing in the file counts
+ * (ARGO-6-5). A file that is not there, in a directory that is, records nothing (AMB-53c).
+ */
+export function historyOf(queue: string, intentId: string): History {
+  let found: History = { state: 'not executed' };
+  try {
+    readQueue(queue, EXECUTED, parseRecord, ({ id, timestamp, hash }, line) => {
+      if (sameUuid(id, intentId)) {
+        if (found.state === 'not executed') found = { state: 'executed', timestamp: shown(timestamp) };
+      } else if (timestamp === null || hash === null) throw new MalformedLine(line);
+    });
+    return found;
+  } catch (error) {
+    if (error instanceof MalformedLine) return { state: 'malformed', line: error.line };
+    if (error instanceof UnreadableQueue) return { state: 'unreadable', why: error.message };
+    throw error;
+  }
+}
+
+function shown(timestamp: string | null): string | null {
+  return timestamp !== null && isTimestamp(timestamp) ? timestamp : null;
+}

@@ -1,0 +1,107 @@
+import { writeSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { verifyApproval } from './approved.ts';
+import { checkEligibility } from './eligibility.ts';
+import { reasonOf } from './queue.ts';
+import { denied, FAILURE, type Verdict } from './verdict.ts';
+import { readCommand } from './words.ts';
+
+/** The commands whose exit code is an answer: 0 is yes, 1 is everything else, and there is no other. */
+export const GATE_COMMANDS = ['gate', 'gate-verify'] as const;
+
+/** How the commands are called; no flag changes the answer (ARGO-9-3). */
+export const GATE_USAGE = {
+  gate: 'neuroscript gate <intent-uuid> <sha256-hash> --queue <dir> --verifier <command>',
+  'gate-verify': 'neuroscript gate-verify <intent-uuid> <sha256-hash> --queue <dir>',
+} as const;
+
+const STDOUT = 1;
+const STDERR = 2;
+
+/**
+ * Runs `gate …` or `gate-verify …` and returns the exit code. Never throws. An answer that could not be shown is a no: the human
+ * sees every decision (ARGO-R6).
+ */
+export function main(argv: readonly string[]): 0 | 1 {
+  try {
+    const [command, ...rest] = argv;
+    return command === 'gate-verify' ? verify(rest) : gate(rest);
+  } catch (error) {
+    // The stream that was to take the answer may be what is broken.
+    for (const [stream, line] of [
+      [STDOUT, `[ERROR] ${FAILURE}`],
+      [STDERR, reasonOf(error)],
+    ] as const)
+      try {
+        print(stream, line);
+      } catch {
+        // There is nobody left to tell; the exit code says no.
+      }
+    return 1;
+  }
+}
+
+function gate(argv: readonly string[]): 0 | 1 {
+  const verdict = ask(argv);
+  if (!verdict.eligible && verdict.detail !== null) print(STDERR, verdict.detail);
+  print(STDOUT, verdict.line);
+  return verdict.eligible ? 0 : 1;
+}
+
+function ask(argv: readonly string[]): Verdict {
+  const call = readCall(argv, ['--queue', '--verifier']);
+  if (call === null) return denied('ERR_GATE_INPUT', `Usage: ${GATE_USAGE.gate}`);
+  const verifier = readCommand(call.flags['--verifier'] ?? '');
+  if (verifier === null)
+    return denied('ERR_GATE_VERIFIER', 'Cannot invoke execution verifier', 'the verifier is no plain command: no shell reads it');
+  const { intentId, hash } = call;
+  return checkEligibility({ intentId, hash, source: 'human' }, { queue: resolve(call.flags['--queue'] ?? ''), verifier });
+}
+
+/** Answers on standard error: standard output belongs to the gate that asks (AMB-53g). */
+function verify(argv: readonly string[]): 0 | 1 {
+  const call = readCall(argv, ['--queue']);
+  if (call === null) {
+    print(STDERR, `[ERROR] Usage: ${GATE_USAGE['gate-verify']}`);
+    return 1;
+  }
+  const { approved, line } = verifyApproval(resolve(call.flags['--queue'] ?? ''), call.intentId, call.hash);
+  print(STDERR, line);
+  return approved ? 0 : 1;
+}
+
+interface Call {
+  readonly intentId: string;
+  readonly hash: string;
+  readonly flags: Readonly<Partial<Record<string, string>>>;
+}
+
+/** Exactly two words, and each flag exactly once with a value; null for anything else. */
+function readCall(argv: readonly string[], names: readonly string[]): Call | null {
+  const words: string[] = [];
+  const flags: Partial<Record<string, string>> = {};
+  for (let at = 0; at < argv.length; at += 1) {
+    const word = argv[at] ?? '';
+    const [name = '', inline] = word.startsWith('--') ? splitOnce(word) : [word];
+    if (!word.startsWith('--')) words.push(word);
+    else if (!names.includes(name) || flags[name] !== undefined) return null;
+    else {
+      flags[name] = inline ?? argv[at + 1] ?? '';
+      if (inline === undefined) at += 1;
+    }
+  }
+  const [intentId, hash, ...more] = words;
+  if (intentId === undefined || hash === undefined || more.length > 0) return null;
+  return names.every((name) => (flags[name] ?? '') !== '') ? { intentId, hash, flags } : null;
+}
+
+function splitOnce(word: string): [string, string?] {
+  const at = word.indexOf('=');
+  return at < 0 ? [word] : [word.slice(0, at), word.slice(at + 1)];
+}
+
+/** Writes a line at once, without what would steer a terminal. Throws when the stream does not take all of it. */
+function print(stream: number, text: string): void {
+  const bytes = Buffer.from(`${text.replace(/\p{Cc}/gu, '?')}\n`);
+  if (writeSync(stream, bytes) !== bytes.length) throw new Error('the line could not be written');
+}
