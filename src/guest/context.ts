@@ -1,5 +1,6 @@
-import type { Block, Expr, SourceFile } from '../../grammar/ast.ts';
+import type { Block, Expr } from '../../grammar/ast.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
+import type { GuestFile } from '../wire/protocol.ts';
 import type { Completion, Frame } from './frame.ts';
 import type { Guard } from './guard.ts';
 import type { Machine } from './machine.ts';
@@ -40,7 +41,7 @@ export class Context {
   readonly machine: Machine;
   readonly linkage: Linkage;
   readonly compilers: Compilers;
-  readonly file: SourceFile;
+  readonly file: GuestFile;
   readonly kind: UnitKind;
   readonly scope: Scope;
   /** Whether `last` is kept: set by the first `last` met, upon which the unit is compiled again. */
@@ -68,7 +69,7 @@ export class Context {
     machine: Machine,
     linkage: Linkage,
     compilers: Compilers,
-    file: SourceFile,
+    file: GuestFile,
     unit: { readonly kind: UnitKind; readonly scope?: Scope; readonly keepsLast: boolean; readonly checked: boolean },
   ) {
     this.machine = machine;

@@ -1,12 +1,12 @@
-import { positionAt, type SourceFile } from '../../grammar/ast.ts';
+import { positionAt } from '../../grammar/ast.ts';
 import { NS_CODES, type NsCodeName, nsCodeName } from '../wire/codes.ts';
 import { MAX_MESSAGE_UNITS } from '../wire/costs.ts';
 import type { ErrorInfo, StackFrame } from '../wire/errors.ts';
-import type { LimitKey } from '../wire/protocol.ts';
+import type { GuestFile, LimitKey } from '../wire/protocol.ts';
 
 /** A place in a source: where an operation stands, or where something is defined. */
 export interface Place {
-  readonly file: SourceFile;
+  readonly file: GuestFile;
   /** Offset in the cleaned source. */
   readonly at: number;
 }

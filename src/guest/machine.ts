@@ -11,10 +11,11 @@ import type { Output } from './output.ts';
 import type { Value } from './values.ts';
 import { Words } from './words.ts';
 
-/** The two ways out of the guest: see `boot`. */
+/** The ways out of the guest: see `boot`. */
 export interface Ports {
   clock(): number;
   host(frame: string): string;
+  tree(file: number, body: number): string;
 }
 
 /** What a run is told about itself. */

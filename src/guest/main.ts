@@ -2,7 +2,7 @@ import type { ErrorInfo } from '../wire/errors.ts';
 import type { EventError, GuestInput, GuestResult, Phase } from '../wire/protocol.ts';
 import { decode } from './codec.ts';
 import { Failure, internal, Stop } from './errors.ts';
-import { Machine } from './machine.ts';
+import { Machine, type Ports } from './machine.ts';
 import { Output } from './output.ts';
 import { Program } from './program.ts';
 import { defineConstant, defineGlobal } from './variables.ts';
@@ -14,16 +14,20 @@ const SELF = 'default_self_buffer';
 
 /**
  * The interpreter's only entry. `clock()` gives 0 to go on, 1 when the CPU limit is reached, 2 when the wall limit is;
- * `host(frame)` takes the JSON of one `GuestFrame` and gives the JSON of a `GuestReply`, or '' for an `out` frame. The
- * function that is returned runs one program: it takes the JSON of a `GuestInput` and gives the JSON of a `GuestResult`,
+ * `host(frame)` takes the JSON of one `GuestFrame` and gives the JSON of a `GuestReply`, or '' for an `out` frame;
+ * `tree(file, body)` gives the JSON of a body that the input only numbers. The function that is returned runs one program: it takes the JSON of a `GuestInput` and gives the JSON of a `GuestResult`,
  * and never throws.
  */
-export function boot(clock: () => number, host: (frame: string) => string): (input: string) => string {
+export function boot(
+  clock: () => number,
+  host: (frame: string) => string,
+  tree: (file: number, body: number) => string,
+): (input: string) => string {
   return (input) => {
     let run: Run | undefined;
     try {
       const request: GuestInput = parse(input);
-      run = new Run(request, clock, host);
+      run = new Run(request, { clock, host, tree });
       return run.execute();
     } catch (thrown) {
       return stringify(failed(internal(thrown, null)));
@@ -44,9 +48,9 @@ class Run {
   #result = 'null';
   #eventErrors: EventError[] = [];
 
-  constructor(request: GuestInput, clock: () => number, host: (frame: string) => string) {
+  constructor(request: GuestInput, ports: Ports) {
     this.#request = request;
-    this.#machine = new Machine(request, { clock, host }, (machine) => new Output(machine));
+    this.#machine = new Machine(request, ports, (machine) => new Output(machine));
   }
 
   execute(): string {

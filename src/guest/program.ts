@@ -1,6 +1,6 @@
-import type { EventHandler, SourceFile, Procedure as Tree } from '../../grammar/ast.ts';
+import type { Block } from '../../grammar/ast.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
-import type { EventError, EventInput, GuestInput } from '../wire/protocol.ts';
+import type { EventError, EventInput, GuestFile, GuestInput } from '../wire/protocol.ts';
 import { decode, encode } from './codec.ts';
 import type { Linkage } from './context.ts';
 import { codeOf, Failure, type FramePlace } from './errors.ts';
@@ -13,6 +13,11 @@ import { Procedure } from './procedure.ts';
 import { toText } from './text.ts';
 import { type Body, compileAlone, compileBodies, compileUnit } from './unit.ts';
 import type { Value } from './values.ts';
+
+const { parse } = JSON;
+
+type Tree = GuestFile['procedures'][number];
+type EventHandler = GuestFile['events'][number];
 
 /** A program in its phases: load, commands, call, events. Each throws what ends the run. */
 export class Program implements Linkage {
@@ -27,13 +32,13 @@ export class Program implements Linkage {
   }
 
   /** Registers procedures, then event handlers, of all files; only the names of events are evaluated. */
-  load(files: readonly SourceFile[]): void {
-    for (const file of files) for (const tree of file.procedures) this.#define(file, tree);
-    for (const file of files) for (const tree of file.events) this.#register(file, tree);
+  load(files: readonly GuestFile[]): void {
+    for (const [index, file] of files.entries()) for (const tree of file.procedures) this.#define(file, index, tree);
+    for (const [index, file] of files.entries()) for (const tree of file.events) this.#register(file, index, tree);
   }
 
   /** Runs all command blocks in order in one fork, so that later ones see earlier variables. */
-  commands(files: readonly SourceFile[]): void {
+  commands(files: readonly GuestFile[]): void {
     const { machine } = this;
     const bodies: (Body & { readonly place: FramePlace })[] = files.flatMap((file) =>
       file.commands.map((block) => ({ file, block: block.body, place: { name: COMMAND_FRAME, file, at: block.s } })),
@@ -100,7 +105,7 @@ export class Program implements Linkage {
     this.#events.clearNamed(handler);
   }
 
-  #define(file: SourceFile, tree: Tree): void {
+  #define(file: GuestFile, index: number, tree: Tree): void {
     const { machine } = this;
     const { name } = tree.name;
     const place = { name, file, at: tree.s };
@@ -116,13 +121,15 @@ export class Program implements Linkage {
     machine.constants.reserve(name, 'procedure');
     const needs = tree.needs.map((parameter) => parameter.name);
     const optional = tree.optional.map((parameter) => parameter.name);
-    const body = { file, block: tree.body };
-    const compile = (checked: boolean) => compileUnit(this, body, 'procedure', [...needs, ...optional], checked);
+    const compile = (checked: boolean) => {
+      const body = { file, block: this.#block(index, tree.body) };
+      return compileUnit(this, body, 'procedure', [...needs, ...optional], checked);
+    };
     this.#procedures.set(name, new Procedure(place, needs, optional, compile));
   }
 
   /** The name is evaluated in a fork of its own: no variable is set there, procedures and tools can be called. */
-  #register(file: SourceFile, tree: EventHandler): void {
+  #register(file: GuestFile, index: number, tree: EventHandler): void {
     const { machine } = this;
     const alone = compileAlone(this, file, tree.event);
     const place = { name: 'Event Name', file, at: tree.s };
@@ -137,10 +144,15 @@ export class Program implements Linkage {
     machine.leave(frame);
     machine.constants.reserve(event, 'event');
     const parameters = tree.as === undefined ? [] : [tree.as.name];
-    const body = { file, block: tree.body };
-    const compile = (checked: boolean) => compileUnit(this, body, 'event', parameters, checked);
+    const compile = (checked: boolean) =>
+      compileUnit(this, { file, block: this.#block(index, tree.body) }, 'event', parameters, checked);
     const handler = new Procedure({ name: `Event: ${event}`, file, at: tree.s }, parameters, [], compile);
     this.#events.register({ event, named: tree.named, handler });
+  }
+
+  /** The tree of a body that the worker may have kept until now; it comes from our own parser. */
+  #block(file: number, body: Block | number): Block {
+    return typeof body === 'number' ? parse(this.machine.ports.tree(file, body)) : body;
   }
 
   #handle({ event, handler }: Registration, object: Value, errors: EventError[]): void {

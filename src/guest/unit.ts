@@ -1,4 +1,5 @@
-import type { Block, Expr, SourceFile } from '../../grammar/ast.ts';
+import type { Block, Expr } from '../../grammar/ast.ts';
+import type { GuestFile } from '../wire/protocol.ts';
 import { compileBlock } from './blocks.ts';
 import { type Compilers, Context, type Eval, type Exec, type Linkage, type UnitKind } from './context.ts';
 import { compileExpr } from './expressions.ts';
@@ -18,7 +19,7 @@ export interface Run {
 
 /** One block with the source it stands in. */
 export interface Body {
-  readonly file: SourceFile;
+  readonly file: GuestFile;
   readonly block: Block;
 }
 
@@ -72,7 +73,7 @@ export interface CompiledExpr extends Layout {
   readonly deepest: number;
 }
 
-export function compileAlone(run: Run, file: SourceFile, expr: Expr): CompiledExpr {
+export function compileAlone(run: Run, file: GuestFile, expr: Expr): CompiledExpr {
   const scope = new Scope();
   const unit = { kind: 'event', scope, keepsLast: true, checked: false } as const;
   const context = new Context(run.machine, run.linkage, COMPILERS, file, unit);

@@ -8,7 +8,7 @@
  * the worker waits for one `GuestReply`; `var.get`, `var.set` and `const` are answered with a `var` frame and do not close the
  * call, `ok`, `error` and `halt` do.
  */
-import type { SourceFile } from '../../grammar/ast.ts';
+import type { Block, CommandBlock, EventHandler, Procedure, SourceFile } from '../../grammar/ast.ts';
 import type { Environment, Finding } from '../../grammar/check/finding.ts';
 import type { SyntaxDiagnostic } from '../../grammar/diagnostic.ts';
 import type { Estimate } from '../../grammar/estimate/estimate.ts';
@@ -80,9 +80,19 @@ export interface RunInput {
   readonly stdin: boolean;
 }
 
-/** What the worker hands to the guest: as {@link RunInput}, parsed. */
+/**
+ * What the worker hands to the guest: as {@link RunInput}, parsed. A body may be its number instead: most procedures of a
+ * library are not called in most runs, so the guest asks for a tree when it first needs it.
+ */
 export interface GuestInput extends Omit<RunInput, 'sources'> {
-  readonly files: readonly SourceFile[];
+  readonly files: readonly GuestFile[];
+}
+
+/** What the guest uses of a parsed file. */
+export interface GuestFile extends Pick<SourceFile, 'name' | 'lines'> {
+  readonly procedures: readonly (Pick<Procedure, 's' | 'name' | 'needs' | 'optional'> & { readonly body: Block | number })[];
+  readonly events: readonly (Pick<EventHandler, 's' | 'event' | 'named' | 'as'> & { readonly body: Block | number })[];
+  readonly commands: readonly Pick<CommandBlock, 's' | 'body'>[];
 }
 
 /** How far a run came: where it ended, or where it failed. */

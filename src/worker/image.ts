@@ -4,12 +4,14 @@ import { LOCKDOWN } from './lockdown.ts';
 /** The module `isolated-vm`, loaded by the caller. */
 export type IsolatedVm = typeof import('isolated-vm');
 
-/** The two ways out of an isolate; only strings and numbers go through them. */
+/** The ways out of an isolate; only strings and numbers go through them. */
 export interface GuestPorts {
   /** 0: go on; 1: the CPU limit is reached; 2: the wall limit is. */
   clock(): number;
   /** Takes the JSON of a guest frame; returns the JSON of a reply, or ''. */
   host(frame: unknown): string;
+  /** The JSON of a body of this run's files that the guest was given the number of; '' for any other. */
+  tree(file: unknown, body: unknown): string;
 }
 
 /** A fresh isolate in which the interpreter stands ready and nothing untrusted has been yet. */
@@ -33,14 +35,16 @@ export class GuestImage {
   readonly #script: string;
   readonly #clock: Callback;
   readonly #host: Callback;
+  readonly #tree: Callback;
   #cache: ExternalCopy<ArrayBuffer> | undefined;
 
   /** `guest` is the text of a script that declares `var guest = { boot }`; it runs before the lockdown. */
   constructor(ivm: IsolatedVm, guest: string, ports: GuestPorts) {
     this.#ivm = ivm;
-    this.#script = `(() => {${guest}\n;${LOCKDOWN};return (clock, host) => guest.boot(clock, host);})()`;
+    this.#script = `(() => {${guest}\n;${LOCKDOWN};return (clock, host, tree) => guest.boot(clock, host, tree);})()`;
     this.#clock = new ivm.Callback(() => ports.clock());
     this.#host = new ivm.Callback((frame: unknown) => ports.host(frame));
+    this.#tree = new ivm.Callback((file: unknown, body: unknown) => ports.tree(file, body));
   }
 
   /** Makes an isolate ready for one run. Costs about a millisecond, so it is done while nobody waits. */
@@ -55,7 +59,7 @@ export class GuestImage {
     const made: unknown = Reflect.get(script, 'cachedData');
     if (this.#cache === undefined && made instanceof this.#ivm.ExternalCopy) this.#cache = made;
     const boot: Reference = script.runSync(context, { reference: true });
-    const run: Reference = boot.applySync(undefined, [this.#clock, this.#host], {
+    const run: Reference = boot.applySync(undefined, [this.#clock, this.#host, this.#tree], {
       result: { reference: true },
     });
     boot.release();

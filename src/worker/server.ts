@@ -6,7 +6,7 @@ import type { HostPort } from './bridge.ts';
 import { checkSources, formatSource } from './check.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
 import { pause } from './pipe.ts';
-import { type Parser, syntaxError } from './sources.ts';
+import { type Parser, syntaxError, type Tree } from './sources.ts';
 import { type Ended, Turn } from './turn.ts';
 
 const MB = 1024 * 1024;
@@ -48,6 +48,10 @@ export class Server implements HostPort, GuestPorts {
 
   host(frame: unknown): string {
     return this.#turn?.host(frame) ?? '';
+  }
+
+  tree(file: unknown, body: unknown): string {
+    return this.#turn?.tree(file, body) ?? '';
   }
 
   read(): string {
@@ -94,8 +98,8 @@ export class Server implements HostPort, GuestPorts {
 
     const prepared = this.#take(input.limits, parsed.trees);
     this.#send({ t: 'started', id });
-    this.#turn = new Turn(prepared, input.limits, this);
-    const ended = this.#turn.execute(input, parsed.trees);
+    this.#turn = new Turn(prepared, input.limits, this, parsed.trees);
+    const ended = this.#turn.execute(input);
     this.#turn = null;
     this.#sendResult(id, ended, input.limits);
     if (ended.last) return true;
@@ -108,8 +112,8 @@ export class Server implements HostPort, GuestPorts {
   }
 
   /** The isolate that stands ready when its heap is right for this run, else one made to measure. */
-  #take(limits: LimitValues, trees: readonly string[]): Prepared {
-    const chars = trees.reduce((sum, tree) => sum + tree.length, 0);
+  #take(limits: LimitValues, trees: readonly Tree[]): Prepared {
+    const chars = trees.reduce((sum, tree) => sum + tree.chars, 0);
     const wanted = heapMb(limits.memoryBytes, chars);
     const ready = this.#next;
     this.#next = null;

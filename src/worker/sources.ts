@@ -1,15 +1,26 @@
-import type { SourceFile } from '../../grammar/ast.ts';
+import type { Block, SourceFile } from '../../grammar/ast.ts';
 import type { ParseOptions, ParseResult } from '../../grammar/parse.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import type { Diagnostic, ParsedFile, Source } from '../wire/protocol.ts';
+import type { Diagnostic, GuestFile, ParsedFile, Source } from '../wire/protocol.ts';
 
 /** The parser's signature; the worker's own is `grammar/parse.ts`. */
 export type Parse = (source: string, options: ParseOptions) => ParseResult;
 
-/** Either every file's tree as JSON text, ready for an isolate, or what is wrong with the files. */
+/**
+ * A file's tree as JSON texts, ready for an isolate: what every run needs of it, and apart from that the bodies of its
+ * procedures, then of its event handlers, each under the number that stands in its place.
+ */
+export interface Tree {
+  readonly head: string;
+  readonly bodies: readonly string[];
+  /** Characters of all of it. */
+  readonly chars: number;
+}
+
+/** Either every file's tree, or what is wrong with the files. */
 export type ParsedSources =
-  | { readonly ok: true; readonly trees: readonly string[] }
+  | { readonly ok: true; readonly trees: readonly Tree[] }
   | { readonly ok: false; readonly errors: readonly [Diagnostic, ...Diagnostic[]] };
 
 /** Characters of JSON that the cache may hold in all: libraries that are loaded again and again, not everything seen. */
@@ -21,7 +32,7 @@ const CACHE_CHARS = 8 * 1024 * 1024;
  */
 export class Parser {
   readonly #parse: Parse;
-  readonly #cache = new Map<string, string>();
+  readonly #cache = new Map<string, Tree>();
   #chars = 0;
 
   constructor(parse: Parse) {
@@ -30,7 +41,7 @@ export class Parser {
 
   /** Parses all files; the errors are those of every file, in order. No source is larger than `maxBytes` (the caller looked). */
   trees(sources: readonly Source[], maxBytes: number): ParsedSources {
-    const trees: string[] = [];
+    const trees: Tree[] = [];
     const errors: Diagnostic[] = [];
     for (const source of sources) {
       const cached = this.#recall(source);
@@ -58,7 +69,7 @@ export class Parser {
     return { diagnostics, files };
   }
 
-  #recall(source: Source): string | null {
+  #recall(source: Source): Tree | null {
     const key = keyOf(source);
     const found = this.#cache.get(key);
     if (found === undefined) return null;
@@ -68,20 +79,34 @@ export class Parser {
   }
 
   /** Puts a tree in front; the ones not asked for the longest go. */
-  #keep(source: Source, file: SourceFile): string {
-    const tree = JSON.stringify(file);
+  #keep(source: Source, file: SourceFile): Tree {
+    const tree = treeOf(file);
     const key = keyOf(source);
-    const size = key.length + tree.length;
+    const size = key.length + tree.chars;
     if (size > CACHE_CHARS / 4) return tree;
     this.#cache.set(key, tree);
     this.#chars += size;
     for (const [oldest, dropped] of this.#cache) {
       if (this.#chars <= CACHE_CHARS) break;
       this.#cache.delete(oldest);
-      this.#chars -= oldest.length + dropped.length;
+      this.#chars -= oldest.length + dropped.chars;
     }
     return tree;
   }
+}
+
+function treeOf({ name, lines, procedures, events, commands }: SourceFile): Tree {
+  const bodies: string[] = [];
+  const apart = (body: Block): number => bodies.push(JSON.stringify(body)) - 1;
+  const file: GuestFile = {
+    name,
+    lines,
+    procedures: procedures.map(({ s, name, needs, optional, body }) => ({ s, name, needs, optional, body: apart(body) })),
+    events: events.map(({ body, ...rest }) => ({ ...rest, body: apart(body) })),
+    commands: commands.map(({ s, body }) => ({ s, body })),
+  };
+  const head = JSON.stringify(file);
+  return { head, bodies, chars: bodies.reduce((sum, body) => sum + body.length, head.length) };
 }
 
 /** A syntax error as the error of a run. */

@@ -3,6 +3,7 @@ import type { ErrorInfo } from '../wire/errors.ts';
 import type { GuestInput, GuestResult, LimitValues, RunInput, Usage } from '../wire/protocol.ts';
 import { Bridge, type HostPort } from './bridge.ts';
 import type { GuestPorts, Prepared } from './image.ts';
+import type { Tree } from './sources.ts';
 
 /** How a run ended, for the `result` frame. */
 export interface Ended {
@@ -23,12 +24,14 @@ export class Turn implements GuestPorts {
   readonly #prepared: Prepared;
   readonly #limits: LimitValues;
   readonly #bridge: Bridge;
+  readonly #trees: readonly Tree[];
   readonly #startCpu: number;
   readonly #startWall = performance.now();
 
-  constructor(prepared: Prepared, limits: LimitValues, port: HostPort) {
+  constructor(prepared: Prepared, limits: LimitValues, port: HostPort, trees: readonly Tree[]) {
     this.#prepared = prepared;
     this.#limits = limits;
+    this.#trees = trees;
     this.#bridge = new Bridge(port, limits);
     this.#startCpu = cpuMs(prepared);
   }
@@ -42,9 +45,13 @@ export class Turn implements GuestPorts {
     return this.#bridge.pass(frame);
   }
 
+  tree(file: unknown, body: unknown): string {
+    return typeof file === 'number' && typeof body === 'number' ? (this.#trees[file]?.bodies[body] ?? '') : '';
+  }
+
   /** Runs the program to its end. Does not throw: whatever goes wrong in the isolate is a typed result. */
-  execute(input: RunInput, trees: readonly string[]): Ended {
-    const outcome = this.#apply(guestInput(input, trees));
+  execute(input: RunInput): Ended {
+    const outcome = this.#apply(guestInput(input, this.#trees));
     const breach = this.#bridge.breach ?? outcome.breach;
     const wallMs = performance.now() - this.#startWall;
     const ended = breach === null ? outcome.result : { ...outcome.result, ok: false, error: breach };
@@ -112,9 +119,9 @@ function cpuMs({ isolate }: Prepared): number {
 }
 
 /** The trees are JSON already; parsing them only to write them again would cost more than the run. */
-function guestInput({ sources: _, ...rest }: RunInput, trees: readonly string[]): string {
+function guestInput({ sources: _, ...rest }: RunInput, trees: readonly Tree[]): string {
   const head = JSON.stringify(rest satisfies Omit<GuestInput, 'files'>);
-  return `${head.slice(0, -1)},"files":[${trees.join(',')}]}`;
+  return `${head.slice(0, -1)},"files":[${trees.map(({ head }) => head).join(',')}]}`;
 }
 
 /** The guest's own account of its end; null when it is none. The host checks every field again. */

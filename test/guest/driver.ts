@@ -115,7 +115,12 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
     turn: options.turn ?? false,
     stdin: options.stdin !== undefined && options.stdin !== null,
   };
-  const run = boot(options.clock ?? (() => 0), (frame) => host.receive(frame));
+  // Whole trees are in the input, so no body is asked for.
+  const run = boot(
+    options.clock ?? (() => 0),
+    (frame) => host.receive(frame),
+    () => '',
+  );
   const result: GuestResult = JSON.parse(run(JSON.stringify(input)));
   return { ...result, ...host.seen, errors: [] };
 }

@@ -102,6 +102,7 @@ describe('the phases of a program', () => {
     const run = boot(
       () => 0,
       () => '',
+      () => '',
     );
     expect(JSON.parse(run('{'))).toMatchObject({ ok: false, phase: 'request', error: { kind: 'internal' } });
   });
