@@ -1,5 +1,5 @@
 import { ConfigError } from '../wire/errors.ts';
-import { AgentError } from './agents.ts';
+import { AgentError } from './agents/agent.ts';
 import type { SessionState } from './store.ts';
 
 /** What a whole session may use up, over all its turns and all processes that drive it. */

@@ -9,7 +9,7 @@ import {
   UserdataError,
 } from '../aeiou/index.ts';
 import { checkLimits, type LimitOptions } from '../sandbox/limits.ts';
-import { AgentError } from './agents.ts';
+import { AgentError, agentBrief } from './agents/index.ts';
 import { type Ceilings, ceiling, checkCeilings } from './ceilings.ts';
 import type { HaltReason } from './decision.ts';
 import type { TurnExecutor } from './executor.ts';
@@ -37,6 +37,8 @@ export interface LoopControllerOptions {
   readonly clock?: Clock;
   /** Random ids when absent. */
   readonly ids?: Ids;
+  /** What agents are told beside the envelopes; {@link agentBrief} without tools when absent. */
+  readonly system?: string;
   /** A {@link MemoryStore} when absent. */
   readonly store?: SessionStore;
   /** No log when absent; the records of the store hold all that it would say. */
@@ -119,6 +121,7 @@ export class LoopController {
     this.#stepper = {
       host: this.#host,
       keeper: this.#keeper,
+      system: options.system ?? agentBrief(),
       limits: checkLimits(options.limits ?? {}),
       maxAttempts: options.onInterrupted === 'halt' ? 1 : ceiling('maxAttempts', options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
     };

@@ -1,7 +1,7 @@
 /** The host loop: turns, sessions, agents, decisions. Entry point `neuroscript-runtime/loop`. */
 
 export { type StoreDetail, StoreError } from '../sqlite/error.ts';
-export { type Agent, AgentError, type AgentReason, type AgentReply, type AgentRequest, scriptAgent } from './agents.ts';
+export * from './agents/index.ts';
 export type { Ceilings } from './ceilings.ts';
 export { type ChainOptions, type ChainReport, GENESIS, verifyChain } from './chain.ts';
 export { LoopController, type LoopControllerOptions, type LoopOptions, type ResumeOptions } from './controller.ts';

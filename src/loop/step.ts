@@ -1,7 +1,7 @@
 import { carryForward, EnvelopeError, type ProgressState } from '../aeiou/index.ts';
 import { checkLimits, type LimitOptions, tighten } from '../sandbox/limits.ts';
 import type { LimitValues } from '../wire/protocol.ts';
-import { type Agent, consult } from './agents.ts';
+import { type Agent, consult } from './agents/index.ts';
 import { type Allowance, allowance, type Ceilings } from './ceilings.ts';
 import type { Decision } from './decision.ts';
 import { type LoopListener, Watcher } from './events.ts';
@@ -26,6 +26,8 @@ export interface StepOptions extends Ceilings {
 export interface Stepper {
   readonly host: TurnHost;
   readonly keeper: Keeper;
+  /** What agents are told beside the envelopes. */
+  readonly system: string;
   readonly limits: LimitOptions;
   /** How often a turn is run at most, when the processes that run it die. */
   readonly maxAttempts: number;
@@ -74,7 +76,7 @@ async function takeTurn(
     const { input, reply, tokens } =
       typeof started?.reply === 'string'
         ? { ...started, input: readReply(sectionsOf(state), started.reply) }
-        : await asked(state, options, allowed, watcher);
+        : await asked(stepper, state, options, allowed, watcher);
     watcher.check();
     const left = (options.wallMs ?? Number.POSITIVE_INFINITY) - (host.clock.monotonic() - begun);
     const outcome = await runStarted(stepper, state, {
@@ -146,6 +148,7 @@ interface Asked {
 
 /** The agent's reply as the input of the next turn. A prompt that cannot be composed is a turn that cannot start (AL3-2-5). */
 async function asked(
+  { system }: Stepper,
   state: SessionState,
   options: StepOptions,
   { tokens: maxTokens }: Allowance,
@@ -160,7 +163,7 @@ async function asked(
     throw error;
   }
   emit({ sid, turn, type: 'asked', prompt });
-  const { text: reply, tokens } = await consult(options.agent, { sid, turn, prompt, maxTokens }, options);
+  const { text: reply, tokens } = await consult(options.agent, { sid, turn, attempt: 1, system, prompt, maxTokens }, options);
   emit({ sid, turn, type: 'replied', reply });
   return { input: readReply(sectionsOf(state), reply), reply, tokens };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseEnvelope } from '../../src/aeiou/index.ts';
-import type { Agent } from '../../src/loop/agents.ts';
+import type { Agent } from '../../src/loop/agents/agent.ts';
 import type { LoopEvent } from '../../src/loop/events.ts';
 import { MemoryStore } from '../../src/loop/memory.ts';
 import { SessionExistsError, SessionStateError } from '../../src/loop/store.ts';
@@ -77,7 +77,15 @@ describe('a session', () => {
       },
     };
     await loop.runLoop(run(agent));
-    expect(given).toEqual(['sid: string', 'turn: number', 'prompt: string', 'maxTokens: object', 'signal: signal']);
+    expect(given).toEqual([
+      'sid: string',
+      'turn: number',
+      'attempt: number',
+      'system: string',
+      'prompt: string',
+      'maxTokens: object',
+      'signal: signal',
+    ]);
   });
 
   it('A3-5.1-3: the session changes only after its token was verified', async () => {

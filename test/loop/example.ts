@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { generateKeys, type Keyring, keyringFrom } from '../../src/aeiou/index.ts';
-import { scriptAgent } from '../../src/loop/agents.ts';
+import { scriptAgent } from '../../src/loop/agents/script.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { runtimeExecutor } from '../../src/loop/executor.ts';
 import { fixedClock, seededIds } from '../../src/loop/ports.ts';

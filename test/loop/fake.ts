@@ -2,7 +2,7 @@ import type { Keyring } from '../../src/aeiou/index.ts';
 import { generateKeys, keyringFrom } from '../../src/aeiou/index.ts';
 import { SILENT_LOGGER, type TurnContext } from '../../src/context/index.ts';
 import { rootTurn } from '../../src/context/turn.ts';
-import type { Agent } from '../../src/loop/agents.ts';
+import type { Agent } from '../../src/loop/agents/agent.ts';
 import type { TurnExecutor, TurnForkInit } from '../../src/loop/executor.ts';
 import type { Clock } from '../../src/loop/ports.ts';
 import { defaultLimits } from '../../src/sandbox/limits.ts';

@@ -1,4 +1,4 @@
-import type { Agent } from '../../src/loop/agents.ts';
+import type { Agent } from '../../src/loop/agents/agent.ts';
 import { LoopController, type LoopControllerOptions } from '../../src/loop/controller.ts';
 import { MemoryLog } from '../../src/loop/log.ts';
 import { MemoryStore } from '../../src/loop/memory.ts';

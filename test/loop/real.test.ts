@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKeys, keyringFrom, type MintInput, mintToken, NO_PROGRESS_YET, ReplayCache } from '../../src/aeiou/index.ts';
-import type { Agent } from '../../src/loop/agents.ts';
+import type { Agent } from '../../src/loop/agents/agent.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { runtimeExecutor } from '../../src/loop/executor.ts';
 import { readTurn } from '../../src/loop/input.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Agent } from '../../src/loop/agents.ts';
+import type { Agent } from '../../src/loop/agents/agent.ts';
 import { Leases } from '../../src/loop/lease.ts';
 import { MemoryLog } from '../../src/loop/log.ts';
 import { MemoryStore } from '../../src/loop/memory.ts';

@@ -1,5 +1,5 @@
 import { generateKeys, keyringFrom } from '../../src/aeiou/index.ts';
-import type { Agent } from '../../src/loop/agents.ts';
+import type { Agent } from '../../src/loop/agents/agent.ts';
 import { LoopController, type LoopControllerOptions, type LoopOptions } from '../../src/loop/controller.ts';
 import { runtimeExecutor } from '../../src/loop/executor.ts';
 import { fixedClock, seededIds } from '../../src/loop/ports.ts';

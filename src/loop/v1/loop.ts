@@ -1,6 +1,6 @@
 import { canonicalize, JsonError, type JsonValue, parseStrict } from '../../aeiou/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import type { Agent } from '../agents.ts';
+import { type Agent, agentBrief } from '../agents/index.ts';
 import type { TurnExecutor } from '../executor.ts';
 import { type Clock, type Ids, randomIds, systemClock } from '../ports.ts';
 import { SessionExistsError } from '../store.ts';
@@ -10,6 +10,7 @@ import { EventGate, type LoopInputEvent } from './dedupe.ts';
 import { hasSectionLine } from './envelope.ts';
 import type { V1LoopEvent } from './events.ts';
 import { DEFAULT_OUTPUT_BYTES } from './feed.ts';
+import { v1SystemPrompt } from './prompt.ts';
 import type { V1LoopResult } from './result.ts';
 import type { OutputHook } from './secrets.ts';
 import { V1Session } from './session.ts';
@@ -21,6 +22,8 @@ export interface AskLoopOptions {
   readonly clock?: Clock;
   /** Random loop ids when absent. */
   readonly ids?: Pick<Ids, 'session'>;
+  /** What agents are told beside the envelopes; `agentBrief` with the rules of v1, without tools, when absent. */
+  readonly system?: string;
   readonly ceilings?: CeilingOptions;
   /** Most bytes of OUTPUT that go back to the agent, from 1; 4096 when absent. */
   readonly outputBytes?: number;
@@ -64,6 +67,7 @@ export class AskLoop {
   readonly #clock: Clock;
   readonly #ceilings: Ceilings;
   readonly #outputBytes: number;
+  readonly #system: string;
   readonly #gate = new EventGate();
   readonly #running = new Set<string>();
 
@@ -72,6 +76,7 @@ export class AskLoop {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#ceilings = resolveCeilings(options.ceilings ?? {}, options.executor.limits.fuel);
+    this.#system = options.system ?? agentBrief({ rules: v1SystemPrompt() });
     this.#outputBytes = options.outputBytes ?? DEFAULT_OUTPUT_BYTES;
     if (!Number.isSafeInteger(this.#outputBytes) || this.#outputBytes < 1)
       throw new ConfigError(`outputBytes must be a whole number from 1, got ${String(this.#outputBytes)}`);
@@ -92,7 +97,14 @@ export class AskLoop {
     this.#running.add(loopId);
     try {
       return await new V1Session(
-        { ...this.#options, clock: this.#clock, ceilings: this.#ceilings, outputBytes: this.#outputBytes, gate: this.#gate },
+        {
+          ...this.#options,
+          clock: this.#clock,
+          ceilings: this.#ceilings,
+          outputBytes: this.#outputBytes,
+          system: this.#system,
+          gate: this.#gate,
+        },
         { ...run, loopId, userdata, prompt },
       ).run();
     } finally {

@@ -1,6 +1,6 @@
 import { timeoutError } from '../../wire/breach.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import type { AgentReason } from '../agents.ts';
+import type { AgentReason } from '../agents/agent.ts';
 import { hostFailure } from '../failure.ts';
 import type { Breach } from './ceilings.ts';
 import type { V1HaltReason } from './diagnostics.ts';

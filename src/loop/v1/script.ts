@@ -1,5 +1,5 @@
 import { ConfigError } from '../../wire/errors.ts';
-import { type Agent, AgentError, scriptAgent } from '../agents.ts';
+import { type Agent, AgentError, scriptAgent } from '../agents/index.ts';
 
 const CUT = '---';
 

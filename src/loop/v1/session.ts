@@ -1,7 +1,7 @@
 import { canonicalize, type JsonValue, NO_PROGRESS_YET, ProgressGuard } from '../../aeiou/index.ts';
 import { cancelledError } from '../../wire/breach.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { AgentError, type AgentReply, consult } from '../agents.ts';
+import { AgentError, type AgentReply, consult } from '../agents/agent.ts';
 import { Watcher } from '../events.ts';
 import { hostFailure } from '../failure.ts';
 import type { Clock } from '../ports.ts';
@@ -24,6 +24,7 @@ export interface SessionHost extends AskLoopOptions {
   readonly clock: Clock;
   readonly ceilings: Ceilings;
   readonly outputBytes: number;
+  readonly system: string;
   readonly gate: EventGate;
 }
 
@@ -73,7 +74,7 @@ export class V1Session {
     let answer: AgentReply;
     try {
       const wallMs = Math.max(1, this.#host.ceilings.wallMs - this.#elapsed());
-      const request = { sid: loopId, turn, prompt, maxTokens: this.#account.tokensLeft };
+      const request = { sid: loopId, turn, attempt: 1, system: this.#host.system, prompt, maxTokens: this.#account.tokensLeft };
       answer = await consult(agent, request, { wallMs, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;

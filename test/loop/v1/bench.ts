@@ -1,4 +1,4 @@
-import type { Agent, AgentRequest } from '../../../src/loop/agents.ts';
+import type { Agent, AgentRequest } from '../../../src/loop/agents/agent.ts';
 import { runtimeExecutor } from '../../../src/loop/executor.ts';
 import type { V1LoopEvent } from '../../../src/loop/v1/events.ts';
 import { AskLoop, type AskLoopOptions, type AskLoopRun } from '../../../src/loop/v1/loop.ts';

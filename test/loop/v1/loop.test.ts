@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runtimeExecutor } from '../../../src/loop/executor.ts';
 import { AskLoop } from '../../../src/loop/v1/loop.ts';
+import { v1SystemPrompt } from '../../../src/loop/v1/prompt.ts';
 import { secretHook } from '../../../src/loop/v1/secrets.ts';
 import { executeV1Turn } from '../../../src/loop/v1/turn.ts';
 import { defineTool } from '../../../src/tools/index.ts';
@@ -219,6 +220,8 @@ describe('what goes back to the agent', () => {
       {
         sid: expect.stringMatching(/^loop-/),
         turn: 1,
+        attempt: 1,
+        system: expect.stringContaining(v1SystemPrompt()),
         maxTokens: 200_000,
         prompt: '<<<NSENVELOPE_MAGIC::OUTPUT::v1>>>\nSort the queue.\n<<<NSENVELOPE_MAGIC::USERDATA::v1>>>\n{"a":["x"],"b":2}\n',
       },

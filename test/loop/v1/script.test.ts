@@ -10,7 +10,15 @@ import { NO_USAGE } from '../../../src/wire/public.ts';
 import { sections } from './bench.ts';
 
 const ask = (transcript: string, turn: number) =>
-  scriptV1Agent(transcript, 'a.txt').reply({ sid: 's', turn, prompt: '', maxTokens: null, signal: new AbortController().signal });
+  scriptV1Agent(transcript, 'a.txt').reply({
+    sid: 's',
+    turn,
+    prompt: '',
+    attempt: 1,
+    system: '',
+    maxTokens: null,
+    signal: new AbortController().signal,
+  });
 
 describe('a transcript of v1 replies', () => {
   const [one, two] = [sections({ ACTIONS: 'first' }), sections({ ACTIONS: 'second' })];

@@ -1,9 +1,14 @@
-import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
+import { MAX_ENVELOPE_BYTES } from '../../aeiou/index.ts';
+import { NeuroScriptError } from '../../wire/errors.ts';
 
 /** What an agent is asked for: the program of one turn. */
 export interface AgentRequest {
   readonly sid: string;
   readonly turn: number;
+  /** How often this turn has been asked for, this time included: more than 1 after replies that held no envelope. */
+  readonly attempt: number;
+  /** What an agent must know beside the prompt: rules, language, tools (`agentBrief`). The same in every turn. */
+  readonly system: string;
   /** The envelope of this turn: USERDATA, what the last turn emitted and whispered, and an example of ACTIONS. */
   readonly prompt: string;
   /** Most model tokens that the answer may take, of the prompt and the reply together; null when nobody counts. */
@@ -14,9 +19,14 @@ export interface AgentRequest {
 
 /**
  * Who writes the next program. It answers with text that holds exactly one envelope; prose around it is ignored, and of
- * the envelope nothing but ACTIONS is used (AMB-27b). It has no way to run code (A3-2-1).
+ * the envelope nothing but ACTIONS is used (AMB-27b). It has no way to run code (A3-2-1). `functionAgent`, `scriptAgent`,
+ * `commandAgent` and `modelAgent` make one.
  */
 export interface Agent {
+  /** What wrote the replies, for spans and transcripts: a model's name, a command. */
+  readonly name?: string;
+  /** True for one that answers the same however often it is asked for a turn: then it is asked once. */
+  readonly fixed?: boolean;
   reply(request: AgentRequest): Promise<string | AgentReply>;
 }
 
@@ -25,6 +35,9 @@ export interface AgentReply {
   readonly text: string;
   /** Model tokens that this answer took, of the prompt and the reply together. */
   readonly tokens: number;
+  /** How many of these were the prompt's and the reply's, where the agent knows. */
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
 }
 
 /** Why an agent gave no reply: its own fault, it took more tokens than allowed, or the host gave it up. */
@@ -35,37 +48,43 @@ export class AgentError extends NeuroScriptError {
   static readonly code = 'ERR_AGENT';
   readonly turn: number;
   readonly reason: AgentReason;
-  constructor(turn: number, message: string, reason: AgentReason = 'ERR_AGENT', options?: ErrorOptions) {
+  /** Model tokens that were used up although there is no reply, as far as anybody knows. */
+  readonly tokens: number;
+  constructor(
+    turn: number,
+    message: string,
+    reason: AgentReason = 'ERR_AGENT',
+    { tokens = 0, ...options }: ErrorOptions & { readonly tokens?: number } = {},
+  ) {
     super(AgentError.code, message, options);
     this.turn = turn;
     this.reason = reason;
+    this.tokens = tokens;
   }
 }
 
-/** As {@link consult}, for a host that does not count tokens. */
-export async function ask(
-  agent: Agent,
-  request: Omit<AgentRequest, 'signal' | 'maxTokens'>,
-  options: AskOptions,
-): Promise<string> {
-  return (await consult(agent, { ...request, maxTokens: null }, options)).text;
-}
-
 /** How long an agent is waited for. */
-export interface AskOptions {
+export interface ConsultOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds. */
   readonly wallMs?: number;
 }
 
 /**
+ * Characters kept of a reply: enough to be refused for its size, whatever was sent. An agent that reads from a stream need
+ * not read on.
+ */
+export const REPLY_CHARACTERS: number = MAX_ENVELOPE_BYTES + 8;
+
+/**
  * Asks an agent, and waits no longer than it may take: also one that ignores its signal. Rejects with {@link AgentError}
- * for whatever goes wrong, and for a reply that took more tokens than allowed.
+ * for whatever goes wrong, and for a reply that took more tokens than allowed. A reply that is larger than any envelope is
+ * cut to a size that is refused.
  */
 export async function consult(
   agent: Agent,
   request: Omit<AgentRequest, 'signal'>,
-  { signal, wallMs }: AskOptions,
+  { signal, wallMs }: ConsultOptions,
 ): Promise<AgentReply> {
   const { turn, maxTokens } = request;
   if (signal?.aborted === true) throw cancelled(turn);
@@ -77,13 +96,15 @@ export async function consult(
   };
   const cancel = (): void => giveUp(cancelled(turn));
   const timeUp = (): void =>
-    giveUp(new AgentError(turn, `turn ${turn} has no reply: the session's time was used up`, 'ERR_TIMEOUT'));
+    giveUp(new AgentError(turn, `turn ${turn} has no reply: the time for it was used up`, 'ERR_TIMEOUT'));
   const timer = wallMs === undefined ? undefined : setTimeout(timeUp, Math.min(wallMs, MAX_TIMER_MS));
   signal?.addEventListener('abort', cancel, { once: true });
   try {
     const reply = await Promise.race([given.promise, answer(agent, { ...request, signal: own.signal })]);
-    if (maxTokens !== null && reply.tokens > maxTokens)
-      throw new AgentError(turn, `the reply of turn ${turn} took ${reply.tokens} tokens, ${maxTokens} were left`, 'ERR_QUOTA');
+    if (maxTokens !== null && reply.tokens > maxTokens) {
+      const message = `the reply of turn ${turn} took ${reply.tokens} tokens, ${maxTokens} were left`;
+      throw new AgentError(turn, message, 'ERR_QUOTA', { tokens: reply.tokens });
+    }
     return reply;
   } finally {
     clearTimeout(timer);
@@ -101,8 +122,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 async function answer(agent: Agent, request: AgentRequest): Promise<AgentReply> {
   try {
     const reply: unknown = await agent.reply(request);
-    if (typeof reply === 'string') return { text: reply, tokens: 0 };
-    if (isReply(reply)) return { text: reply.text, tokens: reply.tokens };
+    if (typeof reply === 'string') return { text: reply.slice(0, REPLY_CHARACTERS), tokens: 0 };
+    if (isReply(reply)) return { ...reply, text: reply.text.slice(0, REPLY_CHARACTERS) };
     throw new TypeError(`the agent answered with ${reply === null ? 'null' : `a ${typeof reply}`}, not with a text`);
   } catch (error) {
     if (error instanceof AgentError) throw error;
@@ -113,49 +134,11 @@ async function answer(agent: Agent, request: AgentRequest): Promise<AgentReply> 
 
 function isReply(value: unknown): value is AgentReply {
   if (typeof value !== 'object' || value === null || !('text' in value) || !('tokens' in value)) return false;
-  return typeof value.text === 'string' && Number.isSafeInteger(value.tokens) && Number(value.tokens) >= 0;
+  const counts = ['tokens', 'inputTokens', 'outputTokens'].map((key) => Reflect.get(value, key));
+  const [tokens, ...parts] = counts;
+  return typeof value.text === 'string' && isCount(tokens) && parts.every((part) => part === undefined || isCount(part));
 }
 
-const START = '<<<NSENV:V3:START>>>';
-const END = '<<<NSENV:V3:END>>>';
-
-/**
- * An agent that plays a transcript: one reply per envelope in it, in order, each with the prose that stands before it.
- * `name` is shown in messages. Throws {@link ConfigError} for a transcript without any envelope; `reply` throws
- * {@link AgentError} when the session asks for more turns than the transcript has.
- */
-export function scriptAgent(transcript: string, name: string): Agent {
-  const replies = splitTranscript(transcript);
-  if (replies.length === 0) throw new ConfigError(`${name} holds no envelope: it has no line ${START}`);
-  return {
-    async reply({ turn }) {
-      const reply = replies[turn - 1];
-      if (reply === undefined) {
-        const has = replies.length === 1 ? 'one envelope' : `${replies.length} envelopes`;
-        throw new AgentError(turn, `turn ${turn} has no reply: ${name} holds ${has}`);
-      }
-      return reply;
-    },
-  };
-}
-
-/**
- * Cuts after every END line. What follows the last one is prose, unless it starts another envelope: then it is a reply
- * of its own, so that a missing END is reported by the turn that meets it.
- */
-function splitTranscript(transcript: string): readonly string[] {
-  const replies: string[] = [];
-  let lines: string[] = [];
-  let started = false;
-  for (const line of transcript.split('\n')) {
-    lines.push(line);
-    if (line === START) started = true;
-    if (line === END && started) {
-      replies.push(lines.join('\n'));
-      lines = [];
-      started = false;
-    }
-  }
-  if (started) replies.push(lines.join('\n'));
-  return replies;
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { AgentError, scriptAgent } from '../../src/loop/agents.ts';
-import { ConfigError } from '../../src/wire/errors.ts';
+import { AgentError, scriptAgent } from '../../../src/loop/agents/index.ts';
+import { ConfigError } from '../../../src/wire/errors.ts';
+import { requestOf } from './request.ts';
 
-const request = (turn: number) => ({ sid: 's', turn, prompt: '', maxTokens: null, signal: new AbortController().signal });
+const request = (turn: number) => requestOf({ turn });
 const envelope = (body: string) => `<<<NSENV:V3:START>>>\n${body}\n<<<NSENV:V3:END>>>`;
 
 describe('the scripted agent', () => {

@@ -1,0 +1,96 @@
+import { ConfigError } from '../../wire/errors.ts';
+import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import { type Agent, REPLY_CHARACTERS } from './agent.ts';
+import { checkModelOptions, type ModelAgentOptions, replyOf, type SdkModel } from './model.ts';
+
+/** What an {@link openaiAgent} is made from. */
+export interface OpenaiAgentOptions extends ModelAgentOptions {
+  /** The model's name, as the server knows it. */
+  readonly model: string;
+  /** Where its API begins, for instance `http://127.0.0.1:11434/v1`. */
+  readonly baseUrl: string;
+  /** Sent as a bearer token; none when absent. It is never part of a message. */
+  readonly apiKey?: string;
+}
+
+const KEYS: KeysOf<OpenaiAgentOptions> = {
+  model: true,
+  baseUrl: true,
+  apiKey: true,
+  timeoutMs: true,
+  retry: true,
+  maxOutputTokens: true,
+  temperature: true,
+};
+
+/** Most bytes of one answer of a server: what stands around every few characters of a reply takes many times their size. */
+const RESPONSE_BYTES = 64 * REPLY_CHARACTERS;
+const LF = 0x0a;
+/** Most bytes of one line: one that never ends is kept until it does. */
+const LINE_BYTES = 4 * REPLY_CHARACTERS;
+
+/**
+ * An agent that is a model behind a server with an OpenAI-compatible API. The packages for it are loaded by the first
+ * reply. Redirections are not followed: they would take prompt and key to a place that nobody named. Throws
+ * {@link ConfigError} for options that cannot be used.
+ */
+export function openaiAgent(options: OpenaiAgentOptions): Agent {
+  checkOptions('the options of a model agent', options, KEYS);
+  const { model: name, apiKey } = options;
+  if (typeof name !== 'string' || name === '') throw new ConfigError('a model agent needs the name of a model');
+  const baseURL = checkUrl(options.baseUrl);
+  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new ConfigError('the key of a model agent must be visible ASCII characters without blanks');
+  const settings = checkModelOptions(options);
+  const clean = (text: string): string => (apiKey === undefined ? text : text.replaceAll(apiKey, '[key]'));
+  let loaded: Promise<SdkModel> | null = null;
+  const model = (): Promise<SdkModel> => {
+    loaded ??= load(name, baseURL, apiKey);
+    return loaded;
+  };
+  return { name, reply: (request) => replyOf(model, settings, request, clean) };
+}
+
+async function load(name: string, baseURL: string, apiKey: string | undefined): Promise<SdkModel> {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  const provider = createOpenAICompatible({
+    name: 'model',
+    baseURL,
+    includeUsage: true,
+    fetch: boundedFetch,
+    ...(apiKey === undefined ? {} : { apiKey }),
+  });
+  return provider.chatModel(name);
+}
+
+/** As `fetch`, but without redirections, and the answer ends with an error when it would fill the memory. */
+async function boundedFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const response = await fetch(input, { ...init, redirect: 'manual' });
+  if (response.status >= 300 && response.status < 400) {
+    await response.body?.cancel();
+    throw new Error(`the model's server answered ${response.status}: redirections are not followed`);
+  }
+  if (response.body === null) return response;
+  let bytes = 0;
+  let line = 0;
+  const bound = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      bytes += chunk.length;
+      const feed = chunk.lastIndexOf(LF);
+      line = feed < 0 ? line + chunk.length : chunk.length - feed - 1;
+      if (bytes <= RESPONSE_BYTES && line <= LINE_BYTES) controller.enqueue(chunk);
+      else controller.error(new Error("the answer of the model's server is too large"));
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(bound), { status, statusText, headers });
+}
+
+function checkUrl(text: unknown): string {
+  const url = typeof text === 'string' ? URL.parse(text) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    throw new ConfigError(`baseUrl of a model agent must be an http or https URL, got '${String(text).slice(0, 200)}'`);
+  // It would be shown wherever the URL is.
+  if (url.username !== '' || url.password !== '') throw new ConfigError('baseUrl of a model agent must hold no user or password');
+  return url.href.replace(/\/+$/, '');
+}
