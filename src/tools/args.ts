@@ -1,7 +1,10 @@
+import { NS_CODES } from '../wire/codes.ts';
+import type { TaggedJson } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 import { type Coerced, coerce } from './argtypes.ts';
-import type { Parameter, ToolDefinition } from './define.ts';
-import { issuesText, type StandardSchema } from './schema.ts';
+import { type ToolDefinition, ToolError } from './define.ts';
+import type { Parameter } from './parameters.ts';
+import { issuesText, type SchemaIssue, type StandardSchema } from './schema.ts';
 
 /**
  * Matches a call's arguments to a tool's parameters by position and fits each to its type (language.md 9.3–9.4, P6):
@@ -16,15 +19,31 @@ export async function matchArgs(
   const missing = parameters.filter((parameter, index) => parameter.required && index >= given.length);
   if (missing.length > 0) problems.push(`missing required arguments: ${missing.map(({ name }) => name).join(', ')}`);
   if (given.length > parameters.length) problems.push(`takes ${signature(parameters)}, got ${given.length}`);
-  const args: Record<string, unknown> = Object.create(null);
+  let args: Record<string, unknown> = Object.create(null);
   for (const [index, parameter] of parameters.entries()) {
-    if (index >= given.length && parameter.required) continue;
+    if ('partOf' in parameter.kind || (index >= given.length && parameter.required)) continue;
     const result = await fitted(parameter, given[index]);
     if (result.ok) args[parameter.name] = result.value;
     else problems.push(`argument '${parameter.name}': ${result.problem}`);
   }
+  const whole = schemaOfAll(parameters);
+  if (whole !== null && problems.length === 0) {
+    const result = await validateAll(whole, parameters, given);
+    if (result.issues !== undefined) problems.push(...result.issues.map(issueOfOne));
+    // A schema of an object gives an object; what else it might make of it is between its author and `run`.
+    else args = result.value as Record<string, unknown>;
+  }
   if (problems.length === 0) return { ok: true, value: args };
   return { ok: false, problem: `tool '${tool.canonicalName}' argument validation failed: ${problems.join('; ')}` };
+}
+
+/** Throws {@link ToolError} 4 when the arguments of a call are more than the tool itself wants to take. */
+export function checkArgBytes({ canonicalName, maxArgBytes }: ToolDefinition, given: readonly TaggedJson[]): void {
+  if (maxArgBytes === null) return;
+  const bytes = Buffer.byteLength(JSON.stringify(given), 'utf8');
+  if (bytes <= maxArgBytes) return;
+  const problem = `the arguments come to ${bytes} bytes, ${maxArgBytes} are allowed`;
+  throw new ToolError(NS_CODES.ArgMismatch, `tool '${canonicalName}' argument validation failed: ${problem}`);
 }
 
 function signature(parameters: readonly Parameter[]): string {
@@ -33,10 +52,10 @@ function signature(parameters: readonly Parameter[]): string {
   return count === 0 ? 'no arguments' : `${count} argument${count === 1 ? '' : 's'} (${names})`;
 }
 
-function fitted(parameter: Parameter, given: Value | undefined): Coerced<unknown> | Promise<Coerced<unknown>> {
-  if ('schema' in parameter.kind) return validate(parameter.kind.schema, given);
+function fitted({ kind, ...parameter }: Parameter, given: Value | undefined): Coerced<unknown> | Promise<Coerced<unknown>> {
+  if ('schema' in kind) return validate(kind.schema, given);
   const value = given ?? parameter.default;
-  if (value !== null) return coerce(parameter.kind.type, value);
+  if ('type' in kind && value !== null) return coerce(kind.type, value);
   return parameter.required ? { ok: false, problem: 'is required, but was nil' } : { ok: true, value: null };
 }
 
@@ -49,4 +68,26 @@ async function validate(schema: StandardSchema, given: Value | undefined): Promi
     if (absent.issues === undefined) result = absent;
   }
   return result.issues === undefined ? { ok: true, value: result.value } : { ok: false, problem: issuesText(result.issues) };
+}
+
+/** The schema that checks all arguments together, or null when each has its own. */
+function schemaOfAll([first]: readonly Parameter[]): StandardSchema | null {
+  return first !== undefined && 'partOf' in first.kind ? first.kind.partOf : null;
+}
+
+/** As {@link validate}, for all arguments at once: those that are nil are left out when the schema refuses them. */
+async function validateAll(schema: StandardSchema, parameters: readonly Parameter[], given: readonly Value[]) {
+  const entries = parameters.slice(0, given.length).map(({ name }, index) => [name, given[index] ?? null] as const);
+  const result = await schema['~standard'].validate(Object.fromEntries(entries));
+  const some = entries.filter(([, value]) => value !== null);
+  if (result.issues === undefined || some.length === entries.length) return result;
+  const without = await schema['~standard'].validate(Object.fromEntries(some));
+  return without.issues === undefined ? without : result;
+}
+
+/** A problem of one argument among all, as {@link fitted} would tell it. */
+function issueOfOne(issue: SchemaIssue): string {
+  const [first, ...rest] = issue.path ?? [];
+  if (first === undefined) return issuesText([issue]);
+  return `argument '${String(typeof first === 'object' ? first.key : first)}': ${issuesText([{ message: issue.message, path: rest }])}`;
 }

@@ -35,6 +35,8 @@ export interface CallInit {
   readonly turn: TurnContext;
   readonly tools: ToolView;
   readonly variables: VariablePort;
+  /** Aborted when the tool's own time is over; null for a tool without such a bound. */
+  readonly expired: AbortSignal | null;
   readonly toolBytes: number;
   readonly shared: Shared;
   readonly callTool: (name: string, args: readonly unknown[]) => Promise<Value>;
@@ -81,7 +83,8 @@ export class ToolCall implements ToolRuntime {
     return this.#init.shared.belongings().handles;
   }
   get signal(): AbortSignal {
-    this.#signal ??= AbortSignal.any([this.#init.variables.signal, this.#init.turn.signal]);
+    const { variables, turn, expired } = this.#init;
+    this.#signal ??= AbortSignal.any([variables.signal, turn.signal, ...(expired === null ? [] : [expired])]);
     return this.#signal;
   }
 
@@ -123,6 +126,7 @@ export class ToolCall implements ToolRuntime {
   #mustBeOpen(method: string): void {
     if (this.#init.turn.closed)
       throw new TurnClosedError(`tool '${this.#tool.canonicalName}' used ${method} after the turn had ended`);
-    if (this.#ended) throw new TurnClosedError(`tool '${this.#tool.canonicalName}' used ${method} after its call had ended`);
+    if (this.#ended || this.#init.expired?.aborted === true)
+      throw new TurnClosedError(`tool '${this.#tool.canonicalName}' used ${method} after its call had ended`);
   }
 }

@@ -1,14 +1,14 @@
 import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../context/index.ts';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
-import { checkOptions, type KeysOf } from '../wire/options.ts';
+import { checkOptions, checkText, type KeysOf } from '../wire/options.ts';
 import type { CallSite } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
-import { type ArgType, type ArgTypes, argTypeNames, coerce, isArgType } from './argtypes.ts';
 import { type Capability, parseCapability } from './capability.ts';
 import type { Handles } from './handles.ts';
 import { canonicalName, checkToolName } from './names.ts';
+import { type ArgSpecs, type ArgsOf, type Parameter, parametersOf } from './parameters.ts';
 import type { ToolView } from './registry.ts';
-import { isStandardSchema, type StandardSchema } from './schema.ts';
+import { type ResultKind, type ResultOf, type ReturnSpec, returnsOf } from './returns.ts';
 
 /**
  * What a tool throws to raise an error of the language: `on error` sees this code and message. Anything else that a tool
@@ -62,58 +62,39 @@ export interface ToolRuntime {
   callTool(name: string, args: readonly unknown[]): Promise<Value>;
 }
 
-/** One argument by ArgType. */
-export interface ArgSpec {
-  readonly name: string;
-  /** `any` when absent. */
-  readonly type?: ArgType;
-  readonly description?: string;
-  /** True when absent, unless there is a default. Only an argument that is not required may be nil or left out. */
-  readonly required?: boolean;
-  /** Used when the argument is left out or nil. */
-  readonly default?: Value;
-}
-
-/** Arguments by ArgType, or by a schema each: `{ path: z.string() }`; their order is the order of the call. */
-export type ArgSpecs = readonly ArgSpec[] | Readonly<Record<string, StandardSchema>>;
-
-type ArgOf<S extends ArgSpec> =
-  | (S extends { readonly type: infer T extends ArgType } ? ArgTypes[T] : Value)
-  | (S extends { readonly required: false } ? (S extends { readonly default: unknown } ? never : null) : never);
-
-/** The object that `run` receives, typed from the argument specs. */
-export type ArgsOf<S extends ArgSpecs> = S extends readonly ArgSpec[]
-  ? { readonly [A in S[number] as A['name']]: ArgOf<A> }
-  : { readonly [K in keyof S]: S[K] extends StandardSchema<infer Output> ? Output : never };
-
 /** `none`: neither reads nor changes anything outside; `read`: reads; `write`: may change something. */
 export type Effects = 'none' | 'read' | 'write';
 
 /** What {@link defineTool} makes a tool from. */
-export interface ToolInit<S extends ArgSpecs> {
-  /** `tool.group.Name`; calls ignore letter case. */
+export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec> {
+  /** Where `name` is a short one: `shop` and `Price` make `tool.shop.Price`. It may have dots. */
+  readonly group?: string;
+  /** `tool.group.Name`, or the last part alone beside `group`; calls ignore letter case. */
   readonly name: string;
+  /** What it does, in a sentence or two; the first one is what a short catalogue shows. */
   readonly description?: string;
+  /** A call as a program would write it, for catalogues. */
+  readonly example?: string;
   readonly args?: S;
-  /** What it gives back, in words or as an ArgType; for catalogues. */
-  readonly returns?: string;
+  /**
+   * What it gives back: an ArgType or a schema, to which every result is held (code 21), or words for catalogues. By ArgType
+   * a result is fitted like an argument and nil passes; a schema says itself whether it does.
+   */
+  readonly returns?: R;
   /** `write` when absent: the careful assumption. */
   readonly effects?: Effects;
   /** Grants that a policy must give, as `resource:verb,verb[:scope,scope]` (language.md 9.6). */
   readonly capabilities?: readonly string[];
   /** Only a policy of context `config` admits the tool. */
   readonly requiresTrust?: boolean;
+  /** Most milliseconds of one call; then it fails with code 37 and `signal` is aborted. Only what awaits can be stopped. */
+  readonly timeoutMs?: number;
+  /** Most bytes of one call's arguments as JSON; more is code 4. The limit `toolBytes` holds besides. */
+  readonly maxArgBytes?: number;
+  /** Most bytes of one result as JSON; more is code 37, which a script can catch, unlike a breach of `toolBytes`. */
+  readonly maxResultBytes?: number;
   /** Returns what `Value` holds, plain objects, a `Date`, `undefined` for nil, or a promise of these. */
-  readonly run: (args: ArgsOf<S>, runtime: ToolRuntime) => unknown;
-}
-
-/** One argument, ready to be matched. */
-export interface Parameter {
-  readonly name: string;
-  readonly description: string;
-  readonly required: boolean;
-  readonly default: Value;
-  readonly kind: { readonly type: ArgType } | { readonly schema: StandardSchema };
+  readonly run: (args: ArgsOf<S>, runtime: ToolRuntime) => ResultOf<R> | Promise<ResultOf<R>>;
 }
 
 /** A checked, frozen tool, as {@link defineTool} makes it. */
@@ -122,36 +103,52 @@ export interface ToolDefinition {
   /** The registry's key: {@link name} in lower case. */
   readonly canonicalName: string;
   readonly description: string;
+  readonly example: string;
   readonly parameters: readonly Parameter[];
+  /** What it gives back, in words. */
   readonly returns: string;
+  /** What every result is held to; null where `returns` is but words. */
+  readonly result: ResultKind | null;
   readonly effects: Effects;
   readonly capabilities: readonly Capability[];
   readonly requiresTrust: boolean;
+  /** Null: no bound of its own, only that of the run. */
+  readonly timeoutMs: number | null;
+  readonly maxArgBytes: number | null;
+  readonly maxResultBytes: number | null;
   /** Takes the arguments by name, already fitted to {@link parameters}. */
   readonly run: (args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown;
 }
 
 const INIT_KEYS: KeysOf<ToolInit<ArgSpecs>> = {
+  group: true,
   name: true,
   description: true,
+  example: true,
   args: true,
   returns: true,
   effects: true,
   capabilities: true,
   requiresTrust: true,
+  timeoutMs: true,
+  maxArgBytes: true,
+  maxResultBytes: true,
   run: true,
 };
-const SPEC_KEYS: KeysOf<ArgSpec> = { name: true, type: true, description: true, required: true, default: true };
 
 /** So that nothing counts as checked which did not come through here. */
 const made = new WeakSet<object>();
 
-const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** Longest time that a timer can wait. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Checks and freezes a tool. Throws {@link ConfigError} (`ERR_CONFIG`) that names the tool and the field. */
-export function defineTool<const S extends ArgSpecs = readonly []>(init: ToolInit<S>): ToolDefinition {
+export function defineTool<const S extends ArgSpecs = readonly [], const R extends ReturnSpec = string>(
+  init: ToolInit<S, R>,
+): ToolDefinition {
   checkOptions('a tool', init, INIT_KEYS);
-  const name = checkToolName(init.name);
+  const name = checkToolName(init.group === undefined ? init.name : `tool.${init.group}.${init.name}`);
+  for (const key of ['description', 'example'] as const) if (init[key] !== undefined) checkText(`${name}: ${key}`, init[key]);
   if (typeof init.run !== 'function') throw new ConfigError(`${name}: run must be a function`);
   const effects = init.effects ?? 'write';
   if (!['none', 'read', 'write'].includes(effects)) throw new ConfigError(`${name}: effects must be none, read or write`);
@@ -159,11 +156,15 @@ export function defineTool<const S extends ArgSpecs = readonly []>(init: ToolIni
     name,
     canonicalName: canonicalName(name),
     description: init.description ?? '',
+    example: init.example ?? '',
     parameters: Object.freeze(parametersOf(name, init.args ?? [])),
-    returns: init.returns ?? 'any',
+    ...returnsOf(name, init.returns ?? 'any'),
     effects,
     capabilities: Object.freeze((init.capabilities ?? []).map(parseCapability)),
     requiresTrust: init.requiresTrust ?? false,
+    timeoutMs: bound(name, 'timeoutMs', init.timeoutMs, MAX_TIMEOUT_MS),
+    maxArgBytes: bound(name, 'maxArgBytes', init.maxArgBytes, Number.MAX_SAFE_INTEGER),
+    maxResultBytes: bound(name, 'maxResultBytes', init.maxResultBytes, Number.MAX_SAFE_INTEGER),
     // The dispatcher calls `run` with exactly what `parameters` describe, and `ArgsOf<S>` is their type.
     run: init.run as ToolDefinition['run'],
   });
@@ -177,53 +178,8 @@ export function checkTool(tool: ToolDefinition): ToolDefinition {
   throw new ConfigError('a tool must be made with defineTool, which checks it');
 }
 
-function parametersOf(tool: string, specs: ArgSpecs): readonly Parameter[] {
-  const parameters = isSpecList(specs)
-    ? specs.map((spec) => parameterOf(tool, spec))
-    : Object.entries(specs).map(([name, schema]) => schemaParameter(tool, name, schema));
-  const seen = new Set<string>();
-  for (const { name } of parameters) {
-    if (!IDENTIFIER.test(name)) throw new ConfigError(`${tool}: '${name}' is no argument name; use letters, digits and _`);
-    if (seen.has(name)) throw new ConfigError(`${tool}: the argument '${name}' is declared twice`);
-    seen.add(name);
-  }
-  const firstOptional = parameters.findIndex((parameter) => !parameter.required);
-  const stray = parameters
-    .slice(firstOptional < 0 ? parameters.length : firstOptional)
-    .find((parameter) => 'type' in parameter.kind && parameter.required);
-  if (stray !== undefined)
-    throw new ConfigError(
-      `${tool}: the required argument '${stray.name}' stands after an optional one, so no call could leave that out`,
-    );
-  return parameters;
-}
-
-function isSpecList(specs: ArgSpecs): specs is readonly ArgSpec[] {
-  return Array.isArray(specs);
-}
-
-function schemaParameter(tool: string, name: string, schema: unknown): Parameter {
-  if (!isStandardSchema(schema)) throw new ConfigError(`${tool}: '${name}' must be a Standard Schema (zod, valibot, arktype)`);
-  return Object.freeze({ name, description: '', required: false, default: null, kind: Object.freeze({ schema }) });
-}
-
-function parameterOf(tool: string, spec: ArgSpec): Parameter {
-  checkOptions(`${tool}: an argument`, spec, SPEC_KEYS);
-  const type = spec.type ?? 'any';
-  if (!isArgType(type))
-    throw new ConfigError(
-      `${tool}: '${spec.name}' has the unknown type '${String(type)}'; known are ${argTypeNames().join(', ')}`,
-    );
-  const fallback = spec.default ?? null;
-  if (fallback !== null) {
-    const fitted = coerce(type, fallback);
-    if (!fitted.ok) throw new ConfigError(`${tool}: the default of '${spec.name}' does not fit: ${fitted.problem}`);
-  }
-  return Object.freeze({
-    name: spec.name,
-    description: spec.description ?? '',
-    required: spec.required ?? fallback === null,
-    default: fallback,
-    kind: Object.freeze({ type }),
-  });
+function bound(tool: string, key: string, value: number | undefined, most: number): number | null {
+  if (value === undefined) return null;
+  if (Number.isSafeInteger(value) && value >= 1 && value <= most) return value;
+  throw new ConfigError(`${tool}: ${key} must be a whole number from 1 to ${most}, got ${String(value)}`);
 }

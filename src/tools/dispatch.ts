@@ -8,7 +8,7 @@ import { languageError } from '../wire/info.ts';
 import type { JournalEntry, JournalOutcome } from '../wire/journal.ts';
 import type { CallSite, GuestCall, LimitValues, TaggedJson } from '../wire/protocol.ts';
 import { type Value, ValueError } from '../wire/values.ts';
-import { matchArgs } from './args.ts';
+import { checkArgBytes, matchArgs } from './args.ts';
 import { type Shared, ToolCall, type VariablePort } from './call.ts';
 import { type ToolDefinition, ToolError } from './define.ts';
 import { canonicalName } from './names.ts';
@@ -16,6 +16,8 @@ import { encodeAs, type FinalReply, Halt, outcomeOf, replyFor, translate } from 
 import type { PolicyGuard } from './policy.ts';
 import { ask, promptUser } from './prompt.ts';
 import type { ToolView } from './registry.ts';
+import { resultJson } from './result.ts';
+import { timeboxed } from './timebox.ts';
 
 /** One tool call for the audit trail, those that tools make themselves included (A3-11.2-2). */
 export interface AuditRecord {
@@ -180,26 +182,24 @@ export class Dispatcher {
     depth: number,
   ): Promise<TaggedJson> {
     const { host, turn, limits, view, shared } = this.#init;
+    checkArgBytes(tool, given);
     const args = await matchArgs(tool, decodeArgs(tool, given));
     if (!args.ok) throw new ToolError(NS_CODES.ArgMismatch, args.problem);
+    const expired = tool.timeoutMs === null ? null : new AbortController();
     const call = new ToolCall(tool, {
       site,
       host,
       shared,
       turn,
       variables,
+      expired: expired?.signal ?? null,
       tools: view.bind(site.fork),
       toolBytes: limits.toolBytes,
       callTool: (name, values) => this.#nested(name, values, site, variables, depth + 1),
     });
+    const run = async () => resultJson(tool, await tool.run(args.value, call), limits.toolBytes);
     try {
-      const result = await unlessAborted(variables.signal, async () => tool.run(args.value, call));
-      return encodeAs(
-        NS_CODES.ToolExecutionFailed,
-        `tool '${tool.canonicalName}' returned what a script cannot hold`,
-        result,
-        limits.toolBytes,
-      );
+      return await unlessAborted(variables.signal, () => timeboxed(tool, expired, run));
     } catch (error) {
       throw translate(tool, error);
     } finally {

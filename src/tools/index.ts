@@ -4,12 +4,8 @@ export { Belongings, SessionBelongings } from './belongings.ts';
 export type { Shared, VariablePort } from './call.ts';
 export type { Capability } from './capability.ts';
 export {
-  type ArgSpec,
-  type ArgSpecs,
-  type ArgsOf,
   defineTool,
   type Effects,
-  type Parameter,
   type ToolDefinition,
   ToolError,
   type ToolInit,
@@ -17,10 +13,13 @@ export {
 } from './define.ts';
 export { type AuditRecord, Dispatcher, type DispatchInit, insideCall } from './dispatch.ts';
 export { Handles } from './handles.ts';
+export type { FromJsonSchema, JsonSchema, JsonType } from './jsonschema.ts';
 export { loadMockTools } from './mock.ts';
 export { canonicalName } from './names.ts';
 export type { FinalReply } from './outcome.ts';
+export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './parameters.ts';
 export { Policy, type PolicyContext, PolicyGuard, type PolicyOptions } from './policy.ts';
 export { ToolRegistry, ToolView } from './registry.ts';
-export type { StandardSchema } from './schema.ts';
+export type { ResultKind, ResultOf, ReturnSpec } from './returns.ts';
+export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts';
 export { type SessionAccess, SessionStorage, type SessionStorageOptions } from './session.ts';

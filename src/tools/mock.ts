@@ -4,8 +4,9 @@ import { ConfigError } from '../wire/errors.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { type Value, ValueError } from '../wire/values.ts';
 import { isArgType } from './argtypes.ts';
-import { type ArgSpec, defineTool, type Effects, type ToolDefinition, ToolError, type ToolRuntime } from './define.ts';
+import { defineTool, type Effects, type ToolDefinition, ToolError, type ToolRuntime } from './define.ts';
 import { describeCall, nearestCase, sameValue } from './mockmatch.ts';
+import type { ArgSpec } from './parameters.ts';
 import { type Path, YamlFile } from './yaml.ts';
 
 /** What a mock does when a case applies. */

@@ -2,12 +2,12 @@
  * The Standard Schema interface (version 1), which zod, valibot and arktype implement: what a tool's argument may be
  * declared with instead of an ArgType. Restated here, as its authors advise, so that no package is needed.
  */
-export interface StandardSchema<Output = unknown> {
+export interface StandardSchema<Output = unknown, Input = unknown> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
-    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }
 

@@ -1,0 +1,335 @@
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import { matchArgs } from '../../src/tools/args.ts';
+import {
+  type ArgsOf,
+  defineTool,
+  type FromJsonSchema,
+  type JsonSchema,
+  type ToolDefinition,
+  type ToolInit,
+} from '../../src/tools/index.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
+import { TimeDate, type Value } from '../../src/wire/values.ts';
+import { Bench, variables } from './probe.ts';
+
+const nothing = (): null => null;
+
+const JSON_ARGS = {
+  type: 'object',
+  properties: {
+    path: { type: 'string', minLength: 2, description: 'Where.' },
+    mode: { enum: ['fast', 'safe'] },
+    limits: { type: 'array', items: { type: 'integer' } },
+    depth: { type: 'integer', default: 3 },
+  },
+  required: ['path', 'mode'],
+} as const;
+
+/** The same two arguments, item and an optional count, in every way to declare them. */
+const WAYS: readonly (readonly [string, ToolDefinition])[] = [
+  ['zod, each', defineTool({ name: 'tool.t.A', args: { item: z.string(), count: z.number().optional() }, run: nothing })],
+  [
+    'zod, all',
+    defineTool({ name: 'tool.t.A', args: z.object({ item: z.string(), count: z.number().optional() }), run: nothing }),
+  ],
+  ['valibot, each', defineTool({ name: 'tool.t.A', args: { item: v.string(), count: v.optional(v.number()) }, run: nothing })],
+  [
+    'arktype, each',
+    defineTool({ name: 'tool.t.A', args: { item: type('string'), count: type('number | undefined') }, run: nothing }),
+  ],
+  ['arktype, all', defineTool({ name: 'tool.t.A', args: type({ item: 'string', 'count?': 'number' }), run: nothing })],
+  [
+    'JSON Schema, all',
+    defineTool({
+      name: 'tool.t.A',
+      args: { type: 'object', properties: { item: { type: 'string' }, count: { type: 'number' } }, required: ['item'] },
+      run: nothing,
+    }),
+  ],
+  [
+    'ArgTypes',
+    defineTool({
+      name: 'tool.t.A',
+      args: [
+        { name: 'item', type: 'string' },
+        { name: 'count', type: 'number', required: false },
+      ],
+      run: nothing,
+    }),
+  ],
+];
+
+describe('arguments by any schema', () => {
+  it.each(WAYS)('%s: the same calls pass and fail', async (_way, tool) => {
+    expect(tool.parameters.map(({ name, required }) => [name, required])).toEqual([
+      ['item', true],
+      ['count', false],
+    ]);
+    const passes = async (given: readonly Value[]): Promise<boolean> => (await matchArgs(tool, given)).ok;
+    expect(await Promise.all([['tea'], ['tea', 2], ['tea', null]].map(passes))).toEqual([true, true, true]);
+    expect(await Promise.all([[], [1], [null], ['tea', 'x'], ['tea', 2, 3]].map(passes))).toEqual(Array(5).fill(false));
+    expect(await matchArgs(tool, ['tea', 2])).toMatchObject({ value: { item: 'tea', count: 2 } });
+    expect(await matchArgs(tool, [1])).toMatchObject({ problem: expect.stringMatching(/argument 'item': \S/) });
+    expect(await matchArgs(tool, [])).toMatchObject({ problem: expect.stringContaining('missing required arguments: item') });
+  });
+
+  it('one schema of all may compare arguments, and says which one is wrong', async () => {
+    const range = z.object({ low: z.number(), high: z.number() });
+    const tool = defineTool({
+      name: 'tool.t.Range',
+      args: range.refine(({ low, high }) => low <= high, { message: 'low is above high', path: ['low'] }),
+      run: nothing,
+    });
+    expect(await matchArgs(tool, [1, 2])).toMatchObject({ ok: true });
+    expect(await matchArgs(tool, [2, 1])).toMatchObject({
+      problem: expect.stringContaining("argument 'low': low is above high"),
+    });
+  });
+
+  it('JSON Schema: defaults are filled in, and what is within an argument is named', async () => {
+    const tool = defineTool({ name: 'tool.t.J', args: JSON_ARGS, run: nothing });
+    expect(await matchArgs(tool, ['/x', 'fast'])).toMatchObject({ value: { path: '/x', mode: 'fast', depth: 3 } });
+    expect(await matchArgs(tool, ['/x', 'slow', [1, 2.5]])).toMatchObject({
+      problem: expect.stringMatching(/argument 'mode': .*"fast".*; argument 'limits': 1: /),
+    });
+    const each = defineTool({
+      name: 'tool.t.J',
+      args: { n: { type: 'integer', minimum: 1 }, unit: { enum: ['ms', 's'], default: 's' } },
+      run: nothing,
+    });
+    expect(await matchArgs(each, [2])).toMatchObject({ value: { n: 2, unit: 's' } });
+    expect(await matchArgs(each, [0])).toMatchObject({ ok: false });
+    expect(each.parameters.map(({ required }) => required)).toEqual([true, false]);
+  });
+
+  it('values of the language that JSON lacks are no strings and no maps to a schema', async () => {
+    const tool = defineTool({ name: 'tool.t.J', args: { at: { type: 'string' } }, run: nothing });
+    expect(await matchArgs(tool, [new TimeDate('2025-01-01T00:00:00Z')])).toMatchObject({ ok: false });
+    expect(await matchArgs(tool, [new Uint8Array(2)])).toMatchObject({ ok: false });
+  });
+
+  it.each<[string, () => unknown, RegExp]>([
+    [
+      'a JSON Schema with an unknown type',
+      () => defineTool({ name: 'tool.t.A', args: { a: { type: 'strin' as 'string' } }, run: nothing }),
+      /tool\.t\.A: 'a' has a JSON Schema that cannot be used: Unsupported type: strin/,
+    ],
+    [
+      'keywords that nothing enforces',
+      () => defineTool({ name: 'tool.t.A', args: { type: 'object', properties: {}, if: {} }, run: nothing }),
+      /args has a JSON Schema that cannot be used/,
+    ],
+    [
+      'a schema of no object',
+      () => defineTool({ name: 'tool.t.A', args: { type: 'string' } as never, run: nothing }),
+      /does not say which arguments there are/,
+    ],
+    [
+      'an object whose members nobody can see',
+      () => defineTool({ name: 'tool.t.A', args: v.object({ a: v.string() }), run: nothing }),
+      /one schema for each argument/,
+    ],
+    [
+      'args of another kind',
+      () => defineTool({ name: 'tool.t.A', args: 5 as never, run: nothing }),
+      /args must be a list of arguments/,
+    ],
+    [
+      'returns of another kind',
+      () => defineTool({ name: 'tool.t.A', run: nothing, ...Object({ returns: 5 }) }),
+      /returns must be an ArgType/,
+    ],
+    ['a group that is a full name', () => defineTool({ group: 'tool.t', name: 'A b', run: nothing }), /tool\.group\.Name/],
+    [
+      'no time at all',
+      () => defineTool({ name: 'tool.t.A', timeoutMs: 0, run: nothing }),
+      /timeoutMs must be a whole number from 1 to 2147483647, got 0/,
+    ],
+    ['half a byte', () => defineTool({ name: 'tool.t.A', maxArgBytes: 0.5, run: nothing }), /maxArgBytes must be a whole number/],
+    [
+      'a size as text',
+      () => defineTool({ name: 'tool.t.A', maxResultBytes: '1' as never, run: nothing }),
+      /maxResultBytes must be/,
+    ],
+  ])('refuses %s', (_name, make, problem) => {
+    expect(make).toThrow(ConfigError);
+    expect(make).toThrow(problem);
+  });
+
+  it('a group and a short name make the full one', () => {
+    expect(defineTool({ group: 'shop.eu', name: 'Price', run: nothing })).toMatchObject({ name: 'tool.shop.eu.Price' });
+  });
+});
+
+describe('what run receives is typed from the schemas', () => {
+  it('zod, valibot and arktype, each and all', () => {
+    expectTypeOf<ArgsOf<{ a: z.ZodString; b: z.ZodOptional<z.ZodNumber> }>>().toEqualTypeOf<{
+      readonly a: string;
+      readonly b: number | undefined;
+    }>();
+    const all = z.object({ a: z.string(), n: z.number().default(1) });
+    expectTypeOf<ArgsOf<typeof all>>().toEqualTypeOf<{ a: string; n: number }>();
+    const valibot = { a: v.pipe(v.string(), v.transform(Number)) };
+    expectTypeOf<ArgsOf<typeof valibot>>().toEqualTypeOf<{ readonly a: number }>();
+    const ark = type({ a: 'string[]' });
+    expectTypeOf<ArgsOf<typeof ark>>().toEqualTypeOf<{ a: string[] }>();
+  });
+
+  it('JSON Schema', () => {
+    expectTypeOf<ArgsOf<typeof JSON_ARGS>>().toEqualTypeOf<{
+      readonly path: string;
+      readonly mode: 'fast' | 'safe';
+      readonly depth: number;
+      readonly limits?: readonly number[];
+    }>();
+    expectTypeOf<FromJsonSchema<{ type: ['string', 'null'] }>>().toEqualTypeOf<string | null>();
+    expectTypeOf<FromJsonSchema<{ anyOf: [{ const: 1 }, { type: 'boolean' }] }>>().toEqualTypeOf<1 | boolean>();
+    expectTypeOf<FromJsonSchema<{ $ref: '#/x' }>>().toEqualTypeOf<unknown>();
+    expectTypeOf<FromJsonSchema<{ type: 'object' }>>().toEqualTypeOf<Readonly<Record<string, unknown>>>();
+  });
+
+  it('and in defineTool itself, with nothing written twice', () => {
+    defineTool({
+      name: 'tool.t.A',
+      args: { type: 'object', properties: { n: { type: 'integer' }, s: { type: 'string' } }, required: ['n'] },
+      run(args) {
+        expectTypeOf(args).toEqualTypeOf<{ readonly n: number; readonly s?: string }>();
+      },
+    });
+    defineTool({
+      name: 'tool.t.A',
+      args: { a: z.string(), b: { type: 'boolean' } },
+      run(args) {
+        expectTypeOf(args).toEqualTypeOf<{ readonly a: string; readonly b: boolean }>();
+      },
+    });
+    defineTool({
+      name: 'tool.t.A',
+      args: [
+        { name: 'a', type: 'slice_int' },
+        { name: 'b', required: false },
+      ],
+      run(args) {
+        expectTypeOf(args).toEqualTypeOf<{ readonly a: readonly number[]; readonly b: Value }>();
+      },
+    });
+  });
+
+  it('what run may return is what the schema of returns takes', () => {
+    type Returning<R extends z.ZodType | string | JsonSchema> = ReturnType<ToolInit<readonly [], R>['run']>;
+    expectTypeOf<Returning<z.ZodNumber>>().toEqualTypeOf<number | Promise<number>>();
+    expectTypeOf<Returning<'int'>>().toEqualTypeOf<unknown>();
+    expectTypeOf<Returning<{ readonly type: 'string' }>>().toEqualTypeOf<string | Promise<string>>();
+    // @ts-expect-error: a text is no number
+    defineTool({ name: 'tool.t.A', returns: z.number(), run: () => 'x' });
+  });
+});
+
+describe('a result is held to what returns promises', () => {
+  const call = (returns: string | z.ZodType | JsonSchema, result: unknown) =>
+    new Bench([defineTool({ name: 'tool.t.X', returns, run: (): unknown => result })]).call('tool.t.x');
+
+  it.each<[string, string | z.ZodType | JsonSchema, unknown, unknown]>([
+    ['an ArgType', 'int', 5, 5],
+    ['an ArgType fits it, as it fits an argument', 'int', '5', 5],
+    ['nil, which an ArgType says nothing about', 'int', undefined, null],
+    ['a list of an ArgType', 'slice_string', ['a'], ['a']],
+    ['words', 'a number, or so', 'x', 'x'],
+    ['any', 'any', 'x', 'x'],
+    ['zod', z.object({ n: z.number() }), { n: 1 }, { n: 1 }],
+    ['zod, which may transform', z.date(), new Date(0), { $time: '1970-01-01T00:00:00Z' }],
+    ['JSON Schema', { type: ['integer', 'null'] }, null, null],
+  ])('%s', async (_name, returns, result, value) => {
+    expect(await call(returns, result)).toEqual({ t: 'ok', value });
+  });
+
+  it.each<[string, string | z.ZodType | JsonSchema, unknown, RegExp]>([
+    ['an ArgType', 'int', 'five', /expected integer or integer-like value, got string/],
+    ['zod', z.object({ n: z.number() }), { n: 'x' }, /n: Invalid input: expected number/],
+    ['nil where the schema wants more', z.string(), undefined, /expected string/],
+    ['JSON Schema', { type: 'integer', minimum: 3 }, 2, />=3/],
+  ])('%s that is broken is code 21', async (_name, returns, result, problem) => {
+    const reply = await call(returns, result);
+    expect(reply).toMatchObject({ t: 'error', code: 21, message: expect.stringMatching(problem) });
+    expect(reply).toMatchObject({ message: expect.stringContaining("'tool.t.x' returned something else than it promises") });
+  });
+
+  it('says in words what a schema means', () => {
+    const words = (returns: string | z.ZodType | JsonSchema): string =>
+      defineTool({ name: 'tool.t.X', returns, run: (): unknown => null }).returns;
+    expect([
+      words(z.array(z.number())),
+      words({ type: 'array', items: { enum: ['a', 'b'] } }),
+      words({ type: ['string', 'null'] }),
+      words({ description: 'the price', type: 'number' }),
+      words({}),
+      words(z.date()),
+    ]).toEqual(['list of number', 'list of ("a" | "b")', 'string | nil', 'the price', 'any', 'any']);
+  });
+});
+
+describe("a tool's own bounds", () => {
+  it('time: code 37, the signal is aborted, and the call is over', async () => {
+    const seen: unknown[] = [];
+    const tool = defineTool({
+      name: 'tool.t.Slow',
+      timeoutMs: 20,
+      async run(_args, runtime) {
+        await new Promise((resolve) => runtime.signal.addEventListener('abort', resolve));
+        seen.push(runtime.signal.reason);
+        await runtime.getVar('x').catch((error: unknown) => seen.push(error));
+      },
+    });
+    expect(await new Bench([tool]).call('tool.t.slow')).toEqual({
+      t: 'error',
+      code: 37,
+      message: "tool 'tool.t.slow' took longer than 20 ms",
+    });
+    await expect.poll(() => seen).toMatchObject([{ nsCode: 37 }, { code: 'ERR_TURN_CLOSED' }]);
+  });
+
+  it('time is not up for a tool that answers, and its timer is gone', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    const tool = defineTool({ name: 'tool.t.Quick', timeoutMs: 60_000, run: () => 1 });
+    expect(await new Bench([tool]).call('tool.t.quick')).toEqual({ t: 'ok', value: 1 });
+    expect(timers()).toBe(before);
+  });
+
+  it('a run that is given up does not wait for it', async () => {
+    const tool = defineTool({ name: 'tool.t.Slow', timeoutMs: 60_000, run: () => new Promise<null>(() => {}) });
+    const port = variables();
+    const reply = new Bench([tool]).call('tool.t.slow', [], port);
+    port.abort.abort();
+    expect(await reply).toMatchObject({ t: 'halt' });
+  });
+
+  it.each([
+    [10, 'ok'],
+    [9, 'error'],
+  ])('arguments of 10 bytes where %i are allowed: %s', async (maxArgBytes, t) => {
+    let ran = false;
+    const tool = defineTool({
+      name: 'tool.t.A',
+      args: [{ name: 'a' }],
+      maxArgBytes,
+      run: () => {
+        ran = true;
+      },
+    });
+    // ["123456"] as JSON
+    expect(await new Bench([tool]).call('tool.t.a', ['123456'])).toMatchObject(t === 'ok' ? { t } : { t, code: 4 });
+    expect(ran).toBe(t === 'ok');
+  });
+
+  it.each([
+    [8, 'ok'],
+    [7, 'error'],
+  ])('a result of 8 bytes where %i are allowed: %s, and a script may catch it', async (maxResultBytes, t) => {
+    const tool = defineTool({ name: 'tool.t.A', maxResultBytes, run: () => '123456' });
+    expect(await new Bench([tool]).call('tool.t.a')).toMatchObject(t === 'ok' ? { t } : { t, code: 37 });
+  });
+});
