@@ -8,6 +8,7 @@ import {
   resolveLifetimes,
   UserdataError,
 } from '../aeiou/index.ts';
+import { KeyedMutex } from '../context/mutex.ts';
 import { checkLimits, type LimitOptions } from '../sandbox/limits.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { type Ceilings, ceiling, checkCeilings } from './ceilings.ts';
@@ -20,7 +21,6 @@ import { Keeper } from './keeper.ts';
 import type { DecisionLog } from './log.ts';
 import { MemoryStore } from './memory.ts';
 import { Metrics } from './metrics.ts';
-import { KeyedMutex } from './mutex.ts';
 import { type Clock, type Ids, randomIds, systemClock } from './ports.ts';
 import type { TurnRecord } from './record.ts';
 import { type LoopResult, visibleOutput } from './result.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KeyedMutex } from '../../src/loop/mutex.ts';
+import { KeyedMutex } from '../../src/context/mutex.ts';
 
 describe('the per-session mutex', () => {
   it('AL3-3-1: two turns of one session never overlap, and the second waits its turn (AMB-35)', async () => {
