@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { closeAll, machine, openAll, type Row } from './compare.ts';
+import { benchContexts, contextFailures, renderContexts } from './contexts.ts';
 import type { Opener } from './engine.ts';
 import { benchInterp, renderInterp } from './interp.ts';
 import { benchLoop, loopFailures, renderLoop } from './loop.ts';
@@ -11,7 +12,8 @@ import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
 /** How `neuroscript bench` is called. */
-export const BENCH_USAGE = 'usage: neuroscript bench quotas|turns|interp|tokens|loop|soak [--json] [--quick] [--seconds N]';
+export const BENCH_USAGE =
+  'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|soak [--json] [--quick] [--seconds N]';
 
 /** How long `soak` takes unless `--seconds` says otherwise, and at most. */
 const SOAK_S = 60;
@@ -37,14 +39,15 @@ const BENCHES: ReadonlyMap<string, (quick: boolean, seconds: number) => Promise<
   ['quotas', quotas],
   ['turns', (quick: boolean) => withEngines(async (candidates) => report(await benchTurns(candidates, quick), renderTurns))],
   ['interp', (quick: boolean) => withEngines(async (candidates) => report(await benchInterp(candidates, quick), renderInterp))],
+  ['contexts', contexts],
   ['tokens', tokens],
   ['loop', loop],
   ['soak', soak],
 ]);
 
 /**
- * Runs one benchmark: `quotas`, `turns`, `interp`, `tokens`, `loop` or `soak`, and writes its report to standard output; `--json` for machines,
- * `--quick` for a sanity check with few samples. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
+ * Runs one benchmark: `quotas`, `turns`, `interp`, `contexts`, `tokens`, `loop` or `soak`, and writes its report to standard output;
+ * `--json` for machines, `--quick` for a sanity check with few samples. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
  * hold, 2 when the arguments were not understood.
  */
 export async function benchMain(argv: readonly string[]): Promise<number> {
@@ -100,6 +103,11 @@ async function quotas(quick: boolean): Promise<Report> {
 async function soak(_quick: boolean, seconds: number): Promise<Report> {
   const rows = await benchSoak(seconds);
   return { rows, text: renderSoak(rows), failures: soakFailures(rows) };
+}
+
+async function contexts(quick: boolean): Promise<Report> {
+  const rows = await benchContexts(quick);
+  return { rows, text: renderContexts(rows), failures: contextFailures(rows) };
 }
 
 async function tokens(quick: boolean): Promise<Report> {

@@ -52,6 +52,16 @@ describe('neuroscript bench', () => {
     expect(bench('soak', '--seconds=0')).toMatchObject({ status: 2, stdout: '' });
   });
 
+  it('contexts: measures forks and tool calls, and says which promises are kept', { timeout: 60_000 }, () => {
+    const { status, stdout } = bench('contexts', '--quick', '--json');
+    const row = z.object({ what: z.string(), unit: z.string(), measured: summary, target: z.number().nullable() });
+    const { rows, failures } = report(row).parse(JSON.parse(stdout));
+    expect(rows.filter(({ target }) => target !== null).map(({ target }) => target)).toEqual([2.5, 20, 1.5]);
+    // What a loaded machine can still promise: that the numbers and the verdict agree.
+    const broken = rows.filter(({ measured, target }) => target !== null && measured.median > target);
+    expect([failures.length, status]).toEqual([broken.length, broken.length === 0 ? 0 : 1]);
+  });
+
   it('an unknown benchmark is a usage error', () => {
     expect(bench('speed')).toMatchObject({ status: 2, stdout: '' });
   });

@@ -1,0 +1,221 @@
+import { spawn } from 'node:child_process';
+import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createRuntime, defineTool, type Interpreter, type RunResult, type Runtime } from '../src/index.ts';
+import { type Summary, summarize } from './stats.ts';
+import { short, spread, table } from './table.ts';
+
+/** What one way through the contexts costs. */
+export interface ContextRow {
+  readonly what: string;
+  readonly unit: 'ms' | 'µs' | 'ratio';
+  readonly measured: Summary | null;
+  /** The most that the median may be; null where nothing is promised. */
+  readonly target: number | null;
+}
+
+const PROCEDURES = 200;
+const TARGETS = { turnMs: 2.5, lightUs: 20, callRatio: 1.5 } as const;
+
+/** Procedure calls of one measurement: a light fork takes less than a microsecond. */
+const LIGHT_CALLS = 50_000;
+/** Between two turns the worker makes its next isolate, as it does while a model thinks. */
+const PAUSE_MS = 5;
+
+/** What a call of `tool.bench.Echo` from two procedures down sends and gets, as frames. */
+const QUESTION_BYTES = 120;
+const ANSWER_BYTES = 24;
+
+const ECHO = defineTool({
+  name: 'tool.bench.Echo',
+  description: 'gives back the number it gets',
+  effects: 'none',
+  args: [{ name: 'value', type: 'int' }],
+  run: ({ value }) => value,
+});
+
+const command = (...lines: readonly string[]): string =>
+  ['command', ...lines.map((line) => `  ${line}`), 'endcommand\n'].join('\n');
+
+/** A procedure of ordinary size, of which a library has many. */
+const procedure = (index: number): string => `
+func step${index}(needs a, b optional c returns r) means
+  set total = 0
+  for each x in [a, b, 3, 4]
+    if x > 2 and total < 100
+      set total = total + x * 2
+    else
+      set total = total - 1
+    endif
+  endfor
+  set m = {"name": "step${index}", "total": total}
+  return m["total"] + len("text of ${index}")
+endfunc
+`;
+
+const NESTED = `
+func light(needs n returns r) means
+  return n
+endfunc
+func inner(needs n returns r) means
+  return tool.bench.Echo(n)
+endfunc
+func outer(needs n returns r) means
+  return inner(n)
+endfunc
+`;
+
+/**
+ * A turn's fork of a root that knows many procedures, beside one of a root that knows none; a light fork, which every
+ * procedure call makes; a validated tool call from two procedures down, beside a bare pipe's round trip of as many bytes.
+ */
+export async function benchContexts(quick: boolean): Promise<ContextRow[]> {
+  await using runtime = await createRuntime({
+    tools: [ECHO],
+    policy: { allow: ['tool.bench.*'] },
+    limits: { fuel: 1e9, cpuMs: 60_000, wallMs: 120_000, toolCalls: 100_000, journalBytes: 2 ** 26 },
+  });
+  await using pipe = await BarePipe.open();
+  const nested = runtime.interpreter();
+  await nested.load(NESTED);
+  return [...(await turns(runtime, quick ? 20 : 300)), ...(await calls(nested, pipe, quick ? [3, 500] : [10, 1_000]))];
+}
+
+async function turns(runtime: Runtime, rounds: number): Promise<ContextRow[]> {
+  const bare = runtime.interpreter();
+  const library = runtime.interpreter();
+  await library.load(Array.from({ length: PROCEDURES }, (_, index) => procedure(index)).join('\n'));
+  const lanes = [
+    { what: 'turn fork, no procedures', root: bare, source: command('emit 1'), target: null, ms: [] as number[] },
+    {
+      what: `turn fork, ${PROCEDURES} procedures, one called`,
+      root: library,
+      source: command('emit step7(1, 2)'),
+      target: TARGETS.turnMs,
+      ms: [] as number[],
+    },
+  ];
+  const warmup = Math.ceil(rounds / 5);
+  for (let round = -warmup; round < rounds; round++)
+    for (const { root, source, ms } of lanes) {
+      const start = performance.now();
+      succeeded(await root.fork().execute(source));
+      if (round >= 0) ms.push(performance.now() - start);
+      await sleep(PAUSE_MS);
+    }
+  return lanes.map(({ what, target, ms }) => ({ what, unit: 'ms', measured: summarize(ms), target }));
+}
+
+async function calls(root: Interpreter, pipe: BarePipe, [rounds, trips]: readonly [number, number]): Promise<ContextRow[]> {
+  const lights: number[] = [];
+  const echoes: number[] = [];
+  const tools: number[] = [];
+  const ratios: number[] = [];
+  for (let round = -1; round < rounds; round++) {
+    const idle = (await looped(root, 'n', LIGHT_CALLS)) / LIGHT_CALLS;
+    const light = (await looped(root, 'light(n)', LIGHT_CALLS)) / LIGHT_CALLS - idle;
+    const echo = (await pipe.trips(trips, QUESTION_BYTES, ANSWER_BYTES)) / trips;
+    const tool = (await looped(root, 'outer(n)', trips)) / trips - idle;
+    if (round < 0) continue;
+    lights.push(light * 1000);
+    echoes.push(echo * 1000);
+    tools.push(tool * 1000);
+    ratios.push(tool / echo);
+  }
+  return [
+    { what: 'light fork', unit: 'µs', measured: summarize(lights), target: TARGETS.lightUs },
+    { what: 'bare pipe, one round trip', unit: 'µs', measured: summarize(echoes), target: null },
+    { what: 'tool call through two procedures', unit: 'µs', measured: summarize(tools), target: null },
+    { what: 'tool call over bare pipe', unit: 'ratio', measured: summarize(ratios), target: TARGETS.callRatio },
+  ];
+}
+
+/** Milliseconds of the program's own clock for so many passes of a loop that evaluates an expression of `n`. */
+async function looped(root: Interpreter, expression: string, passes: number): Promise<number> {
+  const lines = ['set n = 0', `while n < ${passes}`, `  set x = ${expression}`, '  set n = n + 1', 'endwhile', 'emit x'];
+  const { usage, values } = succeeded(await root.fork().execute(command(...lines)));
+  if (values[0] !== passes - 1) throw new Error(`${expression} gave ${JSON.stringify(values[0])} at last`);
+  return usage.wallMs;
+}
+
+function succeeded(result: RunResult): RunResult {
+  if (result.error !== null) throw new Error(`${result.error.code}: ${result.error.message}`);
+  return result;
+}
+
+/** A child that blocks on a pipe as a worker does, with nothing behind it on either side. */
+class BarePipe implements AsyncDisposable {
+  readonly #socket: Socket;
+  readonly #gone: Promise<unknown>;
+
+  private constructor(socket: Socket, gone: Promise<unknown>) {
+    this.#socket = socket;
+    this.#gone = gone;
+  }
+
+  static async open(): Promise<BarePipe> {
+    const own = import.meta.url;
+    const file = fileURLToPath(new URL(own.endsWith('.ts') ? './echo.ts' : './echo.js', own));
+    const child = spawn(process.execPath, [file], { stdio: ['ignore', 'ignore', 'inherit', 'pipe'] });
+    const socket = child.stdio[3];
+    if (!(socket instanceof Socket)) throw new Error('the system gives no pipe');
+    const pipe = new BarePipe(socket, new Promise((resolve) => child.once('exit', resolve)));
+    await pipe.trips(1, 1, 1); // it is up
+    return pipe;
+  }
+
+  /** Elapsed milliseconds of so many round trips that the child begins. */
+  trips(count: number, asked: number, answered: number): Promise<number> {
+    const answer = new Uint8Array(answered);
+    const order = new DataView(new ArrayBuffer(12));
+    for (const [index, value] of [count, asked, answered].entries()) order.setUint32(index * 4, value);
+    return new Promise((resolve) => {
+      let start = 0;
+      let held = 0;
+      let done = 0;
+      const onData = (chunk: Uint8Array): void => {
+        if (start === 0) start = performance.now();
+        for (held += chunk.length; held >= asked; held -= asked) {
+          this.#socket.write(answer);
+          done++;
+        }
+        if (done < count) return;
+        this.#socket.off('data', onData);
+        resolve(performance.now() - start);
+      };
+      this.#socket.on('data', onData);
+      this.#socket.write(new Uint8Array(order.buffer));
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#socket.end();
+    await this.#gone;
+  }
+}
+
+/** The rows as a page of text. */
+export function renderContexts(rows: readonly ContextRow[]): string {
+  const cells = rows.map(({ what, unit, measured, target }) => [
+    what,
+    short(measured?.median ?? null),
+    spread(measured),
+    short(measured?.p95 ?? null),
+    measured === null ? '-' : String(measured.samples),
+    unit,
+    target === null ? '-' : String(target),
+    target === null || measured === null ? '-' : measured.median <= target ? 'pass' : 'FAIL',
+  ]);
+  const head = ['what', 'median', 'q1–q3', 'p95', 'samples', 'unit', 'at most', ''];
+  return `${table(head, cells)}\n\nA turn fork is a fresh isolate; a light fork is a procedure call inside of one.\n`;
+}
+
+/** Why the numbers break the promise. */
+export function contextFailures(rows: readonly ContextRow[]): string[] {
+  return rows.flatMap(({ what, unit, measured, target }) =>
+    measured !== null && target !== null && measured.median > target
+      ? [`${what}: ${short(measured.median)} ${unit}, at most ${target} are promised`]
+      : [],
+  );
+}
