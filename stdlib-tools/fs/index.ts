@@ -1,0 +1,268 @@
+import { createHash } from 'node:crypto';
+import { mkdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { KeyedMutex } from '../../src/context/mutex.ts';
+import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../../src/tools/index.ts';
+import { NS_CODES } from '../../src/wire/codes.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
+import { checkCallback, checkOptions, type KeysOf } from '../../src/wire/options.ts';
+import type { Value } from '../../src/wire/values.ts';
+import { type Anchor, within } from './anchor.ts';
+import { contentOf, lineCount, textOf } from './content.ts';
+import { described, facts, type Shown } from './facts.ts';
+import { append, readBytes, replace, statOf } from './file.ts';
+import { namesBelow, namesOf, safeName } from './path.ts';
+import { named } from './problem.ts';
+import { checkQuota, type FsQuota, mustFit } from './quota.ts';
+import { ScanFull, scan } from './scan.ts';
+
+export type { FsQuota } from './quota.ts';
+
+/** Where {@link fsTools} work, and how much they let a session keep. */
+export interface FsToolsOptions {
+  /** An absolute directory that exists; the sandbox directory of the caller's session when absent. */
+  readonly directoryOf?: (runtime: ToolRuntime) => Promise<string>;
+  readonly quota?: FsQuota;
+}
+
+const OPTION_KEYS: KeysOf<FsToolsOptions> = { directoryOf: true, quota: true };
+const PATH = { name: 'path', type: 'string', description: "relative, with '/'" } as const;
+const FILE = { name: 'filepath', type: 'string', description: "relative, with '/'" } as const;
+
+/**
+ * `tool.fs`: files in a directory of the session. No path leads out of it: none that is absolute, has `..`, or goes over a
+ * link is followed, whatever is put there meanwhile. Reads need the grant `fs:read`, writes `fs:write`. Throws
+ * {@link ConfigError} (`ERR_CONFIG`), also on a system where directories cannot be held open.
+ */
+export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[] {
+  checkOptions('the options of the fs tools', options, OPTION_KEYS);
+  checkCallback('directoryOf', options.directoryOf);
+  if (process.platform === 'win32') throw new ConfigError('the fs tools need Linux or macOS');
+  const quota = checkQuota(options.quota ?? {});
+  const rootOf = options.directoryOf ?? ((runtime: ToolRuntime) => runtime.sandboxDir());
+  const writers = new KeyedMutex();
+  const reading = { effects: 'read', capabilities: ['fs:read'] } as const;
+  const writing = { effects: 'write', capabilities: ['fs:write'] } as const;
+
+  /** One writer at a time in a directory, so that what was counted for the quota still holds when it writes. */
+  async function write<T>(runtime: ToolRuntime, path: string, work: (root: string) => Promise<T>): Promise<T> {
+    const root = await rootOf(runtime);
+    return writers.run(root, () => named(path, () => work(root)));
+  }
+
+  async function parent<T>(root: string, path: string, create: boolean, work: (at: Anchor, name: string) => Promise<T>) {
+    const names = namesBelow(path);
+    return within(root, names.slice(0, -1), create, (directory) => work(directory, names.at(-1) ?? ''));
+  }
+
+  const bytesOf = async (path: string, runtime: ToolRuntime): Promise<Buffer> => {
+    const root = await rootOf(runtime);
+    return named(path, () => parent(root, path, false, (directory, name) => readBytes(directory, name, quota.fileBytes)));
+  };
+
+  const store = (path: string, content: Value, adding: boolean, runtime: ToolRuntime): Promise<string> =>
+    write(runtime, path, async (root) => {
+      const bytes = contentOf(content);
+      await mustFit(root, { names: namesBelow(path), bytes: bytes.length, append: adding }, quota);
+      await parent(root, path, true, (directory, name) => (adding ? append : replace)(directory, name, bytes));
+      return 'OK';
+    });
+
+  const listed = async <T>(path: string, recursive: boolean, runtime: ToolRuntime, show: (entry: Shown) => T): Promise<T[]> => {
+    const root = await rootOf(runtime);
+    const names = namesOf(path);
+    return named(path, async () => {
+      try {
+        const found = await within(root, names, false, (directory) => scan(directory, recursive, quota.entries));
+        return found.map(({ name, path: below, stats }) => show({ name, path: below, ...facts(stats) }));
+      } catch (error) {
+        if (!(error instanceof ScanFull)) throw error;
+        throw new ToolError(NS_CODES.ResourceExhaustion, `it holds more than ${quota.entries} files and directories`);
+      }
+    });
+  };
+
+  return [
+    defineTool({
+      name: 'tool.fs.Read',
+      description: 'The text of a file, which must be UTF-8.',
+      example: 'tool.fs.Read("notes/today.txt")',
+      args: [FILE],
+      returns: 'string',
+      ...reading,
+      run: async ({ filepath }, runtime) => textOf(filepath, await bytesOf(filepath, runtime)),
+    }),
+    defineTool({
+      name: 'tool.fs.ReadBytes',
+      description: 'The bytes of a file.',
+      example: 'tool.fs.ReadBytes("notes/today.txt")',
+      args: [FILE],
+      returns: 'blob',
+      ...reading,
+      run: async ({ filepath }, runtime) => new Uint8Array(await bytesOf(filepath, runtime)),
+    }),
+    defineTool({
+      name: 'tool.fs.Write',
+      description: 'Puts a text or bytes into a file, in place of what it held; directories on the way are made. Gives "OK".',
+      example: 'tool.fs.Write("notes/today.txt", "one\\ntwo\\n")',
+      args: [FILE, { name: 'content' }],
+      returns: 'string',
+      ...writing,
+      run: ({ filepath, content }, runtime) => store(filepath, content, false, runtime),
+    }),
+    defineTool({
+      name: 'tool.fs.Append',
+      description: 'Adds a text or bytes to the end of a file, which is made if it is absent. Gives "OK".',
+      example: 'tool.fs.Append("notes/today.txt", "three\\n")',
+      args: [FILE, { name: 'content' }],
+      returns: 'string',
+      ...writing,
+      run: ({ filepath, content }, runtime) => store(filepath, content, true, runtime),
+    }),
+    defineTool({
+      name: 'tool.fs.List',
+      description: 'The files and directories of a directory, as maps with name, path, isDir, size and modTime.',
+      example: 'tool.fs.List("notes", true)',
+      args: [PATH, { name: 'recursive', type: 'bool', default: false }],
+      returns: 'slice_map',
+      ...reading,
+      run: ({ path, recursive }, runtime) =>
+        listed(path, recursive, runtime, ({ name, path: at, directory, size, modified }) => ({
+          name,
+          path: at,
+          isDir: directory,
+          size,
+          modTime: modified.toISOString(),
+        })),
+    }),
+    defineTool({
+      name: 'tool.fs.Walk',
+      description:
+        'All files and directories below a directory, as maps with name, path_relative, is_dir, size_bytes, modified_unix, modified_rfc3339 and mode_string.',
+      example: 'tool.fs.Walk(".")',
+      args: [PATH],
+      returns: 'slice_map',
+      ...reading,
+      run: ({ path }, runtime) =>
+        listed(path, true, runtime, ({ name, path: at, ...rest }) => ({ name, path_relative: at, ...described(rest) })),
+    }),
+    defineTool({
+      name: 'tool.fs.Stat',
+      description:
+        'What is known of a file or directory, as a map with name, path, size_bytes, is_dir, modified_unix, modified_rfc3339, mode_string and mode_perm.',
+      example: 'tool.fs.Stat("notes/today.txt")',
+      args: [PATH],
+      returns: 'map',
+      ...reading,
+      async run({ path }, runtime) {
+        const root = await rootOf(runtime);
+        const stats = await named(path, () => parent(root, path, false, statOf));
+        if (stats === null) throw absent(path);
+        const names = namesBelow(path);
+        const mode_perm = (stats.mode & 0o777).toString(8).padStart(4, '0');
+        return { name: names.at(-1), path: names.join('/'), ...described(facts(stats)), mode_perm };
+      },
+    }),
+    defineTool({
+      name: 'tool.fs.Mkdir',
+      description: 'Makes a directory and those on the way, as a map with status, message and path.',
+      example: 'tool.fs.Mkdir("notes/old")',
+      args: [PATH],
+      returns: 'map',
+      ...writing,
+      run: ({ path }, runtime) =>
+        write(runtime, path, async (root) => {
+          await mustFit(root, { names: namesBelow(path), bytes: 0, append: true }, quota);
+          await parent(root, path, true, (directory, name) => mkdir(directory.at(name), 0o700));
+          const at = namesBelow(path).join('/');
+          return { status: 'success', message: `Successfully created directory: ${at}`, path: at };
+        }),
+    }),
+    defineTool({
+      name: 'tool.fs.Delete',
+      description: 'Deletes a file or an empty directory. Gives "OK", also when there is nothing.',
+      example: 'tool.fs.Delete("notes/old")',
+      args: [PATH],
+      returns: 'string',
+      ...writing,
+      run: ({ path }, runtime) =>
+        write(runtime, path, (root) =>
+          parent(root, path, false, remove).catch((error: unknown) => {
+            if (isAbsent(error)) return 'OK';
+            throw error;
+          }),
+        ),
+    }),
+    defineTool({
+      name: 'tool.fs.Move',
+      description:
+        'Moves or renames a file or directory to a path where nothing is. Gives a map with message and error, which is nil.',
+      example: 'tool.fs.Move("notes/today.txt", "notes/old/monday.txt")',
+      args: [
+        { ...PATH, name: 'source_path' },
+        { ...PATH, name: 'destination_path' },
+      ],
+      returns: 'map',
+      ...writing,
+      run: ({ source_path: from, destination_path: to }, runtime) =>
+        write(runtime, from, async (root) => {
+          const below = `${namesBelow(to).join('/')}/`.startsWith(`${namesBelow(from).join('/')}/`);
+          if (below) throw new ToolError(NS_CODES.ArgMismatch, 'the destination must not be the source or inside of it');
+          await parent(root, from, false, async (source, oldName) => {
+            if ((await statOf(source, oldName)) === null) throw absent(from);
+            await parent(root, to, false, async (target, newName) => {
+              if ((await statOf(target, newName)) !== null)
+                throw new ToolError(NS_CODES.PathExists, `${JSON.stringify(to)}: it exists already`);
+              await rename(source.at(oldName), target.at(newName));
+            });
+          });
+          return { message: `moved ${from} to ${to}`, error: null };
+        }),
+    }),
+    defineTool({
+      name: 'tool.fs.Hash',
+      description: 'The SHA-256 digest of the bytes of a file, as hexadecimal.',
+      example: 'tool.fs.Hash("notes/today.txt")',
+      args: [FILE],
+      returns: 'string',
+      ...reading,
+      run: async ({ filepath }, runtime) =>
+        createHash('sha256')
+          .update(await bytesOf(filepath, runtime))
+          .digest('hex'),
+    }),
+    defineTool({
+      name: 'tool.fs.LineCount',
+      description: 'How many lines a file has; a last line counts also without a line feed.',
+      example: 'tool.fs.LineCount("notes/today.txt")',
+      args: [FILE],
+      returns: 'int',
+      ...reading,
+      run: async ({ filepath }, runtime) => lineCount(await bytesOf(filepath, runtime)),
+    }),
+    defineTool({
+      name: 'tool.fs.SanitizeFilename',
+      description: 'A text made into a name that a file may have: what could not stand in one becomes an underscore.',
+      example: 'tool.fs.SanitizeFilename("My Report Final?.docx")',
+      args: [{ name: 'name', type: 'string' }],
+      returns: 'string',
+      effects: 'none',
+      run: ({ name }) => safeName(name),
+    }),
+  ];
+}
+
+async function remove(directory: Anchor, name: string): Promise<string> {
+  const stats = await statOf(directory, name);
+  if (stats === null) return 'OK';
+  if (stats.isDirectory()) await rmdir(directory.at(name));
+  else await unlink(directory.at(name));
+  return 'OK';
+}
+
+function absent(path: string): ToolError {
+  return new ToolError(NS_CODES.FileNotFound, `${JSON.stringify(path)}: there is no such file or directory`);
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

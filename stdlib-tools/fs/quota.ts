@@ -1,0 +1,69 @@
+import { ToolError } from '../../src/tools/index.ts';
+import { NS_CODES } from '../../src/wire/codes.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
+import { checkOptions, type KeysOf } from '../../src/wire/options.ts';
+import { within } from './anchor.ts';
+import { type Entry, ScanFull, scan } from './scan.ts';
+
+/** How much a session may keep in its directory; every number is a whole one from 1. */
+export interface FsQuota {
+  /** Most bytes of one file; 8 MiB when absent. */
+  readonly fileBytes?: number;
+  /** Most bytes of all files; 64 MiB when absent. */
+  readonly totalBytes?: number;
+  /** Most files and directories; 1000 when absent. */
+  readonly entries?: number;
+}
+
+const DEFAULTS: Required<FsQuota> = { fileBytes: 8 * 1024 * 1024, totalBytes: 64 * 1024 * 1024, entries: 1000 };
+const KEYS: KeysOf<FsQuota> = { fileBytes: true, totalBytes: true, entries: true };
+
+/** Fills in what is absent. Throws {@link ConfigError} (`ERR_CONFIG`). */
+export function checkQuota(quota: FsQuota): Required<FsQuota> {
+  checkOptions('the quota of the fs tools', quota, KEYS);
+  const whole = { ...DEFAULTS, ...quota };
+  for (const [name, value] of Object.entries(whole))
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new ConfigError(`${name} of the fs tools must be a whole number from 1, got ${String(value)}`);
+  return whole;
+}
+
+/** What a write is about to do. */
+export interface Growth {
+  /** The names of the path, all below the directory. */
+  readonly names: readonly string[];
+  /** Bytes that are written; 0 for a directory. */
+  readonly bytes: number;
+  /** Whether they come behind what is there, or in its place. */
+  readonly append: boolean;
+}
+
+/** Looks at what is there, and throws {@link ToolError} 37 when the write would not fit. */
+export async function mustFit(root: string, { names, bytes, append }: Growth, quota: Required<FsQuota>): Promise<void> {
+  const entries = await counted(root, quota);
+  const sizes = new Map(entries.map(({ path, stats }) => [path, stats.isFile() ? stats.size : 0]));
+  const paths = names.map((_, index) => names.slice(0, index + 1).join('/'));
+  const before = sizes.get(names.join('/')) ?? 0;
+  const after = bytes + (append ? before : 0);
+  if (after > quota.fileBytes) throw full(`a file may have ${quota.fileBytes} bytes`);
+  const made = paths.filter((path) => !sizes.has(path)).length;
+  if (sizes.size + made > quota.entries) throw tooMany(quota);
+  const total = sizes.values().reduce((sum, size) => sum + size, 0);
+  if (total - before + after > quota.totalBytes) throw full(`all files together may have ${quota.totalBytes} bytes`);
+}
+
+async function counted(root: string, quota: Required<FsQuota>): Promise<readonly Entry[]> {
+  try {
+    return await within(root, [], false, (directory) => scan(directory, true, quota.entries));
+  } catch (error) {
+    throw error instanceof ScanFull ? tooMany(quota) : error;
+  }
+}
+
+function tooMany({ entries }: Required<FsQuota>): ToolError {
+  return full(`there may be ${entries} files and directories`);
+}
+
+function full(problem: string): ToolError {
+  return new ToolError(NS_CODES.ResourceExhaustion, `nothing was written: ${problem}`);
+}
