@@ -1,12 +1,12 @@
 import type { HostContext, TurnContext } from '../context/index.ts';
-import type { PolicyGuard, ToolView } from '../tools/index.ts';
-import { canonicalName } from '../tools/index.ts';
+import type { PolicyGuard, PolicyOptions, ToolView } from '../tools/index.ts';
+import { canonicalName, policyOptions } from '../tools/index.ts';
 import type { LimitValues } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type PerformRequest, perform, type RunScope } from './perform.ts';
 
 /** How one execution differs from the fork's defaults. */
-export type ExecuteOptions = Omit<PerformRequest, 'sources' | 'call' | 'events'> & {
+export type ExecuteOptions = Omit<PerformRequest, 'sources' | 'call' | 'events' | 'onInput' | 'again' | 'mayWait'> & {
   /** Shown in positions; `src` when absent. */
   readonly name?: string;
 };
@@ -53,6 +53,11 @@ export class Fork {
   async execute(source: string, options: ExecuteOptions = {}): Promise<RunResult> {
     const { name = 'src', ...rest } = options;
     return this.perform({ ...rest, sources: [{ name, text: source }] });
+  }
+
+  /** The policies that all must admit a call; null stands for none at all, which denies. */
+  get policies(): readonly (PolicyOptions | null)[] {
+    return this.#guards.map(({ policy }) => policyOptions(policy));
   }
 
   /** Why the policy would deny a call, or null; call limits are not looked at, and unknown tools are not denied. */

@@ -3,6 +3,7 @@ import { checkLimits, type LimitOptions, type RunHandlers, tighten } from '../sa
 import {
   type AuditRecord,
   type Belongings,
+  type CallScript,
   Dispatcher,
   insideCall,
   type PolicyGuard,
@@ -38,6 +39,18 @@ export interface PerformRequest {
   readonly onOut?: (out: OutFrame) => void;
   /** Receives every call to the host once it has ended. */
   readonly onCall?: (entry: JournalEntry) => void;
+  /** Receives what the worker is given, before it is: with the journal, all that it takes to execute the run again. */
+  readonly onInput?: (input: RunInput) => void;
+  /** Executes a recorded run: its input in place of everything above, and what is known of its calls. */
+  readonly again?: Again;
+  /** Whether a tool may put the run aside; then `waiting` of the result says at which call. */
+  readonly mayWait?: boolean;
+}
+
+/** A recorded run that is executed again. */
+export interface Again {
+  readonly input: RunInput;
+  readonly calls: CallScript;
 }
 
 /** What a fork brings to each of its runs. */
@@ -63,7 +76,8 @@ export interface RunScope {
  * `ConfigError` for a request of the wrong form, and with what the sandbox rejects with (`RuntimeClosedError`, `BusyError`).
  */
 export async function perform(scope: RunScope, request: PerformRequest): Promise<RunResult> {
-  const input = inputOf(scope, request);
+  checkRequest(request);
+  const input = request.again?.input ?? inputOf(scope, request);
   using turn = scope.turn.derive(request.signal === undefined ? {} : { signal: request.signal });
   // The timer of a deadline may be late; the clock is not.
   if (turn.deadline !== null && scope.now() >= turn.deadline) return refusedResult(deadlinePassed(input.limits));
@@ -73,7 +87,10 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   const { limits } = input;
   await using own = new OwnBelongings(scope, turn.sessionId);
   const shared = { stores, readers, belongings: () => own.get() };
-  const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits, shared, onCall: request.onCall });
+  const { onCall, again, mayWait = false } = request;
+  const calls = again?.calls;
+  const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits, shared, onCall, calls, mayWait });
+  request.onInput?.(input);
   const handlers: RunHandlers = {
     onOut: (out) => said.take(out),
     onCall: (call, io) => dispatcher.handle(call, io),
@@ -100,11 +117,11 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
     usage: outcome.usage,
     ...(outcome.outputComplete ? {} : { outputComplete: false }),
     journal,
+    ...(dispatcher.waiting === null || error?.code !== 'ERR_SUSPENDED' ? {} : { waiting: dispatcher.waiting }),
   };
 }
 
 function inputOf(scope: RunScope, request: PerformRequest): RunInput {
-  checkRequest(request);
   const {
     forkId,
     host,

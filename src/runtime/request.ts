@@ -1,7 +1,7 @@
 import { ConfigError } from '../wire/errors.ts';
 import { checkCallback, checkList, checkObject, checkOptions, checkSignal, checkText, type KeysOf } from '../wire/options.ts';
 import type { EventInput, Source } from '../wire/protocol.ts';
-import type { PerformRequest } from './perform.ts';
+import type { Again, PerformRequest } from './perform.ts';
 
 const REQUEST_KEYS: KeysOf<PerformRequest> = {
   sources: true,
@@ -13,7 +13,11 @@ const REQUEST_KEYS: KeysOf<PerformRequest> = {
   turn: true,
   onOut: true,
   onCall: true,
+  onInput: true,
+  again: true,
+  mayWait: true,
 };
+const AGAIN_KEYS: KeysOf<Again> = { input: true, calls: true };
 const SOURCE_KEYS: KeysOf<Source> = { name: true, text: true };
 
 /** The keys of a call. */
@@ -25,7 +29,7 @@ export const EVENT_KEYS: KeysOf<EventInput> = { name: true, source: true, payloa
 /** Throws `ConfigError` (`ERR_CONFIG`) for a request of the wrong form. Values, names of globals and limits are looked at where they are used. */
 export function checkRequest(request: PerformRequest): void {
   checkOptions('the request of a run', request, REQUEST_KEYS);
-  const { sources = [], call, events = [], globals = {}, limits = {}, signal, onOut, onCall } = request;
+  const { sources = [], call, events = [], globals = {}, limits = {}, signal, onOut, onCall, onInput, again } = request;
   checkSources(sources);
   if (call !== undefined) {
     checkOptions('call', call, CALL_KEYS);
@@ -45,6 +49,8 @@ export function checkRequest(request: PerformRequest): void {
   checkSignal('signal', signal);
   checkCallback('onOut', onOut);
   checkCallback('onCall', onCall);
+  checkCallback('onInput', onInput);
+  if (again !== undefined) checkOptions('again', again, AGAIN_KEYS);
 }
 
 function checkTime(what: string, value: unknown): void {

@@ -2,18 +2,24 @@ import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } fr
 import { TurnClosedError } from '../context/index.ts';
 import { decode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
+import type { Question } from '../wire/journal.ts';
 import type { CallSite, TaggedJson } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 import type { Belongings } from './belongings.ts';
 import { type ToolDefinition, ToolError, type ToolRuntime } from './define.ts';
 import type { Handles } from './handles.ts';
 import { encodeAs } from './outcome.ts';
+import { type PendingOptions, pending } from './pending.ts';
 import type { ToolView } from './registry.ts';
 
 /** How the host reaches the calling fork's variables while a call of it is open; the sandbox gives one to each call. */
 export interface VariablePort {
   /** Aborted when the call can no longer be answered. */
   readonly signal: AbortSignal;
+  /** What the fork was asked so far. */
+  readonly asked: readonly Question[];
+  /** Asks what was asked before, when a recorded call is answered again. */
+  repeat(question: Question): Promise<void>;
   getVar(name: string): Promise<{ readonly found: boolean; readonly value: TaggedJson }>;
   /** Null, or why the variable cannot be set. */
   setVar(name: string, value: TaggedJson): Promise<string | null>;
@@ -111,6 +117,11 @@ export class ToolCall implements ToolRuntime {
     const json = encodeAs(NS_CODES.ToolExecutionFailed, `the variable '${name}' cannot be set`, value, this.#init.toolBytes);
     const problem = await this.#init.variables.setVar(name, json);
     if (problem !== null) throw new ToolError(NS_CODES.WriteViolation, problem);
+  }
+
+  pending(options: PendingOptions): never {
+    this.#mustBeOpen('pending');
+    throw pending(options);
   }
 
   async callTool(name: string, args: readonly unknown[]): Promise<Value> {

@@ -1,12 +1,13 @@
 import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../context/index.ts';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
-import { checkOptions, checkText, type KeysOf } from '../wire/options.ts';
+import { checkCallback, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
 import type { CallSite } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 import { type Capability, parseCapability } from './capability.ts';
 import type { Handles } from './handles.ts';
 import { canonicalName, checkToolName } from './names.ts';
 import { type ArgSpecs, type ArgsOf, type Parameter, parametersOf } from './parameters.ts';
+import type { PendingOptions } from './pending.ts';
 import type { ToolView } from './registry.ts';
 import { type ResultKind, type ResultOf, type ReturnSpec, returnsOf } from './returns.ts';
 
@@ -58,6 +59,12 @@ export interface ToolRuntime {
    * it when the session ends. Made at the first call. Rejects with {@link ToolError} 26 when it cannot be.
    */
   sandboxDir(): Promise<string>;
+  /**
+   * For a tool whose answer comes later, from a person or a long job: `return runtime.pending({ reason })`. It throws what
+   * leaves the tool. In a turn of the host loop the run is put aside, and goes on when the call is completed, in any process;
+   * elsewhere the call fails with code 19.
+   */
+  pending(options: PendingOptions): never;
   /** Calls another tool in the calling fork's name, under the same policy. Rejects with {@link ToolError} as a script would fail. */
   callTool(name: string, args: readonly unknown[]): Promise<Value>;
 }
@@ -95,6 +102,11 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
   readonly maxResultBytes?: number;
   /** Returns what `Value` holds, plain objects, a `Date`, `undefined` for nil, or a promise of these. */
   readonly run: (args: ArgsOf<S>, runtime: ToolRuntime) => ResultOf<R> | Promise<ResultOf<R>>;
+  /**
+   * Called when a call that `run` left with `runtime.pending()` is completed: takes the answer that was given and gives the
+   * result, or waits again. The answer is the result when absent.
+   */
+  readonly complete?: (answer: Value, args: ArgsOf<S>, runtime: ToolRuntime) => unknown;
 }
 
 /** A checked, frozen tool, as {@link defineTool} makes it. */
@@ -118,6 +130,8 @@ export interface ToolDefinition {
   readonly maxResultBytes: number | null;
   /** Takes the arguments by name, already fitted to {@link parameters}. */
   readonly run: (args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown;
+  /** Makes a result of the answer to a call that waited; null: the answer is the result. */
+  readonly complete: ((answer: Value, args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown) | null;
 }
 
 const INIT_KEYS: KeysOf<ToolInit<ArgSpecs>> = {
@@ -134,6 +148,7 @@ const INIT_KEYS: KeysOf<ToolInit<ArgSpecs>> = {
   maxArgBytes: true,
   maxResultBytes: true,
   run: true,
+  complete: true,
 };
 
 /** So that nothing counts as checked which did not come through here. */
@@ -150,6 +165,7 @@ export function defineTool<const S extends ArgSpecs = readonly [], const R exten
   const name = checkToolName(init.group === undefined ? init.name : `tool.${init.group}.${init.name}`);
   for (const key of ['description', 'example'] as const) if (init[key] !== undefined) checkText(`${name}: ${key}`, init[key]);
   if (typeof init.run !== 'function') throw new ConfigError(`${name}: run must be a function`);
+  checkCallback(`${name}: complete`, init.complete);
   const effects = init.effects ?? 'write';
   if (!['none', 'read', 'write'].includes(effects)) throw new ConfigError(`${name}: effects must be none, read or write`);
   const tool = Object.freeze({
@@ -167,6 +183,7 @@ export function defineTool<const S extends ArgSpecs = readonly [], const R exten
     maxResultBytes: bound(name, 'maxResultBytes', init.maxResultBytes, Number.MAX_SAFE_INTEGER),
     // The dispatcher calls `run` with exactly what `parameters` describe, and `ArgsOf<S>` is their type.
     run: init.run as ToolDefinition['run'],
+    complete: (init.complete ?? null) as ToolDefinition['complete'],
   });
   made.add(tool);
   return tool;

@@ -1,20 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type HostContext, type TurnContext, turnStorage } from '../context/index.ts';
-import { cancelledError, quotaError, workerError } from '../wire/breach.ts';
+import { cancelledError, quotaError, suspendedError, workerError } from '../wire/breach.ts';
 import { decode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { languageError } from '../wire/info.ts';
-import type { JournalEntry, JournalOutcome } from '../wire/journal.ts';
+import type { JournalEntry, JournalOutcome, Question, WaitingCall } from '../wire/journal.ts';
 import type { CallSite, GuestCall, LimitValues, TaggedJson } from '../wire/protocol.ts';
 import { type Value, ValueError } from '../wire/values.ts';
 import { checkArgBytes, matchArgs } from './args.ts';
 import { type Shared, ToolCall, type VariablePort } from './call.ts';
 import { type ToolDefinition, ToolError } from './define.ts';
+import { CallJournal, elapsed } from './journal.ts';
 import { canonicalName } from './names.ts';
 import { encodeAs, type FinalReply, Halt, outcomeOf, replyFor, translate } from './outcome.ts';
+import { Pending } from './pending.ts';
 import type { PolicyGuard } from './policy.ts';
 import { ask, promptUser } from './prompt.ts';
+import { type CallScript, type Completion, type Known, replyOf } from './recorded.ts';
 import type { ToolView } from './registry.ts';
 import { resultJson } from './result.ts';
 import { timeboxed } from './timebox.ts';
@@ -45,6 +48,19 @@ export interface DispatchInit {
   /** Told of every call of a script once it has ended. */
   readonly onCall?: ((entry: JournalEntry) => void) | undefined;
   readonly audit?: ((record: AuditRecord) => void) | undefined;
+  /** Knows calls before they are made, when a recorded run is executed again. */
+  readonly calls?: CallScript | undefined;
+  /** Whether a tool may let the script wait: somebody keeps the run and goes on with it later. */
+  readonly mayWait?: boolean;
+}
+
+/** Ends a run whose tool will answer later. */
+class Suspended extends Halt {
+  readonly pending: Pending;
+  constructor(tool: string, pending: Pending) {
+    super(suspendedError(`tool '${tool}' will answer later: ${pending.reason}`));
+    this.pending = pending;
+  }
 }
 
 /** Set in everything that a tool does on behalf of a call. */
@@ -61,28 +77,35 @@ const MAX_NESTING = 32;
 /** One run's bridge from calls of scripts to tools: lookup, policy, arguments, the call itself, its result, the journal. */
 export class Dispatcher {
   readonly #init: DispatchInit;
-  readonly #journal: JournalEntry[] = [];
-  readonly #open = new Map<GuestCall, number>();
+  readonly #journal: CallJournal;
+  #waiting: WaitingCall | null = null;
   #nestedCalls = 0;
   #scriptCalls = 0;
-  #journalBytes = 0;
   #halt: ErrorInfo | null = null;
 
   constructor(init: DispatchInit) {
     this.#init = init;
+    this.#journal = new CallJournal((entry) => this.#guarded('onCall', () => init.onCall?.(entry)));
   }
 
   /** Answers one call. Never rejects: what a tool does wrong is an answer. */
   async handle(call: GuestCall, variables: VariablePort): Promise<FinalReply> {
-    this.#open.set(call, performance.now());
+    this.#journal.open(call, variables);
+    const known = this.#init.calls?.known(call) ?? null;
+    if (known?.t === 'recorded') return this.#repeat(call, known.entry, variables);
     const state = { open: true };
-    const answer = (): Promise<FinalReply> => turnStorage.run(this.#init.turn, () => this.#answer(call, variables));
+    const answer = (): Promise<FinalReply> => turnStorage.run(this.#init.turn, () => this.#answer(call, variables, known));
     const refused = this.#weigh(call);
     const answered = refused ?? (await openCall.run(state, answer));
     const reply = refused ?? this.#weigh(answered) ?? answered;
     state.open = false;
+    if (this.#waiting?.seq === call.seq) {
+      // The call is still to be answered: it belongs to the journal only then.
+      if (!variables.signal.aborted) this.#journal.drop(call);
+      return reply;
+    }
     // An answer that comes too late never reaches the script: then `finish` says how the call really ended.
-    if (!variables.signal.aborted) this.#close(call, outcomeOf(reply));
+    if (!variables.signal.aborted) this.#journal.close(call, outcomeOf(reply));
     return reply;
   }
 
@@ -91,46 +114,63 @@ export class Dispatcher {
    * without such an error was given up by its worker.
    */
   finish(error: ErrorInfo | null): readonly JournalEntry[] {
-    const halted = error ?? workerError('the run ended while the call was open');
-    for (const call of [...this.#open.keys()]) this.#close(call, { ok: false, halted });
-    return this.#journal;
+    return this.#journal.finish(error ?? workerError('the run ended while the call was open'));
   }
 
-  /** Counts what the journal will keep of a call or an answer; the answer that ends the run when that is too much. */
+  /** The call at which the run was put aside; null for a run that ended for any other reason. */
+  get waiting(): WaitingCall | null {
+    return this.#waiting;
+  }
+
+  /** Gives a recorded call the answer that it had, after the same questions. */
+  async #repeat(call: GuestCall, entry: JournalEntry, variables: VariablePort): Promise<FinalReply> {
+    const reply = replyOf(entry);
+    if (call.t === 'tool') this.#scriptCalls++;
+    this.#weigh(call);
+    this.#weigh(reply);
+    await putAgain(entry.asked ?? [], variables);
+    if (!variables.signal.aborted) this.#journal.repeat(call, entry);
+    return reply;
+  }
+
+  /** The answer that ends the run when its journal would hold too much; else null. */
   #weigh(kept: GuestCall | FinalReply): FinalReply | null {
     const allowed = this.#init.limits.journalBytes;
-    this.#journalBytes += Buffer.byteLength(JSON.stringify(kept), 'utf8');
-    if (this.#journalBytes <= allowed) return null;
-    const message = `the calls of this run come to ${this.#journalBytes} bytes of arguments and results, ${allowed} are allowed`;
-    this.#halt ??= quotaError({ limit: 'journalBytes', allowed, used: this.#journalBytes }, message);
+    const used = this.#journal.weigh(kept);
+    if (used <= allowed) return null;
+    const message = `the calls of this run come to ${used} bytes of arguments and results, ${allowed} are allowed`;
+    this.#halt ??= quotaError({ limit: 'journalBytes', allowed, used }, message);
     return { t: 'halt', error: this.#halt };
   }
 
-  #close(call: GuestCall, outcome: JournalOutcome): void {
-    const start = this.#open.get(call);
-    if (start === undefined) return;
-    this.#open.delete(call);
-    const ms = Math.round((performance.now() - start) * 1000) / 1000;
-    const entry = entryOf(call, outcome, ms);
-    this.#journal.push(entry);
-    this.#guarded('onCall', () => this.#init.onCall?.(entry));
-  }
-
-  async #answer(call: GuestCall, variables: VariablePort): Promise<FinalReply> {
+  async #answer(call: GuestCall, variables: VariablePort, known: Known | null): Promise<FinalReply> {
+    if (known?.t === 'answer') return known.reply;
+    const start = performance.now();
     try {
-      const value = await this.#perform(call, variables);
+      const completed = known?.t === 'completed' ? known : null;
+      await putAgain(completed?.asked ?? [], variables);
+      const value = await this.#perform(call, variables, completed?.completion ?? null);
       return this.#halt === null ? { t: 'ok', value } : { t: 'halt', error: this.#halt };
     } catch (error) {
       if (this.#halt !== null) return { t: 'halt', error: this.#halt };
+      if (error instanceof Suspended && call.t === 'tool') this.#wait(call, error.pending, variables, start);
       return replyFor(error);
     }
   }
 
-  async #perform(call: GuestCall, variables: VariablePort): Promise<TaggedJson> {
+  /** Puts the run aside at this call. */
+  #wait(call: GuestCall & { readonly t: 'tool' }, pending: Pending, variables: VariablePort, start: number): void {
+    const { seq, args, at } = call;
+    const { reason, expiresIn } = pending;
+    const tool = canonicalName(call.name);
+    this.#waiting = { seq, tool, args, at, asked: [...variables.asked], reason, expiresIn, ms: elapsed(start) };
+  }
+
+  async #perform(call: GuestCall, variables: VariablePort, completion: Completion | null): Promise<TaggedJson> {
     if (call.t === 'prompt') return unlessAborted(variables.signal, () => promptUser(this.#init.host, call.text));
     if (call.t === 'ask') return ask(call.model);
     this.#scriptCalls++;
-    return this.#invoke(call.name, call.args, call.at, variables, 0);
+    return this.#invoke(call.name, call.args, call.at, variables, 0, completion);
   }
 
   /** Policy, arguments, call, result; for scripts and, with `depth` above 0, for tools that call tools. */
@@ -140,11 +180,12 @@ export class Dispatcher {
     site: CallSite,
     variables: VariablePort,
     depth: number,
+    completion: Completion | null = null,
   ): Promise<TaggedJson> {
     const start = performance.now();
     try {
       const tool = this.#admit(name, site);
-      const json = await this.#call(tool, args, site, variables, depth);
+      const json = await this.#call(tool, args, site, variables, depth, completion);
       this.#audit(name, args, site, depth, { ok: true, value: json }, start);
       return json;
     } catch (error) {
@@ -180,6 +221,7 @@ export class Dispatcher {
     site: CallSite,
     variables: VariablePort,
     depth: number,
+    completion: Completion | null,
   ): Promise<TaggedJson> {
     const { host, turn, limits, view, shared } = this.#init;
     checkArgBytes(tool, given);
@@ -197,14 +239,30 @@ export class Dispatcher {
       toolBytes: limits.toolBytes,
       callTool: (name, values) => this.#nested(name, values, site, variables, depth + 1),
     });
-    const run = async () => resultJson(tool, await tool.run(args.value, call), limits.toolBytes);
+    const run = async () => {
+      const result = completion === null ? await tool.run(args.value, call) : await completed(tool, completion, args.value, call);
+      return resultJson(tool, result, limits.toolBytes);
+    };
     try {
       return await unlessAborted(variables.signal, () => timeboxed(tool, expired, run));
     } catch (error) {
-      throw translate(tool, error);
+      throw error instanceof Pending ? this.#suspended(tool, error, depth) : translate(tool, error);
     } finally {
       call.end();
     }
+  }
+
+  /** What a tool that will answer later ends with: the whole run, where somebody keeps it, else the call. */
+  #suspended(tool: ToolDefinition, pending: Pending, depth: number): Error {
+    const name = tool.canonicalName;
+    if (depth > 0)
+      return new ToolError(NS_CODES.PreconditionFailed, `tool '${name}' will answer later, and no tool can wait for another one`);
+    if (this.#init.mayWait === true) return new Suspended(name, pending);
+    return new ToolError(
+      NS_CODES.PreconditionFailed,
+      `tool '${name}' will answer later (${pending.reason}), and nobody keeps this run until then`,
+      'only turns of the host loop can wait',
+    );
   }
 
   async #nested(
@@ -266,12 +324,21 @@ export class Dispatcher {
   }
 }
 
-function entryOf(call: GuestCall, outcome: JournalOutcome, ms: number): JournalEntry {
-  const { seq, at } = call;
-  if (call.t === 'tool') return { kind: 'tool', seq, name: canonicalName(call.name), args: call.args, at, outcome, ms };
-  if (call.t === 'prompt') return { kind: 'prompt', seq, text: call.text, at, outcome, ms };
-  const { model, prompt, options } = call;
-  return { kind: 'ask', seq, model, prompt, options, at, outcome, ms };
+/** Puts questions to the fork that were put to it before: their answers are known, but cost what they cost. */
+async function putAgain(asked: readonly Question[], variables: VariablePort): Promise<void> {
+  for (const question of asked) await variables.repeat(question);
+}
+
+/** What a tool makes of the answer that it waited for. */
+async function completed(
+  tool: ToolDefinition,
+  completion: Completion,
+  args: Readonly<Record<string, unknown>>,
+  call: ToolCall,
+): Promise<unknown> {
+  if (!completion.ok) throw new ToolError(completion.code, completion.message);
+  const answer = decode(completion.value);
+  return tool.complete === null ? answer : tool.complete(answer, args, call);
 }
 
 function decodeArgs(tool: ToolDefinition, args: readonly TaggedJson[]): readonly Value[] {

@@ -11,6 +11,7 @@ export {
   type ToolInit,
   type ToolRuntime,
 } from './define.ts';
+export { catalogueDigest, digestIn } from './digest.ts';
 export { type AuditRecord, Dispatcher, type DispatchInit, insideCall } from './dispatch.ts';
 export { Handles } from './handles.ts';
 export type { FromJsonSchema, JsonSchema, JsonType } from './jsonschema.ts';
@@ -18,7 +19,9 @@ export { loadMockTools } from './mock.ts';
 export { canonicalName } from './names.ts';
 export type { FinalReply } from './outcome.ts';
 export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './parameters.ts';
-export { Policy, type PolicyContext, PolicyGuard, type PolicyOptions } from './policy.ts';
+export type { PendingOptions } from './pending.ts';
+export { Policy, type PolicyContext, PolicyGuard, type PolicyOptions, policyOptions } from './policy.ts';
+export { type CallDivergence, type CallScript, type Completion, type Known, RecordedCalls } from './recorded.ts';
 export { ToolRegistry, ToolView } from './registry.ts';
 export type { ResultKind, ResultOf, ReturnSpec } from './returns.ts';
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts';

@@ -24,7 +24,8 @@ export class Halt extends Error {
 export function outcomeOf(reply: FinalReply): JournalOutcome {
   if (reply.t === 'ok') return { ok: true, value: reply.value };
   if (reply.t === 'halt') return { ok: false, halted: reply.error };
-  return { ok: false, code: reply.code, message: reply.message };
+  const { code, message, hint } = reply;
+  return { ok: false, code, message, ...(hint === undefined ? {} : { hint }) };
 }
 
 /** The answer to a call that failed. Whatever is no {@link ToolError} by now is a fault of the host, not of a tool. */

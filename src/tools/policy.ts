@@ -54,6 +54,20 @@ export class Policy {
   }
 }
 
+/** A policy as the options that make one like it; null for no policy at all. */
+export function policyOptions(policy: Policy | null): PolicyOptions | null {
+  if (policy === null) return null;
+  const { context, allow, deny, grants, toolMaxCalls, onPolicyBreach } = policy;
+  return {
+    context,
+    allow,
+    deny,
+    grants: grants.map(capabilityText),
+    toolMaxCalls: Object.fromEntries(toolMaxCalls),
+    onPolicyBreach,
+  };
+}
+
 function oneOf<T extends string>(key: string, value: T, known: readonly T[]): T {
   if (known.includes(value)) return value;
   throw new ConfigError(`${key} of the policy must be ${known.join(', ')}; got '${String(value)}'`);

@@ -40,3 +40,13 @@ export function internalError(message: string): ErrorInfo {
   const hint = 'this is a defect of the interpreter, not of the script; please report it with the script';
   return { ...nowhere, kind: 'internal', code: 'ERR_INTERNAL', name: 'Internal', message, hint };
 }
+
+/** `ERR_REPLAY`: a program that is executed again does not do what was recorded. */
+export function replayError(message: string): ErrorInfo {
+  return { ...nowhere, kind: 'internal', code: 'ERR_REPLAY', name: 'Replay', message };
+}
+
+/** `ERR_SUSPENDED`: a tool will answer later, and the run is put aside until then. No program and no host sees it as a failure. */
+export function suspendedError(message: string): ErrorInfo {
+  return { ...nowhere, kind: 'cancelled', code: 'ERR_SUSPENDED', name: 'Suspended', message };
+}

@@ -30,3 +30,19 @@ export type JournalOutcome =
   | { readonly ok: true; readonly value: TaggedJson }
   | { readonly ok: false; readonly code: number; readonly message: string; readonly hint?: string }
   | { readonly ok: false; readonly halted: ErrorInfo };
+
+/** A call whose tool will answer later. The run has ended there, and goes on when it is executed again up to it. */
+export interface WaitingCall {
+  readonly seq: number;
+  /** Canonical name of the tool. */
+  readonly tool: string;
+  readonly args: readonly TaggedJson[];
+  readonly at: CallSite;
+  /** What the fork was asked before the tool said that it waits. */
+  readonly asked: readonly Question[];
+  readonly reason: string;
+  /** Milliseconds that the tool gives it; null: it does not say. */
+  readonly expiresIn: number | null;
+  /** Elapsed milliseconds until the tool said so. */
+  readonly ms: number;
+}

@@ -1,5 +1,5 @@
 import type { ErrorInfo } from './errors.ts';
-import type { JournalEntry } from './journal.ts';
+import type { JournalEntry, WaitingCall } from './journal.ts';
 import type { Diagnostic, EventError, Phase, TaggedJson, Usage, Whisper } from './protocol.ts';
 
 /**
@@ -25,4 +25,6 @@ export interface RunResult {
   readonly outputComplete?: false;
   /** What entered the run from outside. Not part of the `--json` object unless `--trace` asks for it. */
   readonly journal: readonly JournalEntry[];
+  /** Present when a tool will answer later: the run was put aside at this call, and `error` is ERR_SUSPENDED. */
+  readonly waiting?: WaitingCall;
 }

@@ -63,6 +63,9 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
     getVar: async () => undefined,
     setVar: async () => {},
     callTool: async () => null,
+    pending: ({ reason }) => {
+      throw new Error(reason);
+    },
   });
   return { turn, ledger, warnings, call: async (args = DONE, current = turn) => tool.run(args, runtimeOf(current)) };
 }

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { encode } from '../wire/codec.ts';
+import { capabilityText } from './capability.ts';
+import type { ToolDefinition } from './define.ts';
+import type { ToolView } from './registry.ts';
+
+/**
+ * What a tool promises, as a short text: SHA-256, base64url, of its name, arguments, result, effects, capabilities and
+ * bounds. Its code cannot be looked at: a tool that keeps its promises differently has the same digest.
+ */
+export function toolDigest(tool: ToolDefinition): string {
+  const { canonicalName, parameters, returns, result, effects, capabilities, requiresTrust } = tool;
+  const { timeoutMs, maxArgBytes, maxResultBytes } = tool;
+  return digest([
+    canonicalName,
+    parameters.map(({ name, required, default: fallback, kind, schema }) => [
+      name,
+      required,
+      encode(fallback),
+      'type' in kind ? kind.type : schema,
+    ]),
+    [returns, result === null ? null : 'type' in result ? result.type : result.json],
+    [effects, capabilities.map(capabilityText), requiresTrust],
+    [timeoutMs, maxArgBytes, maxResultBytes],
+  ]);
+}
+
+/** The digest of all tools that a fork can see. */
+export function catalogueDigest(view: ToolView): string {
+  return digest(view.names().map((name) => [name, digestIn(view, name)]));
+}
+
+/** The digest of a tool as a fork sees it; null when it sees none of that name. */
+export function digestIn(view: ToolView, name: string): string | null {
+  const tool = view.lookup(name);
+  return tool === undefined ? null : toolDigest(tool);
+}
+
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url');
+}

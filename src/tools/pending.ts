@@ -1,0 +1,43 @@
+import { ConfigError } from '../wire/errors.ts';
+import { checkOptions, type KeysOf } from '../wire/options.ts';
+
+/** How a call waits. */
+export interface PendingOptions {
+  /** For whoever is to complete it: one sentence, at most 500 characters. */
+  readonly reason: string;
+  /** Milliseconds until nobody need complete it any more; the host's own bound holds besides, and alone when absent. */
+  readonly expiresIn?: number;
+}
+
+const KEYS: KeysOf<PendingOptions> = { reason: true, expiresIn: true };
+
+/** Longest reason, in UTF-16 units. */
+const MAX_REASON = 500;
+
+/** Known to {@link pending} alone, so that no value of a script can be taken for an answer to come. */
+const MADE = Symbol('pending');
+
+/** What leaves a tool whose answer comes later; made by `runtime.pending`. Nothing has failed. */
+export class Pending extends Error {
+  readonly reason: string;
+  readonly expiresIn: number | null;
+
+  /** Throws {@link ConfigError}: only {@link pending} makes these. */
+  constructor(key: symbol, { reason, expiresIn }: PendingOptions) {
+    if (key !== MADE) throw new ConfigError('an answer to come is made with runtime.pending()');
+    super(`the answer comes later: ${reason}`);
+    this.reason = reason;
+    this.expiresIn = expiresIn ?? null;
+  }
+}
+
+/** Throws {@link ConfigError} (`ERR_CONFIG`) for a reason that is none, and for a time that cannot be waited for. */
+export function pending(options: PendingOptions): Pending {
+  checkOptions('pending', options, KEYS);
+  const { reason, expiresIn } = options;
+  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > MAX_REASON)
+    throw new ConfigError(`pending needs a reason of 1 to ${MAX_REASON} characters`);
+  if (expiresIn !== undefined && !(Number.isSafeInteger(expiresIn) && expiresIn >= 1))
+    throw new ConfigError(`expiresIn of pending must be whole milliseconds from 1, got ${String(expiresIn)}`);
+  return new Pending(MADE, options);
+}
