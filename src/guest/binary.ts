@@ -1,6 +1,7 @@
 import type { BinaryExpr, BinaryOp, Expr } from '../../grammar/ast.ts';
 import { textBytes } from '../wire/costs.ts';
 import type { Context, Eval } from './context.ts';
+import { fused } from './fused.ts';
 import type { Machine } from './machine.ts';
 import { listBytes } from './memory.ts';
 import { fuzzyLogic, OPERATORS } from './operators.ts';
@@ -16,15 +17,25 @@ export function compileBinary(context: Context, expr: BinaryExpr): Eval {
   if (expr.rest.length > NESTED_TERMS) return compileChain(context, expr);
   return context.deeper(expr.rest.length - 1, () => {
     let left: Eval = context.expr(expr.first);
-    for (const { op, at, right } of expr.rest) {
+    for (const [index, { op, at, right }] of expr.rest.entries()) {
       const constant = numberIn(right);
+      const slot = index === 0 ? variableIn(context, expr.first) : undefined;
       if (op === 'and' || op === 'or') left = logic(machine, op, left, context.expr(right), at);
       else if (constant !== undefined)
-        left = withConstant(machine, op, left, constant, at) ?? plain(machine, op, left, () => constant, at);
+        left =
+          (slot === undefined ? undefined : fused(machine, op, slot, left, constant, at)) ??
+          withConstant(machine, op, left, constant, at) ??
+          plain(machine, op, left, () => constant, at);
       else left = plain(machine, op, left, context.expr(right), at);
     }
     return left;
   });
+}
+
+/** The slot of an expression that is nothing but a variable. */
+function variableIn(context: Context, expr: Expr): number | undefined {
+  if (expr.k === 'group') return variableIn(context, expr.of);
+  return expr.k === 'name' ? context.scope.slot(expr.name) : undefined;
 }
 
 type Eager = Exclude<BinaryOp, 'and' | 'or'>;

@@ -55,6 +55,7 @@ function compileProcedureCall(context: Context, expr: CallExpr): Eval {
     return (frame) => {
       const a = first(frame);
       const target = callee ?? link();
+      if (target.blank.length === 1) return invoke(machine, target, [a], at, depth);
       const slots = target.blank.slice();
       slots[0] = a;
       return invoke(machine, target, slots, at, depth);

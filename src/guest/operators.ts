@@ -1,5 +1,5 @@
 import type { BinaryOp, UnaryOp } from '../../grammar/ast.ts';
-import { DATA_FUEL, VALUE_BYTES } from '../wire/costs.ts';
+import { DATA_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import { isInt64, toInteger, toNumeric } from './convert.ts';
 import { describe } from './describe.ts';
 import { equal } from './equal.ts';
@@ -74,11 +74,15 @@ function additionHint(left: Value, right: Value): string | undefined {
  */
 export function concat(machine: Machine, left: string, right: string): string {
   const units = left.length + right.length;
+  if (units <= UNITS_PER_CONCAT) {
+    machine.charge(textBytes(units));
+    return left + right;
+  }
   const flat = isFlattened(units, Math.max(left.length, right.length));
   const copied = flat ? units : Math.min(left.length, right.length);
   if (copied > UNITS_PER_CONCAT) machine.spend(Math.floor(copied / UNITS_PER_CONCAT));
   // Asked first, because a recount of memory makes the machine forget.
-  const word = units > UNITS_PER_CONCAT && machine.words.makesWord(left, right);
+  const word = machine.words.makesWord(left, right);
   machine.chargeText(units);
   const both = left + right;
   if (word) machine.words.remember(both);

@@ -1,11 +1,11 @@
 import type { AccessStep, IndexStep, Target } from '../../grammar/ast.ts';
 import { VALUE_BYTES } from '../wire/costs.ts';
-import { assignElement, isOwned, type Step } from './assign.ts';
+import { assignElement, isOwned, putEntry, type Step } from './assign.ts';
 import type { Context } from './context.ts';
 import { codeOf } from './errors.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
-import { List, type Value } from './values.ts';
+import { Dict, List, type Value } from './values.ts';
 import { GLOBAL_HINT, globalMessage } from './variables.ts';
 
 /** Writes a value to a target. A container must have been marked as shared already if something else holds it. */
@@ -42,7 +42,7 @@ function baseOf({ constants }: Machine, frame: Frame, slot: number, name: string
   return base === undefined ? (constants.get(name) ?? null) : base;
 }
 
-/** `name[i]`: an item in a list that nobody else can see, or its next one, is written at once. */
+/** `name[i]`: an item of a list that nobody else can see, or its next one, or an entry of such a map, is written at once. */
 function compileIndexed(context: Context, slot: number, name: string, step: IndexStep, at: number): Store {
   const { machine } = context;
   const index = context.expr(step.index);
@@ -62,6 +62,10 @@ function compileIndexed(context: Context, slot: number, name: string, step: Inde
         items.push(value);
         return;
       }
+    } else if (base instanceof Dict && typeof key === 'string' && isOwned(frame, base)) {
+      machine.at = stepAt;
+      putEntry(machine, base, key, value);
+      return;
     }
     const steps = [{ key, field: false, at: stepAt }];
     frame.slots[slot] = assignElement(machine, frame, baseOf(machine, frame, slot, name), steps, value, at);

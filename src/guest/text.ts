@@ -10,6 +10,7 @@ const WRITTEN = STEP_FUEL.written.amount;
  * A number as text (language.md 3.4): the shortest digits that read back as the same number, never with an exponent.
  */
 export function numberText(value: number): string {
+  if (value === (value | 0) && value !== 0) return String(value);
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   if (Object.is(value, -0)) return '-0';

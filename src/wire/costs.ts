@@ -59,7 +59,7 @@ export const VALUE_BYTES = {
 } as const satisfies Record<string, Cost>;
 
 /** Below this many bytes memory is never recounted. */
-export const CENSUS_FLOOR = 1024 * 1024;
+export const CENSUS_FLOOR = 8 * 1024 * 1024;
 
 /** Fuel between two looks at the clocks, at most (a single large operation on data may take more). */
 export const METER_INTERVAL = 4096;
