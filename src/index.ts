@@ -52,7 +52,19 @@ export {
   type RuntimeOptions,
   type RuntimeSettings,
 } from './runtime/index.ts';
-export { defaultLimits, LIMITS, type Limit, type LimitOptions, type Unit } from './sandbox/index.ts';
+export {
+  defaultLimits,
+  LIMITS,
+  type Limit,
+  type LimitOptions,
+  type LimitRow,
+  POOL_LIMITS,
+  type PoolKey,
+  type PoolLimit,
+  type PoolLimitOptions,
+  type RuntimeLimitOptions,
+  type Unit,
+} from './sandbox/index.ts';
 export {
   type ArgSpec,
   type ArgSpecs,

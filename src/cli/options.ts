@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { LAUNCHERS } from '../sandbox/launcher.ts';
-import { LIMITS, type LimitOptions } from '../sandbox/limits.ts';
+import { LIMITS } from '../sandbox/limits.ts';
+import { POOL_LIMITS, type PoolKey, type RuntimeLimitOptions } from '../sandbox/poollimits.ts';
 import type { LimitKey, TaggedJson } from '../wire/protocol.ts';
 import { UsageError } from './failure.ts';
 import { PLACEHOLDER, parseQuantity, quantity } from './units.ts';
@@ -13,7 +14,10 @@ export function launcherOption(): Option {
   return new Option('--launcher <WHEN>', help).choices(LAUNCHERS).helpGroup(LIMIT_GROUP);
 }
 
-/** Adds one flag for every row of the table of limits, and the launcher's; `turn` shows the defaults of a turn. */
+/**
+ * Adds one flag for every row of the table of limits, and the launcher's. `turn` shows the defaults of a turn; its session
+ * computes one turn at a time, so it has no `concurrency`.
+ */
 export function addLimits(command: Command, of: 'run' | 'turn'): Command {
   for (const row of LIMITS) {
     // Sizes of a turn are the protocol's: a larger one would have no effect, so it is refused.
@@ -26,13 +30,21 @@ export function addLimits(command: Command, of: 'run' | 'turn'): Command {
         .helpGroup(LIMIT_GROUP),
     );
   }
+  for (const limit of POOL_LIMITS) {
+    if (of === 'turn' && limit.key === 'concurrency') continue;
+    command.addOption(
+      new Option(`--${limit.flag} <${PLACEHOLDER[limit.unit]}>`, `${limit.help} (${limit.default ?? 'cores'})`)
+        .argParser((text: string) => parseQuantity(limit, text))
+        .helpGroup(LIMIT_GROUP),
+    );
+  }
   return command.addOption(launcherOption());
 }
 
 /** The limits among a command's parsed flags. */
-export function limitsOf(flags: Readonly<Record<string, unknown>>): LimitOptions {
-  const given: { -readonly [Key in LimitKey]?: number } = {};
-  for (const limit of LIMITS) {
+export function limitsOf(flags: Readonly<Record<string, unknown>>): RuntimeLimitOptions {
+  const given: { -readonly [Key in LimitKey | PoolKey]?: number } = {};
+  for (const limit of [...LIMITS, ...POOL_LIMITS]) {
     const value = flags[new Option(`--${limit.flag}`).attributeName()];
     if (typeof value === 'number') given[limit.key] = value;
   }

@@ -33,7 +33,7 @@ export const PLACEHOLDER: Readonly<Record<Unit, string>> = { count: 'N', bytes: 
  * 1024) and times (`ms s m`). Returns bytes, milliseconds or a count. Throws {@link UsageError} with what to write instead
  * when the unit is missing or unknown, the number is not whole in the base unit, or the limit could not be enforced.
  */
-export function parseQuantity(limit: Limit, text: string): number {
+export function parseQuantity(limit: Pick<Limit, 'flag' | 'unit' | 'min' | 'max'>, text: string): number {
   const flag = `--${limit.flag}`;
   const match = /^(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(text.trim());
   const [, digits, suffix] = match ?? [];

@@ -1,8 +1,9 @@
-import { DATA_FUEL, MAX_MAP_ENTRIES, MAX_PADDING, VALUE_BYTES } from '../wire/costs.ts';
+import { DATA_FUEL, MAX_PADDING, VALUE_BYTES } from '../wire/costs.ts';
 import { toInteger } from './convert.ts';
 import { describe } from './describe.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
+import { checkValue, replaced, settle } from './measure.ts';
 import { entryBytes, listBytes } from './memory.ts';
 import { toText } from './text.ts';
 import { type Container, Dict, isContainer, List, share, type Value } from './values.ts';
@@ -27,7 +28,11 @@ export function assignElement(
   value: Value,
   at: number,
 ): Value {
-  if (base === null) return branch(machine, steps, 0, value);
+  if (base === null) {
+    const made = branch(machine, steps, 0, value);
+    if (isContainer(made)) checkValue(machine, made);
+    return made;
+  }
   if (!isContainer(base)) {
     machine.at = steps[0]?.at ?? at;
     return machine.fail(
@@ -38,6 +43,7 @@ export function assignElement(
   }
   const root = owned(machine, frame, base);
   let container: Container = root;
+  const around: Container[] = [];
   for (let depth = 0; ; depth++) {
     const step = stepAt(steps, depth);
     machine.at = step.at;
@@ -46,22 +52,27 @@ export function assignElement(
       const index = writableIndex(machine, container, step);
       const child: Value | undefined = container.items[index];
       if (last || !isContainer(child)) {
-        const item = last ? value : branch(machine, steps, depth + 1, value);
-        putItem(machine, container, index, item);
+        const { bytes } = container;
+        putItem(machine, container, index, last ? value : branch(machine, steps, depth + 1, value));
+        settle(machine, around, container, container.bytes - bytes);
         return root;
       }
       const inner: Container = owned(machine, frame, child);
       container.items[index] = inner;
+      around.push(container);
       container = inner;
     } else {
       const key = toText(machine, step.key);
       const child: Value | undefined = container.entries.get(key);
       if (last || !isContainer(child)) {
+        const { bytes } = container;
         putEntry(machine, container, key, last ? value : branch(machine, steps, depth + 1, value));
+        settle(machine, around, container, container.bytes - bytes);
         return root;
       }
       const inner: Container = owned(machine, frame, child);
       container.entries.set(key, inner);
+      around.push(container);
       container = inner;
     }
   }
@@ -89,7 +100,7 @@ function owned(machine: Machine, frame: Frame, container: Container): Container 
     machine.spend(Math.floor(count / DATA_FUEL.copy.amount));
     machine.charge(listBytes(count));
     for (const item of container.items) share(item);
-    return new List(container.items.slice());
+    return asLarge(container, new List(container.items.slice()));
   }
   machine.spend(Math.floor(container.entries.size / DATA_FUEL.copy.amount));
   machine.charge(VALUE_BYTES.map.amount);
@@ -97,7 +108,14 @@ function owned(machine: Machine, frame: Frame, container: Container): Container 
     machine.charge(entryBytes(key));
     share(item);
   }
-  return new Dict(new Map(container.entries));
+  return asLarge(container, new Dict(new Map(container.entries)));
+}
+
+/** A copy has the measures of what it was copied from. */
+function asLarge<Copy extends Container>({ bytes, depth }: Container, copy: Copy): Copy {
+  copy.bytes = bytes;
+  copy.depth = depth;
+  return copy;
 }
 
 /** Fresh containers along the steps from `depth` on, with the value at their end. */
@@ -144,17 +162,25 @@ function putItem(machine: Machine, list: List, index: number, value: Value): voi
   const added = index + 1 - list.items.length;
   if (added > 0) {
     machine.charge(VALUE_BYTES.item.amount * added);
+    machine.checkItems(index + 1);
+    list.bytes += VALUE_BYTES.item.amount * added;
     if (added > 1) machine.spend(Math.floor(added / DATA_FUEL.copy.amount));
     for (let missing = added; missing > 1; missing--) list.items.push(null);
   }
+  replaced(list, added > 0 ? null : (list.items[index] ?? null), value);
   list.items[index] = value;
 }
 
-/** Sets an entry, charged before the map grows. */
+/** Sets an entry, charged before the map grows. The caller asks for the size of the whole value once that is complete. */
 export function putEntry(machine: Machine, map: Dict, key: string, value: Value): void {
-  if (!map.entries.has(key)) {
-    machine.charge(entryBytes(key));
-    if (map.entries.size >= MAX_MAP_ENTRIES) machine.full(`a map cannot have more than ${MAX_MAP_ENTRIES} entries`);
+  const before = map.entries.get(key);
+  if (before === undefined) {
+    const bytes = entryBytes(key);
+    machine.charge(bytes);
+    machine.checkEntries(map.entries.size + 1);
+    machine.checkText(key.length);
+    map.bytes += bytes;
   }
+  replaced(map, before ?? null, value);
   map.entries.set(key, value);
 }

@@ -11,14 +11,17 @@ const BATCH = 1024;
 export class TextBuilder {
   readonly #machine: Machine;
   readonly #unitsPerFuel: number;
+  readonly #kind: 'text' | 'json';
   #parts: string[] = [];
   #batch: string[] = [];
   #gathered = 0;
   #units = 0;
 
-  constructor(machine: Machine, unitsPerFuel: number) {
+  /** `text`: what is made is a script's, and as long as one may be; `json`: it is on its way to the host. */
+  constructor(machine: Machine, unitsPerFuel: number, kind: 'text' | 'json') {
     this.#machine = machine;
     this.#unitsPerFuel = unitsPerFuel;
+    this.#kind = kind;
     machine.charge(textBytes(0));
   }
 
@@ -51,6 +54,7 @@ export class TextBuilder {
   #account(units: number): void {
     this.#machine.chargeUnits(this.#units, units);
     this.#units += units;
+    if (this.#kind === 'text') this.#machine.checkText(this.#units);
     this.#machine.spend(Math.floor(units / this.#unitsPerFuel));
   }
 }

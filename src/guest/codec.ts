@@ -4,6 +4,7 @@ import { putEntry } from './assign.ts';
 import { TextBuilder } from './builder.ts';
 import { InternalError } from './errors.ts';
 import type { Machine } from './machine.ts';
+import { checkValue, newList, sizeOf } from './measure.ts';
 import { contentBytes, listBytes } from './memory.ts';
 import { tooDeep } from './text.ts';
 import { parseTime } from './time.ts';
@@ -39,7 +40,7 @@ class Writer {
   constructor(machine: Machine, audience: Audience) {
     this.#machine = machine;
     this.#audience = audience;
-    this.#json = new TextBuilder(machine, UNITS_PER_FUEL);
+    this.#json = new TextBuilder(machine, UNITS_PER_FUEL, 'json');
   }
 
   finish(): string {
@@ -137,7 +138,11 @@ function decodeAt(machine: Machine, json: TaggedJson, depth: number): Value {
   if (isList(json)) {
     machine.spend(WRITTEN * json.length);
     machine.charge(listBytes(json.length));
-    return new List(json.map((item) => decodeAt(machine, item, depth + 1)));
+    machine.checkItems(json.length);
+    return newList(
+      machine,
+      json.map((item) => decodeAt(machine, item, depth + 1)),
+    );
   }
   return decodeObject(machine, json, depth);
 }
@@ -155,6 +160,7 @@ function decodeObject(machine: Machine, json: { readonly [key: string]: TaggedJs
     const own = key.startsWith('$') ? key.slice(1) : key;
     putEntry(machine, map, own, decodeAt(machine, json[key] ?? null, depth + 1));
   }
+  checkValue(machine, map);
   return map;
 }
 
@@ -171,6 +177,7 @@ function decodeTag(machine: Machine, tag: string, content: TaggedJson, depth: nu
   const value = tagged(machine, tag, content, depth);
   if (value === undefined) throw badTag(tag);
   if (typeof value === 'object' && value !== null) machine.charge(VALUE_BYTES.other.amount + contentBytes(value));
+  machine.checkSize(sizeOf(value));
   return value;
 }
 

@@ -18,7 +18,7 @@ const STEP = /[A-Za-z_]\w*|\d+/g;
 export function evalText(machine: Machine, frame: Frame, value: Value): Value {
   if (typeof value !== 'string') return value;
   machine.spend(Math.floor(value.length / DATA_FUEL.scan.amount));
-  const made = new TextBuilder(machine, DATA_FUEL.concat.amount);
+  const made = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
   let done = 0;
   for (let open = value.indexOf('{{'); open >= 0; open = value.indexOf('{{', open)) {
     FIELD.lastIndex = open;

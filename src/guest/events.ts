@@ -2,6 +2,7 @@ import { VALUE_BYTES } from '../wire/costs.ts';
 import type { EventInput } from '../wire/protocol.ts';
 import { decode } from './codec.ts';
 import type { Machine } from './machine.ts';
+import { measuredList, measuredMap } from './measure.ts';
 import { entryBytes, listBytes } from './memory.ts';
 import type { Procedure } from './procedure.ts';
 import { Dict, List, share, type Value } from './values.ts';
@@ -52,16 +53,14 @@ export function eventObject(machine: Machine, event: EventInput, counted: string
   if (isEventObject(value)) return share(value);
   const keys = ['ID', 'Kind', 'AgentID', 'TS', 'Payload', 'payload'];
   machine.charge(2 * VALUE_BYTES.map.amount + listBytes(1) + keys.reduce((sum, key) => sum + entryBytes(key), 0));
-  const record = new Dict(
-    new Map<string, Value>([
-      ['ID', id],
-      ['Kind', name],
-      ['AgentID', source],
-      ['TS', ts],
-      ['Payload', value],
-    ]),
-  );
-  return share(new Dict(new Map<string, Value>([['payload', new List([record])]])));
+  const record = measuredMap([
+    ['ID', id],
+    ['Kind', name],
+    ['AgentID', source],
+    ['TS', ts],
+    ['Payload', value],
+  ]);
+  return share(measuredMap([['payload', measuredList([record])]]));
 }
 
 function isEventObject(value: Value): boolean {

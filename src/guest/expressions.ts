@@ -9,6 +9,7 @@ import { InternalError } from './errors.ts';
 import { evalText } from './evaltext.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
+import { checkValue, newList } from './measure.ts';
 import { listBytes } from './memory.ts';
 import { OPERATORS, unary } from './operators.ts';
 import { toText } from './text.ts';
@@ -19,10 +20,18 @@ export function compileExpr(context: Context, expr: Expr): Eval {
   const { machine } = context;
   switch (expr.k) {
     case 'num':
-    case 'str':
     case 'bool': {
       const { v } = expr;
       return () => v;
+    }
+    case 'str': {
+      const { v, s: at } = expr;
+      if (machine.admitsText(v.length)) return () => v;
+      return () => {
+        machine.at = at;
+        machine.checkText(v.length);
+        return v;
+      };
     }
     case 'nil':
       return () => null;
@@ -136,7 +145,7 @@ function compileList(context: Context, expr: ListExpr): Eval {
     const values = items(frame);
     machine.at = at;
     machine.charge(bytes);
-    return new List(values);
+    return newList(machine, values);
   };
 }
 
@@ -172,6 +181,8 @@ function compileMap(context: Context, expr: MapExpr): Eval {
       machine.at = at;
       putEntry(machine, map, name, item);
     }
+    machine.at = start;
+    checkValue(machine, map);
     return map;
   };
 }

@@ -6,8 +6,9 @@ import type { Exec } from './context.ts';
 import { Failure } from './errors.ts';
 import { BREAK, CONTINUE, type Completion, FAR_BREAK, FAR_CONTINUE, type Frame, NORMAL, rareOf } from './frame.ts';
 import type { Machine } from './machine.ts';
+import { measuredList, measuredMap } from './measure.ts';
 import { entryBytes, listBytes } from './memory.ts';
-import { Dict, List, type Value } from './values.ts';
+import type { Dict, Value } from './values.ts';
 import { defineByName } from './variables.ts';
 
 /** How a command block is called in a stack. */
@@ -108,7 +109,7 @@ function publish(machine: Machine, frame: Frame, failure: Failure): void {
     ['message', message],
     ['line', line],
     ['column', column],
-    ['stack', new List(frames)],
+    ['stack', measuredList(frames)],
   ]);
   defineByName(frame, 'system_error', error);
   const text = [
@@ -129,5 +130,5 @@ function frameText({ name, source, line, column }: StackFrame): string {
 function record(machine: Machine, entries: readonly (readonly [string, Value])[]): Dict {
   machine.charge(VALUE_BYTES.map.amount);
   for (const [key] of entries) machine.charge(entryBytes(key));
-  return new Dict(new Map(entries));
+  return measuredMap(entries);
 }

@@ -1,5 +1,5 @@
 import { positionAt } from '../../grammar/ast.ts';
-import { DATA_FUEL, STEP_FUEL } from '../wire/costs.ts';
+import { DATA_FUEL, STEP_FUEL, textBytes } from '../wire/costs.ts';
 import type { GuestReply } from '../wire/protocol.ts';
 import { decode, encode, encodeText } from './codec.ts';
 import { InternalError, Stop } from './errors.ts';
@@ -14,16 +14,27 @@ const { parse, stringify } = JSON;
 
 /** Calls a tool at `machine.at` (language.md 9.3); arguments in order, coercion and policy are the host's. */
 export function callTool(machine: Machine, frame: Frame, name: string, args: readonly Value[]): Value {
-  const used = ++machine.toolCalls;
-  if (used > machine.limits.toolCalls)
-    machine.breach(
-      'toolCalls',
-      used,
-      `the program called tools ${used} times, more than the ${machine.limits.toolCalls} allowed`,
-    );
+  admitCall(machine, name);
   const json = `[${args.map((arg) => encode(machine, arg, 'host')).join(',')}]`;
   checkSize(machine, json, 0, `the arguments of ${name}`);
   return exchange(machine, frame, 'tool', `"name":${encodeText(machine, name)},"args":${json}`);
+}
+
+/** Counts a call, in all and of its tool; one that is too many is not made. */
+function admitCall(machine: Machine, name: string): void {
+  const { toolCalls, toolCallsPerTool } = machine.limits;
+  const all = machine.toolCalls + 1;
+  if (all > toolCalls)
+    machine.breach('toolCalls', all, `the program called tools ${all} times, more than the ${toolCalls} allowed`);
+  const same = (machine.callsOf.get(name) ?? 0) + 1;
+  if (same > toolCallsPerTool)
+    machine.breach(
+      'toolCallsPerTool',
+      same,
+      `the program called ${name} ${same} times, more than the ${toolCallsPerTool} allowed of one tool`,
+    );
+  machine.toolCalls = all;
+  machine.callsOf.set(name, same);
 }
 
 /** Asks the host for a line of input (P35). */
@@ -51,7 +62,7 @@ function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask
     checkSize(machine, answer, REPLY_BYTES, 'the result of a call');
     const units = answer.length;
     machine.spend(Math.floor(units / DATA_FUEL.json.amount));
-    machine.chargeText(units);
+    machine.charge(textBytes(units));
     const reply = parseReply(answer);
     machine.at = at;
     switch (reply.t) {

@@ -64,9 +64,13 @@ export class Machine {
   /** Bytes that the current statement of the running frame has allocated. */
   temp = 0;
   toolCalls = 0;
+  /** Calls of each tool so far, by its canonical name. */
+  readonly callsOf: Map<string, number> = new Map();
   /** Calls to the host of all kinds: the last `seq`. */
   hostCalls = 0;
   #forks = 0;
+  /** UTF-16 units of the longest text that keeps to `textLength` and `valueBytes`. */
+  readonly #longest: number;
 
   /** `used` may not pass this without a census. */
   threshold: number;
@@ -80,14 +84,15 @@ export class Machine {
     this.ports = ports;
     this.callDepth = limits.callDepth;
     this.evalDepth = limits.evalDepth;
+    this.#longest = Math.min(limits.textLength, Math.floor((limits.valueBytes - textBytes(0)) / VALUE_BYTES.unit.amount));
     this.rest = limits.fuel;
     this.threshold = Math.min(CENSUS_FLOOR, limits.memoryBytes);
     this.output = output(this);
   }
 
-  /** Fuel spent so far. */
+  /** Fuel spent so far. What would need more than there is is refused before it starts, and is not spent. */
   get fuel(): number {
-    return this.limits.fuel - this.rest - this.left;
+    return Math.min(this.limits.fuel, this.limits.fuel - this.rest - this.left);
   }
 
   /** Charges fuel at the current place. */
@@ -117,13 +122,46 @@ export class Machine {
     else this.used += bytes;
   }
 
-  /** Accounts for a text about to be made. */
+  /** Accounts for a text about to be made, and asks whether a script may have one so long. */
   chargeText(units: number): void {
-    if (units > MAX_TEXT_UNITS) this.#outOfMemory(this.used + textBytes(units));
     this.charge(textBytes(units));
+    this.checkText(units);
   }
 
-  /** Accounts for units about to be added to a text of so many. */
+  /** Ends the run when a text would be longer than a limit allows. */
+  checkText(units: number): void {
+    if (this.admitsText(units)) return;
+    const { textLength } = this.limits;
+    if (units > textLength)
+      this.breach('textLength', units, `a text has ${units} UTF-16 units, more than the ${textLength} allowed`);
+    this.checkSize(textBytes(units));
+  }
+
+  /** Ends the run when a value would count more bytes than a limit allows. */
+  checkSize(bytes: number): void {
+    const { valueBytes } = this.limits;
+    if (bytes > valueBytes) this.breach('valueBytes', bytes, `a value has ${bytes} bytes, more than the ${valueBytes} allowed`);
+  }
+
+  /** Whether a text of so many units keeps to the limits of single values. */
+  admitsText(units: number): boolean {
+    return units <= this.#longest;
+  }
+
+  /** Ends the run when a list would have more items than a limit allows. */
+  checkItems(items: number): void {
+    const { listLength } = this.limits;
+    if (items > listLength) this.breach('listLength', items, `a list has ${items} items, more than the ${listLength} allowed`);
+  }
+
+  /** Ends the run when a map would have more entries than a limit allows. */
+  checkEntries(entries: number): void {
+    const { mapLength } = this.limits;
+    if (entries > mapLength)
+      this.breach('mapLength', entries, `a map has ${entries} entries, more than the ${mapLength} allowed`);
+  }
+
+  /** Accounts for units about to be added to a text of so many, which may be JSON that no script sees. */
   chargeUnits(units: number, added: number): void {
     if (units + added > MAX_TEXT_UNITS) this.#outOfMemory(this.used + textBytes(units + added));
     this.charge(VALUE_BYTES.unit.amount * added);
@@ -227,11 +265,6 @@ export class Machine {
     const code = size ? 'ERR_ENV_SIZE' : limit === 'wallMs' ? 'ERR_TIMEOUT' : 'ERR_QUOTA';
     const breach = { limit, allowed: this.limits[limit], used, message, ...(hint === undefined ? {} : { hint }) };
     return stop(code, breach, this.place(), this.stack());
-  }
-
-  /** Ends the run: V8 could not hold a value, whatever `memoryBytes` allows. */
-  full(message: string): never {
-    this.breach('memoryBytes', this.used, message);
   }
 
   #outOfMemory(used: number): never {

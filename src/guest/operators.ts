@@ -1,10 +1,11 @@
 import type { BinaryOp, UnaryOp } from '../../grammar/ast.ts';
-import { DATA_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
+import { DATA_FUEL, VALUE_BYTES } from '../wire/costs.ts';
 import { isInt64, toInteger, toNumeric } from './convert.ts';
 import { describe } from './describe.ts';
 import { equal } from './equal.ts';
 import { flatten, isFlattened } from './flatten.ts';
 import type { Machine } from './machine.ts';
+import { newList } from './measure.ts';
 import { listBytes } from './memory.ts';
 import { toText } from './text.ts';
 import { Fuzzy, List, share, Time, truthy, typeName, type Value } from './values.ts';
@@ -75,7 +76,7 @@ function additionHint(left: Value, right: Value): string | undefined {
 export function concat(machine: Machine, left: string, right: string): string {
   const units = left.length + right.length;
   if (units <= UNITS_PER_CONCAT) {
-    machine.charge(textBytes(units));
+    machine.chargeText(units);
     return left + right;
   }
   const flat = isFlattened(units, Math.max(left.length, right.length));
@@ -98,7 +99,7 @@ function joined(machine: Machine, left: List, right: List): List {
   machine.charge(listBytes(items));
   const all = left.items.concat(right.items);
   for (const item of all) share(item);
-  return new List(all);
+  return newList(machine, all);
 }
 
 function multiply(machine: Machine, left: Value, right: Value): Value {

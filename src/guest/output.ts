@@ -18,6 +18,7 @@ export class Output {
   /** Bytes emitted so far, line feeds included. */
   bytes = 0;
   #scratch = 0;
+  #said = 0;
   #emits: string[] = [];
   #values: string[] = [];
   #whispers: string[] = [];
@@ -36,8 +37,12 @@ export class Output {
 
   /** One `emit`: its text and its value (P30). Nothing is said of an emit that breaches a limit. */
   emit(value: Value): void {
+    const { emits } = this.#machine.limits;
+    const said = this.#said + 1;
+    if (said > emits) this.#refuse('emits', said, `the program emitted ${said} times, more than the ${emits} allowed`);
     const text = display(this.#machine, value).toWellFormed();
     this.#count(text);
+    this.#said = said;
     const textJson = encodeText(this.#machine, text);
     const valueJson = typeof value === 'string' ? textJson : encode(this.#machine, value, 'public');
     this.#emits.push(textJson);

@@ -26,6 +26,7 @@ export class Program implements Linkage {
   readonly #procedures = new Map<string, Procedure>();
   readonly #events = new Events();
   #byLowerCase: Map<string, string> | undefined;
+  #deliveries = 0;
 
   constructor(machine: Machine) {
     this.machine = machine;
@@ -156,6 +157,13 @@ export class Program implements Linkage {
   }
 
   #handle({ event, handler }: Registration, object: Value, errors: EventError[]): void {
+    const { deliveries } = this.machine.limits;
+    if (++this.#deliveries > deliveries)
+      this.machine.breach(
+        'deliveries',
+        this.#deliveries,
+        `events ran ${this.#deliveries} handlers, more than the ${deliveries} allowed`,
+      );
     try {
       this.#enter(handler, handler.needs.length === 0 ? [] : [object]);
     } catch (thrown) {

@@ -6,6 +6,7 @@ import { BREAK, CONTINUE, type Frame, NORMAL, RETURN, rareOf } from './frame.ts'
 import { ask, promptUser } from './host.ts';
 import { compileFor, compileWhile } from './loops.ts';
 import type { Machine } from './machine.ts';
+import { newList } from './measure.ts';
 import { listBytes } from './memory.ts';
 import { compileTarget } from './targets.ts';
 import { toText } from './text.ts';
@@ -208,7 +209,7 @@ function compileReturn(context: Context, stmt: ReturnStmt): Exec {
     for (const value of values) items.push(value(frame));
     machine.at = at;
     machine.charge(listBytes(items.length));
-    frame.out = new List(items);
+    frame.out = newList(machine, items);
     return RETURN;
   };
 }

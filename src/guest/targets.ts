@@ -5,6 +5,7 @@ import type { Context } from './context.ts';
 import { codeOf } from './errors.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
+import { checkValue, replaced } from './measure.ts';
 import { Dict, List, type Value } from './values.ts';
 import { GLOBAL_HINT, globalMessage } from './variables.ts';
 
@@ -53,18 +54,26 @@ function compileIndexed(context: Context, slot: number, name: string, step: Inde
     if (base instanceof List && typeof key === 'number' && isOwned(frame, base)) {
       const { items } = base;
       if (key >= 0 && key < items.length && Number.isInteger(key)) {
+        machine.at = stepAt;
+        replaced(base, items[key] ?? null, value);
+        checkValue(machine, base);
         items[key] = value;
         return;
       }
       if (key === items.length) {
         machine.at = stepAt;
         machine.charge(VALUE_BYTES.item.amount);
+        machine.checkItems(key + 1);
+        base.bytes += VALUE_BYTES.item.amount;
+        replaced(base, null, value);
+        checkValue(machine, base);
         items.push(value);
         return;
       }
     } else if (base instanceof Dict && typeof key === 'string' && isOwned(frame, base)) {
       machine.at = stepAt;
       putEntry(machine, base, key, value);
+      checkValue(machine, base);
       return;
     }
     const steps = [{ key, field: false, at: stepAt }];

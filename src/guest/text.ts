@@ -1,4 +1,4 @@
-import { DATA_FUEL, MAX_NESTING, STEP_FUEL, textBytes } from '../wire/costs.ts';
+import { DATA_FUEL, MAX_NESTING, STEP_FUEL } from '../wire/costs.ts';
 import { TextBuilder } from './builder.ts';
 import type { Machine } from './machine.ts';
 import { Bytes, type Container, Dict, type Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
@@ -111,7 +111,7 @@ function faultText(fault: Fault): string {
 
 function charged(machine: Machine, text: string): string {
   machine.spend(Math.floor(text.length / UNITS_PER_FUEL));
-  machine.charge(textBytes(text.length));
+  machine.chargeText(text.length);
   return text;
 }
 
@@ -125,7 +125,7 @@ class Printer {
 
   constructor(machine: Machine) {
     this.#machine = machine;
-    this.#text = new TextBuilder(machine, UNITS_PER_FUEL);
+    this.#text = new TextBuilder(machine, UNITS_PER_FUEL, 'text');
   }
 
   finish(): string {

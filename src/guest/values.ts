@@ -1,3 +1,5 @@
+import { VALUE_BYTES } from '../wire/costs.ts';
+
 /**
  * What a script computes with (language.md 3). Strings, numbers, booleans and nil are JavaScript's own; everything else is
  * one of the classes below.
@@ -30,6 +32,9 @@ export class List {
   shared = false;
   /** Number of the last census that met this list: each counts once, however many places hold it. */
   census = 0;
+  /** Bytes with all that is in it, and levels, at least; of an empty list until whoever fills it says more (`measure.ts`). */
+  bytes: number = VALUE_BYTES.list.amount;
+  depth = 1;
   items: Value[];
   constructor(items: Value[]) {
     this.items = items;
@@ -40,6 +45,8 @@ export class List {
 export class Dict {
   shared = false;
   census = 0;
+  bytes: number = VALUE_BYTES.map.amount;
+  depth = 1;
   entries: Map<string, Value>;
   constructor(entries: Map<string, Value>) {
     this.entries = entries;

@@ -1,10 +1,13 @@
-import { Sandbox, type SandboxOptions } from '../sandbox/index.ts';
+import { type RuntimeLimitOptions, Sandbox, type SandboxOptions, splitLimits } from '../sandbox/index.ts';
 import { checkOptions, type KeysOf } from '../wire/options.ts';
 import { checkSettings, Runtime, type RuntimeSettings } from './runtime.ts';
 
 /** What a runtime is made of. */
-export type RuntimeOptions = RuntimeSettings &
-  Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength' | 'launcher' | 'isolation'>;
+export type RuntimeOptions = Omit<RuntimeSettings, 'limits'> &
+  Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength' | 'launcher' | 'isolation'> & {
+    /** What is absent keeps its default; forks and runs can only tighten. Those of the pool may stand here or beside. */
+    readonly limits?: RuntimeLimitOptions;
+  };
 
 const KEYS: KeysOf<RuntimeOptions> = {
   tools: true,
@@ -26,12 +29,11 @@ const KEYS: KeysOf<RuntimeOptions> = {
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   checkOptions('the options of the runtime', options, KEYS);
-  const { concurrency, maxWorkers, queueLength, launcher, isolation, ...rest } = options;
-  const settings = checkSettings(rest);
+  const { concurrency, maxWorkers, queueLength, launcher, isolation, limits = {}, ...rest } = options;
+  const { run, pool } = splitLimits(limits, { concurrency, maxWorkers, queueLength });
+  const settings = checkSettings({ ...rest, limits: run });
   const sandbox = await Sandbox.create({
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(maxWorkers === undefined ? {} : { maxWorkers }),
-    ...(queueLength === undefined ? {} : { queueLength }),
+    ...pool,
     ...(launcher === undefined ? {} : { launcher }),
     ...(isolation === undefined ? {} : { isolation }),
     memoryBytes: settings.limits.memoryBytes,

@@ -8,10 +8,19 @@ export {
   LIMITS,
   type Limit,
   type LimitOptions,
+  type LimitRow,
   resolveLimits,
   tighten,
   type Unit,
 } from './limits.ts';
 export type { Isolation } from './pool.ts';
-export { examineRings, type Ring } from './rings.ts';
+export {
+  POOL_LIMITS,
+  type PoolKey,
+  type PoolLimit,
+  type PoolLimitOptions,
+  type RuntimeLimitOptions,
+  splitLimits,
+} from './poollimits.ts';
+export { examineRings, type Lack, type Ring } from './rings.ts';
 export { Sandbox, type SandboxOptions } from './sandbox.ts';

@@ -1,3 +1,4 @@
+import { MAX_MAP_ENTRIES, MAX_TEXT_UNITS } from '../wire/costs.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checkObject } from '../wire/options.ts';
 import type { LimitKey, LimitValues } from '../wire/protocol.ts';
@@ -5,28 +6,40 @@ import type { LimitKey, LimitValues } from '../wire/protocol.ts';
 /** `count`: a bare number. `bytes`: `64MB`, powers of 1024. `ms`: `200ms`, `2s`, `1m`. */
 export type Unit = 'count' | 'bytes' | 'ms';
 
-/** One row of the limits table. */
-export interface Limit {
-  readonly key: LimitKey;
+/** What every row of the table says of its limit. */
+export interface LimitRow {
+  readonly key: string;
   /** Flag of the command line, without dashes. */
   readonly flag: string;
   readonly unit: Unit;
-  readonly default: number;
-  /** What a turn of the host loop gets where it differs: sizes are the protocol's (A3-3.4-7, AMB-23). */
-  readonly turnDefault?: number;
   readonly min: number;
   readonly max: number;
   /** 1: counted by the interpreter; 2: by the isolate; 3: by the host process. */
   readonly ring: 1 | 2 | 3;
-  /** Whether `on error` sees the breach; then it is code 37 (P24), else `ERR_QUOTA` or `ERR_TIMEOUT`. */
-  readonly catchable: boolean;
   readonly help: string;
 }
 
+/** A limit of runs. */
+export interface Limit extends LimitRow {
+  readonly key: LimitKey;
+  readonly default: number;
+  /** What a turn of the host loop gets where it differs: sizes are the protocol's (A3-3.4-7, AMB-23). */
+  readonly turnDefault?: number;
+  /** Whether `on error` sees the breach; then it is code 37 (P24), else `ERR_QUOTA` or `ERR_TIMEOUT`. */
+  readonly catchable: boolean;
+}
+
+/** The limits that a runtime has as a whole, and no run of its own; their rows are in `poollimits.ts`. */
+export const POOL_KEYS = ['concurrency', 'maxWorkers', 'queueLength'] as const;
+
 const KB = 1024;
 const MB = 1024 * KB;
+const GB = 1024 * MB;
 
-/** The table of limits: names, units, defaults and maxima. Flags, docs and checks are made from it. */
+/**
+ * The table of limits that every run has: names, units, defaults and maxima. Flags, docs and checks are made from it. With the
+ * default of `memoryBytes` the sizes of single values are never reached: memory comes first.
+ */
 export const LIMITS: readonly Limit[] = [
   {
     key: 'fuel',
@@ -196,12 +209,107 @@ export const LIMITS: readonly Limit[] = [
     catchable: false,
     help: 'events delivered in one run',
   },
+  {
+    key: 'deliveries',
+    flag: 'deliveries',
+    unit: 'count',
+    default: 10_000,
+    min: 0,
+    max: 1e9,
+    ring: 1,
+    catchable: false,
+    help: 'event handlers run in all: each event runs every handler of its name',
+  },
+  {
+    key: 'emits',
+    flag: 'emits',
+    unit: 'count',
+    default: 1_000_000,
+    min: 0,
+    max: 1e9,
+    ring: 1,
+    catchable: false,
+    help: 'emit statements that said something',
+  },
+  {
+    key: 'toolCallsPerTool',
+    flag: 'tool-calls-per-tool',
+    unit: 'count',
+    default: 100_000,
+    min: 0,
+    max: 1e9,
+    ring: 1,
+    catchable: false,
+    help: 'calls of any one tool',
+  },
+  {
+    key: 'valueBytes',
+    flag: 'value-bytes',
+    unit: 'bytes',
+    default: 4 * GB,
+    min: KB,
+    max: 1024 * GB,
+    ring: 1,
+    catchable: false,
+    help: 'one value with all that is in it, a part that occurs twice counted twice',
+  },
+  {
+    key: 'valueDepth',
+    flag: 'value-depth',
+    unit: 'count',
+    default: 500_000,
+    min: 1,
+    max: 1e7,
+    ring: 1,
+    catchable: false,
+    help: 'lists and maps within each other',
+  },
+  {
+    key: 'textLength',
+    flag: 'text-length',
+    unit: 'count',
+    default: 32 * MB,
+    min: 2,
+    max: MAX_TEXT_UNITS,
+    ring: 1,
+    catchable: false,
+    help: 'UTF-16 units of one text',
+  },
+  {
+    key: 'listLength',
+    flag: 'list-length',
+    unit: 'count',
+    default: 10_000_000,
+    min: 1,
+    max: 64 * MB,
+    ring: 1,
+    catchable: false,
+    help: 'items of one list',
+  },
+  {
+    key: 'mapLength',
+    flag: 'map-length',
+    unit: 'count',
+    default: 1_000_000,
+    min: 1,
+    max: MAX_MAP_ENTRIES,
+    ring: 1,
+    catchable: false,
+    help: 'entries of one map',
+  },
 ];
 
 /** Limits a caller may give; what is absent keeps its default. */
 export type LimitOptions = Partial<LimitValues>;
 
 const BY_KEY: ReadonlyMap<string, Limit> = new Map(LIMITS.map((limit) => [limit.key, limit]));
+
+/** The code that a breach ends with, for people; an output that is too large for a turn has its own. */
+export function breachOf({ catchable, unit, ring, turnDefault }: Limit): string {
+  if (catchable) return 'NS37';
+  if (unit === 'ms' && ring === 3) return 'ERR_TIMEOUT';
+  return turnDefault === undefined ? 'ERR_QUOTA' : 'ERR_QUOTA, in a turn ERR_ENV_SIZE';
+}
 
 /** The defaults, for a plain run or for a turn. */
 export function defaultLimits(of: 'run' | 'turn'): LimitValues {
@@ -217,14 +325,22 @@ export function checkLimits(options: LimitOptions): LimitOptions {
   checkObject('limits', options);
   for (const [key, value] of Object.entries(options)) {
     const limit = BY_KEY.get(key);
+    if (limit === undefined && POOL_KEYS.some((known) => known === key))
+      throw new ConfigError(`limit ${key} is one of a whole runtime; set it where the runtime is made`);
     if (limit === undefined) throw new ConfigError(`unknown limit '${key}'; known are ${[...BY_KEY.keys()].join(', ')}`);
-    if (typeof value !== 'number' || !Number.isFinite(value))
-      throw new ConfigError(`limit ${key} must be a number, got ${String(value)}`);
-    if (!Number.isInteger(value)) throw new ConfigError(`limit ${key} must be a whole number, got ${value}`);
-    if (value < limit.min) throw new ConfigError(`limit ${key} must be at least ${limit.min}, got ${value}`);
-    if (value > limit.max) throw new ConfigError(`limit ${key} must be at most ${limit.max}, got ${value}`);
+    checkAmount(`limit ${key}`, limit, value);
   }
   return options;
+}
+
+/** A value that can be enforced. Throws {@link ConfigError} with the name and the reason when it cannot. */
+export function checkAmount(name: string, { min, max }: LimitRow, value: unknown): number {
+  if (typeof value !== 'number' || !Number.isFinite(value))
+    throw new ConfigError(`${name} must be a number, got ${String(value)}`);
+  if (!Number.isInteger(value)) throw new ConfigError(`${name} must be a whole number, got ${value}`);
+  if (value < min) throw new ConfigError(`${name} must be at least ${min}, got ${value}`);
+  if (value > max) throw new ConfigError(`${name} must be at most ${max}, got ${value}`);
+  return value;
 }
 
 /** The tighter of the two, key by key: a fork or a turn can only tighten what its runtime allows. */
@@ -267,5 +383,13 @@ function complete(values: Partial<Record<LimitKey, number>>): LimitValues {
     toolBytes: need('toolBytes'),
     journalBytes: need('journalBytes'),
     eventCount: need('eventCount'),
+    deliveries: need('deliveries'),
+    emits: need('emits'),
+    toolCallsPerTool: need('toolCallsPerTool'),
+    valueBytes: need('valueBytes'),
+    valueDepth: need('valueDepth'),
+    textLength: need('textLength'),
+    listLength: need('listLength'),
+    mapLength: need('mapLength'),
   };
 }

@@ -11,8 +11,13 @@ export interface Ring {
   /** Whether it holds everything that SECURITY.md promises of it. */
   readonly complete: boolean;
   readonly active: readonly string[];
-  /** What is missing and what to do about it, a sentence each. */
-  readonly missing: readonly string[];
+  readonly missing: readonly Lack[];
+}
+
+/** Something that a ring lacks, and what to do about it. */
+export interface Lack {
+  readonly what: string;
+  readonly todo: string;
 }
 
 /** Scopes of Node's permission model that a worker does without, for people. */
@@ -36,62 +41,92 @@ export async function examineRings(launcher: LauncherChoice): Promise<readonly R
   await using sandbox = await Sandbox.create({ concurrency: 1, launcher });
   const spent = await breach(sandbox, 'fuel', 1_000);
   const timed = await breach(sandbox, 'cpuMs', 5);
+  const report = 'report it, please: this is a defect';
   return [
     ring(
       1,
       'interpreter',
       [],
       [
-        [
-          spent,
-          'fuel, memory, depth, output and calls are metered',
-          'an endless loop was not ended by its fuel: please report it',
-        ],
+        {
+          holds: spent,
+          active: 'fuel, memory, sizes, depth, output and calls are metered',
+          missing: { what: 'an endless loop was not ended by its fuel', todo: report },
+        },
       ],
     ),
     ring(
       2,
       'isolate',
       [`V8 ${process.versions.v8}, a fresh isolate for every run`],
-      [[timed, 'CPU time is read from the isolate', 'an endless loop was not ended by its CPU time: please report it']],
+      [
+        {
+          holds: timed,
+          active: 'CPU time is read from the isolate',
+          missing: { what: 'an endless loop was not ended by its CPU time', todo: report },
+        },
+      ],
     ),
     ring(3, 'process', ['a killable process with an empty environment'], processFacts(sandbox)),
   ];
 }
 
-/** Whether it holds, what it is when it does, what to do when it does not. */
-type Fact = readonly [holds: boolean, active: string, missing: string];
+interface Fact {
+  readonly holds: boolean;
+  /** What it is when it holds, and what is missing when it does not. */
+  readonly active: string;
+  readonly missing: Lack;
+}
 
 function processFacts({ launcher }: Sandbox): readonly Fact[] {
   const closed = new Set(requiredScopes());
   const caged = launcher.bubblewrap !== null;
-  const cage =
-    'bubblewrap: own namespaces for processes, network, users and messages, a read-only root, a filter of system calls';
+  const reason = launcher.reason ?? 'no reason is known';
   return [
-    [caged, cage, `the system's cage for workers is not active: ${launcher.reason ?? 'no reason is known'}`],
-    [
-      openMeter(process.pid) !== null,
-      'memory and CPU time are watched from outside',
-      'this system does not show them (no /proc)',
-    ],
-    ...[...SCOPES].map(([scope, what]): Fact => {
-      const held = closed.has(scope) || caged;
-      return [
-        held,
-        `denied: ${what}`,
-        `a worker that was taken over could use ${what}: Node ${process.version} cannot deny it; use Node 26`,
-      ];
-    }),
+    {
+      holds: caged,
+      active: 'bubblewrap: own namespaces for processes, network, users and messages, a read-only root, a filter of system calls',
+      missing: { what: `the system's cage for workers is not active: ${reason}`, todo: adviceOn(reason) },
+    },
+    {
+      holds: openMeter(process.pid) !== null,
+      active: 'memory and CPU time are watched from outside',
+      missing: {
+        what: "a worker's memory and CPU time cannot be seen from outside: there is no /proc",
+        todo: 'run on Linux; elsewhere only the wall clock ends a worker that is wedged',
+      },
+    },
+    ...[...SCOPES].map(
+      ([scope, what]): Fact => ({
+        holds: closed.has(scope) || caged,
+        active: `denied: ${what}`,
+        missing: {
+          what: `a worker that was taken over could use ${what}: Node ${process.version} cannot deny it`,
+          todo: 'use Node 26, or the launcher',
+        },
+      }),
+    ),
   ];
 }
 
+/** What to do where the launcher is not there; `reason` is the launcher's, or bubblewrap's own words. */
+function adviceOn(reason: string): string {
+  if (reason.includes('switched off')) return "leave '--launcher none' out";
+  if (reason.includes('is not installed')) return "install the package 'bubblewrap' (Debian, Ubuntu: apt-get install bubblewrap)";
+  if (reason.startsWith('the launcher '))
+    return 'run the host on Linux (x64 or arm64), or in a container or virtual machine of its own';
+  if (reason.includes('loader'))
+    return 'use a Node that was built for the GNU C library, or run the host in a container of its own';
+  return 'let users make namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu an AppArmor profile for bwrap; in a container, allow it to nest them';
+}
+
 function ring(number: Ring['ring'], name: Ring['name'], active: readonly string[], facts: readonly Fact[]): Ring {
-  const missing = facts.filter(([holds]) => !holds).map(([, , text]) => text);
+  const missing = facts.filter(({ holds }) => !holds).map((fact) => fact.missing);
   return {
     ring: number,
     name,
     complete: missing.length === 0,
-    active: [...active, ...facts.filter(([holds]) => holds).map(([, text]) => text)],
+    active: [...active, ...facts.filter(({ holds }) => holds).map((fact) => fact.active)],
     missing,
   };
 }

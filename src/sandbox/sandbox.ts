@@ -10,16 +10,12 @@ import { chooseLauncher, type Launcher, type LauncherChoice, withoutLauncher } f
 import { defaultLimits } from './limits.ts';
 import { messageOf, unstartedResult } from './outcome.ts';
 import { type Isolation, type Job, Pool, type PoolOptions } from './pool.ts';
+import { type PoolLimitOptions, poolLimits } from './poollimits.ts';
 import { Watchdog } from './watchdog.ts';
 import type { WorkerProcess } from './worker.ts';
 
-export interface SandboxOptions {
-  /** Runs that compute at the same time; the number of cores when absent. */
-  readonly concurrency?: number;
-  /** Most worker processes, those that wait for the host included; 16 when absent, at least `concurrency`. */
-  readonly maxWorkers?: number;
-  /** Most runs that wait for a worker; 1024 when absent. One more is refused with `BusyError`. */
-  readonly queueLength?: number;
+/** How a sandbox is made. The limits of its pool are those of the table; `concurrency` is the number of cores when absent. */
+export interface SandboxOptions extends PoolLimitOptions {
   /** The memory limit most runs will have, for which isolates are prepared; the default limit when absent. */
   readonly memoryBytes?: number;
   /** Whether the operating system cages the workers; `auto` when absent. */
@@ -52,13 +48,7 @@ export class Sandbox implements AsyncDisposable {
 
   /** Starts the workers and returns when the first is ready. Throws {@link ConfigError}. */
   static async create(options: SandboxOptions = {}): Promise<Sandbox> {
-    const concurrency = positive('concurrency', options.concurrency ?? availableParallelism());
-    const maxWorkers = positive('maxWorkers', options.maxWorkers ?? Math.max(16, concurrency));
-    const queueLength = options.queueLength ?? 1024;
-    if (!Number.isSafeInteger(queueLength) || queueLength < 0)
-      throw new ConfigError(`queueLength must be a whole number, at least 0, got ${queueLength}`);
-    if (maxWorkers < concurrency)
-      throw new ConfigError(`maxWorkers (${maxWorkers}) must be at least concurrency (${concurrency})`);
+    const { concurrency, maxWorkers, queueLength } = poolLimits(options, availableParallelism());
     const isolation = options.isolation ?? 'worker';
     if (!ISOLATIONS.includes(isolation))
       throw new ConfigError(`isolation must be one of ${ISOLATIONS.join(', ')}, got '${String(isolation)}'`);
@@ -242,9 +232,3 @@ export class Sandbox implements AsyncDisposable {
 const ISOLATIONS: readonly Isolation[] = ['worker', 'process-per-turn'];
 
 const CANCELLED = 'the run was cancelled before it began';
-
-function positive(name: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1)
-    throw new ConfigError(`${name} must be a whole number, at least 1, got ${value}`);
-  return value;
-}

@@ -81,6 +81,8 @@ export class Dispatcher {
   #waiting: WaitingCall | null = null;
   #nestedCalls = 0;
   #scriptCalls = 0;
+  /** Calls of each tool so far, by its canonical name, those of scripts included. */
+  readonly #callsOf = new Map<string, number>();
   #halt: ErrorInfo | null = null;
 
   constructor(init: DispatchInit) {
@@ -170,6 +172,8 @@ export class Dispatcher {
     if (call.t === 'prompt') return unlessAborted(variables.signal, () => promptUser(this.#init.host, call.text));
     if (call.t === 'ask') return ask(call.model);
     this.#scriptCalls++;
+    const own = canonicalName(call.name);
+    this.#callsOf.set(own, (this.#callsOf.get(own) ?? 0) + 1);
     return this.#invoke(call.name, call.args, call.at, variables, 0, completion);
   }
 
@@ -275,11 +279,18 @@ export class Dispatcher {
     if (this.#halt !== null) throw new Halt(this.#halt);
     if (depth > MAX_NESTING)
       throw new ToolError(NS_CODES.ResourceExhaustion, `tools called each other more than ${MAX_NESTING} levels deep`);
-    const { toolCalls, toolBytes } = this.#init.limits;
+    const { toolCalls, toolCallsPerTool, toolBytes } = this.#init.limits;
     const used = ++this.#nestedCalls + this.#scriptCalls;
     if (used > toolCalls) {
       const message = `the run made more than ${toolCalls} tool calls, those made by tools included`;
       this.#stop(quotaError({ limit: 'toolCalls', allowed: toolCalls, used }, message));
+    }
+    const own = canonicalName(name);
+    const same = (this.#callsOf.get(own) ?? 0) + 1;
+    this.#callsOf.set(own, same);
+    if (same > toolCallsPerTool) {
+      const message = `the run called ${own} more than ${toolCallsPerTool} times, calls made by tools included`;
+      this.#stop(quotaError({ limit: 'toolCallsPerTool', allowed: toolCallsPerTool, used: same }, message));
     }
     const args = values.map((value) =>
       encodeAs(NS_CODES.ArgMismatch, `tool '${canonicalName(name)}' argument validation failed`, value, toolBytes),

@@ -70,10 +70,10 @@ export const MAX_PADDING = 1_000_000;
 /** Deepest nesting of lists and maps that is turned into text, compared or sent to the host. */
 export const MAX_NESTING = 500;
 
-/** Longest text V8 can hold, in UTF-16 units; one more is a breach of `memoryBytes`, whatever it allows. */
+/** Longest text V8 can hold, in UTF-16 units: the hard maximum of `textLength`. */
 export const MAX_TEXT_UNITS = 2 ** 29 - 25;
 
-/** Most entries V8 keeps in one map; one more is a breach of `memoryBytes`, whatever it allows. */
+/** Most entries V8 keeps in one map: the hard maximum of `mapLength`. */
 export const MAX_MAP_ENTRIES = 2 ** 24 - 1;
 
 /** Longest message of an error; what is longer is shortened. */

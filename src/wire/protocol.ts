@@ -40,8 +40,24 @@ export interface LimitValues {
   readonly journalBytes: number;
   /** Most events one run may deliver. */
   readonly eventCount: number;
+  /** Most handlers that events may run in one run. */
+  readonly deliveries: number;
+  /** Most `emit` statements of one run. */
+  readonly emits: number;
+  /** Most calls of any one tool in one run. */
+  readonly toolCallsPerTool: number;
+  /** Most bytes that one value may count, what is in it included, by the published accounting of memory. */
+  readonly valueBytes: number;
+  /** Most lists and maps within each other. */
+  readonly valueDepth: number;
+  /** Most UTF-16 units of one text. */
+  readonly textLength: number;
+  /** Most items of one list. */
+  readonly listLength: number;
+  /** Most entries of one map. */
+  readonly mapLength: number;
 }
-/** A key of the limits table. */
+/** A key of the limits that every run has. */
 export type LimitKey = keyof LimitValues;
 
 /** One NeuroScript source with the name that positions show. */

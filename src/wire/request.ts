@@ -5,7 +5,7 @@ import type { EventInput, LimitKey, TaggedJson } from './protocol.ts';
 import type { RequestId } from './public.ts';
 import { ValueError } from './values.ts';
 
-/** The limits that a request may tighten (DESIGN 5). */
+/** The limits that a request may tighten (DESIGN 5): all that a run has. Those of the pool belong to its runtime. */
 export const REQUEST_LIMITS = [
   'fuel',
   'cpuMs',
@@ -18,6 +18,18 @@ export const REQUEST_LIMITS = [
   'toolMs',
   'callDepth',
   'evalDepth',
+  'sourceBytes',
+  'toolBytes',
+  'journalBytes',
+  'eventCount',
+  'deliveries',
+  'emits',
+  'toolCallsPerTool',
+  'valueBytes',
+  'valueDepth',
+  'textLength',
+  'listLength',
+  'mapLength',
 ] as const satisfies readonly LimitKey[];
 
 /** One line of `run --jsonl` (`schemas/request.schema.json`), checked, with what was left out filled in. */

@@ -20,6 +20,14 @@ const LIMITS: Omit<LimitValues, 'memoryBytes'> = {
   toolBytes: 1_024,
   journalBytes: 1,
   eventCount: 0,
+  deliveries: 0,
+  emits: 10,
+  toolCallsPerTool: 0,
+  valueBytes: 1_048_576,
+  valueDepth: 10,
+  textLength: 1_024,
+  listLength: 100,
+  mapLength: 100,
 };
 
 /**

@@ -81,9 +81,14 @@ export const ENDLESS: readonly Attack[] = [
     ending: quota('fuel', 'cpuMs'),
   },
   {
-    name: 'comparisons of one shared value that unfolds to 2⁶⁰',
-    source: commands('set a = [1]', 'set b = [1]', ...times(60, 'set a = [a, a]', 'set b = [b, b]'), 'set c = a == b'),
+    name: 'comparisons of one shared value that unfolds to 2²³',
+    source: commands('set a = [1]', 'set b = [1]', ...times(23, 'set a = [a, a]', 'set b = [b, b]'), 'set c = a == b'),
     ending: quota('fuel', 'cpuMs'),
+  },
+  {
+    name: 'a shared value that would unfold to 2⁶⁰',
+    source: commands('set a = [1]', ...times(60, 'set a = [a, a]')),
+    ending: quota('valueBytes'),
   },
   {
     name: 'a long text read as a number, again and again',
@@ -218,12 +223,12 @@ export const HOARDS: readonly Attack[] = [
   },
   {
     name: 'a value that unfolds in its text',
-    source: commands("set l = ['xxxxxxxxxx']", ...times(40, 'set l = [l, l]'), "set t = '' + l"),
+    source: commands("set l = ['xxxxxxxxxx']", ...times(20, 'set l = [l, l]'), "set t = '' + l"),
     ending: quota('memoryBytes', 'fuel'),
   },
   {
     name: 'a map that unfolds in its text',
-    source: commands("set m = {'k': 'xxxxxxxxxx'}", ...times(40, "set m = {'a': m, 'b': m}"), "set t = '' + m"),
+    source: commands("set m = {'k': 'xxxxxxxxxx'}", ...times(20, "set m = {'a': m, 'b': m}"), "set t = '' + m"),
     ending: quota('memoryBytes', 'fuel'),
   },
   {
@@ -281,7 +286,7 @@ export const HOARDS: readonly Attack[] = [
 /** Programs that try to drown the host. */
 export const FLOODS: readonly Attack[] = [
   { name: 'emits', source: commands(...forever("emit 'x'")), ending: quota('outputBytes') },
-  { name: 'empty emits', source: commands(...forever("emit ''")), ending: quota('outputBytes', 'fuel') },
+  { name: 'empty emits', source: commands(...forever("emit ''")), ending: quota('emits') },
   { name: 'a line', source: commands("emit 'x' * 65537"), ending: quota('lineBytes') },
   { name: 'a line of three bytes a unit', source: commands('emit char(8364) * 30000'), ending: quota('lineBytes') },
   {
@@ -314,7 +319,7 @@ export const FLOODS: readonly Attack[] = [
   { name: 'an argument', source: commands("call tool.t.Echo('x' * 300000)"), ending: quota('toolBytes') },
   {
     name: 'an argument that unfolds',
-    source: commands("set l = ['x']", ...times(40, 'set l = [l, l]'), 'call tool.t.Echo(l)'),
+    source: commands("set l = ['x']", ...times(23, 'set l = [l, l]'), 'call tool.t.Echo(l)'),
     ending: quota('toolBytes', 'memoryBytes', 'fuel'),
   },
   {

@@ -1,5 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { LIMITS, POOL_LIMITS } from '../../src/index.ts';
 import { neuroscript } from './spawn.ts';
+
+const schema = new Ajv2020({ strict: true, strictTypes: false, allErrors: true }).compile(
+  JSON.parse(readFileSync(new URL('../../schemas/doctor.schema.json', import.meta.url), 'utf8')),
+);
+const problems = (report: unknown): unknown => (schema(report) ? [] : schema.errors);
 
 describe('doctor', () => {
   it('tells of each ring whether it is complete on this machine, as JSON, with the limits of the table', async () => {
@@ -12,7 +20,20 @@ describe('doctor', () => {
     ]);
     expect(report.rings.slice(0, 2)).toMatchObject([{ complete: true }, { complete: true }]);
     expect(code).toBe(report.complete ? 0 : 1);
-    expect(report.limits).toMatchObject({ fuel: 100_000_000, wallMs: 30_000 });
+    expect(problems(report)).toEqual([]);
+    const keys = report.limits.map(({ limit }: { limit: string }) => limit);
+    expect(keys).toEqual([...LIMITS, ...POOL_LIMITS].map(({ key }) => key));
+  });
+
+  it('without the launcher it says the same on every machine, but for versions: the golden file', async () => {
+    const { stdout, code } = await neuroscript(['doctor', '--json', '--launcher', 'none']);
+    const report = JSON.parse(stdout);
+    expect(problems(report)).toEqual([]);
+    expect(problems({ ...report, rings: [] })).not.toEqual([]);
+    expect(code).toBe(1);
+    const steady = { ...report, version: '', node: '', platform: '', arch: '' };
+    const text = JSON.stringify(steady, null, 2).replace(/V8 [\w.-]+/, 'V8 0');
+    await expect(`${text}\n`).toMatchFileSnapshot('golden/doctor.json.golden');
   });
 
   it('says what is missing, and what to do, where the launcher is not there; --launcher required refuses to start', async () => {
@@ -20,6 +41,8 @@ describe('doctor', () => {
     const { stdout, code } = await neuroscript(['doctor'], without);
     expect(stdout).toContain('ring 3, the process: not complete');
     expect(stdout).toContain("install the package 'bubblewrap'");
+    expect(stdout).toMatch(/^ {2}to do {4}install the package/m);
+    expect(stdout).toMatch(/^ {2}--queue-length +1024, 1000000 +runs that wait for a worker$/m);
     expect(code).toBe(1);
     const refused = await neuroscript(['doctor', '--launcher', 'required'], without);
     expect(refused).toMatchObject({ stdout: '', code: 2 });

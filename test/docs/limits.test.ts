@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LIMITS } from '../../src/sandbox/limits.ts';
+import { breachOf, LIMITS } from '../../src/sandbox/limits.ts';
 import type { LimitKey } from '../../src/wire/protocol.ts';
 import { ROOT } from '../architecture/source.ts';
 import { type DriveOptions, drive } from '../guest/driver.ts';
-import { breachOf, LIMITS_PAGE, limitsPage } from './limitspage.ts';
+import { LIMITS_PAGE, limitsPage } from './limitspage.ts';
 
 it(`${LIMITS_PAGE} is what scripts/limits.mjs writes`, () => {
   expect(readFileSync(join(ROOT, LIMITS_PAGE), 'utf8')).toBe(limitsPage());
@@ -38,7 +38,25 @@ const BREACHES: readonly Breaking[] = [
   { key: 'callDepth', allowed: 20, source: RECURSION, options: { call: 'main' } },
   { key: 'evalDepth', allowed: 100, source: RECURSION, options: { call: 'main' } },
   { key: 'eventCount', allowed: 1, source: 'on event "x" do\nemit 1\nendon\n', options: { events: [TICK, TICK] } },
+  { key: 'deliveries', allowed: 1, source: 'on event "x" do\nemit 1\nendon\n'.repeat(2), options: { events: [TICK] } },
+  { key: 'emits', allowed: 1, source: 'command\nemit 1\nemit 2\nendcommand\n' },
+  {
+    key: 'toolCallsPerTool',
+    allowed: 1,
+    source: 'command\ncall tool.t.echo()\ncall tool.T.Echo()\nendcommand\n',
+    options: echo,
+  },
+  { key: 'valueBytes', allowed: 1024, source: 'command\nset l = [["ab" * 200], ["ab" * 200]]\nendcommand\n' },
+  { key: 'valueDepth', allowed: 2, source: 'command\nset l = [[[]]]\nendcommand\n' },
+  { key: 'textLength', allowed: 10, source: 'command\nset t = "ab" * 6\nendcommand\n' },
+  { key: 'listLength', allowed: 2, source: 'command\nset l = [1, 2, 3]\nendcommand\n' },
+  { key: 'mapLength', allowed: 1, source: 'command\nset m = {"a": 1, "b": 2}\nendcommand\n' },
 ];
+
+it('every limit that the interpreter counts is tried below', () => {
+  const counted = LIMITS.filter(({ ring, key }) => ring === 1 || key === 'wallMs').map(({ key }) => key);
+  expect(BREACHES.map(({ key }) => key).sort()).toEqual(counted.sort());
+});
 
 describe('a breach is what the page says', () => {
   it.each(BREACHES)('of $key', ({ key, allowed, source, options }) => {

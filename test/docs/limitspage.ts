@@ -1,5 +1,6 @@
 import { quantity } from '../../src/cli/units.ts';
-import { LIMITS, type Limit } from '../../src/sandbox/limits.ts';
+import { breachOf, LIMITS, type Limit, type LimitRow } from '../../src/sandbox/limits.ts';
+import { POOL_LIMITS, type PoolLimit } from '../../src/sandbox/poollimits.ts';
 import { DATA_FUEL, MAX_NESTING, MAX_PADDING, METER_INTERVAL, STEP_FUEL, VALUE_BYTES } from '../../src/wire/costs.ts';
 
 /** Where the page stands, from the root of the repository. */
@@ -11,21 +12,30 @@ type Costs = Readonly<Record<string, { readonly amount: number; readonly per: st
 export function limitsPage(): string {
   return `# Limits and costs
 
-Made by \`npx node scripts/limits.mjs\` from \`src/sandbox/limits.ts\` and \`src/wire/costs.ts\`; a test fails when it is stale.
+Made by \`npx node scripts/limits.mjs\` from \`src/sandbox/limits.ts\`, \`src/sandbox/poollimits.ts\` and \`src/wire/costs.ts\`; a test fails when it is stale.
 
 ## Limits
 
 Every run has all of them, always. A fork, a request or a turn can only tighten what its runtime allows. A value that
 cannot be enforced (below the least, above the most, not whole) is refused when it is configured, never ignored.
 
-${table(['limit', 'flag', 'default', 'in a turn', 'least', 'most', 'ring', 'breach', 'counts'], LIMITS.map(limitRow))}
+${table(
+  ['limit', 'flag', 'default', 'in a turn', 'least', 'most', 'ring', 'breach', 'caught?', 'counts'],
+  [...LIMITS.map(limitRow), ...POOL_LIMITS.map(poolRow)],
+)}
 
 - **Units.** The flags take \`B KB MB GB\` (powers of 1024; \`KiB\` and so on are the same) and \`ms s m\`; a count takes none.
   In the API and in requests everything is a plain number of bytes, milliseconds or units, under the name of the limit.
+- **Where they are set.** \`limits\` of \`createRuntime\`, of a fork, of one run and of a request; the flags. The lowest counts. The
+  last three rows are limits of a whole runtime: \`createRuntime\` and the flags take them, everybody else refuses them.
 - **Ring** tells who counts: 1 the interpreter itself, before it allocates; 2 the isolate; 3 the host process.
 - **Breach.** \`NS37\` is an error that \`on error\` can handle. No script ever sees the others: they end the run, and the error
-  names the limit, what was allowed and what was used. Output beyond a size that the protocol sets for a turn is
+  names the limit, what was allowed and what was used: what there would have been with the step that was refused. \`usage\` of
+  the result tells what was really used, which is never more than allowed; times alone may be passed by a moment. Output beyond a size that the protocol sets for a turn is
   \`ERR_ENV_SIZE\` there.
+- **Sizes of single values** (\`valueBytes\` to \`mapLength\`) are asked before the value exists, wherever it comes from: a
+  program, a tool, a global, an argument, an event. As a part of a value counts wherever it occurs in it, ten lists that hold
+  each other twice are as large as what they would be written out.
 - CPU time and elapsed time are asked for at least every ${grouped(METER_INTERVAL)} units of fuel.
 
 Some limits are part of the language and cannot be changed: nesting in the source deeper than 200 is a syntax error; a write
@@ -68,26 +78,22 @@ ${table(
 }
 
 function limitRow(limit: Limit): string[] {
-  const { key, flag, unit, turnDefault, ring, help } = limit;
-  const amount = (value: number): string => (unit === 'count' ? grouped(value) : quantity(unit, value));
-  return [
-    `\`${key}\``,
-    `\`--${flag}\``,
-    amount(limit.default),
-    turnDefault === undefined ? '' : amount(turnDefault),
-    amount(limit.min),
-    amount(limit.max),
-    String(ring),
-    breachOf(limit),
-    help,
-  ];
+  const { turnDefault, catchable } = limit;
+  const turn = turnDefault === undefined ? '' : amount(limit, turnDefault);
+  return row(limit, amount(limit, limit.default), turn, breachOf(limit), catchable ? 'yes' : 'no');
 }
 
-/** The code of a breach, from what the table says of the limit. */
-export function breachOf({ catchable, unit, ring, turnDefault }: Limit): string {
-  if (catchable) return 'NS37';
-  if (unit === 'ms' && ring === 3) return 'ERR_TIMEOUT';
-  return turnDefault === undefined ? 'ERR_QUOTA' : 'ERR_QUOTA, in a turn ERR_ENV_SIZE';
+function poolRow(limit: PoolLimit): string[] {
+  return row(limit, limit.default === null ? 'cores' : amount(limit, limit.default), '', limit.breach, '');
+}
+
+function row(limit: LimitRow, usual: string, turn: string, breach: string, caught: string): string[] {
+  const { key, flag, min, max, ring, help } = limit;
+  return [`\`${key}\``, `\`--${flag}\``, usual, turn, amount(limit, min), amount(limit, max), String(ring), breach, caught, help];
+}
+
+function amount({ unit }: LimitRow, value: number): string {
+  return unit === 'count' ? grouped(value) : quantity(unit, value);
 }
 
 function costRows(costs: Costs, row: (cost: Costs[string]) => string[]): string[][] {

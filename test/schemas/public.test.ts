@@ -81,7 +81,7 @@ describe('the public JSON', () => {
     const fromZero = LIMITS.filter(({ key, min }) => min === 0 && REQUEST_LIMITS.some((known) => known === key)).map(
       ({ key }) => key,
     );
-    expect(fromZero).toEqual(['toolCalls']);
+    expect(fromZero).toEqual(['toolCalls', 'eventCount', 'deliveries', 'emits', 'toolCallsPerTool']);
   });
 
   it.each<[string, string, unknown]>([
