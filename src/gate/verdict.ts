@@ -44,19 +44,15 @@ export function deniedApproval(approval: Approval): Denied {
   return denied('ERR_GATE_VERIFIER', 'Verification tool error');
 }
 
-/** What every record but an empty one is answered with (ARGO-4-4). */
+/** What every record but an empty one is answered with (ARGO-4-4); what is none of the known answers is no clear one. */
 export function deniedHistory(history: Exclude<History, { readonly state: 'not executed' }>): Denied {
-  switch (history.state) {
-    case 'executed':
-      return denied(
-        'ERR_GATE_EXECUTED',
-        `Intent already executed${history.timestamp === null ? '' : ` at ${history.timestamp}`}`,
-      );
-    case 'malformed':
-      return denied('ERR_GATE_HISTORY', `Malformed entry in executed queue (line ${history.line})`);
-    case 'unreadable':
-      return denied('ERR_GATE_HISTORY', 'Cannot read executed queue', history.why);
+  if (history.state === 'executed') {
+    const when = history.timestamp === null ? '' : ` at ${history.timestamp}`;
+    return denied('ERR_GATE_EXECUTED', `Intent already executed${when}`);
   }
+  if (history.state === 'malformed')
+    return denied('ERR_GATE_HISTORY', `Malformed entry in executed queue (line ${history.line})`);
+  return denied('ERR_GATE_HISTORY', 'Cannot read executed queue', history.why);
 }
 
 /** What is said when the gate itself broke (ARGO-3-7). */

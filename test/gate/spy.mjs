@@ -1,0 +1,52 @@
+// Loaded before the command (`node --import`): notes what it asks of the system, as one JSON line on descriptor 3 at its end,
+// and makes the SPY_ATth call that the gate makes of SPY_BREAK fail. Modules of Node are patched before anything imports them.
+import child from 'node:child_process';
+import dgram from 'node:dgram';
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
+
+const { writeSync } = fs;
+const calls = [];
+const broken = process.env.SPY_BREAK ?? '';
+const at = Number(process.env.SPY_AT ?? 1);
+let seen = 0;
+
+function spy(object, name, note) {
+  const real = object[name];
+  object[name] = function spied(...args) {
+    if (note !== null) calls.push([name, ...note(args)]);
+    if (name === broken && /src.gate/.test(new Error().stack) && ++seen === at) throw new Error(`${name} was made to fail`);
+    return Reflect.apply(real, this, args);
+  };
+}
+
+// Node itself reads the modules through these; only what concerns the queue is of interest.
+const ofQueue = (path) => typeof path === 'string' && path.startsWith(process.env.SPY_QUEUE ?? '\0');
+for (const name of Object.keys(fs).filter((key) => typeof fs[key] === 'function' && /^[a-z]/.test(key)))
+  spy(fs, name, (args) => (ofQueue(args[0]) ? [args[0], typeof args[1] === 'number' ? args[1] : null] : []));
+for (const name of ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync', 'fork'])
+  spy(child, name, (args) => [args[0], args[1], args[2]?.shell ?? null]);
+for (const name of ['connect', 'createConnection', 'createServer']) spy(net, name, () => []);
+spy(dgram, 'createSocket', () => []);
+syncBuiltinESMExports();
+
+const clock = [];
+for (const [object, name] of [
+  [Date, 'now'],
+  [performance, 'now'],
+  [process, 'hrtime'],
+  [Math, 'random'],
+]) {
+  const real = object[name];
+  object[name] = function spied(...args) {
+    clock.push(name);
+    return Reflect.apply(real, this, args);
+  };
+}
+
+process.on('exit', (code) => {
+  const notes = calls.filter((call) => call.length > 1 || /^(connect|create|exec|spawn|fork)/.test(call[0]));
+  const asked = { code, calls: notes, clock: clock.length, handles: process.getActiveResourcesInfo() };
+  writeSync(3, `${JSON.stringify(asked)}\n`);
+});
