@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { loadMockTools } from '../../src/tools/index.ts';
+import { loadMockTools, perSession } from '../../src/tools/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { Bench, variables } from './probe.ts';
 
@@ -50,11 +50,59 @@ describe('mock tools', () => {
       t: 'error',
       code: 21,
       message:
-        'the mock tool.m.CAS expects no call with path = "/a", version = 2, value = "x"; the nearest is case 1 of 2, which wants version = 1',
+        'the mock tool.m.CAS expects no call with path = "/a", version = 2, value = "x"; the nearest is case 1 of 2, which wants version = 1, not 2',
     });
     expect(await tools.call('tool.m.cas', ['/b', 9, 'x'])).toMatchObject({
       message: expect.stringContaining('case 2 of 2, which wants version = 2'),
     });
+  });
+
+  it.each<[string, string, unknown, string]>([
+    [
+      'the part of an argument that differs',
+      '{ p: [{ op: set, path: /x, value: taken }] }',
+      [{ op: 'set', path: '/x', value: 'free' }],
+      'p[0].value = "taken", not "free"',
+    ],
+    [
+      'parts that are missing and that are too many',
+      '{ p: { a: 1, b: 2 } }',
+      { b: 2, c: 3 },
+      'p.a = 1, not left out; p.c left out, not 3',
+    ],
+    ['lists of another length as a whole', '{ p: [1, 2] }', [1], 'p = [1,2], not [1]'],
+    [
+      'no more than three',
+      '{ p: [1, 2, 3, 4, 5] }',
+      [0, 0, 0, 0, 5],
+      'p[0] = 1, not 0; p[1] = 2, not 0; p[2] = 3, not 0, and 1 more',
+    ],
+    ['a pattern', '{ p: { $like: "/x/*" } }', '/y', 'p like "/x/*", not "/y"'],
+    ['a type', '{ p: { $type: list } }', '/y', 'p of type list, not "/y"'],
+  ])('shows %s', async (_what, when, given, wants) => {
+    const tools = bench(`tools: { tool.m.X: { args: [p], cases: [{ when: ${when}, returns: 1 }] } }`);
+    expect(await tools.call('tool.m.x', [given])).toMatchObject({ message: expect.stringMatching(wanting(wants)) });
+  });
+
+  it('a pattern or a type matches what fits it', async () => {
+    const tools = bench(
+      'tools: { tool.m.X: { args: [p], cases: [{ when: { p: { $like: "/x/*" } }, returns: path }, { when: { p: { $type: number } }, returns: number }, { when: { p: { $type: map } }, returns: map }], otherwise: { returns: else } } }',
+    );
+    const replies = [];
+    for (const given of ['/x/1', 5, {}, [], null]) replies.push(await tools.call('tool.m.x', [given]));
+    expect(replies.map((reply) => ('value' in reply ? reply.value : reply))).toEqual(['path', 'number', 'map', 'else', 'else']);
+  });
+
+  it('a case answers as often as it says, and then the next one does', async () => {
+    const tools = bench('tools: { tool.a.B: { cases: [{ returns: 1, times: 2 }, { returns: 2, times: 1 }] } }');
+    const replies = [];
+    for (let call = 0; call < 4; call++) replies.push(await tools.call('tool.a.b'));
+    expect(replies).toMatchObject([
+      { value: 1 },
+      { value: 1 },
+      { value: 2 },
+      { code: 21, message: expect.stringContaining('has given all its answers already') },
+    ]);
   });
 
   it('otherwise may answer instead', async () => {
@@ -129,6 +177,116 @@ tools:
   });
 });
 
+const wanting = (text: string): RegExp => new RegExp(`which wants ${text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`);
+
+const STORE = `
+state: { items: { /a: first }, versions: { /a: 1 }, writes: 0 }
+tools:
+  tool.kv.Get:
+    args: [path]
+    cases:
+      - returns: [{ $state: [items, { $arg: path }] }, { $default: [{ $state: [versions, { $arg: path }] }, 0] }]
+  tool.kv.CAS:
+    args: [path, version, value]
+    cases:
+      - inState: { writes: 2 }
+        throws: { code: RateLimited, message: { $text: "{{state.writes}} writes, and now {{path}} = {{value.0}}" } }
+      - when: { version: { $default: [{ $state: [versions, { $arg: path }] }, 0] } }
+        set:
+          - { at: [items, { $arg: path }], to: { $arg: value } }
+          - { at: [versions, { $arg: path }], to: { $add: [{ $arg: version }, 1] } }
+          - { at: [writes], to: { $add: [{ $state: writes }, 1] } }
+        returns: [true, { $add: [{ $arg: version }, 1] }]
+    otherwise:
+      returns: [false, { $state: [versions, { $arg: path }] }]
+  tool.kv.Reset:
+    args: []
+    cases: [{ set: { items: {}, versions: {} }, returns: { $state: items } }]
+`;
+
+describe('mock tools with state and computed results', () => {
+  const values = async (tools: Bench, calls: readonly (readonly [string, ...unknown[]])[]): Promise<unknown[]> => {
+    const replies = [];
+    for (const [name, ...args] of calls) replies.push(await tools.call(`tool.kv.${name}`, args));
+    return replies.map((reply) => (reply.t === 'ok' ? reply.value : reply));
+  };
+
+  it('keep state that all tools of the file share, and compute from it and from arguments', async () => {
+    expect(
+      await values(bench(STORE), [
+        ['get', '/a'],
+        ['get', '/b'],
+        ['cas', '/a', 1, 'second'],
+        ['get', '/a'],
+        ['cas', '/a', 1, 'third'],
+        ['cas', '/b', 0, ['new']],
+        ['cas', '/b', 1, ['more']],
+        ['reset'],
+        ['get', '/a'],
+      ]),
+    ).toEqual([
+      ['first', 1],
+      [null, 0],
+      [true, 2],
+      ['second', 2],
+      [false, 2],
+      [true, 1],
+      { t: 'error', code: 20, message: '2 writes, and now /b = more' },
+      // What it returns is computed before the state is changed.
+      { '/a': 'second', '/b': ['new'] },
+      [null, 0],
+    ]);
+  });
+
+  it('begin anew with every root interpreter and every session, and go on within one', async () => {
+    const tools = loadMockTools(
+      'state: { n: 0 }\ntools: { tool.kv.Next: { cases: [{ set: { n: { $add: [{ $state: n }, 1] } }, returns: { $state: n } }] }, tool.kv.Seq: { cases: [{ sequence: [{ returns: a }, { returns: b }] }] } }',
+      'f',
+    );
+    const calls = [['next'], ['seq'], ['next'], ['seq']] as const;
+    expect(await values(new Bench(tools), calls)).toEqual([0, 'a', 1, 'b']);
+    expect(await values(new Bench(tools), calls)).toEqual([0, 'a', 1, 'b']);
+    const ofSession = perSession(() => ({ calls: 0 }));
+    const stores = {};
+    const runtime = (sessionId: string | null): never => Object({ stores, turn: { sessionId } }) as never;
+    const [first, again, other] = [ofSession(runtime('s')), ofSession(runtime('s')), ofSession(runtime('t'))];
+    expect([first === again, first === other, ofSession(runtime(null)) === first]).toEqual([true, false, false]);
+  });
+
+  it('calls at the same time take their answers in the order in which they were made', async () => {
+    const tools = bench('tools: { tool.a.B: { cases: [{ sequence: [{ returns: 1, delayMs: 20 }, { returns: 2 }] }] } }');
+    expect(await Promise.all([tools.call('tool.a.b'), tools.call('tool.a.b')])).toMatchObject([{ value: 1 }, { value: 2 }]);
+  });
+
+  it('what cannot be computed is an error of the call', async () => {
+    expect(
+      await bench('tools: { tool.a.B: { args: [x], cases: [{ returns: { $add: [{ $arg: x }, 1] } }] } }').call('tool.a.b', ['1']),
+    ).toMatchObject({
+      code: 21,
+      message: 'the mock adds numbers, and got string',
+    });
+    expect(
+      await bench('tools: { tool.a.B: { args: [x], cases: [{ set: [{ at: [{ $arg: x }], to: 1 }], returns: 1 }] } }').call(
+        'tool.a.b',
+        [[]],
+      ),
+    ).toMatchObject({
+      code: 21,
+      message: 'the mock sets a key of its state that is a list',
+    });
+  });
+
+  it('a state of a script cannot reach what every object has', async () => {
+    const tools = bench(
+      'state: { m: {} }\ntools: { tool.a.B: { args: [k], cases: [{ set: [{ at: [m, { $arg: k }, x], to: 1 }], returns: [{ $state: [m, { $arg: k }] }, { $state: [{ $arg: k }] }] }] } }',
+    );
+    for (const key of ['__proto__', 'constructor', 'toString'])
+      expect(await tools.call('tool.a.b', [key])).toEqual({ t: 'ok', value: [null, null] });
+    expect(Object.prototype).not.toHaveProperty('x');
+    expect(await tools.call('tool.a.b', ['__proto__'])).toEqual({ t: 'ok', value: [{ x: 1 }, null] });
+  });
+});
+
 describe('a tools file that is wrong', () => {
   const tool = (spec: string): string => `tools:\n  tool.a.B:\n${spec.replace(/^/gm, '    ')}\n`;
 
@@ -153,7 +311,7 @@ describe('a tools file that is wrong', () => {
     [
       'an unknown key',
       tool('cases: [{ returns: 1 }]\nretuns: 1'),
-      'tools.yaml:4: tools.tool.a.B.retuns: unknown key; known are description, args',
+      'tools.yaml:4: tools.tool.a.B.retuns: unknown key; known are description, example, args',
     ],
     ['no cases', tool('args: [a]'), 'tools.yaml:2: tools.tool.a.B: needs cases or otherwise'],
     ['cases that are a map', tool('cases: { returns: 1 }'), 'tools.yaml:3: tools.tool.a.B.cases: must be a list, got a map'],
@@ -192,6 +350,35 @@ describe('a tools file that is wrong', () => {
     ['an empty sequence', tool('cases: [{ sequence: [] }]'), 'sequence: is empty'],
     ['otherwise in other words', tool('otherwise: fail'), "otherwise: must be 'error', or a map"],
     ['effects in other words', tool('effects: reads\ncases: [{ returns: 1 }]'), 'effects: must be none, read or write'],
+    [
+      'a message that is no text',
+      tool('cases: [{ throws: { message: 5 } }]'),
+      'throws.message: must be a text, got the number 5',
+    ],
+    [
+      'an unknown argument in a value',
+      tool('args: [a]\ncases: [{ returns: [{ $arg: b }] }]'),
+      'returns: $arg must name an argument of the tool, which has a',
+    ],
+    [
+      'an unknown argument in a text',
+      tool('args: [a]\ncases: [{ returns: { $text: "{{b}}" } }]'),
+      '$text has {{b}}, but the arguments are a',
+    ],
+    ['nothing to add', tool('cases: [{ returns: { $add: 1 } }]'), '$add must be a list of values'],
+    [
+      'an unknown type to match',
+      tool('args: [a]\ncases: [{ when: { a: { $type: text } }, returns: 1 }]'),
+      '$type: must be one of nil, boolean',
+    ],
+    ['a change of nothing', tool('cases: [{ returns: 1, set: [{ at: [], to: 1 }] }]'), 'set[0].at: is empty'],
+    ['no times at all', tool('cases: [{ returns: 1, times: 0 }]'), 'times: must be a whole number from 1, got the number 0'],
+    [
+      'state beside a sequence',
+      tool('cases: [{ sequence: [{ returns: 1 }], set: { a: 1 } }]'),
+      'set: cannot stand beside sequence',
+    ],
+    ['a state that is a list', 'state: []\ntools: {}\n', 'tools.yaml:1: state: must be a map, got a list'],
     ['trust in words', tool('requiresTrust: "yes"\ncases: [{ returns: 1 }]'), 'requiresTrust: must be true or false, got a text'],
   ])('%s', (_name, text, message) => {
     const load = (): unknown => loadMockTools(text, 'tools.yaml');

@@ -1,0 +1,132 @@
+import type { JournalEntry, JournalOutcome } from '../../wire/journal.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { capabilityText } from '../capability.ts';
+import type { ToolDefinition } from '../define.ts';
+import { canonicalName } from '../names.ts';
+import { keyText } from './match.ts';
+import { withoutSecrets } from './secrets.ts';
+
+/** The first line of every recording, by which a file that may be overwritten is told from one that somebody wrote. */
+export const RECORDING_MARK = '# Recorded by neuroscript from real calls.';
+
+const HEAD = [
+  RECORDING_MARK,
+  '# Replay it with --tools. Secrets were left out by name and by form; read it before you share it.',
+];
+
+/** A recording, and what there is to know about it. */
+export interface Recording {
+  /** A tools file in YAML. */
+  readonly text: string;
+  /** Calls that are in it. */
+  readonly calls: number;
+  /** Values that were left out because they are secret. */
+  readonly redacted: number;
+  /** Calls that stopped their run and had no answer to record. */
+  readonly unanswered: number;
+}
+
+interface Step {
+  readonly [key: string]: TaggedJson;
+}
+
+interface Case {
+  readonly when: Readonly<Record<string, TaggedJson>>;
+  readonly steps: Step[];
+}
+
+/**
+ * The calls of journals as a tools file that answers the same calls with the same results. Calls with the same arguments
+ * answer in the order in which they were made, each as often as it was; one call more is an error. Calls of tools that are
+ * not among `tools` are left out: `tool.aeiou.magic`, and names that nobody knows, answer the same way again. Secrets are
+ * left out (see `secrets.ts`): an argument with one in it may then be anything, a result has `<redacted>` in its place.
+ */
+export function recordTools(journal: readonly JournalEntry[], tools: readonly ToolDefinition[]): Recording {
+  const known = new Map(tools.map((tool) => [tool.canonicalName, tool]));
+  const found = new Map<ToolDefinition, Map<string, Case>>();
+  const widths = new Map<ToolDefinition, number>();
+  let [calls, redacted, unanswered] = [0, 0, 0];
+  for (const entry of journal) {
+    const tool = entry.kind === 'tool' ? known.get(canonicalName(entry.name)) : undefined;
+    if (entry.kind !== 'tool' || tool === undefined) continue;
+    const step = stepOf(entry.outcome);
+    if (step === null) {
+      unanswered++;
+      continue;
+    }
+    calls++;
+    const width = Math.max(widths.get(tool) ?? 0, tool.parameters.length, entry.args.length);
+    widths.set(tool, width);
+    const args = argNames(tool, entry.args.length).map((name, index) => ({
+      name,
+      ...withoutSecrets(entry.args[index] ?? null, name),
+    }));
+    const answer = withoutSecrets(step);
+    redacted += answer.found + args.reduce((sum, { found: each }) => sum + each, 0);
+    const when = Object.fromEntries(args.flatMap(({ name, json, found: each }) => (each > 0 ? [] : [[name, json]])));
+    const cases = found.get(tool) ?? new Map<string, Case>();
+    found.set(tool, cases);
+    const key = keyText(when);
+    const same = cases.get(key);
+    // `withoutSecrets` keeps a map a map, unless its own name is secret, and this one has none.
+    if (same === undefined) cases.set(key, { when, steps: [answer.json as Step] });
+    else same.steps.push(answer.json as Step);
+  }
+  const lines = [...found].flatMap(([tool, cases]) => toolLines(tool, widths.get(tool) ?? 0, [...cases.values()]));
+  return { text: [...HEAD, lines.length === 0 ? 'tools: {}' : 'tools:', ...lines, ''].join('\n'), calls, redacted, unanswered };
+}
+
+/** Null for a call that ended with its run: only one that waited too long can be repeated, by waiting again. */
+function stepOf(outcome: JournalOutcome): Step | null {
+  if (outcome.ok) return { returns: outcome.value };
+  if ('halted' in outcome) return outcome.halted.kind === 'timeout' ? { delayMs: 'never' } : null;
+  return { throws: { code: outcome.code, message: outcome.message } };
+}
+
+/** The names of the parameters, and names for what was given beyond them. */
+function argNames(tool: ToolDefinition, given: number): readonly string[] {
+  const names = tool.parameters.map(({ name }) => name);
+  while (names.length < given) names.push(`surplus${names.length + 1}`);
+  return names;
+}
+
+/** Structure as YAML, values as JSON, which is YAML too and has but one way to write a text. */
+function toolLines(tool: ToolDefinition, width: number, cases: readonly Case[]): string[] {
+  const { description, effects, capabilities, requiresTrust } = tool;
+  // The cases that name fewer arguments, because others were secret, must not answer for those that name more.
+  const ordered = [...cases].sort((a, b) => Object.keys(b.when).length - Object.keys(a.when).length);
+  return [
+    `  ${tool.name}:`,
+    ...(description === '' ? [] : [`    description: ${json(description)}`]),
+    // All may be left out, and none has a type: what the real tool refused was an answer too.
+    `    args: ${json(argNames(tool, width).map((name) => `${name}?`))}`,
+    `    effects: ${effects}`,
+    ...(capabilities.length === 0 ? [] : [`    capabilities: ${json(capabilities.map(capabilityText))}`]),
+    ...(requiresTrust ? ['    requiresTrust: true'] : []),
+    '    cases:',
+    ...ordered.flatMap(({ when, steps }) => [
+      `      - when: ${json(when)}`,
+      ...answerLines(steps).map((line) => `        ${line}`),
+      `        times: ${steps.length}`,
+    ]),
+  ];
+}
+
+function answerLines(steps: readonly Step[]): readonly string[] {
+  const [first = {}, ...rest] = steps;
+  if (rest.every((step) => keyText(step) === keyText(first)))
+    return Object.entries(first).map(([key, value]) => `${key}: ${json(value)}`);
+  return ['sequence:', ...steps.map((step) => `  - ${json(step)}`)];
+}
+
+/** JSON with blanks where a person would put them. */
+function json(value: TaggedJson): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (isList(value)) return `[${value.map(json).join(', ')}]`;
+  const entries = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${json(item)}`);
+  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
+}
+
+function isList(value: TaggedJson): value is readonly TaggedJson[] {
+  return Array.isArray(value);
+}

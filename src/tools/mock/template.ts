@@ -1,0 +1,119 @@
+import { decode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
+import { typeName } from '../argtypes.ts';
+import { ToolError } from '../define.ts';
+
+/** What an answer is computed from: the arguments of the call and the state of the file. */
+export interface Scope {
+  readonly args: ValueMap;
+  readonly state: ValueMap;
+}
+
+/** A value of a tools file: constant, or computed from a call. Throws {@link ToolError} for what cannot be computed. */
+export type Template = (scope: Scope) => Value;
+
+/** Reads the content of a form; the names are those of the tool's arguments. */
+type Form = (content: unknown, args: readonly string[]) => Template;
+
+/**
+ * Compiles a value of a tools file: tagged JSON, within which `{ $arg: name }`, `{ $state: path }`, `{ $text: "…{{name}}…" }`,
+ * `{ $add: [a, b] }` and `{ $default: [a, b] }` are computed at each call. Throws {@link ValueError} (`ERR_VALUE`).
+ */
+export function compile(json: unknown, args: readonly string[]): Template {
+  if (Array.isArray(json)) {
+    const items = json.map((item: unknown) => compile(item, args));
+    return (scope) => items.map((item) => item(scope));
+  }
+  if (typeof json !== 'object' || json === null) {
+    // What YAML's core schema yields is JSON but for NaN and infinities, which decode passes on as the numbers they are.
+    const value = decode((json ?? null) as TaggedJson);
+    return () => value;
+  }
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(json);
+  const [name, content] = entries[0] ?? ['', null];
+  const form = entries.length === 1 ? FORMS.get(name) : undefined;
+  if (form !== undefined) return form(content, args);
+  if (entries.some(([key]) => key.startsWith('$') && !key.startsWith('$$'))) {
+    const value = decode(json as TaggedJson);
+    return () => value;
+  }
+  const members = entries.map(([key, item]) => [key.startsWith('$') ? key.slice(1) : key, compile(item, args)] as const);
+  return (scope) => {
+    const map: Record<string, Value> = Object.create(null);
+    for (const [key, item] of members) map[key] = item(scope);
+    return map;
+  };
+}
+
+const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
+  ['$arg', (content, args) => argument(content, args)],
+  ['$state', (content, args) => stateAt(content, args)],
+  ['$text', (content, args) => text(content, args)],
+  ['$add', (content, args) => sum(several('$add', content, args))],
+  ['$default', (content, args) => firstOf(several('$default', content, args))],
+]);
+
+function argument(content: unknown, args: readonly string[]): Template {
+  if (typeof content !== 'string' || !args.includes(content))
+    throw new ValueError(`$arg must name an argument of the tool, which has ${args.join(', ') || 'none'}`);
+  return ({ args: given }) => given[content] ?? null;
+}
+
+/** `key`, or `[key, …]` for what is within; nil where there is nothing. */
+function stateAt(content: unknown, args: readonly string[]): Template {
+  const steps = (Array.isArray(content) ? content : [content]).map((step: unknown) => compile(step, args));
+  if (steps.length === 0) throw new ValueError('$state must name a key of the state, or a list of keys from there');
+  return (scope) => steps.reduce<Value>((at, step) => elementOf(at, step(scope)), scope.state);
+}
+
+/** An element of a list or a map as a script would read it, nil where there is none. */
+export function elementOf(container: Value, key: Value): Value {
+  if (Array.isArray(container)) return (typeof key === 'number' ? container[key] : undefined) ?? null;
+  if (typeName(container) !== 'map' || typeof key === 'object') return null;
+  return Object.entries(container ?? {}).find(([name]) => name === String(key))?.[1] ?? null;
+}
+
+const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z0-9_]+)*)\s*\}\}/g;
+
+/** Placeholders name an argument or `state`, and after dots what is within. */
+function text(content: unknown, args: readonly string[]): Template {
+  if (typeof content !== 'string') throw new ValueError('$text must be a text with placeholders such as {{path}}');
+  const unknown = [...content.matchAll(PLACEHOLDER)].find(([, name = '']) => name !== 'state' && !args.includes(name));
+  if (unknown !== undefined)
+    throw new ValueError(`$text has ${unknown[0]}, but the arguments are ${args.join(', ') || 'none'}; or write {{state.key}}`);
+  return ({ args: given, state }) =>
+    content.replace(PLACEHOLDER, (_all, name: string, rest: string) => {
+      const start: Value = name === 'state' && !args.includes('state') ? state : (given[name] ?? null);
+      return shown(
+        rest
+          .split('.')
+          .slice(1)
+          .reduce<Value>((at, step) => elementOf(at, Array.isArray(at) ? Number(step) : step), start),
+      );
+    });
+}
+
+function shown(value: Value): string {
+  if (typeof value === 'string') return value;
+  return value === null ? 'nil' : JSON.stringify(value);
+}
+
+function several(form: string, content: unknown, args: readonly string[]): readonly Template[] {
+  if (!Array.isArray(content) || content.length === 0) throw new ValueError(`${form} must be a list of values`);
+  return content.map((item: unknown) => compile(item, args));
+}
+
+function sum(terms: readonly Template[]): Template {
+  return (scope) =>
+    terms.reduce((total, term) => {
+      const value = term(scope);
+      if (typeof value === 'number') return total + value;
+      throw new ToolError(NS_CODES.ToolExecutionFailed, `the mock adds numbers, and got ${typeName(value)}`);
+    }, 0);
+}
+
+function firstOf(choices: readonly Template[]): Template {
+  return (scope) => choices.map((choice) => choice(scope)).find((value) => value !== null) ?? null;
+}
