@@ -21,6 +21,7 @@ export class OpenCall implements CallIo {
   readonly #asked: Question[] = [];
   #reply: FinalReply | null = null;
   #over = false;
+  readonly #listeners = new Set<() => void>();
 
   /** `closed` is called once, when the answer has been sent. */
   constructor(send: (frame: HostFrame) => void, closed: (reply: FinalReply) => void) {
@@ -32,6 +33,16 @@ export class OpenCall implements CallIo {
     this.#abort ??= new AbortController();
     if (this.#aborted !== null) this.#abort.abort(this.#aborted);
     return this.#abort.signal;
+  }
+
+  get over(): boolean {
+    return this.#aborted !== null;
+  }
+
+  whenOver(callback: () => void): () => void {
+    if (this.over) callback();
+    else this.#listeners.add(callback);
+    return () => this.#listeners.delete(callback);
   }
 
   get asked(): readonly Question[] {
@@ -90,6 +101,7 @@ export class OpenCall implements CallIo {
 
   #end(error: ErrorInfo): void {
     this.#aborted = error;
+    for (const listener of this.#listeners) listener();
     this.#abort?.abort(error);
   }
 

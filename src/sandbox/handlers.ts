@@ -25,6 +25,10 @@ export interface RunHandlers {
 export interface CallIo {
   /** Aborted when the call is over before its answer: wall or tool time, cancellation, death of the worker. The reason is an `ErrorInfo`. */
   readonly signal: AbortSignal;
+  /** True once `signal` is aborted. A signal takes longer to make than all the rest of a call; this takes nothing. */
+  readonly over: boolean;
+  /** Calls back when `signal` is aborted, at once if it is already; the function returned takes that back. */
+  whenOver(callback: () => void): () => void;
   /** The questions that were put to the fork so far, in order: its answers cost it fuel. */
   readonly asked: readonly Question[];
   /** Puts a question as it was put before, when a recorded run is executed again. */

@@ -16,6 +16,10 @@ import type { ToolView } from './registry.ts';
 export interface VariablePort {
   /** Aborted when the call can no longer be answered. */
   readonly signal: AbortSignal;
+  /** True once `signal` is aborted. A signal takes longer to make than all the rest of a call; this takes nothing. */
+  readonly over: boolean;
+  /** Calls back when `signal` is aborted, at once if it is already; the function returned takes that back. */
+  whenOver(callback: () => void): () => void;
   /** What the fork was asked so far. */
   readonly asked: readonly Question[];
   /** Asks what was asked before, when a recorded call is answered again. */

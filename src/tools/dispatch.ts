@@ -103,11 +103,11 @@ export class Dispatcher {
     state.open = false;
     if (this.#waiting?.seq === call.seq) {
       // The call is still to be answered: it belongs to the journal only then.
-      if (!variables.signal.aborted) this.#journal.drop(call);
+      if (!variables.over) this.#journal.drop(call);
       return reply;
     }
     // An answer that comes too late never reaches the script: then `finish` says how the call really ended.
-    if (!variables.signal.aborted) this.#journal.close(call, outcomeOf(reply));
+    if (!variables.over) this.#journal.close(call, outcomeOf(reply));
     return reply;
   }
 
@@ -131,7 +131,7 @@ export class Dispatcher {
     this.#weigh(call);
     this.#weigh(reply);
     await putAgain(entry.asked ?? [], variables);
-    if (!variables.signal.aborted) this.#journal.repeat(call, entry);
+    if (!variables.over) this.#journal.repeat(call, entry);
     return reply;
   }
 
@@ -169,7 +169,7 @@ export class Dispatcher {
   }
 
   async #perform(call: GuestCall, variables: VariablePort, completion: Completion | null): Promise<TaggedJson> {
-    if (call.t === 'prompt') return unlessAborted(variables.signal, () => promptUser(this.#init.host, call.text));
+    if (call.t === 'prompt') return unlessOver(variables, () => promptUser(this.#init.host, call.text));
     if (call.t === 'ask') return ask(call.model);
     this.#scriptCalls++;
     const own = canonicalName(call.name);
@@ -248,7 +248,7 @@ export class Dispatcher {
       return resultJson(tool, result, limits.toolBytes);
     };
     try {
-      return await unlessAborted(variables.signal, () => timeboxed(tool, expired, run));
+      return await unlessOver(variables, () => timeboxed(tool, expired, run));
     } catch (error) {
       throw error instanceof Pending ? this.#suspended(tool, error, depth) : translate(tool, error);
     } finally {
@@ -363,16 +363,22 @@ function decodeArgs(tool: ToolDefinition, args: readonly TaggedJson[]): readonly
 }
 
 /**
- * The outcome of `work`, or, when the signal is aborted first, an exception: a tool that never settles must not keep the
+ * The outcome of `work`, or, when the call is over first, an exception: a tool that never settles must not keep the
  * run's record alive. The sandbox has ended the call by then and ignores the answer.
  */
-function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+function unlessOver<T>(call: VariablePort, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(new Halt(cancelledError('the call was given up')));
-    if (signal.aborted) return abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener('abort', abort));
+    const forget = call.whenOver(() => reject(new Halt(cancelledError('the call was given up'))));
+    if (call.over) return;
+    work().then(
+      (value) => {
+        forget();
+        resolve(value);
+      },
+      (error: unknown) => {
+        forget();
+        reject(error);
+      },
+    );
   });
 }

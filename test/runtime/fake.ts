@@ -119,6 +119,14 @@ function fakeGuest(input: RunInput, handlers: RunHandlers, signal: AbortSignal):
       const at = { fork: `${input.forkId}.1`, source: 'src', line: 1, column: 1 };
       const io = {
         signal,
+        get over() {
+          return signal.aborted;
+        },
+        whenOver: (callback: () => void) => {
+          if (signal.aborted) callback();
+          signal.addEventListener('abort', callback);
+          return () => signal.removeEventListener('abort', callback);
+        },
         asked: [],
         repeat: async () => {},
         getVar: async (key: string) => ({ found: variables.has(key), value: variables.get(key) ?? null }),

@@ -54,6 +54,14 @@ export function variables(
   return {
     abort,
     signal: abort.signal,
+    get over() {
+      return abort.signal.aborted;
+    },
+    whenOver: (callback) => {
+      if (abort.signal.aborted) callback();
+      abort.signal.addEventListener('abort', callback);
+      return () => abort.signal.removeEventListener('abort', callback);
+    },
     asked: [],
     repeat: async () => {},
     getVar: async (name) => ({ found: values.has(name), value: encode(values.get(name)) }),
