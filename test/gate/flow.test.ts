@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decide, type Steps } from '../../src/gate/eligibility.ts';
 import { historyOf } from '../../src/gate/history.ts';
-import { checkEligibility, verifyApproval } from '../../src/gate/index.ts';
+import { checkEligibility, type Verifier, verifyApproval } from '../../src/gate/index.ts';
 import { neuroscript } from '../cli/spawn.ts';
 import { ask, HASH, ID, line, OK, OTHER, queueWith, stub, tempFolder } from './kit.ts';
 
@@ -139,7 +139,7 @@ describe('steps 4 and 5', () => {
   it('ARGO-4-1: inputs are judged before files, files before the verifier, the verifier before the record', () => {
     const queue = queueWith({ 'executed.jsonl': 'nonsense' });
     const gone = { command: join(queue, 'gone'), args: [] };
-    const of = (intentId: string, hash: string, verifier = gone) =>
+    const of = (intentId: string, hash: string, verifier: Verifier = gone) =>
       checkEligibility({ intentId, hash, source: 'human' }, { queue, verifier }).line;
     expect(of('x', 'y')).toMatch(/Invalid intent ID/);
     expect(of(ID, 'y')).toMatch(/Invalid hash/);

@@ -1,0 +1,21 @@
+// An executor that records without end, in many threads with a queue each, until it is killed. What was recorded is told on
+// standard output as `QUEUE NUMBER`, after the record was made.
+import { writeSync } from 'node:fs';
+import { isMainThread, Worker, workerData } from 'node:worker_threads';
+import { QueueLock, recordExecuted } from '../../src/gate/index.ts';
+import { numbered } from './numbered.ts';
+
+const HASH = 'a'.repeat(64);
+
+if (isMainThread) {
+  const [first = '0', ...queues] = process.argv.slice(2);
+  for (const [index, queue] of queues.entries())
+    new Worker(new URL(import.meta.url), { workerData: { index, queue, first: Number(first) } });
+} else {
+  const { index, queue, first }: { index: number; queue: string; first: number } = workerData;
+  const lock = QueueLock.take(queue, Date.now());
+  for (let number = first; ; number += 1) {
+    recordExecuted(lock, { intentId: numbered(number), hash: HASH }, Date.now());
+    writeSync(1, `${index} ${number}\n`);
+  }
+}

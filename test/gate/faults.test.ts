@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { QueueLock, recordExecuted } from '../../src/gate/index.ts';
+import { ask, HASH, ID, line, OTHER, queueWith } from './kit.ts';
+
+const disk = vi.hoisted(() => ({ take: Number.POSITIVE_INFINITY, syncs: [] as string[], broken: '' }));
+
+vi.mock('node:fs', async (load) => {
+  const fs = await load<typeof import('node:fs')>();
+  const names = new Map<number, string>();
+  return {
+    ...fs,
+    openSync: (...args: Parameters<typeof fs.openSync>) => {
+      const file = fs.openSync(...args);
+      names.set(file, String(args[0]));
+      return file;
+    },
+    // A disk that takes only the first bytes of a record.
+    writeSync: (file: number, bytes: Uint8Array) =>
+      names.get(file)?.endsWith('.jsonl') === true ? fs.writeSync(file, bytes.subarray(0, disk.take)) : fs.writeSync(file, bytes),
+    fsyncSync: (file: number) => {
+      const name = names.get(file) ?? '';
+      if (disk.broken !== '' && name.endsWith(disk.broken)) throw new Error('EIO: the disk failed');
+      disk.syncs.push(name);
+    },
+  };
+});
+
+afterEach(() => Object.assign(disk, { take: Number.POSITIVE_INFINITY, syncs: [], broken: '' }));
+
+const NOW = Date.parse('2026-01-15T12:00:00Z');
+
+function record(queue: string): void {
+  recordExecuted(QueueLock.take(queue, NOW), { intentId: ID, hash: HASH }, NOW);
+}
+
+describe('a disk that fails while an execution is recorded', () => {
+  it('ARGO-6-9: the record is with the disk before anybody says so; of a new file its directory too', () => {
+    const queue = queueWith();
+    record(queue);
+    expect(disk.syncs).toEqual([join(queue, 'executed.jsonl'), queue]);
+    const older = queueWith({ 'executed.jsonl': line({ id: OTHER }) });
+    disk.syncs = [];
+    record(older);
+    expect(disk.syncs).toEqual([join(older, 'executed.jsonl')]);
+  });
+
+  it('ARGO-6-9: a record that the disk took only a part of is reported, left as it is, and denies from then on', () => {
+    const whole = line({ timestamp: '2026-01-15T12:00:00.000Z' });
+    for (disk.take = 1; disk.take < whole.length; disk.take += 1) {
+      const queue = queueWith({ 'executed.jsonl': line({ id: OTHER }) });
+      expect(() => record(queue)).toThrow('executed.jsonl cannot be continued: the disk took only a part of the line');
+      expect(readFileSync(join(queue, 'executed.jsonl'), 'utf8')).toBe(line({ id: OTHER }) + whole.slice(0, disk.take));
+      expect(ask(queue, { command: 'true', args: [] }).eligible).toBe(false);
+    }
+  });
+
+  it.each(['executed.jsonl', ''])('a failing fsync of the queue’s file or directory is reported', (name) => {
+    const queue = queueWith();
+    disk.broken = join(queue, name).replace(/\/$/, '');
+    expect(() => record(queue)).toThrow(
+      expect.objectContaining({ code: 'ERR_GATE_RECORD', message: expect.stringMatching(/EIO/) }),
+    );
+  });
+});

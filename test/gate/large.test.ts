@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { HASH, ID, line, OTHER, queueWith } from './kit.ts';
+
+const MB = 1024 * 1024;
+
+/** Asks the gate in a process of its own; says how much memory that took above its start. */
+const SCRIPT = `
+  const { checkEligibility } = await import(process.argv[1]);
+  const [queue, intentId, hash] = process.argv.slice(2);
+  const ask = (id) => checkEligibility({ intentId: id, hash, source: 'human' }, { queue, verifier: { command: 'true', args: [] } });
+  const before = process.memoryUsage().rss;
+  const begun = performance.now();
+  const { line } = ask(intentId);
+  const ms = performance.now() - begun;
+  console.log(JSON.stringify({ line, ms, grown: process.resourceUsage().maxRSS * 1024 - before }));`;
+
+function measured(queue: string): { readonly line: string; readonly ms: number; readonly grown: number } {
+  const gate = new URL('../../src/gate/index.ts', import.meta.url).href;
+  const { stdout } = spawnSync(process.execPath, ['-e', SCRIPT, gate, queue, ID, HASH], { encoding: 'utf8' });
+  return JSON.parse(stdout);
+}
+
+describe('a large record of executions', () => {
+  it('ARGO-4-4a: 100 MB are read to the end within seconds and 64 MB of memory', { timeout: 120_000 }, () => {
+    const queue = queueWith();
+    const file = openSync(join(queue, 'executed.jsonl'), 'w');
+    const block = line({ id: OTHER }).repeat(6000);
+    let bytes = 0;
+    while (bytes < 100 * MB) bytes += writeSync(file, block);
+    closeSync(file);
+    const eligible = measured(queue);
+    expect(eligible.line).toBe('[OK] Intent eligible for execution');
+    expect(eligible.grown).toBeLessThan(64 * MB);
+    expect(eligible.ms).toBeLessThan(30_000);
+    appendFileSync(join(queue, 'executed.jsonl'), line());
+    expect(measured(queue).line).toMatch(/already executed at/);
+    appendFileSync(join(queue, 'executed.jsonl'), '{"id":');
+    expect(measured(queue).line).toMatch(/Malformed entry in executed queue \(line \d{6,}\)/);
+  });
+});
