@@ -4,6 +4,7 @@ import { addBench } from './bench.ts';
 import { addCheck } from './check.ts';
 import { addConformance } from './conformance.ts';
 import { addDoctor } from './doctor.ts';
+import { addExecute } from './execute.ts';
 import { addExplain } from './explain.ts';
 import { addFmt } from './fmt.ts';
 import { addGate } from './gate.ts';
@@ -63,6 +64,7 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     addToken,
     addApprove,
     addGate,
+    addExecute,
     addConformance,
     addExplain,
     addDoctor,

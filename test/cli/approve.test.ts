@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { Output } from '../../src/cli/output.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { paintFor } from '../../src/cli/text.ts';
+import { folder, linesOf, neuroscript } from './spawn.ts';
+
+const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
+const PLAN = '{"tool":"tool.fs.Write","args":["/etc/motd","hé"]}';
+/** RFC 8785 by hand: keys in order, no blanks. */
+const CANONICAL = '{"args":["/etc/motd","hé"],"tool":"tool.fs.Write"}';
+const HASH = createHash('sha256').update(CANONICAL).digest('hex');
+const ID = 'b2831d73-2708-4f50-944b-7b54f11bfbb4';
+
+const pending = (id = ID, plan = PLAN) => `{"id":"${id}","timestamp":"2026-01-15T12:00:00Z","plan":${plan}}\n`;
+const read = (queue: string, name: string) => readFileSync(join(queue, name), 'utf8');
+const verifier = (queue: string) => `'${process.execPath}' '${BIN}' gate-verify --queue '${queue}'`;
+
+/** Runs the command in this process before a person who types `answer`. */
+async function typing(argv: readonly string[], answer: string): Promise<{ readonly code: number; readonly shown: string }> {
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  stdin.end(answer);
+  const stream = new PassThrough();
+  const out = new Output(stream);
+  const paint = paintFor({}, {});
+  const terminal = {
+    stdin,
+    out,
+    err: out,
+    paintOut: paint,
+    paintErr: paint,
+    outIsTTY: true,
+    errIsTTY: true,
+    interrupt: new AbortController().signal,
+  };
+  let code = -1;
+  await createProgram(terminal, async (action) => {
+    code = await action(terminal);
+  }).parseAsync(argv, { from: 'user' });
+  stream.end();
+  return { code, shown: (await stream.toArray()).join('') };
+}
+
+describe('propose', () => {
+  it('puts a plan into the queue and says under which UUID and hash', async () => {
+    const queue = folder({});
+    const { code, stdout } = await neuroscript(['propose', '-', '--queue', queue], { stdin: ` ${PLAN}\n` });
+    expect(code).toBe(0);
+    const [id = '', hash] = stdout.trimEnd().split(' ');
+    expect(hash).toBe(HASH);
+    const line = JSON.parse(read(queue, 'pending.jsonl'));
+    expect(line).toEqual({ id, timestamp: expect.stringMatching(/^2\d{3}-.*Z$/), plan: JSON.parse(PLAN) });
+    expect(existsSync(join(queue, 'approved.jsonl'))).toBe(false);
+  });
+
+  it.each([
+    ['no JSON', 'deploy'],
+    ['a key twice', '{"a":1,"a":2}'],
+    ['a lone surrogate', '"\\ud800"'],
+    ['a number that nobody keeps', '9007199254740993'],
+  ])('refuses %s: not everybody would read it alike', async (_, plan) => {
+    const queue = folder({ plan });
+    const proposed = typing(['propose', join(queue, 'plan'), '--queue', queue], '');
+    await expect(proposed).rejects.toThrow(/^the plan is no JSON that everybody reads alike: /);
+    expect(existsSync(join(queue, 'pending.jsonl'))).toBe(false);
+  });
+});
+
+describe('approve', () => {
+  it('lists what waits, and asks nothing', async () => {
+    const queue = folder({ 'pending.jsonl': pending() + pending('11111111-2222-4333-8444-555555555555', '{}') });
+    await typing(['approve', ID, '--queue', queue, '--yes'], '');
+    const { code, shown } = await typing(['approve', '--queue', queue], '');
+    const empty = createHash('sha256').update('{}').digest('hex');
+    expect([code, shown]).toEqual([0, `11111111-2222-4333-8444-555555555555 ${empty} 2026-01-15T12:00:00Z\n`]);
+  });
+
+  it('shows the plan as canonical JSON with its hash, and appends a yes', async () => {
+    const queue = folder({ 'pending.jsonl': pending() });
+    const { code, stdout } = await neuroscript(['approve', ID.toUpperCase(), '--queue', queue, '--yes']);
+    expect(code).toBe(0);
+    expect(linesOf(stdout)).toEqual([CANONICAL, `intent  ${ID}, proposed 2026-01-15T12:00:00Z`, `sha256  ${HASH}`, 'approved']);
+    expect(JSON.parse(read(queue, 'approved.jsonl'))).toEqual({ id: ID, timestamp: expect.any(String), hash: HASH });
+    expect(read(queue, 'pending.jsonl')).toBe(pending());
+  });
+
+  it.each(['', 'y\n', 'YES\n', 'yes please\n', ' yes\n', 'no\nyes\n', '\n'])(
+    'ARGO-8-2: guesses no yes: %j approves nothing',
+    async (answer) => {
+      const queue = folder({ 'pending.jsonl': pending() });
+      const { code, shown } = await typing(['approve', ID, '--queue', queue], answer);
+      expect(code).toBe(1);
+      expect(shown).toContain(CANONICAL);
+      expect(shown).toContain('not approved');
+      expect(existsSync(join(queue, 'approved.jsonl'))).toBe(false);
+    },
+  );
+
+  it('takes the whole word from a person', async () => {
+    const queue = folder({ 'pending.jsonl': pending() });
+    expect(await typing(['approve', ID, '--queue', queue], 'yes\n')).toMatchObject({ code: 0 });
+    expect(JSON.parse(read(queue, 'approved.jsonl'))).toMatchObject({ id: ID, hash: HASH });
+  });
+
+  it('ARGO-8-2: asks nobody but a person: a pipe that says yes is none', async () => {
+    const queue = folder({ 'pending.jsonl': pending() });
+    const { code, stderr } = await neuroscript(['approve', ID, '--queue', queue], { stdin: 'yes\n' });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/nobody can be asked/);
+    expect(existsSync(join(queue, 'approved.jsonl'))).toBe(false);
+  });
+
+  it('paints nothing on the terminal that the plan brought along', async () => {
+    const queue = folder({ 'pending.jsonl': pending(ID, JSON.stringify('\u001b[2Jsafe\u202e')) });
+    const { shown } = await typing(['approve', ID, '--queue', queue, '--yes'], '');
+    expect(linesOf(shown)[0]).toBe('"\\u001b[2Jsafe\\u{202e}"');
+  });
+
+  it.each([
+    ['an unknown plan', ['11111111-2222-4333-8444-555555555555', '--yes'], pending(), /there is no plan/],
+    ['two plans of one id', [ID, '--yes'], pending() + pending(ID.toUpperCase(), '{}'), /there are 2 plans/],
+    ['a queue without plans', [ID, '--yes'], null, /there is no such file/],
+    ['a line that is none', [ID, '--yes'], `${pending()}x\n`, /line 2/],
+    ['a line that was cut off', [ID, '--yes'], pending().trimEnd(), /never finished/],
+    ['yes to nothing', ['--yes'], pending(), /--yes needs the UUID/],
+    ['an unknown flag', [ID, '--force'], pending(), /unknown option/],
+  ] as const)('approves nothing for %s', async (_, argv, content, message) => {
+    const queue = folder(content === null ? {} : { 'pending.jsonl': content });
+    await expect(typing(['approve', '--queue', queue, ...argv], 'yes\n')).rejects.toThrow(message);
+    expect(existsSync(join(queue, 'approved.jsonl'))).toBe(false);
+  });
+
+  it('exits 1 for every no, also for wrong use', async () => {
+    expect(await neuroscript(['approve', ID, '--force'])).toMatchObject({
+      code: 1,
+      stderr: "neuroscript: unknown option '--force'\n",
+    });
+  });
+
+  it('approves once', async () => {
+    const queue = folder({ 'pending.jsonl': pending() });
+    await typing(['approve', ID, '--queue', queue, '--yes'], '');
+    const again = typing(['approve', ID, '--queue', queue, '--yes'], '');
+    await expect(again).rejects.toThrow('the intent was approved before (ERR_GATE_RECORD)');
+  });
+});
+
+describe('execute', () => {
+  /** An approved command. */
+  async function approved(command: readonly string[]) {
+    const queue = folder({});
+    const { shown } = await typing(['propose', '-', '--queue', queue], JSON.stringify({ command }));
+    const [id = '', hash = ''] = shown.trimEnd().split(' ');
+    await typing(['approve', id, '--queue', queue], 'yes\n');
+    const run = (words = command) =>
+      neuroscript(['execute', id, hash, '--queue', queue, '--verifier', verifier(queue), '--', ...words]);
+    return { queue, id, hash, run };
+  }
+
+  it('the whole way: proposed, approved, eligible, executed once', async () => {
+    const { queue, id, hash, run } = await approved(['echo', 'a  b', '$HOME']);
+    const asked = ['gate', id, hash, '--queue', queue, '--verifier', verifier(queue)];
+    expect((await neuroscript(asked)).code).toBe(0);
+    expect(await run()).toMatchObject({ code: 0, stdout: 'a  b $HOME\n' });
+    expect(JSON.parse(read(queue, 'executed.jsonl'))).toMatchObject({ id, hash });
+    expect(await run()).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/\[ERROR\] Intent already executed at 2/),
+    });
+    expect((await neuroscript(asked)).stdout).toMatch(/already executed at/);
+  });
+
+  it('an approval of one command is not spent on another', async () => {
+    const { queue, run } = await approved(['echo', 'one']);
+    expect(await run(['echo', 'two'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/not what was approved/),
+    });
+    expect(existsSync(join(queue, 'executed.jsonl'))).toBe(false);
+  });
+
+  it('a command that fails, or cannot be started, is not recorded and may be tried again', async () => {
+    const folderOf = folder({});
+    const { queue, run } = await approved(['sh', '-c', `test -e ${folderOf}/ready`]);
+    expect(await run()).toMatchObject({ code: 1, stderr: expect.stringMatching(/Failed, and not recorded: .*exit code 1/) });
+    expect(existsSync(join(queue, 'executed.jsonl'))).toBe(false);
+    writeFileSync(join(folderOf, 'ready'), '');
+    expect((await run()).code).toBe(0);
+    const gone = await approved(['/nonexistent/command']);
+    expect(await gone.run()).toMatchObject({ code: 1, stderr: expect.stringMatching(/ENOENT/) });
+  });
+});
