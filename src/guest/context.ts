@@ -1,6 +1,6 @@
 import type { Block, Expr } from '../../grammar/ast.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
-import type { GuestFile } from '../wire/protocol.ts';
+import type { LoadedFile } from './file.ts';
 import type { Completion, Frame } from './frame.ts';
 import type { Guard } from './guard.ts';
 import type { Machine } from './machine.ts';
@@ -41,7 +41,7 @@ export class Context {
   readonly machine: Machine;
   readonly linkage: Linkage;
   readonly compilers: Compilers;
-  readonly file: GuestFile;
+  readonly file: LoadedFile;
   readonly kind: UnitKind;
   readonly scope: Scope;
   /** Whether `last` is kept: set by the first `last` met, upon which the unit is compiled again. */
@@ -69,7 +69,7 @@ export class Context {
     machine: Machine,
     linkage: Linkage,
     compilers: Compilers,
-    file: GuestFile,
+    file: LoadedFile,
     unit: { readonly kind: UnitKind; readonly scope?: Scope; readonly keepsLast: boolean; readonly checked: boolean },
   ) {
     this.machine = machine;

@@ -15,7 +15,7 @@ import { Words } from './words.ts';
 export interface Ports {
   clock(): number;
   host(frame: string): string;
-  tree(file: number, body: number): string;
+  tree(file: number, part: number): string;
 }
 
 /** What a run is told about itself. */

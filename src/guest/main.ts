@@ -15,13 +15,13 @@ const SELF = 'default_self_buffer';
 /**
  * The interpreter's only entry. `clock()` gives 0 to go on, 1 when the CPU limit is reached, 2 when the wall limit is;
  * `host(frame)` takes the JSON of one `GuestFrame` and gives the JSON of a `GuestReply`, or '' for an `out` frame;
- * `tree(file, body)` gives the JSON of a body that the input only numbers. The function that is returned runs one program: it takes the JSON of a `GuestInput` and gives the JSON of a `GuestResult`,
+ * `tree(file, part)` gives the JSON of a part that the input only numbers. The function that is returned runs one program: it takes the JSON of a `GuestInput` and gives the JSON of a `GuestResult`,
  * and never throws.
  */
 export function boot(
   clock: () => number,
   host: (frame: string) => string,
-  tree: (file: number, body: number) => string,
+  tree: (file: number, part: number) => string,
 ): (input: string) => string {
   return (input) => {
     let run: Run | undefined;
@@ -81,7 +81,7 @@ class Run {
     const program = new Program(machine);
     program.load(files);
     this.#phase = 'exec';
-    program.commands(files);
+    program.commands();
     if (call !== null) {
       this.#phase = 'call';
       this.#result = program.call(call);

@@ -1,10 +1,10 @@
-import type { Block } from '../../grammar/ast.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
-import type { EventError, EventInput, GuestFile, GuestInput } from '../wire/protocol.ts';
+import type { EventError, EventInput, GuestFile, GuestInput, GuestProcedure } from '../wire/protocol.ts';
 import { decode, encode } from './codec.ts';
 import type { Linkage } from './context.ts';
 import { codeOf, Failure, type FramePlace } from './errors.ts';
 import { Events, eventObject, type Registration } from './events.ts';
+import { LoadedFile } from './file.ts';
 import { Frame, rareOf, type Slot } from './frame.ts';
 import { COMMAND_FRAME } from './guard.ts';
 import { checkDepth, checkEvalDepth, invoke } from './invoke.ts';
@@ -14,17 +14,21 @@ import { toText } from './text.ts';
 import { type Body, compileAlone, compileBodies, compileUnit } from './unit.ts';
 import type { Value } from './values.ts';
 
-const { parse } = JSON;
-
-type Tree = GuestFile['procedures'][number];
 type EventHandler = GuestFile['events'][number];
+
+/** A procedure that nobody has asked for yet: where it is defined, and the number of its place there. */
+interface Unseen {
+  readonly file: LoadedFile;
+  readonly place: number;
+}
 
 /** A program in its phases: load, commands, call, events. Each throws what ends the run. */
 export class Program implements Linkage {
   readonly machine: Machine;
   readonly linkage: Linkage = this;
-  readonly #procedures = new Map<string, Procedure>();
+  readonly #procedures = new Map<string, Procedure | Unseen>();
   readonly #events = new Events();
+  #files: readonly LoadedFile[] = [];
   #byLowerCase: Map<string, string> | undefined;
   #deliveries = 0;
 
@@ -33,16 +37,19 @@ export class Program implements Linkage {
   }
 
   /** Registers procedures, then event handlers, of all files; only the names of events are evaluated. */
-  load(files: readonly GuestFile[]): void {
-    for (const [index, file] of files.entries()) for (const tree of file.procedures) this.#define(file, index, tree);
-    for (const [index, file] of files.entries()) for (const tree of file.events) this.#register(file, index, tree);
+  load(trees: readonly GuestFile[]): void {
+    const files = trees.map((tree, index) => new LoadedFile(tree, index, this.machine.ports));
+    for (const file of files)
+      for (const [place, procedure] of file.tree.procedures.entries()) this.#define(file, place, procedure);
+    for (const file of files) for (const handler of file.tree.events) this.#register(file, handler);
+    this.#files = files;
   }
 
-  /** Runs all command blocks in order in one fork, so that later ones see earlier variables. */
-  commands(files: readonly GuestFile[]): void {
+  /** Runs all command blocks of the loaded files in order in one fork, so that later ones see earlier variables. */
+  commands(): void {
     const { machine } = this;
-    const bodies: (Body & { readonly place: FramePlace })[] = files.flatMap((file) =>
-      file.commands.map((block) => ({ file, block: block.body, place: { name: COMMAND_FRAME, file, at: block.s } })),
+    const bodies: (Body & { readonly place: FramePlace })[] = this.#files.flatMap((file) =>
+      file.tree.commands.map((block) => ({ file, block: block.body, place: { name: COMMAND_FRAME, file, at: block.s } })),
     );
     const [first] = bodies;
     if (first === undefined) return;
@@ -90,7 +97,11 @@ export class Program implements Linkage {
   }
 
   procedure(name: string): Procedure | undefined {
-    return this.#procedures.get(name);
+    const known = this.#procedures.get(name);
+    if (known === undefined || known instanceof Procedure) return known;
+    const seen = this.#made(known.file, known.file.procedure(known.place));
+    this.#procedures.set(name, seen);
+    return seen;
   }
 
   similar(name: string): string | undefined {
@@ -106,31 +117,35 @@ export class Program implements Linkage {
     this.#events.clearNamed(handler);
   }
 
-  #define(file: GuestFile, index: number, tree: Tree): void {
+  #define(file: LoadedFile, place: number, procedure: GuestProcedure | string): void {
     const { machine } = this;
-    const { name } = tree.name;
-    const place = { name, file, at: tree.s };
+    const name = typeof procedure === 'string' ? procedure : procedure.name.name;
+    const at = (): number => (typeof procedure === 'string' ? file.procedure(place) : procedure).name.s;
     const known = this.#procedures.get(name);
     if (known !== undefined) {
-      const message = `procedure '${name}' is defined twice, in ${known.place.file.name} and in ${file.name}`;
-      throw new Failure(codeOf('Duplicate'), message, 'rename one of them', { file, at: tree.name.s }, []);
+      const other = known instanceof Procedure ? known.place.file : known.file;
+      const message = `procedure '${name}' is defined twice, in ${other.name} and in ${file.name}`;
+      throw new Failure(codeOf('Duplicate'), message, 'rename one of them', { file, at: at() }, []);
     }
     if (machine.constants.get(name) !== undefined) {
       const message = `procedure '${name}' has the name of a global constant`;
-      throw new Failure(codeOf('Duplicate'), message, 'rename the procedure', { file, at: tree.name.s }, []);
+      throw new Failure(codeOf('Duplicate'), message, 'rename the procedure', { file, at: at() }, []);
     }
     machine.constants.reserve(name, 'procedure');
+    this.#procedures.set(name, typeof procedure === 'string' ? { file, place } : this.#made(file, procedure));
+  }
+
+  #made(file: LoadedFile, tree: GuestProcedure): Procedure {
+    const place = { name: tree.name.name, file, at: tree.s };
     const needs = tree.needs.map((parameter) => parameter.name);
     const optional = tree.optional.map((parameter) => parameter.name);
-    const compile = (checked: boolean) => {
-      const body = { file, block: this.#block(index, tree.body) };
-      return compileUnit(this, body, 'procedure', [...needs, ...optional], checked);
-    };
-    this.#procedures.set(name, new Procedure(place, needs, optional, compile));
+    const body = { file, block: tree.body };
+    const compile = (checked: boolean) => compileUnit(this, body, 'procedure', [...needs, ...optional], checked);
+    return new Procedure(place, needs, optional, compile);
   }
 
   /** The name is evaluated in a fork of its own: no variable is set there, procedures and tools can be called. */
-  #register(file: GuestFile, index: number, tree: EventHandler): void {
+  #register(file: LoadedFile, tree: EventHandler): void {
     const { machine } = this;
     const alone = compileAlone(this, file, tree.event);
     const place = { name: 'Event Name', file, at: tree.s };
@@ -145,15 +160,9 @@ export class Program implements Linkage {
     machine.leave(frame);
     machine.constants.reserve(event, 'event');
     const parameters = tree.as === undefined ? [] : [tree.as.name];
-    const compile = (checked: boolean) =>
-      compileUnit(this, { file, block: this.#block(index, tree.body) }, 'event', parameters, checked);
+    const compile = (checked: boolean) => compileUnit(this, { file, block: file.block(tree.body) }, 'event', parameters, checked);
     const handler = new Procedure({ name: `Event: ${event}`, file, at: tree.s }, parameters, [], compile);
     this.#events.register({ event, named: tree.named, handler });
-  }
-
-  /** The tree of a body that the worker may have kept until now; it comes from our own parser. */
-  #block(file: number, body: Block | number): Block {
-    return typeof body === 'number' ? parse(this.machine.ports.tree(file, body)) : body;
   }
 
   #handle({ event, handler }: Registration, object: Value, errors: EventError[]): void {

@@ -1,8 +1,8 @@
 import type { Block, Expr } from '../../grammar/ast.ts';
-import type { GuestFile } from '../wire/protocol.ts';
 import { compileBlock } from './blocks.ts';
 import { type Compilers, Context, type Eval, type Exec, type Linkage, type UnitKind } from './context.ts';
 import { compileExpr } from './expressions.ts';
+import type { LoadedFile } from './file.ts';
 import type { Layout, Slot } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { frameBytes } from './memory.ts';
@@ -19,7 +19,7 @@ export interface Run {
 
 /** One block with the source it stands in. */
 export interface Body {
-  readonly file: GuestFile;
+  readonly file: LoadedFile;
   readonly block: Block;
 }
 
@@ -73,7 +73,7 @@ export interface CompiledExpr extends Layout {
   readonly deepest: number;
 }
 
-export function compileAlone(run: Run, file: GuestFile, expr: Expr): CompiledExpr {
+export function compileAlone(run: Run, file: LoadedFile, expr: Expr): CompiledExpr {
   const scope = new Scope();
   const unit = { kind: 'event', scope, keepsLast: true, checked: false } as const;
   const context = new Context(run.machine, run.linkage, COMPILERS, file, unit);

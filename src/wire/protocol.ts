@@ -8,7 +8,7 @@
  * the worker waits for one `GuestReply`; `var.get`, `var.set` and `const` are answered with a `var` frame and do not close the
  * call, `ok`, `error` and `halt` do.
  */
-import type { Block, CommandBlock, EventHandler, Procedure, SourceFile } from '../../grammar/ast.ts';
+import type { Block, CommandBlock, EventHandler, LineTable, Procedure, SourceFile } from '../../grammar/ast.ts';
 import type { Environment, Finding } from '../../grammar/check/finding.ts';
 import type { SyntaxDiagnostic } from '../../grammar/diagnostic.ts';
 import type { Estimate } from '../../grammar/estimate/estimate.ts';
@@ -97,19 +97,24 @@ export interface RunInput {
 }
 
 /**
- * What the worker hands to the guest: as {@link RunInput}, parsed. A body may be its number instead: most procedures of a
- * library are not called in most runs, so the guest asks for a tree when it first needs it.
+ * What the worker hands to the guest: as {@link RunInput}, parsed. A number stands for a part of a file that the worker keeps
+ * until the guest asks for it: most procedures of a library are not called in most runs.
  */
 export interface GuestInput extends Omit<RunInput, 'sources'> {
   readonly files: readonly GuestFile[];
 }
 
 /** What the guest uses of a parsed file. */
-export interface GuestFile extends Pick<SourceFile, 'name' | 'lines'> {
-  readonly procedures: readonly (Pick<Procedure, 's' | 'name' | 'needs' | 'optional'> & { readonly body: Block | number })[];
+export interface GuestFile extends Pick<SourceFile, 'name'> {
+  readonly lines: LineTable | number;
+  /** A name alone stands for a procedure that the worker keeps under the number of its place here. */
+  readonly procedures: readonly (GuestProcedure | string)[];
   readonly events: readonly (Pick<EventHandler, 's' | 'event' | 'named' | 'as'> & { readonly body: Block | number })[];
   readonly commands: readonly Pick<CommandBlock, 's' | 'body'>[];
 }
+
+/** What the guest uses of a procedure. */
+export type GuestProcedure = Pick<Procedure, 's' | 'name' | 'needs' | 'optional' | 'body'>;
 
 /** How far a run came: where it ended, or where it failed. */
 export type Phase = 'request' | 'parse' | 'load' | 'exec' | 'call' | 'events';

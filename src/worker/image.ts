@@ -10,8 +10,8 @@ export interface GuestPorts {
   clock(): number;
   /** Takes the JSON of a guest frame; returns the JSON of a reply, or ''. */
   host(frame: unknown): string;
-  /** The JSON of a body of this run's files that the guest was given the number of; '' for any other. */
-  tree(file: unknown, body: unknown): string;
+  /** The JSON of a part of this run's files that the guest was given the number of; '' for any other. */
+  tree(file: unknown, part: unknown): string;
 }
 
 /** A fresh isolate in which the interpreter stands ready and nothing untrusted has been yet. */
@@ -44,7 +44,7 @@ export class GuestImage {
     this.#script = `(() => {${guest}\n;${LOCKDOWN};return (clock, host, tree) => guest.boot(clock, host, tree);})()`;
     this.#clock = new ivm.Callback(() => ports.clock());
     this.#host = new ivm.Callback((frame: unknown) => ports.host(frame));
-    this.#tree = new ivm.Callback((file: unknown, body: unknown) => ports.tree(file, body));
+    this.#tree = new ivm.Callback((file: unknown, part: unknown) => ports.tree(file, part));
   }
 
   /** Makes an isolate ready for one run. Costs about a millisecond, so it is done while nobody waits. */

@@ -50,8 +50,8 @@ export class Server implements HostPort, GuestPorts {
     return this.#turn?.host(frame) ?? '';
   }
 
-  tree(file: unknown, body: unknown): string {
-    return this.#turn?.tree(file, body) ?? '';
+  tree(file: unknown, part: unknown): string {
+    return this.#turn?.tree(file, part) ?? '';
   }
 
   read(): string {

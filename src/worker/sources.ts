@@ -1,19 +1,19 @@
-import type { Block, SourceFile } from '../../grammar/ast.ts';
+import type { Block, LineTable, SourceFile } from '../../grammar/ast.ts';
 import type { ParseOptions, ParseResult } from '../../grammar/parse.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import type { Diagnostic, GuestFile, ParsedFile, Source } from '../wire/protocol.ts';
+import type { Diagnostic, GuestFile, GuestProcedure, ParsedFile, Source } from '../wire/protocol.ts';
 
 /** The parser's signature; the worker's own is `grammar/parse.ts`. */
 export type Parse = (source: string, options: ParseOptions) => ParseResult;
 
 /**
- * A file's tree as JSON texts, ready for an isolate: what every run needs of it, and apart from that the bodies of its
- * procedures, then of its event handlers, each under the number that stands in its place.
+ * A file's tree as JSON texts, ready for an isolate: what every run needs of it, and apart from that its procedures, the bodies
+ * of its event handlers, and its lines, each under the number that stands in its place.
  */
 export interface Tree {
   readonly head: string;
-  readonly bodies: readonly string[];
+  readonly parts: readonly string[];
   /** Characters of all of it. */
   readonly chars: number;
 }
@@ -96,17 +96,19 @@ export class Parser {
 }
 
 function treeOf({ name, lines, procedures, events, commands }: SourceFile): Tree {
-  const bodies: string[] = [];
-  const apart = (body: Block): number => bodies.push(JSON.stringify(body)) - 1;
+  const parts = procedures.map(({ s, name, needs, optional, body }) =>
+    JSON.stringify({ s, name, needs, optional, body } satisfies GuestProcedure),
+  );
+  const apart = (part: Block | LineTable): number => parts.push(JSON.stringify(part)) - 1;
   const file: GuestFile = {
     name,
-    lines,
-    procedures: procedures.map(({ s, name, needs, optional, body }) => ({ s, name, needs, optional, body: apart(body) })),
+    lines: apart(lines),
+    procedures: procedures.map((procedure) => procedure.name.name),
     events: events.map(({ body, ...rest }) => ({ ...rest, body: apart(body) })),
     commands: commands.map(({ s, body }) => ({ s, body })),
   };
   const head = JSON.stringify(file);
-  return { head, bodies, chars: bodies.reduce((sum, body) => sum + body.length, head.length) };
+  return { head, parts, chars: parts.reduce((sum, part) => sum + part.length, head.length) };
 }
 
 /** A syntax error as the error of a run. */

@@ -45,8 +45,8 @@ export class Turn implements GuestPorts {
     return this.#bridge.pass(frame);
   }
 
-  tree(file: unknown, body: unknown): string {
-    return typeof file === 'number' && typeof body === 'number' ? (this.#trees[file]?.bodies[body] ?? '') : '';
+  tree(file: unknown, part: unknown): string {
+    return typeof file === 'number' && typeof part === 'number' ? (this.#trees[file]?.parts[part] ?? '') : '';
   }
 
   /** Runs the program to its end. Does not throw: whatever goes wrong in the isolate is a typed result. */
