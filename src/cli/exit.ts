@@ -25,12 +25,13 @@ export function exitOf(error: Pick<ErrorInfo, 'kind'> | null): ExitCode {
 
 /**
  * The exit code of a turn, or of the last turn of a loop. A HALT is 11 unless its reason is time, a quota or a size,
- * policy, or a cancellation: those keep the code they have in a plain run.
+ * policy, or a cancellation: those keep the code they have in a plain run. A session that waits is fine.
  */
-export function exitOfDecision(decision: Decision, reason: HaltReason | null): ExitCode {
+export function exitOfDecision(decision: Decision | 'SUSPENDED', reason: HaltReason | null): ExitCode {
   switch (decision) {
     case 'CONTINUE':
     case 'DONE':
+    case 'SUSPENDED':
       return EXIT.ok;
     case 'ABORT':
       return EXIT.abort;

@@ -26,6 +26,9 @@ import type { TurnRecord } from './record.ts';
 import { type LoopResult, visibleOutput } from './result.ts';
 import { type StepOptions, type Stepper, takeStep } from './step.ts';
 import { NOTHING_SPENT, SessionLeasedError, SessionStateError, type SessionStore, type SessionSummary } from './store.ts';
+import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
+import { SuspendedError } from './suspend/errors.ts';
+import { DEFAULT_MAX_WAIT_MS, type OnExpired, type Waiting } from './suspend/suspension.ts';
 import { checkSid, type TurnHost } from './turn.ts';
 
 /** What a {@link LoopController} is made from. */
@@ -56,6 +59,13 @@ export interface LoopControllerOptions {
    * safe to repeat; `halt` ends the session with `ERR_INTERRUPTED`.
    */
   readonly onInterrupted?: OnInterrupted;
+  /**
+   * What becomes of a turn whose call is not completed in time: `halt`, the default, ends the session with `ERR_CALL_EXPIRED`;
+   * `error` lets the call fail with code 37, which the program can catch.
+   */
+  readonly onExpired?: OnExpired;
+  /** Most milliseconds that a call may wait to be completed, from 1; seven days when absent. */
+  readonly maxWaitMs?: number;
   /** A turn that was interrupted so often, from 1, is halted and not run again; 3 when absent. */
   readonly maxAttempts?: number;
   /** Name of this process in leases, unique among those that live; a new one when absent. */
@@ -123,6 +133,8 @@ export class LoopController {
       keeper: this.#keeper,
       system: options.system ?? agentBrief(),
       limits: checkLimits(options.limits ?? {}),
+      onExpired: options.onExpired ?? 'halt',
+      maxWaitMs: ceiling('maxWaitMs', options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS),
       maxAttempts: options.onInterrupted === 'halt' ? 1 : ceiling('maxAttempts', options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
     };
     this.metrics = options.metrics ?? new Metrics();
@@ -144,6 +156,7 @@ export class LoopController {
       scratchpad: null,
       progress: NO_PROGRESS_YET,
       spent: NOTHING_SPENT,
+      head: null,
     } as const;
     await this.#keeper.store.create(state, this.#clock.now());
     return sid;
@@ -198,6 +211,16 @@ export class LoopController {
     return running !== undefined || (await this.#mutex.run(sid, () => this.#keeper.cancel(sid)));
   }
 
+  /**
+   * Gives a call that a session waits for its answer; {@link resume} or {@link step} then go on, here or in another process
+   * with the same store. Rejects with `CallError` (`ERR_CALL_…`) when it cannot be completed, with `SessionStateError` for
+   * an unknown session, and with `SessionLeasedError` while another process drives it.
+   */
+  complete(sid: string, call: string, answer: CallAnswer, options: CompleteOptions = {}): Promise<Waiting> {
+    const completer = { keeper: this.#keeper, executor: this.#host.executor, clock: this.#clock };
+    return this.#mutex.run(sid, () => completeCall(completer, sid, call, answer, options));
+  }
+
   /** All sessions of the store, in the order of their ids. */
   list(): Promise<readonly SessionSummary[]> {
     return this.#keeper.store.list();
@@ -244,6 +267,7 @@ export class LoopController {
         const { decision, reason, error } = record;
         if (decision !== 'CONTINUE') return { sid, decision, reason, error, output: shownOf(turns), turns };
       } catch (error) {
+        if (error instanceof SuspendedError) return { ...suspendedAt(sid, error.waiting), output: shownOf(turns), turns };
         if (!(error instanceof AgentError)) throw error;
         return stop(error.reason, error.message);
       }
@@ -267,6 +291,10 @@ export class LoopController {
       this.#host.replay.dispose(sid);
     });
   }
+}
+
+function suspendedAt(sid: string, waiting: Waiting): Pick<LoopResult, 'sid' | 'decision' | 'reason' | 'error' | 'waiting'> {
+  return { sid, decision: 'SUSPENDED', reason: null, error: null, waiting };
 }
 
 function halted(sid: string, reason: HaltReason, message: string): Pick<LoopResult, 'sid' | 'decision' | 'reason' | 'error'> {

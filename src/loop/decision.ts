@@ -28,6 +28,8 @@ export const HALT_REASONS = {
   ERR_MAX_TURNS: 'the session used up its turns',
   ERR_AGENT: 'the agent gave no reply',
   ERR_INTERRUPTED: 'the process died during the turn',
+  ERR_CALL_EXPIRED: 'a call that the turn waited for was not completed in time',
+  ERR_REPLAY: 'the turn did not go on as it had begun',
 } as const;
 
 /** Why a session was halted: a code with a page in `docs/errors/`. */
@@ -57,6 +59,6 @@ export function reasonOfRun(error: ErrorInfo): HaltReason {
     case 'runtime':
     case 'usage':
     case 'internal':
-      return 'ERR_EXEC';
+      return error.code === 'ERR_REPLAY' ? 'ERR_REPLAY' : 'ERR_EXEC';
   }
 }

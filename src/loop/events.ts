@@ -2,6 +2,7 @@ import type { JournalEntry } from '../wire/journal.ts';
 import type { OutFrame } from '../wire/protocol.ts';
 import type { LoopState } from './lifecycle.ts';
 import type { TurnRecord } from './record.ts';
+import type { Waiting } from './suspend/suspension.ts';
 
 /** Progress of a session, as it happens. Every event names its session and turn; a `decided` is the last of its turn. */
 export type LoopEvent = { readonly sid: string; readonly turn: number } & LoopEventBody;
@@ -16,6 +17,8 @@ export type LoopEventBody =
   | { readonly type: 'output'; readonly out: OutFrame }
   /** A call to the host that ended. */
   | { readonly type: 'called'; readonly entry: JournalEntry }
+  /** The turn was put aside: a tool will answer later. */
+  | { readonly type: 'suspended'; readonly waiting: Waiting }
   | { readonly type: 'decided'; readonly record: TurnRecord };
 
 /**

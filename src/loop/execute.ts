@@ -1,12 +1,13 @@
 import { parseStrict } from '../aeiou/index.ts';
 import type { TurnContext } from '../context/index.ts';
+import type { Again } from '../runtime/index.ts';
 import type { ToolDefinition } from '../tools/index.ts';
 import { encode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { languageError } from '../wire/info.ts';
-import type { JournalEntry } from '../wire/journal.ts';
-import type { LimitValues, ParsedFile, Source, Usage, Whisper } from '../wire/protocol.ts';
+import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
+import type { LimitValues, ParsedFile, RunInput, Source, Usage, Whisper } from '../wire/protocol.ts';
 import { NO_USAGE } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type HaltReason, reasonOfRun } from './decision.ts';
@@ -14,6 +15,7 @@ import type { LoopEventBody } from './events.ts';
 import type { TurnExecutor, TurnFork } from './executor.ts';
 import { hostFailure } from './failure.ts';
 import type { TurnInput } from './input.ts';
+import type { HostFacts, Scene } from './replay/facts.ts';
 import type { Said } from './verdict.ts';
 
 /** What executing the ACTIONS of a turn gave. */
@@ -24,6 +26,15 @@ export interface Execution extends Said {
   readonly journal: readonly JournalEntry[];
   readonly usage: Usage;
   readonly error: ErrorInfo | null;
+  /** What the worker was given; null when no program ran, or the executor does not say. */
+  readonly run: RunInput | null;
+  /** The first tool that the policy denied before anything ran. */
+  readonly denied: Scene['denied'];
+  readonly host: HostFacts | null;
+  /** The call at which a tool put the run aside. */
+  readonly waiting: WaitingCall | null;
+  /** Digest of what that tool promises; null when the executor does not say. */
+  readonly promise: string | null;
 }
 
 /** One turn's execution. */
@@ -34,6 +45,9 @@ export interface ExecuteInit {
   readonly limits: LimitValues;
   readonly magic: ToolDefinition;
   readonly emit: (event: LoopEventBody) => void;
+  /** A recorded run of these ACTIONS, in place of a new one. */
+  readonly again: Again | null;
+  readonly mayWait: boolean;
 }
 
 /** How positions in ACTIONS are named. */
@@ -57,11 +71,19 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
   if (problem !== null)
     return refused('ERR_ACTIONS_INVALID', languageError(NS_CODES.Syntax, problem, { source: SOURCE, line: 1, column: 1 }));
   const fork = executor.fork({ context: init.context, tools: [init.magic], limits: init.limits });
+  const host = fork.facts?.() ?? null;
   for (const tool of files[0]?.tools ?? []) {
     const denied = fork.denied(tool);
-    if (denied !== null) return refused('ERR_POLICY', languageError(NS_CODES.Policy, denied));
+    if (denied !== null)
+      return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, denied)), denied: { tool, message: denied }, host };
   }
-  return executed(await run(fork, source, input.envelope.userdata, init.emit));
+  let given: RunInput | null = null;
+  const result = await run(fork, source, input.envelope.userdata, init, (input) => {
+    given = input;
+  });
+  const { waiting } = result;
+  const promise = waiting === undefined ? null : (executor.promise?.(waiting.tool) ?? null);
+  return { ...executed(result), run: given, host, promise };
 }
 
 /** ACTIONS is one command block and nothing else. */
@@ -76,13 +98,22 @@ function shapeProblem(file: ParsedFile | undefined): string | null {
   return `ACTIONS must be exactly one command block, and it has ${has}; write 'command', the statements, 'endcommand'`;
 }
 
-function run(fork: TurnFork, source: Source, userdata: string, emit: ExecuteInit['emit']): Promise<RunResult> {
+function run(
+  fork: TurnFork,
+  source: Source,
+  userdata: string,
+  { emit, again, mayWait }: ExecuteInit,
+  onInput: (input: RunInput) => void,
+): Promise<RunResult> {
   return fork.execute({
     source,
     // The program gets a copy, and only of the host's USERDATA (A3-3.3-2, AMB-27b).
     globals: { userdata: encode(parseStrict(userdata, { numbers: 'doubles', padding: true })) },
     onOut: (out) => emit({ type: 'output', out }),
     onCall: (entry) => emit({ type: 'called', entry }),
+    onInput,
+    mayWait,
+    ...(again === null ? {} : { again }),
   });
 }
 
@@ -96,6 +127,11 @@ function executed(result: RunResult): Execution {
     journal: result.journal,
     usage: result.usage,
     error: result.error,
+    run: null,
+    denied: null,
+    host: null,
+    waiting: result.waiting ?? null,
+    promise: null,
   };
 }
 
@@ -108,5 +144,6 @@ function stream(texts: readonly string[]): string {
 }
 
 function refused(halt: HaltReason, error: ErrorInfo): Execution {
-  return { halt, error, output: '', scratchpad: '', outputComplete: true, whispers: [], journal: [], usage: NO_USAGE };
+  const nothing = { output: '', scratchpad: '', outputComplete: true, whispers: [], journal: [], usage: NO_USAGE };
+  return { halt, error, ...nothing, run: null, denied: null, host: null, waiting: null, promise: null };
 }

@@ -1,10 +1,24 @@
 import type { TurnContext, TurnInit } from '../context/index.ts';
-import type { Interpreter, Runtime } from '../runtime/index.ts';
+import type { Again, Fork, Interpreter, Runtime } from '../runtime/index.ts';
+import { version } from '../runtime/version.ts';
 import { LIMITS, type LimitOptions, tighten } from '../sandbox/limits.ts';
-import type { PolicyOptions, ToolDefinition } from '../tools/index.ts';
+import { catalogueDigest, digestIn, Halt, type PolicyOptions, resultJson, type ToolDefinition } from '../tools/index.ts';
+import { decode } from '../wire/codec.ts';
+import { NeuroScriptError } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
-import type { Diagnostic, EventInput, LimitValues, OutFrame, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
+import {
+  type Diagnostic,
+  type EventInput,
+  type LimitValues,
+  type OutFrame,
+  type ParsedFile,
+  PROTOCOL_VERSION,
+  type RunInput,
+  type Source,
+  type TaggedJson,
+} from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
+import type { HostFacts } from './replay/facts.ts';
 
 /** What the sandbox of one turn is made for. */
 export interface TurnForkInit {
@@ -29,12 +43,20 @@ export interface TurnExecution {
   onOut(out: OutFrame): void;
   /** Called when a call to the host has ended. */
   onCall(entry: JournalEntry): void;
+  /** Called with what the worker is given; a turn of an executor that never calls it cannot be executed again. */
+  onInput?(input: RunInput): void;
+  /** A recorded run in place of the above. */
+  readonly again?: Again;
+  /** Whether a tool may put the run aside. */
+  readonly mayWait?: boolean;
 }
 
 /** The sandbox of one turn: a fresh interpreter, in a fresh isolate (A3-2-4). */
 export interface TurnFork {
   /** Why a tool of this name must not be called, or null; an unknown tool is not denied, it fails when it is called. */
   denied(tool: string): string | null;
+  /** What the host is made of, for the record. */
+  facts?(): HostFacts;
   /**
    * Rejects for misuse and state alone (`ConfigError`, `RuntimeClosedError`, `BusyError`); what a program, a limit or a
    * cancellation does is a result.
@@ -51,6 +73,10 @@ export interface TurnExecutor {
   /** Parses without executing. */
   inspect(source: Source): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
   fork(init: TurnForkInit): TurnFork;
+  /** Digest of what a tool of the host promises; null for an unknown one. */
+  promise?(tool: string): string | null;
+  /** Why a value cannot be the result of a tool; null when it can, or when the tool itself will say. */
+  misfit?(tool: string, value: TaggedJson): Promise<string | null>;
 }
 
 /**
@@ -62,16 +88,48 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
     limits: tighten(runtime.limits, protocolSizes()),
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.check([source]),
+    promise: (tool) => digestIn(root.fork().tools, tool),
+    misfit: async (tool, value) => misfit(root.fork(), tool, value),
     fork({ context, tools, limits, policy }) {
       const id = `${context.sessionId}#${context.turnIndex}`;
       const fork = root.fork({ turn: context, tools, limits, id, ...(policy === undefined ? {} : { policy }) });
       return {
         denied: (tool) => fork.denied(tool),
-        execute: ({ source, definitions = [], events = [], globals, onOut, onCall }) =>
-          fork.perform({ sources: [...definitions, source], events, globals, turn: true, onOut, onCall, signal: context.signal }),
+        facts: () => ({
+          version: version(),
+          node: process.version,
+          protocol: PROTOCOL_VERSION,
+          policies: fork.policies,
+          catalogue: catalogueDigest(fork.tools),
+        }),
+        execute: ({ source, definitions = [], events = [], globals, onOut, onCall, onInput, again, mayWait = false }) =>
+          fork.perform({
+            sources: [...definitions, source],
+            events,
+            globals,
+            turn: true,
+            onOut,
+            onCall,
+            mayWait,
+            signal: context.signal,
+            ...(onInput === undefined ? {} : { onInput }),
+            ...(again === undefined ? {} : { again }),
+          }),
       };
     },
   };
+}
+
+async function misfit({ tools, limits }: Fork, name: string, value: TaggedJson): Promise<string | null> {
+  const tool = tools.lookup(name);
+  if (tool === undefined || tool.complete !== null) return null;
+  try {
+    await resultJson(tool, decode(value), limits.toolBytes);
+    return null;
+  } catch (error) {
+    if (error instanceof NeuroScriptError || error instanceof Halt) return error.message;
+    throw error;
+  }
 }
 
 function protocolSizes(): LimitOptions {

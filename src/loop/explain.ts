@@ -5,6 +5,7 @@ import type { LimitValues, TaggedJson, Usage } from '../wire/protocol.ts';
 import { type Decision, HALT_REASONS } from './decision.ts';
 import type { CandidateRecord, TurnRecord } from './record.ts';
 import type { LoopResult } from './result.ts';
+import type { Waiting } from './suspend/suspension.ts';
 import { type Palette, printable, WIDTH, wrap } from './text.ts';
 import { CHECKS, describeToken, shortenTokens } from './tokens.ts';
 
@@ -36,7 +37,7 @@ export function explainTurn(record: TurnRecord, palette: Palette): string[] {
 
 /** How a session ended, as lines: the decision, why, and what its last turn said to the user. */
 export function explainEnd(result: LoopResult, palette: Palette): string[] {
-  const { decision, reason, error, turns } = result;
+  const { decision, reason, error, turns, waiting } = result;
   const count = turns.length === 1 ? '1 turn' : `${turns.length} turns`;
   const style = styleOf(decision, palette);
   const sentence = reason === null ? [] : [`${reason}: ${HALT_REASONS[reason]}`];
@@ -46,6 +47,7 @@ export function explainEnd(result: LoopResult, palette: Palette): string[] {
     `Session ${printable(result.sid)}: ${style(palette.bold(decision))} after ${count}`,
     ...(reason === null ? [] : field('reason', sentence, palette)),
     ...(error === null ? [] : field('error', explainError(error), palette)),
+    ...(waiting === undefined ? [] : field('waits for', explainWaiting(waiting), palette)),
     ...field('said', said, palette),
   ];
 }
@@ -55,8 +57,8 @@ export function explainSession(result: LoopResult, palette: Palette): string[] {
   return [...result.turns.flatMap((record) => [...explainTurn(record, palette), '']), ...explainEnd(result, palette)];
 }
 
-function styleOf(decision: Decision, palette: Palette): (text: string) => string {
-  return decision === 'HALT' ? palette.red : decision === 'ABORT' ? palette.yellow : palette.green;
+function styleOf(decision: LoopResult['decision'] | Decision, palette: Palette): (text: string) => string {
+  return decision === 'HALT' ? palette.red : decision === 'ABORT' || decision === 'SUSPENDED' ? palette.yellow : palette.green;
 }
 
 function explainInput(text: string, palette: Palette): string[] {
@@ -171,6 +173,11 @@ function explainDecision(record: TurnRecord, palette: Palette): string[] {
     ),
     ...row('used', flow(usageParts(record.usage, record.inputs.limits), ', '), palette),
   ];
+}
+
+function explainWaiting({ call, tool, args, reason, expiresAt, completed }: Waiting): string[] {
+  const until = completed ? 'completed: resume the session' : `until ${new Date(expiresAt).toISOString()}`;
+  return [`call ${call}: ${printable(tool)}(${args.map(show).join(', ')})`, printable(reason), until];
 }
 
 function explainError(error: ErrorInfo): string[] {

@@ -20,7 +20,16 @@ export { type DecisionLog, type LogEntry, logEntry, MemoryLog } from './log.ts';
 export { MemoryStore } from './memory.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
 export { type Clock, fixedClock, type Ids, randomIds, seededIds, systemClock, withNonce } from './ports.ts';
-export { type CandidateRecord, type TurnInputs, type TurnRecord, type TurnResult, toPublicTurn } from './record.ts';
+export {
+  type CandidateRecord,
+  type TurnInputs,
+  type TurnRecord,
+  type TurnResult,
+  toPublicTurn,
+  type UnsealedRecord,
+} from './record.ts';
+export type { HostFacts, Judged, PublicKeyRecord, RecordedRun, Refusal, Scene } from './replay/facts.ts';
+export { type Seal, type SealFault, sealFaults, sealRecord } from './replay/seal.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type { StepOptions } from './step.ts';
@@ -39,6 +48,18 @@ export {
   type StartedTurn,
   type TurnCommit,
 } from './store.ts';
+export type { CallAnswer, CompleteOptions } from './suspend/complete.ts';
+export { CallError, type CallErrorCode, SuspendedError } from './suspend/errors.ts';
+export type { OnExpired, Suspension, Waiting } from './suspend/suspension.ts';
 export { type Palette, plainPalette } from './text.ts';
-export { runTurn, type TurnHost, type TurnOutcome, type TurnRequest } from './turn.ts';
+export {
+  type EarlierRun,
+  runTurn,
+  runWaitingTurn,
+  type TurnHost,
+  type TurnOutcome,
+  type TurnRequest,
+  type TurnStart,
+  type TurnWaits,
+} from './turn.ts';
 export * from './v1/index.ts';

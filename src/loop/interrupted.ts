@@ -2,8 +2,10 @@ import { NO_USAGE } from '../wire/public.ts';
 import type { HaltReason } from './decision.ts';
 import { hostFailure } from './failure.ts';
 import { readReply } from './input.ts';
-import type { TurnRecord } from './record.ts';
+import type { TurnRecord, UnsealedRecord } from './record.ts';
+import { sealRecord } from './replay/seal.ts';
 import type { SessionState, StartedTurn } from './store.ts';
+import { callId, type Suspension } from './suspend/suspension.ts';
 
 /** What becomes of a turn that was started by a process that died: it is run again, or it ends its session. */
 export type OnInterrupted = 'rerun' | 'halt';
@@ -16,15 +18,19 @@ export const DEFAULT_MAX_ATTEMPTS = 3;
  * it said and did is not known, so it counts for nothing.
  */
 export function interruptedRecord(state: SessionState, started: StartedTurn, reason: HaltReason): TurnRecord {
-  const { sid, turn, startedAt, nonce, limits, reply, attempt } = started;
-  const times = attempt === 1 ? 'its process died' : `its process died ${attempt} times`;
+  return sealRecord(unsealed(state, started, reason), state.head);
+}
+
+function unsealed(state: SessionState, started: StartedTurn, reason: HaltReason): UnsealedRecord {
+  const { sid, turn, startedAt, nonce, limits, reply, attempt, suspended } = started;
+  const { clock = [], jtis = [], journal = [] } = suspended?.earlier ?? {};
   return {
-    version: 1,
+    version: 2,
     sid,
     turn,
     startedAt,
     latencyMs: 0,
-    inputs: { envelope: reply === null ? '' : readReply(state, reply).text, limits, nonce, clock: [], jtis: [] },
+    inputs: { envelope: reply === null ? '' : readReply(state, reply).text, limits, nonce, clock, jtis, scene: null },
     decision: 'HALT',
     reason,
     overridden: null,
@@ -40,8 +46,14 @@ export function interruptedRecord(state: SessionState, started: StartedTurn, rea
     outputComplete: false,
     whispers: [],
     digest: null,
-    journal: [],
+    journal,
     usage: NO_USAGE,
-    error: hostFailure(reason, `turn ${turn} was started and not decided: ${times}`),
+    error: hostFailure(reason, `turn ${turn} was started and not decided: ${whyNot(turn, attempt, suspended)}`),
   };
+}
+
+function whyNot(turn: number, attempt: number, suspended: Suspension | null): string {
+  if (suspended !== null && attempt === 0)
+    return `it waited for call ${callId(turn, suspended.waiting)} of ${suspended.waiting.tool}`;
+  return attempt === 1 ? 'its process died' : `its process died ${attempt} times`;
 }

@@ -105,7 +105,8 @@ export class Keeper {
   async halt({ state, started }: ClaimedSession, reason: HaltReason): Promise<TurnRecord | null> {
     const record = started === null ? null : interruptedRecord(state, started, reason);
     const nextTurn = record === null ? state.nextTurn : state.nextTurn + 1;
-    await this.commit(record, { ...state, status: 'halted', reason, nextTurn, output: null, scratchpad: null });
+    const head = record?.seal?.hash ?? state.head;
+    await this.commit(record, { ...state, status: 'halted', reason, nextTurn, head, output: null, scratchpad: null });
     return record;
   }
 
@@ -130,14 +131,18 @@ export class Keeper {
     return true;
   }
 
-  /** Pays what dead processes owe to the log, and resolves with the ids of the open sessions that nobody drives. */
+  /**
+   * Pays what dead processes owe to the log, and resolves with the ids of the open sessions that nobody drives. Those that wait
+   * for a call are among them once it was completed, or cannot be any more.
+   */
   async recover(): Promise<readonly string[]> {
     const open: string[] = [];
     const now = this.#clock.now();
-    for (const { sid, status, owed, lease } of await this.store.list()) {
+    for (const { sid, status, owed, lease, waits } of await this.store.list()) {
+      const idle = waits !== null && !waits.completed && now < waits.expiresAt;
       if (owed === 0) {
         const driven = lease !== null && lease.owner !== this.owner && now < lease.until;
-        if (status === 'open' && !driven) open.push(sid);
+        if (status === 'open' && !driven && !idle) open.push(sid);
         continue;
       }
       try {
@@ -147,7 +152,7 @@ export class Keeper {
         throw error;
       }
       await this.release(sid);
-      if (status === 'open') open.push(sid);
+      if (status === 'open' && !idle) open.push(sid);
     }
     return open;
   }

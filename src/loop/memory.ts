@@ -14,6 +14,7 @@ import {
   type StartedTurn,
   type TurnCommit,
 } from './store.ts';
+import { waitingOf } from './suspend/suspension.ts';
 
 /** What is kept of one session. An idle one has neither lease nor started turn, and costs its state alone. */
 interface Kept {
@@ -129,6 +130,7 @@ export class MemoryStore implements SessionStore {
         createdAt,
         updatedAt,
         started: started?.turn ?? null,
+        waits: started === null || started.suspended === null ? null : waitingOf(started.turn, started.suspended),
         lease,
         owed: owed.length,
       }));

@@ -3,6 +3,8 @@ import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LimitValues, Usage, Whisper } from '../wire/protocol.ts';
 import type { Decision, HaltReason } from './decision.ts';
+import type { Scene } from './replay/facts.ts';
+import type { Seal } from './replay/seal.ts';
 
 /** One line of OUTPUT that has the shape of a token, in emission order (AL3-5.1-1). */
 export interface CandidateRecord {
@@ -32,11 +34,20 @@ export interface TurnInputs {
   readonly clock: readonly number[];
   /** Every token id given out, in order. */
   readonly jtis: readonly string[];
+  /** Null in records of version 1, and for a turn whose process died. */
+  readonly scene: Scene | null;
 }
 
 /** One turn, complete: what is needed to show it, to log it and to execute it again with the same result. */
-export interface TurnRecord {
-  readonly version: 1;
+export interface TurnRecord extends UnsealedRecord {
+  /** Null in records of version 1. */
+  readonly seal: Seal | null;
+}
+
+/** A record before it is sealed. */
+export interface UnsealedRecord {
+  /** 1 as older versions wrote it: such a turn can be shown, and not executed again. */
+  readonly version: 1 | 2;
   readonly sid: string;
   readonly turn: number;
   /** Unix milliseconds. */

@@ -5,12 +5,15 @@ import type { Clock, Ids } from './ports.ts';
 export class Recorder implements TokenClock, TokenIds {
   readonly #clock: Clock;
   readonly #ids: Ids;
-  readonly #readings: number[] = [];
-  readonly #jtis: string[] = [];
+  readonly #readings: number[];
+  readonly #jtis: string[];
 
-  constructor(clock: Clock, ids: Ids) {
+  /** `earlier` is what it gave in an earlier execution of the turn, which this one goes on with. */
+  constructor(clock: Clock, ids: Ids, earlier?: { readonly clock: readonly number[]; readonly jtis: readonly string[] }) {
     this.#clock = clock;
     this.#ids = ids;
+    this.#readings = [...(earlier?.clock ?? [])];
+    this.#jtis = [...(earlier?.jtis ?? [])];
   }
 
   /** Milliseconds since the Unix epoch. */

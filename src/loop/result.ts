@@ -1,11 +1,12 @@
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { Decision, HaltReason } from './decision.ts';
 import { type TurnRecord, type TurnResult, toPublicTurn } from './record.ts';
+import type { Waiting } from './suspend/suspension.ts';
 
-/** How a session ended. */
+/** How a session ended, or that it waits: decision `SUSPENDED`. */
 export interface LoopResult {
   readonly sid: string;
-  readonly decision: Exclude<Decision, 'CONTINUE'>;
+  readonly decision: Exclude<Decision, 'CONTINUE'> | 'SUSPENDED';
   /** Set exactly when the decision is HALT; also for what ended the session between two turns (`ERR_MAX_TURNS` …). */
   readonly reason: HaltReason | null;
   /** OUTPUT of the last turn without its token lines and without its final line feed; null when there is none (P34). */
@@ -13,6 +14,8 @@ export interface LoopResult {
   /** Why a turn, the agent or the host's input failed; null for everything that a token decided. */
   readonly error: ErrorInfo | null;
   readonly turns: readonly TurnRecord[];
+  /** The call that a session waits for; present exactly when it is `SUSPENDED`. */
+  readonly waiting?: Waiting;
 }
 
 /** The public form of a session: `loop --json` (`schemas/loop.schema.json`). */
@@ -22,8 +25,9 @@ export interface LoopSummary extends Omit<LoopResult, 'turns'> {
 
 /** Takes from a result what the public form shows. */
 export function toPublicLoop(result: LoopResult): LoopSummary {
-  const { sid, decision, reason, output, error, turns } = result;
-  return { sid, decision, reason, output, error, turns: turns.map(toPublicTurn) };
+  const { sid, decision, reason, output, error, turns, waiting } = result;
+  const waits = waiting === undefined ? {} : { waiting };
+  return { sid, decision, reason, output, error, turns: turns.map(toPublicTurn), ...waits };
 }
 
 /** OUTPUT as a user sees it: without the lines that are tokens, whatever became of them; null when nothing is left. */

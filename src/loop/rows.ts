@@ -5,6 +5,7 @@ import type { LimitValues } from '../wire/protocol.ts';
 import { HALT_REASONS, type HaltReason } from './decision.ts';
 import type { TurnRecord } from './record.ts';
 import type { SessionState, StartedTurn } from './store.ts';
+import type { Suspension, Waiting } from './suspend/suspension.ts';
 
 const reason = z.custom<HaltReason>((value) => typeof value === 'string' && Object.hasOwn(HALT_REASONS, value));
 
@@ -18,6 +19,8 @@ const STATE: z.ZodType<SessionState> = z.object({
   scratchpad: z.string().nullable(),
   progress: z.object({ digest: z.string().nullable(), repeats: z.int().min(0) }),
   spent: z.object({ fuel: z.number().min(0), tokens: z.int().min(0) }),
+  // Not there in states that older versions kept.
+  head: z.string().nullable().default(null),
 });
 
 const limits = z.custom<LimitValues>(
@@ -25,20 +28,47 @@ const limits = z.custom<LimitValues>(
     z.record(z.string(), z.number()).safeParse(value).success && LIMITS.every(({ key }) => Object.hasOwn(Object(value), key)),
 );
 
+const WAITING_HEAD = z.looseObject({ call: z.string(), tool: z.string(), reason: z.string(), expiresAt: z.number() });
+const SUSPENSION_HEAD = z.looseObject({
+  waiting: z.looseObject({ seq: z.int().min(1), tool: z.string(), reason: z.string() }),
+  earlier: z.looseObject({ nonce: z.string(), run: z.looseObject({}), journal: z.array(z.unknown()) }),
+  expiresAt: z.number(),
+});
+/** As with records: the rest was written by this program. */
+const SUSPENSION = z.custom<Suspension>((value) => SUSPENSION_HEAD.safeParse(value).success);
+
 const STARTED: z.ZodType<StartedTurn> = z.object({
   sid: z.string(),
   turn: z.int().min(1),
-  attempt: z.int().min(1),
+  attempt: z.int().min(0),
   nonce: z.string(),
   startedAt: z.number(),
   reply: z.string().nullable(),
   tokens: z.int().min(0),
   limits,
+  // Not there in turns that older versions started.
+  suspended: SUSPENSION.nullable().default(null),
 });
 
+const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.safeParse(value).success);
+
 /** What is looked at of a record: the rest was written by this program, and is the reader's own to take or leave. */
-const RECORD_HEAD = z.looseObject({ version: z.literal(1), sid: z.string(), turn: z.int().min(1), decision: z.string() });
-const RECORD = z.custom<TurnRecord>((value) => RECORD_HEAD.safeParse(value).success, 'it is no record of a turn');
+const RECORD_HEAD = z.looseObject({
+  version: z.literal([1, 2]),
+  sid: z.string(),
+  turn: z.int().min(1),
+  decision: z.string(),
+  inputs: z.looseObject({}),
+});
+/** A record of version 1 lacks what came with version 2. */
+const RECORD = z
+  .unknown()
+  .transform((value) => {
+    const head = RECORD_HEAD.safeParse(value);
+    if (!head.success || head.data.version === 2) return value;
+    return { ...head.data, inputs: { ...head.data.inputs, scene: null }, seal: null };
+  })
+  .pipe(z.custom<TurnRecord>((value) => RECORD_HEAD.safeParse(value).success, 'it is no record of a turn'));
 
 /** The state of a session, from the JSON text of a row. Throws {@link StoreError} (`damaged`), as the others do. */
 export function readState(text: unknown): SessionState {
@@ -48,6 +78,11 @@ export function readState(text: unknown): SessionState {
 /** A started turn. */
 export function readStarted(text: unknown): StartedTurn {
   return checked('a started turn', text, STARTED);
+}
+
+/** What a turn waits for. */
+export function readWaiting(text: unknown): Waiting {
+  return checked('a turn that waits', text, WAITING);
 }
 
 /** The record of a turn. */

@@ -24,5 +24,7 @@ export const SESSIONS: Format = {
    CREATE TABLE used (
      sid TEXT NOT NULL REFERENCES sessions, jti TEXT NOT NULL, second INTEGER NOT NULL, PRIMARY KEY (sid, jti)
    ) STRICT, WITHOUT ROWID;`,
+    // What a turn waits for, as JSON, so that a list of sessions need not read what they wait with.
+    `ALTER TABLE started ADD COLUMN waits TEXT;`,
   ],
 };

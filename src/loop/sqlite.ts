@@ -2,7 +2,7 @@ import { StoreError } from '../sqlite/error.ts';
 import { type Row, SqliteFile, type SqliteFileOptions } from '../sqlite/file.ts';
 import { isHaltReason } from './decision.ts';
 import type { TurnRecord } from './record.ts';
-import { readRecord, readStarted, readState } from './rows.ts';
+import { readRecord, readStarted, readState, readWaiting } from './rows.ts';
 import { SESSIONS } from './schema.ts';
 import {
   type ClaimedSession,
@@ -18,6 +18,7 @@ import {
   type StartedTurn,
   type TurnCommit,
 } from './store.ts';
+import { waitingOf } from './suspend/suspension.ts';
 
 /** How a {@link SqliteStore} is opened. */
 export type SqliteStoreOptions = SqliteFileOptions;
@@ -100,10 +101,11 @@ export class SqliteStore implements SessionStore, Disposable {
       if (status !== 'open' || next_turn !== turn.turn)
         throw new StoreError('order', `turn ${turn.turn} of session ${JSON.stringify(turn.sid)} is not the next`);
       this.#file.run(
-        'INSERT OR REPLACE INTO started (sid, turn, body) VALUES (?, ?, ?)',
+        'INSERT OR REPLACE INTO started (sid, turn, body, waits) VALUES (?, ?, ?, ?)',
         turn.sid,
         turn.turn,
         JSON.stringify(turn),
+        turn.suspended === null ? null : JSON.stringify(waitingOf(turn.turn, turn.suspended)),
       );
     });
   }
@@ -165,7 +167,7 @@ export class SqliteStore implements SessionStore, Disposable {
   }
 
   async list(): Promise<readonly SessionSummary[]> {
-    const sql = `SELECT s.*, t.turn AS started, (SELECT count(*) FROM turns AS o WHERE o.sid = s.sid AND o.owed = 1) AS owed
+    const sql = `SELECT s.*, t.turn AS started, t.waits AS waits, (SELECT count(*) FROM turns AS o WHERE o.sid = s.sid AND o.owed = 1) AS owed
       FROM sessions AS s LEFT JOIN started AS t ON t.sid = s.sid ORDER BY s.sid`;
     return this.#file.read(() =>
       this.#file.all(sql).map((row) => {
@@ -178,6 +180,7 @@ export class SqliteStore implements SessionStore, Disposable {
           createdAt: Number(row['created_at']),
           updatedAt: Number(row['updated_at']),
           started: row['started'] === null ? null : Number(row['started']),
+          waits: row['waits'] === null ? null : readWaiting(row['waits']),
           lease: leaseOf(row),
           owed: Number(row['owed']),
         };

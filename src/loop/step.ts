@@ -9,7 +9,11 @@ import { composePrompt, type HostSections, readReply, type TurnInput } from './i
 import type { Keeper } from './keeper.ts';
 import type { TurnRecord } from './record.ts';
 import { type ClaimedSession, type SessionState, SessionStateError, type SessionStatus } from './store.ts';
-import { runTurn, type TurnHost, type TurnOutcome } from './turn.ts';
+import { mustBeUnchanged } from './suspend/complete.ts';
+import { SuspendedError } from './suspend/errors.ts';
+import { expiredCompletion, goOn } from './suspend/resume.ts';
+import { type OnExpired, type Suspension, suspend, waitingOf } from './suspend/suspension.ts';
+import { type EarlierRun, runWaitingTurn, type TurnHost, type TurnOutcome, type TurnRequest, type TurnWaits } from './turn.ts';
 
 /** One step of a session. */
 export interface StepOptions extends Ceilings {
@@ -31,6 +35,9 @@ export interface Stepper {
   readonly limits: LimitOptions;
   /** How often a turn is run at most, when the processes that run it die. */
   readonly maxAttempts: number;
+  readonly onExpired: OnExpired;
+  /** Milliseconds that a call may wait. */
+  readonly maxWaitMs: number;
 }
 
 /**
@@ -67,28 +74,49 @@ async function takeTurn(
   const { sid, nextTurn: turn } = state;
   const watcher = new Watcher(options.onEvent);
   const attempt = (started?.attempt ?? 0) + 1;
+  const suspended = started?.suspended ?? null;
   let record: TurnRecord | null = null;
-  if (attempt > stepper.maxAttempts) record = await keeper.halt(claimed, 'ERR_INTERRUPTED');
+  if (suspended !== null && claimed.cancelled) record = await keeper.halt(claimed, 'ERR_CANCELLED');
+  else if (attempt > stepper.maxAttempts) record = await keeper.halt(claimed, 'ERR_INTERRUPTED');
+  else if (suspended !== null && mayExpire(stepper, turn, suspended, sid))
+    record = await keeper.halt(claimed, 'ERR_CALL_EXPIRED');
   if (record === null) {
     const begun = host.clock.monotonic();
     const own = tighten(tighten(host.executor.limits, stepper.limits), checkLimits(options.limits ?? {}));
-    const allowed = allowance(state, options);
+    // A turn that has begun has its limits.
+    const allowed = suspended === null ? allowance(state, options) : UNBOUNDED;
     const { input, reply, tokens } =
       typeof started?.reply === 'string'
         ? { ...started, input: readReply(sectionsOf(state), started.reply) }
         : await asked(stepper, state, options, allowed, watcher);
     watcher.check();
     const left = (options.wallMs ?? Number.POSITIVE_INFINITY) - (host.clock.monotonic() - begun);
+    const limits = tighten(suspended === null || started === null ? own : started.limits, {
+      wallMs: Math.max(1, Math.floor(left)),
+      ...(allowed.fuel === null ? {} : { fuel: allowed.fuel }),
+    });
+    // What a turn may use is settled when it begins; only the time of this step may be less.
+    const kept = suspended === null || started === null ? {} : { limits: started.limits };
+    const earlier =
+      suspended === null ? null : goOn(suspended, suspended.completion ?? expiredCompletion(turn, suspended), limits);
     const outcome = await runStarted(stepper, state, {
       input,
       options,
       watcher,
-      limits: tighten(own, {
-        wallMs: Math.max(1, Math.floor(left)),
-        ...(allowed.fuel === null ? {} : { fuel: allowed.fuel }),
-      }),
-      begin: (start) => keeper.start({ sid, turn, attempt, ...start, reply, tokens }),
+      limits,
+      earlier,
+      begin: (start) => keeper.start({ sid, turn, attempt, ...start, ...kept, reply, tokens, suspended }),
+      undo: () => (started === null || suspended === null ? keeper.withdraw(sid) : keeper.start(started)),
     });
+    if ('waiting' in outcome) {
+      const waits = suspend(outcome, host.clock.now(), stepper.maxWaitMs);
+      const { startedAt, nonce } = outcome.earlier;
+      await keeper.start({ sid, turn, attempt: 0, startedAt, nonce, limits, ...kept, reply, tokens, suspended: waits });
+      const waiting = waitingOf(turn, waits);
+      watcher.emit({ sid, turn, type: 'suspended', waiting });
+      watcher.check();
+      throw new SuspendedError(sid, waiting);
+    }
     record = outcome.record;
     await keeper.commit(record, stateAfter(state, record, outcome.progress, tokens), keepLease);
   }
@@ -98,12 +126,31 @@ async function takeTurn(
   return record;
 }
 
+const UNBOUNDED: Allowance = { fuel: null, tokens: null };
+
+/**
+ * Whether a turn that waits ends here, since nobody completed its call in time. Throws {@link SuspendedError} while there is
+ * time, and {@link CallError} (`ERR_CALL_CHANGED`) when it was completed and cannot go on.
+ */
+function mayExpire({ host, onExpired }: Stepper, turn: number, suspended: Suspension, sid: string): boolean {
+  const waiting = waitingOf(turn, suspended);
+  if (suspended.completion !== null) {
+    mustBeUnchanged(host.executor, waiting.call, suspended);
+    return false;
+  }
+  if (host.clock.now() < suspended.expiresAt) throw new SuspendedError(sid, waiting);
+  return onExpired === 'halt';
+}
+
 interface Prepared {
+  readonly earlier: EarlierRun | null;
+  /** Takes `begin` back. */
+  readonly undo: () => Promise<void>;
   readonly input: TurnInput;
   readonly options: StepOptions;
   readonly watcher: Watcher;
   readonly limits: LimitValues;
-  readonly begin: NonNullable<Parameters<typeof runTurn>[1]['onStart']>;
+  readonly begin: NonNullable<TurnRequest['onStart']>;
 }
 
 /**
@@ -111,13 +158,15 @@ interface Prepared {
  * either. What rejects later, such as a guard of the application, leaves an interrupted turn.
  */
 async function runStarted(
-  { host, keeper }: Stepper,
-  { sid, nextTurn: turn, progress }: SessionState,
-  { input, options, watcher, limits, begin }: Prepared,
-): Promise<TurnOutcome> {
+  { host }: Stepper,
+  { sid, nextTurn: turn, progress, head }: SessionState,
+  { input, options, watcher, limits, earlier, begin, undo }: Prepared,
+): Promise<TurnOutcome | TurnWaits> {
   let undone = false;
   try {
-    return await runTurn(host, {
+    return await runWaitingTurn(host, {
+      prev: head,
+      ...(earlier === null ? {} : { earlier }),
       sid,
       turn,
       input,
@@ -134,7 +183,7 @@ async function runStarted(
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
   } catch (error) {
-    if (undone) await keeper.withdraw(sid);
+    if (undone) await undo();
     throw error;
   }
 }
@@ -180,7 +229,7 @@ const STATUS = { CONTINUE: 'open', DONE: 'done', ABORT: 'aborted', HALT: 'halted
 /** The session after a turn; what was said goes into the next envelope only when there is one (A3-8-6). */
 function stateAfter(
   state: SessionState,
-  { decision, reason, output, scratchpad, usage }: TurnRecord,
+  { decision, reason, output, scratchpad, usage, seal }: TurnRecord,
   progress: ProgressState,
   tokens: number,
 ): SessionState {
@@ -194,5 +243,6 @@ function stateAfter(
     scratchpad: goesOn ? carryForward(scratchpad) : null,
     progress,
     spent: { fuel: state.spent.fuel + usage.fuel, tokens: state.spent.tokens + tokens },
+    head: seal?.hash ?? state.head,
   };
 }

@@ -3,6 +3,7 @@ import { NeuroScriptError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/protocol.ts';
 import type { HaltReason } from './decision.ts';
 import type { TurnRecord } from './record.ts';
+import type { Suspension, Waiting } from './suspend/suspension.ts';
 
 /** Where a session stands between two turns. */
 export type SessionStatus = 'open' | 'done' | 'aborted' | 'halted';
@@ -33,13 +34,15 @@ export interface SessionState {
   /** What the progress guard knows. */
   readonly progress: ProgressState;
   readonly spent: Spent;
+  /** Hash of the last turn's record, which the next one is chained to; null before the first. */
+  readonly head: string | null;
 }
 
 /** A turn whose program may have run already, and of which nothing is decided yet. */
 export interface StartedTurn {
   readonly sid: string;
   readonly turn: number;
-  /** 1 for the first try, one more whenever an interrupted turn is run again. */
+  /** 1 for the first try, one more whenever an interrupted turn is run again; 0 for a turn that waits. */
   readonly attempt: number;
   /** Of this attempt: each has its own. */
   readonly nonce: string;
@@ -50,6 +53,8 @@ export interface StartedTurn {
   /** What the agent counted for that answer. */
   readonly tokens: number;
   readonly limits: LimitValues;
+  /** The call that it waits for; null for a turn that a process is in, or died in. */
+  readonly suspended: Suspension | null;
 }
 
 /** The right to drive a session, until it ends by itself. */
@@ -109,6 +114,8 @@ export interface SessionSummary {
   readonly updatedAt: number;
   /** Index of the turn that was started and not decided; null when there is none. */
   readonly started: number | null;
+  /** The call that this turn waits for; null when it does not wait. */
+  readonly waits: Waiting | null;
   /** Who drives it, and until when (Unix milliseconds) unless renewed; null when nobody does. */
   readonly lease: { readonly owner: string; readonly until: number } | null;
   /** Decisions that are not known to be in the log. */
@@ -157,7 +164,7 @@ export interface SessionStore {
   renew(sids: readonly string[], lease: Lease): Promise<readonly Renewal[]>;
   /** Gives a lease up; that of another owner is left alone. */
   release(sid: string, owner: string): Promise<void>;
-  /** Keeps that a turn starts, before its program runs. Throws {@link SessionLeasedError}, {@link StoreError} (`order`). */
+  /** Keeps that a turn starts, before its program runs, or that it waits. Throws {@link SessionLeasedError}, {@link StoreError} (`order`). */
   start(turn: StartedTurn, owner: string): Promise<void>;
   /** Forgets a started turn whose program never ran. */
   withdraw(sid: string, owner: string): Promise<void>;

@@ -1,6 +1,7 @@
 import {
   createMagicTool,
   isTurnNonce,
+  type KeyLookup,
   type Keyring,
   type Lifetimes,
   type Lint,
@@ -11,9 +12,11 @@ import {
   type ReplayCache,
   resolveLifetimes,
 } from '../aeiou/index.ts';
+import type { Again } from '../runtime/index.ts';
 import { type LimitOptions, tighten } from '../sandbox/limits.ts';
 import { ConfigError } from '../wire/errors.ts';
-import type { LimitValues } from '../wire/protocol.ts';
+import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
+import type { LimitValues, RunInput } from '../wire/protocol.ts';
 import type { LoopEventBody, LoopListener } from './events.ts';
 import { type Execution, execute } from './execute.ts';
 import type { TurnExecutor } from './executor.ts';
@@ -21,8 +24,11 @@ import type { ProgressCheck } from './guard.ts';
 import type { TurnInput } from './input.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { Clock, Ids } from './ports.ts';
-import type { TurnRecord } from './record.ts';
+import type { TurnRecord, UnsealedRecord } from './record.ts';
 import { Recorder } from './recorder.ts';
+import { recordedRun, type Scene } from './replay/facts.ts';
+import { Judge, publicPart } from './replay/judge.ts';
+import { sealRecord } from './replay/seal.ts';
 import { decide } from './verdict.ts';
 
 /** What all turns of a host have in common. */
@@ -38,6 +44,8 @@ export interface TurnHost {
   readonly noProgressN?: number;
   /** Guards of the application, beside the mandatory one (A3-9-8). */
   readonly checks?: readonly ProgressCheck[];
+  /** Keys that verify, where they are others than those of the keyring, which signs. */
+  readonly keys?: KeyLookup;
 }
 
 /** One turn to run. */
@@ -55,6 +63,26 @@ export interface TurnRequest {
   readonly onStart?: (start: TurnStart) => Promise<void>;
   /** Must not throw. */
   readonly onEvent?: LoopListener;
+  /** Hash of the record of the turn before; null or absent for the first. */
+  readonly prev?: string | null;
+  /** An execution of this turn that did not come to its end, or that is repeated. */
+  readonly earlier?: EarlierRun;
+}
+
+/** What a turn takes over from an earlier execution of itself. */
+export interface EarlierRun {
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  readonly nonce: string;
+  /** What the worker was given, and what is known of the calls; null when no program had run. */
+  readonly again: Again | null;
+  /** Readings of the clock and token ids that were given out then. */
+  readonly clock: readonly number[];
+  readonly jtis: readonly string[];
+  readonly mints: number;
+  readonly mintFailed: boolean;
+  /** Milliseconds that it ran. */
+  readonly ranMs: number;
 }
 
 /** What is settled before the program of a turn runs. */
@@ -80,35 +108,63 @@ export interface TurnOutcome {
  * alone: `ConfigError`, `RuntimeClosedError`, `BusyError`.
  */
 export async function runTurn(host: TurnHost, request: TurnRequest): Promise<TurnOutcome> {
-  const { sid, turn, input } = request;
+  const end = await runWaitingTurn(host, request, false);
+  if ('record' in end) return end;
+  throw new ConfigError('the executor put a turn aside that nobody keeps');
+}
+
+/** A turn that was put aside: a tool will answer later. */
+export interface TurnWaits {
+  readonly waiting: WaitingCall;
+  readonly earlier: Omit<EarlierRun, 'again'> & { readonly run: RunInput; readonly journal: readonly JournalEntry[] };
+  /** Digest of what the tool promises; null when the executor does not say. */
+  readonly promise: string | null;
+}
+
+/**
+ * As {@link runTurn}, for a caller that keeps a turn whose tool answers later, and goes on with it by giving what it kept as
+ * `earlier`.
+ */
+export async function runWaitingTurn(host: TurnHost, request: TurnRequest, mayWait = true): Promise<TurnOutcome | TurnWaits> {
+  const { sid, turn, input, earlier } = request;
   const { clock } = host;
   checkSid(sid);
   const guard = new ProgressGuard(host.noProgressN);
   const lifetimes = resolveLifetimes(host.lifetimes);
   const emit = (body: LoopEventBody): void => request.onEvent?.({ sid, turn, ...body });
   const lifecycle = new Lifecycle((from, to) => emit({ type: 'state', from, to }));
-  const recorder = new Recorder(clock, host.ids);
-  const startedAt = clock.now();
+  const recorder = new Recorder(clock, host.ids, earlier);
+  const startedAt = earlier?.startedAt ?? clock.now();
   const begun = clock.monotonic();
 
   lifecycle.to('EXECUTING');
   const limits = tighten(host.executor.limits, request.limits ?? {});
-  const nonce = host.ids.nonce(sid, turn);
+  const nonce = earlier?.nonce ?? host.ids.nonce(sid, turn);
   if (!isTurnNonce(nonce)) throw new ConfigError('the nonce of a turn must be 16 bytes in base64url (22 characters)');
   await request.onStart?.({ startedAt, nonce, limits });
-  const execution = await executeTurn(host, request, { limits, nonce, recorder, emit });
+  const ledger = ledgerOf(earlier);
+  const provisions = { limits, nonce, recorder, ledger, emit, mayWait };
+  const { run, denied, host: facts, waiting, promise, ...execution } = await executeTurn(host, request, provisions);
+  const ranMs = (earlier?.ranMs ?? 0) + clock.monotonic() - begun;
+  const given = { startedAt, nonce, clock: recorder.readings, jtis: recorder.jtis };
+  if (waiting !== null && run !== null) {
+    const { journal } = execution;
+    const { mints, failed: mintFailed } = ledger;
+    return { waiting, promise, earlier: { ...given, run, journal, mints, mintFailed, ranMs } };
+  }
 
   lifecycle.to('VERIFYING');
+  const judge = new Judge(host);
   const { verdict, progress } = decide(execution, {
     sid,
     turn,
     nonce,
     guard,
-    checks: host.checks ?? [],
-    keys: host.keyring,
+    checks: [judge.stopped],
+    keys: host.keys ?? host.keyring,
     clock: recorder,
     clockSkew: lifetimes.clockSkew,
-    replay: host.replay,
+    replay: judge.replay,
     progress: request.progress,
     userdata: input.ok ? input.envelope.userdata : '{}',
   });
@@ -116,20 +172,36 @@ export async function runTurn(host: TurnHost, request: TurnRequest): Promise<Tur
   lifecycle.finish(verdict.decision);
 
   const { halt: _, ...outcome } = execution;
-  const record: TurnRecord = {
-    version: 1,
+  const scene: Scene = {
+    lints: envelopeLints(input),
+    unreadable: input.ok ? null : { code: input.failure.code, message: input.failure.message },
+    denied,
+    run: run === null ? null : recordedRun(run),
+    host: facts,
+    judged: {
+      progress: request.progress,
+      noProgressN: guard.n,
+      clockSkew: lifetimes.clockSkew,
+      stopped: judge.didStop,
+      mintFailed: ledger.failed,
+      fresh: judge.fresh,
+      keys: host.keyring.list().map(publicPart),
+    },
+  };
+  const unsealed: UnsealedRecord = {
+    version: 2,
     sid,
     turn,
     startedAt,
-    latencyMs: clock.monotonic() - begun,
-    inputs: { envelope: input.text, limits, nonce, clock: recorder.readings, jtis: recorder.jtis },
+    latencyMs: ranMs,
+    inputs: { envelope: input.text, limits, nonce, clock: recorder.readings, jtis: recorder.jtis, scene },
     ...outcome,
     ...verdict,
     lints: [...envelopeLints(input), ...verdict.lints],
     outputBytes: Buffer.byteLength(execution.output),
     scratchBytes: Buffer.byteLength(execution.scratchpad),
   };
-  return { record, progress };
+  return { record: sealRecord(unsealed, request.prev ?? null), progress };
 }
 
 const SID = /^[\x21-\x7e]{1,128}$/;
@@ -143,7 +215,9 @@ interface Provisions {
   readonly limits: LimitValues;
   readonly nonce: string;
   readonly recorder: Recorder;
+  readonly ledger: MintLedger;
   readonly emit: (event: LoopEventBody) => void;
+  readonly mayWait: boolean;
 }
 
 /**
@@ -153,9 +227,8 @@ interface Provisions {
 async function executeTurn(
   host: TurnHost,
   request: TurnRequest,
-  { limits, nonce, recorder, emit }: Provisions,
+  { limits, nonce, recorder, ledger, emit, mayWait }: Provisions,
 ): Promise<Execution> {
-  const ledger = new MintLedger();
   const magic = createMagicTool({
     keyring: host.keyring,
     clock: recorder,
@@ -172,12 +245,22 @@ async function executeTurn(
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   });
   try {
-    const execution = await execute({ executor: host.executor, input: request.input, context, limits, magic, emit });
+    const again = request.earlier?.again ?? null;
+    const { executor } = host;
+    const execution = await execute({ executor, input: request.input, context, limits, magic, emit, again, mayWait });
     // Sticky: a program that swallowed the failure, or minted later, does not undo it (AMB-39).
     return execution.halt === null && ledger.failed ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;
   } finally {
     context.close();
   }
+}
+
+/** The ledger of a turn, with what was minted in an earlier execution of it. */
+function ledgerOf(earlier: EarlierRun | undefined): MintLedger {
+  const ledger = new MintLedger();
+  for (let mint = 0; mint < (earlier?.mints ?? 0); mint += 1) ledger.countMint();
+  if (earlier?.mintFailed) ledger.markFailed();
+  return ledger;
 }
 
 function envelopeLints(input: TurnInput): readonly Lint[] {

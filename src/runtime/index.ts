@@ -4,5 +4,5 @@ export type { CheckOptions } from './catalogue.ts';
 export { createRuntime, type RuntimeOptions } from './create.ts';
 export type { ExecuteOptions, Fork } from './fork.ts';
 export { type ForkOptions, type Interpreter, LibraryError } from './interpreter.ts';
-export type { PerformRequest } from './perform.ts';
+export type { Again, PerformRequest } from './perform.ts';
 export type { InterpreterOptions, RunOptions, Runtime, RuntimeSettings } from './runtime.ts';

@@ -9,6 +9,15 @@ import type { ToolView } from './registry.ts';
  * bounds. Its code cannot be looked at: a tool that keeps its promises differently has the same digest.
  */
 export function toolDigest(tool: ToolDefinition): string {
+  const text = known.get(tool) ?? made(tool);
+  known.set(tool, text);
+  return text;
+}
+
+/** Definitions are frozen. */
+const known = new WeakMap<ToolDefinition, string>();
+
+function made(tool: ToolDefinition): string {
   const { canonicalName, parameters, returns, result, effects, capabilities, requiresTrust } = tool;
   const { timeoutMs, maxArgBytes, maxResultBytes } = tool;
   return digest([

@@ -71,7 +71,7 @@ export class RecordedCalls implements CallScript {
 }
 
 /** The first difference between a call and the one that was recorded in its place. */
-function divergenceOf(call: GuestCall, entry: JournalEntry | undefined): CallDivergence | null {
+export function divergenceOf(call: GuestCall, entry: JournalEntry | undefined): CallDivergence | null {
   const actual = fieldsOf(call);
   if (entry === undefined) return { seq: call.seq, field: 'calls', recorded: null, actual };
   const recorded = fieldsOf({ ...entry, t: entry.kind } as GuestCall);

@@ -28,7 +28,7 @@ async function withOpen(sid: string): Promise<string> {
   const path = newPath('store.db');
   using store = await SqliteStore.open(path);
   const userdata = encodeUserdata({ subject: 'test', fields: {} });
-  const nothing = { reason: null, output: null, scratchpad: null, progress: NO_PROGRESS_YET, spent: NOTHING_SPENT };
+  const nothing = { reason: null, output: null, scratchpad: null, progress: NO_PROGRESS_YET, spent: NOTHING_SPENT, head: null };
   await store.create({ sid, status: 'open', userdata, nextTurn: 1, ...nothing }, 0);
   return path;
 }
@@ -44,7 +44,7 @@ describe('loop --store and sessions', () => {
     expect(show.stdout).toMatch(/^s {2}done {2}2 turns {2}/);
     expect(show.stdout).toContain('Turn 2 of session s');
     const exported = await neuroscript(['sessions', 'export', '--store', store]);
-    expect(JSON.parse(exported.stdout)).toMatchObject({ sid: 's', turns: [{ version: 1, turn: 1 }, { turn: 2 }] });
+    expect(JSON.parse(exported.stdout)).toMatchObject({ sid: 's', turns: [{ version: 2, turn: 1 }, { turn: 2 }] });
     const verify = await neuroscript(['log', 'verify', log]);
     expect(verify.stdout).toMatch(/^2 lines, unbroken; head [0-9a-f]{64}\n$/);
     await writeFile(log, (await readFile(log, 'utf8')).replace('"decision":"DONE"', '"decision":"ABORT"'));

@@ -34,6 +34,7 @@ const ODD = 'a\u0000b\ud800\'"\u{1f600}\r\n';
 
 const state = (sid: string, more: Partial<SessionState> = {}): SessionState => ({
   sid,
+  head: null,
   status: 'open',
   reason: null,
   userdata: '{}',
@@ -50,6 +51,7 @@ const started = (sid: string, turn = 1) => ({
   attempt: 1,
   nonce: 'n',
   startedAt: 5,
+  suspended: null,
   reply: ODD,
   tokens: 3,
   limits: defaultLimits('turn'),
@@ -168,7 +170,17 @@ describe.each<[string, () => Promise<SessionStore>]>([
     await store.start(started('b'), 'a');
     const next = state('b', { status: 'halted', reason: 'ERR_TOKEN_MISSING', nextTurn: 2 });
     await store.commit(commitOf('b', 1, { next, owed: true, keep: false }));
-    const idle = { status: 'open', reason: null, turns: 0, createdAt: 1, updatedAt: 1, started: null, lease: null, owed: 0 };
+    const idle = {
+      status: 'open',
+      reason: null,
+      waits: null,
+      turns: 0,
+      createdAt: 1,
+      updatedAt: 1,
+      started: null,
+      lease: null,
+      owed: 0,
+    };
     expect(await store.list()).toEqual([
       { ...idle, sid: 'a', started: 1, lease: { owner: 'me', until: 99 } },
       { ...idle, sid: 'b', status: 'halted', reason: 'ERR_TOKEN_MISSING', turns: 1, updatedAt: 7, owed: 1 },

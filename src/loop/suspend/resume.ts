@@ -1,0 +1,49 @@
+import { type CallScript, type Completion, divergenceOf, type Known, RecordedCalls } from '../../tools/index.ts';
+import { replayError } from '../../wire/breach.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { GuestCall, LimitValues, RunInput } from '../../wire/protocol.ts';
+import type { EarlierRun } from '../turn.ts';
+import { callId, type Suspension } from './suspension.ts';
+
+/** What a call gives that was not completed in time, where that does not end the session. */
+export function expiredCompletion(turn: number, { waiting }: Suspension): Completion {
+  const message = `call ${callId(turn, waiting)} of ${waiting.tool} was not completed in time`;
+  return { ok: false, code: NS_CODES.ResourceExhaustion, message };
+}
+
+/**
+ * The turn up to the call, and the call with what it was completed with. The program runs again from its beginning, its
+ * calls answered from the journal: so time limits count what it computes now, and what its tools took then.
+ */
+export function goOn({ waiting, earlier }: Suspension, completion: Completion, limits: LimitValues): EarlierRun {
+  const { run, journal, ...rest } = earlier;
+  const calls = new RecordedCalls(journal, new Completed(waiting, completion));
+  const toolMs = journal.reduce((sum, { ms }) => sum + ms, waiting.ms);
+  return { ...rest, again: { input: withTimeLeft(run, toolMs, limits), calls } };
+}
+
+function withTimeLeft(run: RunInput, toolMs: number, { wallMs }: LimitValues): RunInput {
+  const left = Math.max(1, Math.ceil(Math.min(run.limits.wallMs - toolMs, wallMs)));
+  return { ...run, limits: { ...run.limits, wallMs: left } };
+}
+
+/** Knows the one call that waited, which must be made again as it was; those after it are new. */
+class Completed implements CallScript {
+  readonly #waiting: Suspension['waiting'];
+  readonly #completion: Completion;
+
+  constructor(waiting: Suspension['waiting'], completion: Completion) {
+    this.#waiting = waiting;
+    this.#completion = completion;
+  }
+
+  known(call: GuestCall): Known | null {
+    const { seq, tool: name, args, at, asked } = this.#waiting;
+    if (call.seq > seq) return null;
+    const entry = { kind: 'tool', seq, name, args, at, outcome: { ok: true, value: null }, ms: 0 } as const;
+    const divergence = divergenceOf(call, entry);
+    if (divergence === null) return { t: 'completed', asked, completion: this.#completion };
+    const message = `the call that was waited for, ${name}, is not made again: it differs in its ${divergence.field}`;
+    return { t: 'answer', reply: { t: 'halt', error: replayError(message) } };
+  }
+}
