@@ -6,6 +6,7 @@ const TIMED = [
   'test/worker/**/*.test.ts',
   'test/cli/**/*.test.ts',
   'test/bench/**/*.test.ts',
+  'test/mcp/**/*.test.ts',
 ];
 
 /** Tests that look at clocks and processes run after the others and one file at a time, so that none disturbs another. */

@@ -30,16 +30,13 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ['runtime', rule('sandbox tools context wire', '', true)],
   [
     'loop',
-    rule(
-      'sqlite runtime aeiou sandbox tools context wire',
-      'yaml zod ai @ai-sdk/openai-compatible @opentelemetry/api',
-      true,
-    ),
+    rule('sqlite runtime aeiou sandbox tools context wire', 'yaml zod ai @ai-sdk/openai-compatible @opentelemetry/api', true),
   ],
   ['gate', rule('', '', true)],
   ['entry', rule('runtime sandbox tools context wire', '', false)],
   ['stdlib-tools', rule('sqlite tools context wire', '', true)],
-  ['cli', rule('gate loop runtime aeiou sandbox tools context wire stdlib-tools bench', 'commander yaml zod', true)],
+  ['mcp', rule('loop runtime aeiou tools context wire', '@modelcontextprotocol/client @modelcontextprotocol/server zod', true)],
+  ['cli', rule('mcp gate loop runtime aeiou sandbox tools context wire stdlib-tools bench', 'commander yaml zod', true)],
   ['bench', rule('entry loop runtime aeiou sandbox tools context wire', '@pydantic/monty quickjs-emscripten isolated-vm', true)],
 ]);
 

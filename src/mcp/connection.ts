@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { Client, type JsonSchemaValidator, type jsonSchemaValidator, type Tool } from '@modelcontextprotocol/client';
+import type { Logger } from '../context/index.ts';
+import { KeyedMutex } from '../context/mutex.ts';
+import { NeuroScriptError } from '../wire/errors.ts';
+import { DEFAULT_TIMEOUT_MS, type McpServerConfig } from './config.ts';
+import { plainWords } from './distrust.ts';
+import { transportTo } from './transport.ts';
+
+/** A server cannot be reached, does not answer in time, or does not keep to the protocol. */
+export class McpError extends NeuroScriptError {
+  static readonly code = 'ERR_MCP';
+  constructor(server: string, problem: string, options?: ErrorOptions) {
+    super(McpError.code, `MCP server '${server}': ${problem}`, options);
+  }
+}
+
+/** What a call of a server's tool gave. */
+export interface McpAnswer {
+  readonly isError: boolean;
+  readonly content: readonly unknown[];
+  /** Undefined when there is none. */
+  readonly structured: unknown;
+}
+
+/** Most tools that one server may list. */
+const MAX_TOOLS = 1000;
+/** Most pages of a list. */
+const MAX_PAGES = 50;
+/** After a failed attempt, the next one waits so long, doubled each time up to the longest. */
+const RETRY_MS = 250;
+const LONGEST_RETRY_MS = 30_000;
+
+/** Accepts everything: a schema of a server may hold patterns, which a validator would run; what is needed is checked by us. */
+const NO_VALIDATION: jsonSchemaValidator = {
+  getValidator<T>(): JsonSchemaValidator<T> {
+    // The type is the library's promise of what a schema means; whoever reads an answer here takes it for unknown.
+    return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
+  },
+};
+
+/**
+ * One server: connected when it is first needed, and again after it was lost. Its list of tools is fixed by the first
+ * connection; a tool that has changed since is not called any more, so that nobody approves one thing and gets another.
+ */
+export class McpConnection implements AsyncDisposable {
+  readonly name: string;
+  readonly config: McpServerConfig;
+  readonly #logger: Logger;
+  readonly #mutex = new KeyedMutex();
+  #client: Client | null = null;
+  #digests: ReadonlyMap<string, string> | null = null;
+  #changed: ReadonlySet<string> = new Set();
+  #failures = 0;
+  #notBefore = 0;
+  #closed = false;
+
+  constructor(name: string, config: McpServerConfig, logger: Logger) {
+    this.name = name;
+    this.config = config;
+    this.#logger = logger;
+  }
+
+  /** The server's tools, as it describes them. Rejects with {@link McpError} (`ERR_MCP`). */
+  async tools(): Promise<readonly Tool[]> {
+    return await this.#list(await this.#connected());
+  }
+
+  /** Calls a tool. Rejects with {@link McpError} (`ERR_MCP`), and with the signal's reason when that is aborted. */
+  async call(tool: string, args: Record<string, unknown>, signal: AbortSignal): Promise<McpAnswer> {
+    const client = await this.#connected();
+    signal.throwIfAborted();
+    if (this.#changed.has(tool))
+      throw new McpError(this.name, `it has changed its tool '${tool}' since it was offered; connect anew`);
+    try {
+      const { timeout, maxTotalTimeout } = this.#times();
+      const result = await client.callTool({ name: tool, arguments: args }, { timeout, maxTotalTimeout, signal });
+      return { isError: result.isError === true, content: result.content ?? [], structured: result.structuredContent };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#failed(`the call of '${tool}' failed`, error);
+    }
+  }
+
+  /** Ends the connection, and the server if this process has started it. Idempotent. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const client = this.#client;
+    this.#client = null;
+    await client?.close().catch(() => {});
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** One attempt at a time; whoever comes meanwhile gets its outcome. */
+  #connected(): Promise<Client> {
+    return this.#mutex.run('connect', async () => {
+      if (this.#closed) throw new McpError(this.name, 'the connection has been closed');
+      if (this.#client !== null) return this.#client;
+      const wait = this.#notBefore - performance.now();
+      if (wait > 0) throw new McpError(this.name, `it could not be reached; the next attempt is due in ${Math.ceil(wait)} ms`);
+      const client = await this.#connect();
+      this.#failures = 0;
+      this.#client = client;
+      return client;
+    });
+  }
+
+  async #connect(): Promise<Client> {
+    const client = new Client(
+      { name: 'neuroscript-runtime', version: '1' },
+      { capabilities: {}, jsonSchemaValidator: NO_VALIDATION, listMaxPages: MAX_PAGES },
+    );
+    client.onerror = (error) => this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${plainWords(error.message)}`);
+    client.onclose = () => {
+      if (this.#client === client) this.#client = null;
+    };
+    client.setNotificationHandler('notifications/tools/list_changed', () => this.#recheck(client));
+    try {
+      await client.connect(transportTo(this.name, this.config, this.#logger), this.#times());
+      if (this.#digests !== null) await this.#list(client);
+      return client;
+    } catch (error) {
+      await client.close().catch(() => {});
+      this.#notBefore = performance.now() + Math.min(RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
+      this.#failures += 1;
+      throw error instanceof McpError ? error : this.#failed('it cannot be reached', error);
+    }
+  }
+
+  async #recheck(client: Client): Promise<void> {
+    await this.#list(client).catch((error: unknown) => {
+      this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${plainWords(messageOf(error))}`);
+    });
+  }
+
+  async #list(client: Client): Promise<readonly Tool[]> {
+    let tools: readonly Tool[];
+    try {
+      // Never from a cache: what the server says now is what counts.
+      ({ tools } = await client.listTools(undefined, { ...this.#times(), cacheMode: 'refresh' }));
+    } catch (error) {
+      throw this.#failed('its tools cannot be listed', error);
+    }
+    if (tools.length > MAX_TOOLS) throw new McpError(this.name, `it lists ${tools.length} tools; ${MAX_TOOLS} are allowed`);
+    const digests = new Map(tools.map((tool) => [tool.name, digestOf(tool)]));
+    this.#digests ??= digests;
+    this.#changed = new Set([...this.#digests].filter(([name, digest]) => digests.get(name) !== digest).map(([name]) => name));
+    return tools;
+  }
+
+  #times(): { readonly timeout: number; readonly maxTotalTimeout: number } {
+    const timeout = this.config.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+    return { timeout, maxTotalTimeout: timeout };
+  }
+
+  #failed(what: string, error: unknown): McpError {
+    return new McpError(this.name, `${what}: ${plainWords(messageOf(error))}`, { cause: error });
+  }
+}
+
+function digestOf({ name, description, inputSchema, outputSchema }: Tool): string {
+  return createHash('sha256')
+    .update(JSON.stringify([name, description, inputSchema, outputSchema]))
+    .digest('hex');
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

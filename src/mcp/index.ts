@@ -1,0 +1,63 @@
+/** Model Context Protocol: servers as a source of tools, and this runtime as a server. Entry point `neuroscript-runtime/mcp`. */
+import { type Logger, SILENT_LOGGER } from '../context/index.ts';
+import type { ToolDefinition } from '../tools/index.ts';
+import { checkOptions, type KeysOf } from '../wire/options.ts';
+import { checkMcpConfig, type McpConfig } from './config.ts';
+import { McpConnection } from './connection.ts';
+import { toolsOf } from './tools.ts';
+
+export {
+  type HttpServer,
+  type McpBounds,
+  type McpConfig,
+  type McpServerConfig,
+  parseMcpSpec,
+  readMcpConfig,
+  type StdioServer,
+} from './config.ts';
+export { McpError } from './connection.ts';
+
+/** How servers are connected. */
+export interface McpOptions {
+  /** Hears of lost connections and of what servers write to their error stream. */
+  readonly logger?: Logger;
+}
+
+const OPTION_KEYS: KeysOf<McpOptions> = { logger: true };
+
+/** The tools of some servers, for `createRuntime`; close it after the runtime. */
+export class McpSource implements AsyncDisposable {
+  readonly tools: readonly ToolDefinition[];
+  readonly #connections: readonly McpConnection[];
+
+  private constructor(tools: readonly ToolDefinition[], connections: readonly McpConnection[]) {
+    this.tools = tools;
+    this.#connections = connections;
+  }
+
+  /**
+   * Connects to all servers at once and reads their tools. Rejects with {@link McpError} (`ERR_MCP`) when one cannot be used,
+   * with `ConfigError` (`ERR_CONFIG`) for a configuration that makes no sense; nothing stays connected then.
+   */
+  static async connect(config: McpConfig, options: McpOptions = {}): Promise<McpSource> {
+    checkOptions('the options of MCP', options, OPTION_KEYS);
+    const logger = options.logger ?? SILENT_LOGGER;
+    const servers = Object.entries(checkMcpConfig(config));
+    await using opened = new AsyncDisposableStack();
+    const connections = servers.map(([name, server]) => opened.use(new McpConnection(name, server, logger)));
+    const tools = await Promise.all(
+      connections.map(async (connection) => toolsOf(connection, connection.config, await connection.tools())),
+    );
+    opened.move();
+    return new McpSource(tools.flat(), connections);
+  }
+
+  /** Ends the connections, and the servers that were started. Idempotent. */
+  async close(): Promise<void> {
+    await Promise.all(this.#connections.map((connection) => connection.close()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,129 @@
+import type { Tool } from '@modelcontextprotocol/client';
+import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
+import { fromJsonSchema } from '../tools/jsonschema.ts';
+import { issuesText } from '../tools/schema.ts';
+import { NS_CODES } from '../wire/codes.ts';
+import { ConfigError } from '../wire/errors.ts';
+import { TimeDate } from '../wire/values.ts';
+import type { McpServerConfig } from './config.ts';
+import { type McpAnswer, type McpConnection, McpError } from './connection.ts';
+import { boundedSchema, plainWords } from './distrust.ts';
+
+/**
+ * A server's tools as ours: `tool.<server>.<name>`, with one argument, the map of named arguments, checked against the
+ * server's schema before anything is sent. They need the grant `mcp:call:<server>`, and change something unless the host
+ * says otherwise. Throws {@link ConfigError} (`ERR_CONFIG`) for names that would be the same in a script.
+ */
+export function toolsOf(connection: McpConnection, config: McpServerConfig, tools: readonly Tool[]): readonly ToolDefinition[] {
+  const listed = new Set(tools.map(({ name }) => name));
+  for (const name of [...(config.tools ?? []), ...(config.readOnly ?? [])])
+    if (!listed.has(name))
+      throw new McpError(connection.name, `it has no tool '${plainWords(name)}', which the configuration names`);
+  const offered = tools.filter(({ name }) => config.tools === undefined || config.tools.includes(name));
+  const seen = new Map<string, string>();
+  return offered.map((tool) => {
+    const name = scriptName(tool.name);
+    const other = seen.get(name.toLowerCase());
+    if (other !== undefined)
+      throw new ConfigError(
+        `MCP server '${connection.name}': the tools '${plainWords(other)}' and '${plainWords(tool.name)}' have the same name in a script; choose with 'tools'`,
+      );
+    seen.set(name.toLowerCase(), tool.name);
+    return define(connection, tool, name, config);
+  });
+}
+
+/** The name as an identifier: whatever could not stand in one is `_`. */
+function scriptName(name: string): string {
+  const plain = name.replace(/[^A-Za-z0-9_]/g, '_').slice(0, 100);
+  return /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`;
+}
+
+function define(connection: McpConnection, tool: Tool, name: string, config: McpServerConfig): ToolDefinition {
+  const check = outputCheck(tool.outputSchema);
+  const common = {
+    name: `tool.${connection.name}.${name}`,
+    description: plainWords(tool.description ?? ''),
+    returns: 'what the server answers: a value of its own form, a text, or a list of parts',
+    effects: config.readOnly?.includes(tool.name) === true ? 'read' : 'write',
+    capabilities: [`mcp:call:${connection.name}`],
+    async run(args: Readonly<Record<string, unknown>>, { signal }: ToolRuntime) {
+      try {
+        return await scriptValue(await connection.call(tool.name, plainArguments(args['arguments']), signal), check);
+      } catch (error) {
+        if (!(error instanceof McpError)) throw error;
+        throw new ToolError(NS_CODES.External, error.message, undefined, { cause: error });
+      }
+    },
+  } as const;
+  const schema = boundedSchema(tool.inputSchema);
+  const needed = Array.isArray(schema.required) && schema.required.length > 0;
+  try {
+    if (needed) return defineTool({ ...common, args: { arguments: { ...schema, type: 'object' } } });
+  } catch (error) {
+    // A schema that makes no sense: whatever it was meant to say, the server checks.
+    if (!(error instanceof ConfigError)) throw error;
+  }
+  return defineTool({ ...common, args: [{ name: 'arguments', type: 'map', required: needed }] });
+}
+
+/** The named arguments as JSON. Throws {@link ToolError} 4 for what JSON cannot say. */
+function plainArguments(given: unknown): Record<string, unknown> {
+  if (given === null || given === undefined) return {};
+  return Object.fromEntries(Object.entries(Object(given)).map(([key, value]) => [key, plain(key, value)]));
+}
+
+function plain(key: string, value: unknown): unknown {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (value instanceof TimeDate) return value.text;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (Array.isArray(value)) return value.map((each) => plain(key, each));
+  if (isPlainMap(value)) return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(name, each)]));
+  throw new ToolError(NS_CODES.ArgMismatch, `'${key}' holds a value that cannot be sent: pass texts, numbers, lists and maps`);
+}
+
+function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/** What is wrong with a structured answer, or null; a server is held to the form that it has announced. */
+type OutputCheck = (value: unknown) => Promise<string | null>;
+
+function outputCheck(schema: unknown): OutputCheck {
+  if (schema === undefined) return async () => null;
+  try {
+    const standard = fromJsonSchema(boundedSchema(schema), 'an answer')['~standard'];
+    return async (value) => {
+      const { issues } = await standard.validate(value);
+      return issues === undefined ? null : issuesText(issues);
+    };
+  } catch {
+    return async () => null;
+  }
+}
+
+async function scriptValue({ isError, content, structured }: McpAnswer, check: OutputCheck): Promise<unknown> {
+  const parts = content.map(partOf);
+  if (isError) {
+    const text = parts.filter((part) => typeof part === 'string').join(' ');
+    throw new ToolError(NS_CODES.ToolExecutionFailed, text === '' ? 'the tool failed and does not say why' : plainWords(text));
+  }
+  if (structured !== undefined) {
+    const problem = await check(structured);
+    if (problem === null) return structured;
+    throw new ToolError(NS_CODES.External, `the answer is not of the form that the server announced: ${plainWords(problem)}`);
+  }
+  if (parts.length === 0) return null;
+  return parts.length === 1 && typeof parts[0] === 'string' ? parts[0] : parts;
+}
+
+/** A text as it is; an image or a sound with its bytes; anything else as the map that it is. */
+function partOf(part: unknown): unknown {
+  if (!isPlainMap(part)) return null;
+  const { type, text, data, _meta, annotations, ...rest } = part;
+  if (type === 'text' && typeof text === 'string') return text.toWellFormed();
+  return { type, ...rest, ...(typeof data === 'string' ? { data: new Uint8Array(Buffer.from(data, 'base64')) } : {}) };
+}

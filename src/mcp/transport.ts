@@ -1,0 +1,98 @@
+import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { Logger } from '../context/index.ts';
+import { DEFAULT_MESSAGE_BYTES, type HttpServer, type McpServerConfig, type StdioServer } from './config.ts';
+import { plainWords } from './distrust.ts';
+
+/** Most messages that a server may send without having been asked anything. */
+const MAX_UNASKED = 1000;
+
+/** Most bytes of a server's error stream that reach the log. */
+const MAX_STDERR = 64 * 1024;
+
+/** A way to a server that has not been opened yet, with what bounds a hostile one. */
+export function transportTo(name: string, server: McpServerConfig, logger: Logger): Transport {
+  const most = server.messageBytes ?? DEFAULT_MESSAGE_BYTES;
+  return guarded('url' in server ? overHttp(server, most) : overStdio(name, server, most, logger));
+}
+
+function overStdio(name: string, server: StdioServer, most: number, logger: Logger): Transport {
+  const transport = new StdioClientTransport({
+    command: server.command,
+    args: [...(server.args ?? [])],
+    // Besides these a server finds only `PATH`, `HOME` and the like of this process's environment.
+    ...(server.env === undefined ? {} : { env: { ...server.env } }),
+    ...(server.cwd === undefined ? {} : { cwd: server.cwd }),
+    stderr: 'pipe',
+    maxBufferSize: most,
+  });
+  let left = MAX_STDERR;
+  // Read to the end, whatever is shown of it: a full pipe would stop the server.
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    if (left <= 0) return;
+    logger.debug({ server: name }, plainWords(chunk.subarray(0, left).toString()));
+    left -= chunk.length;
+  });
+  return transport;
+}
+
+function overHttp({ url, headers = {} }: HttpServer, most: number): Transport {
+  return new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { ...headers } },
+    // Redirections to elsewhere would carry the headers, and with them the secrets, along.
+    redirectPolicy: 'same-origin',
+    fetch: (address, init) => boundedFetch(address, init, most),
+    reconnectionOptions: {
+      initialReconnectionDelay: 1000,
+      maxReconnectionDelay: 5000,
+      reconnectionDelayGrowFactor: 2,
+      maxRetries: 2,
+    },
+  });
+}
+
+/** As `fetch`, but an answer ends with an error after so many bytes, and no stream is kept open for what was not asked. */
+async function boundedFetch(address: string | URL, init: RequestInit | undefined, most: number): Promise<Response> {
+  if ((init?.method ?? 'GET').toUpperCase() === 'GET') return new Response(null, { status: 405 });
+  const response = await fetch(address, init);
+  if (response.body === null) return response;
+  let bytes = 0;
+  const counted = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.byteLength;
+        if (bytes > most) controller.error(new Error(`the answer has more than ${most} bytes`));
+        else controller.enqueue(chunk);
+      },
+    }),
+  );
+  return new Response(counted, { status: response.status, statusText: response.statusText, headers: response.headers });
+}
+
+/** Closes a connection over which the server talks without end: each message that it sends unasked costs this process time. */
+function guarded(inner: Transport): Transport {
+  let unasked = 0;
+  const transport: Transport = {
+    async start() {
+      inner.onmessage = (message, extra) => {
+        unasked += 1;
+        if (unasked <= MAX_UNASKED) return transport.onmessage?.(message, extra);
+        transport.onerror?.(new Error(`the server sent ${MAX_UNASKED} messages without being asked`));
+        void inner.close();
+      };
+      inner.onclose = () => transport.onclose?.();
+      inner.onerror = (error) => transport.onerror?.(error);
+      await inner.start();
+    },
+    async send(message, options) {
+      unasked = 0;
+      await inner.send(message, options);
+    },
+    close: () => inner.close(),
+    setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
+    get sessionId() {
+      return inner.sessionId;
+    },
+  };
+  return transport;
+}

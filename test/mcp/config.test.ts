@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { parseMcpSpec, readMcpConfig } from '../../src/mcp/index.ts';
+
+const read = (text: string, environment: NodeJS.ProcessEnv = {}) => readMcpConfig(text, 'mcp.yaml', environment);
+
+describe('a configuration of MCP servers', () => {
+  it('has the form that other hosts use, in JSON or YAML', () => {
+    const json = '{"mcpServers": {"files": {"type": "stdio", "command": "npx", "args": ["server", "."], "env": {"A": "b"}}}}';
+    expect(read(json)).toEqual({ files: { command: 'npx', args: ['server', '.'], env: { A: 'b' } } });
+    const yaml = 'servers:\n  web:\n    url: https://example.test/mcp\n    timeoutMs: 5000\n    tools: [search]\n';
+    expect(read(yaml)).toEqual({ web: { url: 'https://example.test/mcp', headers: {}, timeoutMs: 5000, tools: ['search'] } });
+  });
+
+  it('takes secrets from the environment', () => {
+    const text = 'mcpServers: { web: { url: "http://x.test", headers: { Authorization: { env: TOKEN } } } }';
+    expect(read(text, { TOKEN: 'Bearer 1' })).toMatchObject({ web: { headers: { Authorization: 'Bearer 1' } } });
+    expect(() => read(text)).toThrow(
+      'mcp.yaml:1: mcpServers.web.headers.Authorization: the environment variable TOKEN is not set',
+    );
+  });
+
+  it.each([
+    ['[]', 'must be a map'],
+    ['{}', "must have the one key 'mcpServers'"],
+    ['mcpServers: {}\nservers: {}', "must have the one key 'mcpServers'"],
+    ['mcpServers: { a: {} }', "must have either 'command' or 'url'"],
+    ['mcpServers: { a: { command: x, url: "http://y.test" } }', "must have either 'command' or 'url'"],
+    ['mcpServers: { a: { command: x, shell: true } }', 'unknown key'],
+    ['mcpServers: { a: { command: 5 } }', 'must be a text'],
+    ['mcpServers: { a: { command: "" } }', 'command must not be empty'],
+    ['mcpServers: { a: { command: x, args: y } }', 'must be a list'],
+    ['mcpServers: { a: { url: "file:///x" } }', 'url must be an http or https address'],
+    ['mcpServers: { "a-b": { command: x } }', 'a name has letters, digits and _'],
+    ['mcpServers: { a: { command: x, timeoutMs: 0 } }', 'timeoutMs must be whole'],
+    ['mcpServers: { a: { command: x, messageBytes: 10 } }', 'messageBytes must be whole'],
+    ['mcpServers: { a: { command: x, timeoutMs: soon } }', 'must be a number'],
+    ['mcpServers: { a: { command: x, env: { A: { env: 5 } } } }', 'must be a text'],
+  ])('%s is refused: %s', (text, problem) => {
+    expect(() => read(text)).toThrow(expect.objectContaining({ code: 'ERR_CONFIG', message: expect.stringContaining(problem) }));
+  });
+
+  it('may be one server on the command line, with nothing interpreted by a shell', () => {
+    expect(parseMcpSpec('files=npx  server $HOME;rm')).toEqual({ files: { command: 'npx', args: ['server', '$HOME;rm'] } });
+    expect(parseMcpSpec('web=https://example.test/mcp')).toEqual({ web: { url: 'https://example.test/mcp' } });
+    expect(parseMcpSpec('servers.json')).toBeNull();
+    expect(() => parseMcpSpec('tool=x')).toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }));
+  });
+});

@@ -1,0 +1,275 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Logger } from '../../src/context/index.ts';
+import { type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
+import { createRuntime } from '../../src/runtime/index.ts';
+import type { RunResult } from '../../src/wire/result.ts';
+import { honestServer } from './server.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'ns-mcp-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const FILE = fileURLToPath(new URL('server.ts', import.meta.url));
+const stdio = (mode: string, more: Partial<McpServerConfig> = {}): McpServerConfig => ({
+  command: process.execPath,
+  args: ['--disable-warning=ExperimentalWarning', FILE, mode],
+  ...more,
+});
+
+/** What a program gives that emits these expressions, one after the other, with the tools of a server `s`. */
+async function emits(config: McpServerConfig, ...expressions: string[]): Promise<RunResult> {
+  await using source = await McpSource.connect({ s: config });
+  return await run(source, ...expressions);
+}
+
+async function run(source: McpSource, ...expressions: string[]): Promise<RunResult> {
+  await using runtime = await createRuntime({
+    tools: source.tools,
+    policy: { allow: ['tool.s.*'], grants: ['mcp:call:s'] },
+    concurrency: 1,
+  });
+  return await runtime.run(['command', ...expressions.map((each) => `  emit ${each}`), 'endcommand'].join('\n'));
+}
+
+const codeOf = async (result: Promise<RunResult>) => {
+  const { error } = await result;
+  return [error?.code, error?.message];
+};
+
+const HONEST = [
+  'tool.s.add({"a": 2, "b": 3})',
+  'tool.s.add({"a": 2})',
+  'tool.s.echo_text({"text": "ünï"})',
+  'tool.s.parts()',
+  'tool.s.nothing()',
+  'tool.s.nothing({})',
+];
+const ANSWERS = [
+  { sum: 5 },
+  { sum: 3 },
+  'ünï',
+  [
+    'one',
+    { type: 'image', mimeType: 'image/png', data: { $bytes: 'AAEC' } },
+    { type: 'resource_link', uri: 'file:///x', name: 'x' },
+  ],
+  null,
+  null,
+];
+
+describe('a server over standard streams', () => {
+  it('has its tools called by name with a map of arguments, and answers with values', async () => {
+    const result = await emits(stdio('honest'), ...HONEST);
+    expect(result.error).toBeNull();
+    expect(result.values).toEqual(ANSWERS);
+  });
+
+  it('names, describes and bounds its tools; what it says of itself changes nothing', async () => {
+    await using source = await McpSource.connect({ s: stdio('honest', { tools: ['add', 'nothing'], readOnly: ['nothing'] }) });
+    expect(source.tools.map(({ name, description, effects }) => ({ name, description, effects }))).toEqual([
+      { name: 'tool.s.add', description: 'Adds two numbers.', effects: 'write' },
+      { name: 'tool.s.nothing', description: '', effects: 'read' },
+    ]);
+    expect(source.tools[0]?.capabilities).toMatchObject([{ resource: 'mcp', verbs: ['call'], scopes: ['s'] }]);
+  });
+
+  it('is started anew for the next call after it has died', async () => {
+    await using source = await McpSource.connect({ s: stdio('die') });
+    expect(await codeOf(run(source, 'tool.s.trap()'))).toEqual(['NS1002', expect.stringMatching(/^MCP server 's': /)]);
+    expect((await run(source, 'tool.s.add({"a": 1})')).values).toEqual([{ sum: 2 }]);
+  });
+
+  it('ends with the source that started it', async () => {
+    const pidFile = join(directory, 'pid');
+    const source = await McpSource.connect({ s: { command: process.execPath, args: [FILE, 'honest', pidFile] } });
+    const pid = Number(readFileSync(pidFile, 'utf8'));
+    expect(process.kill(pid, 0)).toBe(true);
+    await source.close();
+    await source.close();
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    expect((await codeOf(run(source, 'tool.s.nothing()')))[1]).toContain('the connection has been closed');
+  });
+
+  it('finds nothing of the environment but what it is given and what every program needs', async () => {
+    process.env['NS_TEST_SECRET'] = 'hidden';
+    const result = await emits(stdio('honest', { env: { GIVEN: 'yes' } }), 'tool.s.environment()');
+    delete process.env['NS_TEST_SECRET'];
+    expect(result.values[0]).toContain('"GIVEN":"yes"');
+    expect(result.values[0]).not.toContain('NS_TEST_SECRET');
+  });
+
+  it('writes its error stream to the log', async () => {
+    const lines: string[] = [];
+    const log = (_: object, message: string): void => void lines.push(message);
+    const logger: Logger = { debug: log, info: log, warn: log, error: log };
+    await using source = await McpSource.connect({ s: stdio('honest') }, { logger });
+    await run(source, 'tool.s.nothing()');
+    expect(lines.join(' ')).toContain('started as honest');
+  });
+});
+
+describe('a server over HTTP', () => {
+  let http: Server;
+  let url = '';
+  const seen: (string | undefined)[] = [];
+
+  beforeAll(async () => {
+    http = createServer((request, response) => {
+      seen.push(request.headers.authorization);
+      const path = request.url ?? '';
+      if (path === '/down') return void response.writeHead(503).end();
+      if (path === '/away') return void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
+      if (path === '/endless') {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        const timer = setInterval(() => response.write('x'.repeat(65_536)), 1);
+        return void response.on('close', () => clearInterval(timer));
+      }
+      if (path === '/silent') return;
+      const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+      void honestServer()
+        .connect(transport)
+        .then(() => transport.handleRequest(request, response));
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    http.closeAllConnections();
+    http.close();
+  });
+
+  it('is used like any other, with its headers', async () => {
+    const result = await emits({ url: `${url}/mcp`, headers: { Authorization: 'Bearer x' } }, ...HONEST);
+    expect(result.values).toEqual(ANSWERS);
+    expect(new Set(seen)).toEqual(new Set(['Bearer x']));
+  });
+
+  it.each([
+    ['/down', 's'],
+    ['/away', 's'],
+    ['/endless', 's'],
+    ['/silent', 's'],
+  ])('that is broken in the way of %s is a typed error in bounded time', async (path) => {
+    const started = performance.now();
+    await expect(McpSource.connect({ s: { url: url + path, timeoutMs: 1000, messageBytes: 100_000 } })).rejects.toMatchObject({
+      code: 'ERR_MCP',
+    });
+    expect(performance.now() - started).toBeLessThan(8000);
+  });
+});
+
+describe('a hostile server', () => {
+  it.each([
+    ['hang', 'failed: '],
+    ['endless', 'failed: '],
+    ['huge', 'failed: '],
+    ['flood', 'failed: '],
+  ])('%s: the call ends with a typed error, the host lives, the next call is served', async (mode, message) => {
+    await using source = await McpSource.connect({ s: stdio(mode, { timeoutMs: 4000, messageBytes: 1_000_000 }) });
+    const before = process.memoryUsage().rss;
+    const [code, text] = await codeOf(run(source, 'tool.s.trap()'));
+    expect(code).toBe('NS1002');
+    expect(text).toContain(message);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150e6);
+    expect((await run(source, 'tool.s.add({"a": 1})')).values).toEqual([{ sum: 2 }]);
+  });
+
+  it('sends what is no message: it is passed over', async () => {
+    expect((await emits(stdio('garbage'), 'tool.s.trap()')).values).toEqual(['fine']);
+  });
+
+  it('lies about the form of its answer: the answer is refused', async () => {
+    expect(await codeOf(emits(stdio('lie'), 'tool.s.trap()'))).toEqual([
+      'NS1002',
+      expect.stringContaining('not of the form that the server announced: n:'),
+    ]);
+  });
+
+  it('changes a tool after it was offered: that tool is not called any more, the others are', async () => {
+    await using source = await McpSource.connect({ s: stdio('change') });
+    expect((await run(source, 'tool.s.trap()')).values).toEqual(['before']);
+    const switched = await run(source, 'tool.s.switch()', 'tool.s.add({"a": 1})', 'tool.s.trap()');
+    expect(switched.values).toEqual(['switched', { sum: 2 }]);
+    expect(switched.error).toMatchObject({ code: 'NS1002', message: expect.stringContaining("changed its tool 'trap'") });
+  });
+
+  it('announces a pattern, which could take for ever: it is never run here, but left to the server', async () => {
+    await using source = await McpSource.connect({ s: stdio('redos') });
+    expect(JSON.stringify(source.tools.map(({ parameters }) => parameters))).not.toContain('a+');
+    // Refused by the server: had the pattern been run here, it would be code 4.
+    expect((await codeOf(run(source, 'tool.s.trap({"s": "b"})')))[0]).toBe('NS21');
+  });
+
+  it('offers two tools that a script could not tell apart: refused, until the host chooses', async () => {
+    await expect(McpSource.connect({ s: stdio('clash') })).rejects.toMatchObject({ code: 'ERR_CONFIG' });
+    expect((await emits(stdio('clash', { tools: ['a.b'] }), 'tool.s.a_b()')).values).toEqual(['2']);
+  });
+
+  it('asks for our model: it is refused', async () => {
+    expect((await emits(stdio('asks'), 'tool.s.trap()')).values[0]).toMatch(/^"refused: /);
+  });
+
+  it('fails with control characters: the message is plain', async () => {
+    expect(await codeOf(emits(stdio('honest'), 'tool.s.fails()'))).toEqual(['NS21', expect.stringContaining('no [31m luck')]);
+  });
+});
+
+describe('calls', () => {
+  it('that do not fit the schema are refused before anything is sent', async () => {
+    await using source = await McpSource.connect({ s: stdio('honest') });
+    const table = [
+      ['tool.s.add({"a": "two"})', 'NS4'],
+      ['tool.s.add()', 'NS4'],
+      ['tool.s.add({})', 'NS4'],
+      ['tool.s.add(1)', 'NS4'],
+      ['tool.s.echo_text({"text": 5})', 'NS4'],
+      ['tool.s.missing()', 'NS3'],
+    ] as const;
+    for (const [call, code] of table) expect([call, (await codeOf(run(source, call)))[0]]).toEqual([call, code]);
+  });
+
+  it('end with the time limit of the run', async () => {
+    await using source = await McpSource.connect({ s: stdio('honest') });
+    await using runtime = await createRuntime({
+      tools: source.tools,
+      policy: { allow: ['*'], grants: ['*:*:*'] },
+      concurrency: 1,
+    });
+    const result = await runtime.run('command\n  call tool.s.sleep({"ms": 60000})\nendcommand', { limits: { wallMs: 150 } });
+    expect(result.error?.code).toBe('ERR_TIMEOUT');
+    expect((await added(runtime)).values).toEqual([{ sum: 2 }]);
+  });
+
+  it('need the grant for their server', async () => {
+    await using source = await McpSource.connect({ s: stdio('honest') });
+    await using runtime = await createRuntime({
+      tools: source.tools,
+      policy: { allow: ['tool.s.*'], grants: ['mcp:call:other'] },
+      concurrency: 1,
+    });
+    expect((await added(runtime)).error?.code).toBe('NS1003');
+  });
+
+  function added(runtime: Awaited<ReturnType<typeof createRuntime>>): Promise<RunResult> {
+    return runtime.run('command\n  emit tool.s.add({"a": 1})\nendcommand');
+  }
+});
+
+describe('connecting', () => {
+  it('to what does not exist, or lacks a tool that is configured, is a typed error that names the server', async () => {
+    await expect(McpSource.connect({ s: { command: '/does/not/exist' } })).rejects.toMatchObject({
+      code: 'ERR_MCP',
+      message: expect.stringMatching(/^MCP server 's': it cannot be reached: /),
+    });
+    await expect(McpSource.connect({ s: stdio('honest', { tools: ['nope'] }) })).rejects.toMatchObject({
+      code: 'ERR_MCP',
+      message: expect.stringContaining("no tool 'nope'"),
+    });
+  });
+});
