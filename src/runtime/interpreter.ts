@@ -62,7 +62,9 @@ export interface RuntimeScope {
 /** How a run differs that has no source of its own to name. */
 type RunningOptions = Omit<ExecuteOptions, 'name'>;
 
-interface Library extends Source {
+interface Library {
+  /** Frozen: what workers keep of it must not change. */
+  readonly source: Source;
   readonly procedures: readonly string[];
 }
 
@@ -157,7 +159,7 @@ export class Interpreter {
     };
     return new Fork(() => {
       this.#mustBeOpen();
-      return { ...fixed, libraries: this.#libraries.map(({ name, text }) => ({ name, text })) };
+      return { ...fixed, libraries: this.#libraries.map(({ source }) => source) };
     });
   }
 
@@ -199,7 +201,7 @@ export class Interpreter {
     }
     if (files.some((file: ParsedFile) => file.commandBlocks > 0))
       throw new LibraryError(`${source.name}: a library holds definitions; run its command blocks with execute`);
-    return { ...source, procedures: files.flatMap(({ procedures }) => procedures) };
+    return { source: Object.freeze({ ...source }), procedures: files.flatMap(({ procedures }) => procedures) };
   }
 }
 

@@ -90,7 +90,7 @@ export class Execution implements WorkerTask {
   begin(): void {
     this.#worker.assign(this, frameLimit(this.#input.limits));
     try {
-      this.#worker.send({ t: 'run', id: this.#id, input: this.#input });
+      this.#worker.run(this.#id, this.#input);
     } catch (error) {
       this.#worker.free();
       throw error;

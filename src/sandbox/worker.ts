@@ -2,8 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
-import { type HostFrame, PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
+import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { readWorkerFrame } from './check.ts';
+import { KeptSources } from './kept.ts';
 import { killTree } from './killtree.ts';
 import { type Launched, requiredScopes } from './launch.ts';
 import { descendant, openMeter, type ProcessMeter } from './meter.ts';
@@ -51,6 +52,7 @@ export class WorkerProcess {
   readonly #generations: number;
   readonly #frames: Socket;
   readonly #reader = new FrameReader(HELLO_BYTES);
+  readonly #kept = new KeptSources();
   readonly #release: () => void;
   #task: WorkerTask | null = null;
   #violation: string | null = null;
@@ -97,6 +99,13 @@ export class WorkerProcess {
   free(): void {
     this.#task = null;
     this.#reader.maxBytes = HELLO_BYTES;
+  }
+
+  /** Sends a run; sources that the worker keeps are only named. Throws as {@link send}. */
+  run(id: number, input: RunInput): void {
+    const { ahead, sources } = this.#kept.refer(input.sources);
+    for (const frame of ahead) this.send(frame);
+    this.send({ t: 'run', id, input: { ...input, sources } });
   }
 
   /** Throws `WireError` for a frame that is too large, `TypeError` for what is no JSON; a dead worker's pipe takes anything. */

@@ -67,6 +67,9 @@ export interface Source {
   readonly text: string;
 }
 
+/** A source of a run: as it is, or the number under which the worker keeps it. */
+export type SentSource = Source | { readonly kept: number };
+
 /** An event that the host delivers: exact-match name, who sent it, and what came with it (language.md 6.13). */
 export interface EventInput {
   readonly name: string;
@@ -94,6 +97,8 @@ export interface RunInput {
   readonly turn: boolean;
   /** True when the host can answer `prompt` calls (P35). */
   readonly stdin: boolean;
+  /** When a recorded run was stopped by a clock: the fuel that it had spent, and which clock. The clocks then say nothing else. */
+  readonly stopAt?: { readonly fuel: number; readonly clock: 1 | 2 };
 }
 
 /**
@@ -216,7 +221,14 @@ export type GuestReply =
 
 /** Host process → worker process. */
 export type HostFrame =
-  | { readonly t: 'run'; readonly id: number; readonly input: RunInput }
+  | {
+      readonly t: 'run';
+      readonly id: number;
+      readonly input: Omit<RunInput, 'sources'> & { readonly sources: readonly SentSource[] };
+    }
+  /** Keeps a source for runs to come, which only name its number; not answered. */
+  | { readonly t: 'keep'; readonly number: number; readonly source: Source }
+  | { readonly t: 'drop'; readonly number: number }
   | { readonly t: 'parse'; readonly id: number; readonly sources: readonly Source[]; readonly sourceBytes: number }
   | {
       readonly t: 'check';

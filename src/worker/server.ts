@@ -1,7 +1,7 @@
 import { quotaError } from '../wire/breach.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
-import type { GuestResult, HostFrame, LimitValues, RunInput, WorkerFrame } from '../wire/protocol.ts';
+import type { GuestResult, HostFrame, LimitValues, RunInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
 import { checkSources, formatSource } from './check.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
@@ -27,6 +27,8 @@ export class Server implements HostPort, GuestPorts {
   #image: GuestImage | null = null;
   #next: Prepared | null = null;
   #turn: Turn | null = null;
+  /** Sources for runs to come, by the host's numbers. */
+  readonly #kept = new Map<number, Source>();
   readonly #hostPid = process.ppid;
 
   constructor(parser: Parser) {
@@ -81,12 +83,23 @@ export class Server implements HostPort, GuestPorts {
       } else if (frame.t === 'format') {
         this.#send({ t: 'formatted', id: frame.id, ...formatSource(frame.source, frame.sourceBytes) });
       } else if (frame.t === 'run') {
-        if (this.#run(frame.id, frame.input)) return;
+        if (this.#run(frame.id, { ...frame.input, sources: frame.input.sources.map((source) => this.#source(source)) })) return;
+      } else if (frame.t === 'keep') {
+        this.#kept.set(frame.number, frame.source);
+      } else if (frame.t === 'drop') {
+        this.#kept.delete(frame.number);
       } else {
         this.#send({ t: 'fatal', message: `a frame '${frame.t}' came while no call was open` });
         return;
       }
     }
+  }
+
+  #source(sent: SentSource): Source {
+    if ('text' in sent) return sent;
+    const kept = this.#kept.get(sent.kept);
+    if (kept === undefined) throw new Error(`no source ${sent.kept} is kept here`);
+    return kept;
   }
 
   /** True when this worker must not be used again. */

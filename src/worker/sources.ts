@@ -33,6 +33,8 @@ const CACHE_CHARS = 8 * 1024 * 1024;
 export class Parser {
   readonly #parse: Parse;
   readonly #cache = new Map<string, Tree>();
+  /** The same without the search by text, for sources that the worker keeps. */
+  readonly #known = new WeakMap<Source, Tree>();
   #chars = 0;
 
   constructor(parse: Parse) {
@@ -44,9 +46,10 @@ export class Parser {
     const trees: Tree[] = [];
     const errors: Diagnostic[] = [];
     for (const source of sources) {
-      const cached = this.#recall(source);
+      const cached = this.#known.get(source) ?? this.#recall(source);
       if (cached !== null) {
         trees.push(cached);
+        this.#known.set(source, cached);
         continue;
       }
       const result = this.#parse(source.text, { name: source.name, maxBytes });
