@@ -1,16 +1,24 @@
 import { type Candidate, compare, type Row } from './compare.ts';
+import { type PromiseRow, renderPromises } from './promises.ts';
+import { measurePromises } from './speed.ts';
 import { short, spread, table } from './table.ts';
 import { WORKLOADS } from './workloads.ts';
 
-/** Every workload on every engine. */
-export async function benchInterp(candidates: readonly Candidate[], quick: boolean): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const workload of WORKLOADS) rows.push(...(await compare(workload, candidates, quick ? 3 : 15, quick ? 1 : 3)));
-  return rows;
+/** How fast programs compute: the engines side by side, and what is promised of ours. */
+export interface Interp {
+  readonly rows: readonly Row[];
+  readonly promises: readonly PromiseRow[];
 }
 
-/** The rows as a page of text. */
-export function renderInterp(rows: readonly Row[]): string {
+/** Every workload on every engine, then the promises. */
+export async function benchInterp(candidates: readonly Candidate[], quick: boolean): Promise<Interp> {
+  const rows: Row[] = [];
+  for (const workload of WORKLOADS) rows.push(...(await compare(workload, candidates, quick ? 3 : 15, quick ? 1 : 3)));
+  return { rows, promises: await measurePromises(rows, candidates, quick) };
+}
+
+/** Both as a page of text. */
+export function renderInterp({ rows, promises }: Interp): string {
   const about = WORKLOADS.map(({ name, about }) => `${name}: ${about}`).join('; ');
   const cells = rows.map((row) => [
     row.workload,
@@ -20,5 +28,5 @@ export function renderInterp(rows: readonly Row[]): string {
     row.ms === null ? '-' : String(row.ms.samples),
     row.ratio === null ? '-' : `${short(row.ratio)}x`,
   ]);
-  return `${table(['workload', 'engine', 'median ms', 'q1–q3 ms', 'runs', 'vs ours'], cells)}\n\nvs ours: how often our median fits into theirs. ${about}.\n`;
+  return `${table(['workload', 'engine', 'median ms', 'q1–q3 ms', 'runs', 'vs ours'], cells)}\n\nvs ours: how often our median fits into theirs. ${about}.\n\n${renderPromises(promises)}\n`;
 }

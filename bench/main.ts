@@ -6,6 +6,7 @@ import { benchInterp, renderInterp } from './interp.ts';
 import { benchLoop, loopFailures, renderLoop } from './loop.ts';
 import { openOurs } from './ours.ts';
 import { openMonty, openQuickJs, openRawIsolate } from './peers.ts';
+import { brokenPromises } from './promises.ts';
 import { benchQuotas, renderQuotas } from './quotas.ts';
 import { benchSoak, renderSoak, soakFailures } from './soak.ts';
 import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
@@ -23,6 +24,7 @@ const MAX_SOAK_S = 7 * 24 * 3600;
 /** What a benchmark found: the public JSON of `bench --json`, and the same as text. */
 interface Report {
   readonly rows: readonly object[];
+  readonly promises?: readonly object[];
   readonly text: string;
   /** Why the numbers do not count: a wrong result, a missing error, a run that failed after a breach. */
   readonly failures: readonly string[];
@@ -38,7 +40,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
 const BENCHES: ReadonlyMap<string, (quick: boolean, seconds: number) => Promise<Report>> = new Map([
   ['quotas', quotas],
   ['turns', (quick: boolean) => withEngines(async (candidates) => report(await benchTurns(candidates, quick), renderTurns))],
-  ['interp', (quick: boolean) => withEngines(async (candidates) => report(await benchInterp(candidates, quick), renderInterp))],
+  ['interp', interp],
   ['contexts', contexts],
   ['tokens', tokens],
   ['loop', loop],
@@ -57,10 +59,11 @@ export async function benchMain(argv: readonly string[]): Promise<number> {
     process.stderr.write(`${BENCH_USAGE}\n`);
     return 2;
   }
-  const { rows, text, failures } = await bench(asked.quick, asked.seconds);
+  const { text, ...found } = await bench(asked.quick, asked.seconds);
+  const { failures } = found;
   const { node, cores } = machine();
   if (asked.json)
-    process.stdout.write(`${JSON.stringify({ bench: asked.name, quick: asked.quick, node, cores, rows, failures }, null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify({ bench: asked.name, quick: asked.quick, node, cores, ...found }, null, 2)}\n`);
   else
     process.stdout.write(
       `bench ${asked.name}, Node ${node}, ${cores} cores${asked.quick ? ', quick: do not quote' : ''}\n\n${text}`,
@@ -89,6 +92,14 @@ function readArguments(argv: readonly string[]): { name: string; json: boolean; 
     if (error instanceof TypeError) return null;
     throw error;
   }
+}
+
+async function interp(quick: boolean): Promise<Report> {
+  return withEngines(async (candidates) => {
+    const { rows, promises } = await benchInterp(candidates, quick);
+    const { failures } = report(rows, () => '');
+    return { rows, promises, text: renderInterp({ rows, promises }), failures: [...failures, ...brokenPromises(promises)] };
+  });
 }
 
 async function quotas(quick: boolean): Promise<Report> {

@@ -22,7 +22,8 @@ export const TURN: Workload = {
   result: 1,
 };
 
-const LOOP: Workload = {
+/** What a loop costs. */
+export const LOOP: Workload = {
   name: 'loop',
   about: '1 000 000 passes with two additions',
   neuroscript: {
@@ -44,7 +45,8 @@ const LOOP: Workload = {
   result: (1_000_000 * 999_999) / 2,
 };
 
-const CALLS: Workload = {
+/** What procedure calls cost. */
+export const CALLS: Workload = {
   name: 'fib(25)',
   about: '242 785 calls',
   neuroscript: {

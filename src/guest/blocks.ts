@@ -74,8 +74,9 @@ function plainBlock(machine: Machine, steps: readonly Step[]): Exec {
 
 function one(machine: Machine, { run, fuel, at }: Step): Exec {
   return (frame) => {
-    machine.left -= fuel;
-    if (machine.left < 0) machine.refill(at);
+    const left = machine.left - fuel;
+    machine.left = left;
+    if (left < 0) machine.refill(at);
     machine.temp = 0;
     frame.keep = null;
     return run(frame);
@@ -86,14 +87,16 @@ function two(machine: Machine, first: Step, second: Step): Exec {
   const { run: run1, fuel: fuel1, at: at1 } = first;
   const { run: run2, fuel: fuel2, at: at2 } = second;
   return (frame) => {
-    machine.left -= fuel1;
-    if (machine.left < 0) machine.refill(at1);
+    const left1 = machine.left - fuel1;
+    machine.left = left1;
+    if (left1 < 0) machine.refill(at1);
     machine.temp = 0;
     frame.keep = null;
     const completion = run1(frame);
     if (completion !== NORMAL) return completion;
-    machine.left -= fuel2;
-    if (machine.left < 0) machine.refill(at2);
+    const left2 = machine.left - fuel2;
+    machine.left = left2;
+    if (left2 < 0) machine.refill(at2);
     machine.temp = 0;
     frame.keep = null;
     return run2(frame);
@@ -128,8 +131,9 @@ function guardedBlock(machine: Machine, steps: readonly Step[], nearest: Guard, 
 function step(machine: Machine, frame: Frame, steps: readonly Step[], index: number): Completion {
   const next = steps[index];
   if (next === undefined) return NORMAL;
-  machine.left -= next.fuel;
-  if (machine.left < 0) machine.refill(next.at);
+  const left = machine.left - next.fuel;
+  machine.left = left;
+  if (left < 0) machine.refill(next.at);
   machine.temp = 0;
   frame.keep = null;
   return next.run(frame);

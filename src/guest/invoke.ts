@@ -16,8 +16,9 @@ const ENTRY_DEPTH = 3;
  */
 export function invoke(machine: Machine, callee: Callee, slots: Slot[], at: number, depth: number): Value {
   const caller = machine.frame;
-  machine.left -= CALL;
-  if (machine.left < 0) machine.refill(at);
+  const left = machine.left - CALL;
+  machine.left = left;
+  if (left < 0) machine.refill(at);
   const level = caller === null ? 1 : caller.level + 1;
   const base = caller === null ? depth : caller.depth + depth + ENTRY_DEPTH;
   let code = callee;

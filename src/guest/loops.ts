@@ -17,8 +17,9 @@ export function compileWhile(context: Context, stmt: WhileStmt): Exec {
   const at = stmt.cond.s;
   return (frame) => {
     for (;;) {
-      machine.left -= fuel;
-      if (machine.left < 0) machine.refill(at);
+      const left = machine.left - fuel;
+      machine.left = left;
+      if (left < 0) machine.refill(at);
       machine.temp = 0;
       frame.keep = null;
       const holds = condition(frame);
@@ -108,8 +109,9 @@ function overCharacters(loop: Loop, frame: Frame, text: string): Completion {
 }
 
 function pass({ machine, item, key, body, at }: Loop, frame: Frame, keyValue: Value, value: Value): Completion {
-  machine.left -= PASS;
-  if (machine.left < 0) machine.refill(at);
+  const left = machine.left - PASS;
+  machine.left = left;
+  if (left < 0) machine.refill(at);
   frame.slots[item] = share(value);
   if (key !== undefined) frame.slots[key] = keyValue;
   return body(frame);

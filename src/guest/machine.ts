@@ -19,7 +19,7 @@ export interface Ports {
 }
 
 /** What a run is told about itself. */
-export type Settings = Pick<GuestInput, 'limits' | 'turn' | 'forkId' | 'stdin'>;
+export type Settings = Pick<GuestInput, 'limits' | 'turn' | 'forkId' | 'stdin' | 'stopAt'>;
 
 /**
  * The state of one run that everything shares: the fuel and memory meters, the running frame, the place of the current
@@ -39,6 +39,8 @@ export class Machine {
   readonly forkId: string;
   /** Whether the host can answer `promptuser`. */
   readonly stdin: boolean;
+  /** Where a clock stopped the run that is executed again. */
+  readonly #stopAt: GuestInput['stopAt'];
 
   /** Texts by code points. */
   readonly codePoints = new CodePoints(this);
@@ -76,11 +78,12 @@ export class Machine {
   threshold: number;
   #census = 0;
 
-  constructor({ limits, turn, forkId, stdin }: Settings, ports: Ports, output: (machine: Machine) => Output) {
+  constructor({ limits, turn, forkId, stdin, stopAt }: Settings, ports: Ports, output: (machine: Machine) => Output) {
     this.limits = limits;
     this.turn = turn;
     this.forkId = forkId;
     this.stdin = stdin;
+    this.#stopAt = stopAt;
     this.ports = ports;
     this.callDepth = limits.callDepth;
     this.evalDepth = limits.evalDepth;
@@ -97,8 +100,9 @@ export class Machine {
 
   /** Charges fuel at the current place. */
   spend(fuel: number): void {
-    this.left -= fuel;
-    if (this.left < 0) this.refill(this.at);
+    const left = this.left - fuel;
+    this.left = left;
+    if (left < 0) this.refill(this.at);
   }
 
   /** Hands out more fuel and looks at the clocks; ends the run when there is none, or no time. `at` is the place. */
@@ -109,10 +113,16 @@ export class Machine {
     if (this.rest < 0) this.breach('fuel', this.limits.fuel - this.rest, 'the program used up its fuel');
     this.left = Math.min(METER_INTERVAL, this.rest);
     this.rest -= this.left;
-    const clock = this.ports.clock();
+    const clock = this.#clock();
     if (clock === 1) this.breach('cpuMs', this.limits.cpuMs, `the program ran for ${this.limits.cpuMs} ms of CPU time`);
     if (clock === 2) this.breach('wallMs', this.limits.wallMs, `the program ran for ${this.limits.wallMs} ms`);
     this.output.tick();
+  }
+
+  #clock(): number {
+    const stop = this.#stopAt;
+    if (stop === undefined) return this.ports.clock();
+    return this.fuel >= stop.fuel ? stop.clock : 0;
   }
 
   /** Accounts for bytes about to be allocated; ends the run before they are when they do not fit. */

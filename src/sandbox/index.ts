@@ -1,6 +1,6 @@
 export type { CallIo, FinalReply, RunHandlers, SandboxResult } from './handlers.ts';
 export type { ParseOutcome } from './inquiry.ts';
-export type { WorkerFiles } from './launch.ts';
+export { packageFiles, type WorkerFiles } from './launch.ts';
 export { LAUNCHERS, type Launcher, type LauncherChoice } from './launcher.ts';
 export {
   checkLimits,

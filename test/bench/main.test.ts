@@ -11,6 +11,9 @@ const summary = z.object({ samples: z.number(), median: z.number(), max: z.numbe
 const report = <T extends z.ZodType>(row: T) =>
   z.object({ quick: z.literal(true), cores: z.number(), failures: z.array(z.string()), rows: z.array(row) });
 
+const engine = z.object({ engine: z.string(), ms: summary, note: z.null() });
+const ENGINES = new Set(['neuroscript', '@pydantic/monty', 'quickjs-emscripten', 'isolated-vm (raw)']);
+
 describe('neuroscript bench', () => {
   const LIMITS =
     'fuel cpuMs wallMs memoryBytes outputBytes lineBytes scratchBytes toolCalls toolMs toolBytes callDepth eventCount'.split(' ');
@@ -34,14 +37,26 @@ describe('neuroscript bench', () => {
     for (const { limit, set, observed } of rows) if (!INEXACT.includes(limit)) expect(observed.max).toBeLessThanOrEqual(set);
   });
 
-  it.each(['turns', 'interp'])('%s: all engines give the expected results', { timeout: 60_000 }, (name) => {
-    const { status, stdout } = bench(name, '--quick', '--json');
+  it('interp: every promise is measured, and the verdict says which are kept', { timeout: 120_000 }, () => {
+    const { status, stdout } = bench('interp', '--quick', '--json');
+    const promise = z.object({ measured: z.number(), bound: z.enum(['most', 'least']), target: z.number(), kept: z.boolean() });
+    const found = report(engine)
+      .extend({ promises: z.array(promise) })
+      .parse(JSON.parse(stdout));
+    expect(new Set(found.rows.map(({ engine: name }) => name))).toEqual(ENGINES);
+    for (const { measured, bound, target, kept } of found.promises)
+      expect(kept).toBe(bound === 'most' ? measured <= target : measured >= target);
+    expect(found.promises.map(({ target }) => target)).toEqual([1, 1, 0.5, 10, 12, 10, 12, 10, 12, 2, 2.2, 2.2, 2.2, 1.15, 1.15]);
+    // What a loaded machine can still promise: that the numbers and the verdict agree.
+    const broken = found.promises.filter(({ kept }) => !kept);
+    expect([found.failures.length, status]).toEqual([broken.length, broken.length === 0 ? 0 : 1]);
+  });
+
+  it('turns: all engines give the expected results', { timeout: 60_000 }, () => {
+    const { status, stdout } = bench('turns', '--quick', '--json');
     expect(status).toBe(0);
-    const row = z.object({ engine: z.string(), ms: summary, note: z.null() });
-    const { rows } = report(row).parse(JSON.parse(stdout));
-    expect(new Set(rows.map(({ engine }) => engine))).toEqual(
-      new Set(['neuroscript', '@pydantic/monty', 'quickjs-emscripten', 'isolated-vm (raw)']),
-    );
+    const { rows } = report(engine).parse(JSON.parse(stdout));
+    expect(new Set(rows.map(({ engine: name }) => name))).toEqual(ENGINES);
   });
 
   it('soak: honest and hostile turns side by side, none ends wrongly, the host stays as it is', { timeout: 60_000 }, () => {

@@ -1,0 +1,49 @@
+import { short, table } from './table.ts';
+
+/** A number that is promised, and what it is here. */
+export interface PromiseRow {
+  readonly what: string;
+  readonly measured: number | null;
+  readonly unit: 'ms' | 'x' | 'MB/s';
+  /** `most`: it may not be above the target; `least`: not below. */
+  readonly bound: 'most' | 'least';
+  readonly target: number;
+  /** Null when it could not be measured. */
+  readonly kept: boolean | null;
+  /** Runs behind the number. */
+  readonly samples: number;
+}
+
+/** Judges a measurement. `measured` is null when what it needs is not there. */
+export function judged(
+  what: string,
+  measured: number | null,
+  promised: Pick<PromiseRow, 'unit' | 'bound' | 'target'>,
+  samples: number,
+): PromiseRow {
+  const { bound, target } = promised;
+  const kept = measured === null ? null : bound === 'most' ? measured <= target : measured >= target;
+  return { what, measured, ...promised, kept, samples };
+}
+
+/** The promises as a page of text. */
+export function renderPromises(rows: readonly PromiseRow[]): string {
+  const cells = rows.map(({ what, measured, unit, bound, target, kept, samples }) => [
+    what,
+    measured === null ? '-' : `${short(measured)} ${unit}`,
+    `${bound === 'most' ? '≤' : '≥'} ${target} ${unit}`,
+    String(samples),
+    kept === null ? 'not measured' : kept ? 'kept' : 'BROKEN',
+  ]);
+  return table(['promise', 'measured', 'target', 'runs', 'verdict'], cells);
+}
+
+/** What to say of each broken promise. */
+export function brokenPromises(rows: readonly PromiseRow[]): string[] {
+  return rows
+    .filter(({ kept }) => kept === false)
+    .map(
+      ({ what, measured, unit, bound, target }) =>
+        `${what}: ${short(measured)} ${unit}, at ${bound} ${target} ${unit} ${bound === 'most' ? 'is' : 'are'} promised`,
+    );
+}

@@ -1,0 +1,94 @@
+/** NeuroScript programs of any size, for what must grow with its size and no faster. */
+export interface Sized {
+  readonly name: string;
+  readonly about: string;
+  /** The whole source for a size. */
+  source(size: number): string;
+  /** What it emits. */
+  result(size: number): number;
+}
+
+const lines = (...text: readonly string[]): string => `${text.join('\n')}\n`;
+
+const repeated = (size: number, start: string, step: string, result: string): string =>
+  lines(
+    'command',
+    `  ${start}`,
+    '  set i = 0',
+    `  while i < ${size}`,
+    `    ${step}`,
+    '    set i = i + 1',
+    '  endwhile',
+    `  emit ${result}`,
+    'endcommand',
+  );
+
+/** Containers and texts that grow by one piece a pass. */
+export const GROWING: readonly Sized[] = [
+  {
+    name: 'appends',
+    about: '`set l[i] = i`',
+    source: (size) => repeated(size, 'set l = []', 'set l[i] = i', 'len(l) + l[i - 1]'),
+    result: (size) => 2 * size - 1,
+  },
+  {
+    name: 'map sets',
+    about: '`set m["k" + i] = i`',
+    source: (size) => repeated(size, 'set m = {}', 'set m["k" + i] = i', 'len(m) + m["k" + (i - 1)]'),
+    result: (size) => 2 * size - 1,
+  },
+  {
+    name: 'text parts',
+    about: '`set t = t + "piece "`',
+    source: (size) => repeated(size, 'set t = ""', 'set t = t + "piece "', 'len(t)'),
+    result: (size) => 6 * size,
+  },
+];
+
+const PROCEDURE = [
+  'func NAME(needs items, limit optional tag returns total) means',
+  '  # adds up what is in the list',
+  '  set total = 0',
+  '  set seen = {}',
+  '  for each item in items',
+  '    if item.price > limit and not is_nil(item.name)',
+  '      set total = total + item.price * (1 + 0.2)',
+  '      set seen[item.name] = item',
+  '    else',
+  '      emit "skipped " + item.name + ": " + item.price',
+  '    endif',
+  '  endfor',
+  '  on error do',
+  '    emit ```failed: {{system_error.message}} after {{total}}```',
+  '    clear_error',
+  '  endon',
+  '  while len(seen) > 10',
+  '    set seen = {}',
+  '  endwhile',
+  '  call tool.store.Put("/totals/" + tag, {"total": total, "items": [1, 2, 3]}, 0)',
+  '  must total >= 0',
+  '  return total, seen',
+  'endfunc',
+  '',
+];
+
+/** A library of about so many lines of ordinary code. */
+export function library(size: number): string {
+  const count = Math.ceil(size / PROCEDURE.length);
+  return Array.from({ length: count }, (_, index) => `${PROCEDURE.join('\n').replace('NAME', `f${index}`)}\n`).join('');
+}
+
+const NESTS = 400;
+const SUMS = 20;
+
+/** Many expressions in brackets of a depth, in a procedure that is never called. */
+export function nested(depth: number): string {
+  const expression = `  set x = ${'('.repeat(depth)}1${')'.repeat(depth)}`;
+  return lines('func f() means', ...Array.from({ length: NESTS }, () => expression), 'endfunc');
+}
+
+/** Some sums of so many terms, in a procedure that is never called. */
+export function sums(terms: number): string {
+  const expression = `  set x = 1${' + 1'.repeat(terms - 1)}`;
+  return lines('func f() means', ...Array.from({ length: SUMS }, () => expression), 'endfunc');
+}

@@ -1,0 +1,142 @@
+import { createRuntime, defineTool, type Runtime } from '../src/index.ts';
+import type { Candidate, Row } from './compare.ts';
+import type { Engine } from './engine.ts';
+import { measureFuel } from './fuel.ts';
+import { judged, type PromiseRow } from './promises.ts';
+import { GROWING, library, nested, type Sized, sums } from './sizes.ts';
+import { summarize } from './stats.ts';
+import { CALLS, LOOP } from './workloads.ts';
+
+const MONTY = '@pydantic/monty';
+const SIZE = 10_000;
+const LINES = 5_000;
+const DEPTH = 95;
+const TERMS = 4_000;
+const MB = 1024 * 1024;
+/** Two measurements of the same thing differ by so much on a machine that does other things too. */
+const NOISE = 1.1;
+
+/** Everything that is promised about speed. `rows` are those of the engines, measured side by side before. */
+export async function measurePromises(
+  rows: readonly Row[],
+  candidates: readonly Candidate[],
+  quick: boolean,
+): Promise<PromiseRow[]> {
+  const rounds = quick ? 3 : 15;
+  await using runtime = await createRuntime({ tools: [MARK], policy: { allow: ['tool.bench.mark'] } });
+  return [
+    againstMonty(`${LOOP.name}, cold, by Monty's time`, rows, LOOP.name, 1),
+    againstMonty(`${CALLS.name}, cold, by Monty's time`, rows, CALLS.name, 1),
+    await again(runtime, candidates, rounds),
+    ...(await growth(runtime, rounds)),
+    ...(await parsing(runtime, rounds)),
+    ...(await measureFuel(rounds)),
+  ];
+}
+
+function againstMonty(what: string, rows: readonly Row[], workload: string, target: number): PromiseRow {
+  const monty = rows.find((row) => row.workload === workload && row.engine === MONTY);
+  const ratio = monty?.ratio ?? null;
+  return judged(what, ratio === null ? null : 1 / ratio, { unit: 'x', bound: 'most', target }, monty?.ms?.samples ?? 0);
+}
+
+/** When a program passed a mark; the host's clock, because a program has none. */
+const marks: number[] = [];
+const MARK = defineTool({
+  name: 'tool.bench.Mark',
+  description: 'notes the time',
+  effects: 'none',
+  args: [],
+  run: () => marks.push(performance.now()),
+});
+
+/** The second of two equal pieces of work in one isolate, by one run of Monty's beside it. */
+async function again(runtime: Runtime, candidates: readonly Candidate[], rounds: number): Promise<PromiseRow> {
+  const monty = candidates.flatMap((candidate): Engine[] => ('engine' in candidate ? [candidate.engine] : []));
+  const peer = monty.find(({ name }) => name === MONTY);
+  const work = ['emit fib(25)', 'call tool.bench.Mark()'];
+  const source = `command\n${[...work, ...work].join('\n')}\nendcommand\n`;
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    marks.length = 0;
+    await emitted(runtime, [CALLS.neuroscript.library ?? '', source], CALLS.result);
+    ours.push((marks[1] ?? Number.NaN) - (marks[0] ?? Number.NaN));
+    if (peer !== undefined) theirs.push((await peer.run(CALLS)).ms);
+  }
+  const ratio = peer === undefined ? null : median(ours) / median(theirs);
+  const promised = { unit: 'x', bound: 'most', target: 0.5 } as const;
+  return judged(`${CALLS.name}, again in the same isolate, by Monty's time`, ratio, promised, rounds);
+}
+
+/** Text to result in a fresh isolate, at one size and at ten times that size. */
+async function growth(runtime: Runtime, rounds: number): Promise<PromiseRow[]> {
+  const found: PromiseRow[] = [];
+  for (const work of GROWING) {
+    const [small, large] = await sideBySide(rounds, [() => grown(runtime, work, SIZE), () => grown(runtime, work, 10 * SIZE)]);
+    const what = `${SIZE} ${work.name}, cold`;
+    found.push(judged(what, median(small), { unit: 'ms', bound: 'most', target: 10 }, rounds));
+    const ratio = median(large) / median(small);
+    found.push(judged(`${10 * SIZE} ${work.name} by ${SIZE}`, ratio, { unit: 'x', bound: 'most', target: 12 }, rounds));
+  }
+  return found;
+}
+
+const grown = (runtime: Runtime, { source, result }: Sized, size: number): Promise<number> =>
+  emitted(runtime, [source(size)], result(size));
+
+/** Text to the result of an empty program beside it, the least of all rounds: lexing, parsing, checking, handing over to the isolate, building. */
+async function parsing(runtime: Runtime, rounds: number): Promise<PromiseRow[]> {
+  const text = library(LINES);
+  const [once, twice] = await built(runtime, rounds, text, library(2 * LINES));
+  const speed = text.length / MB / (once / 1000);
+  const found = [judged(`parse and build of ${LINES} lines, warm`, speed, { unit: 'MB/s', bound: 'least', target: 2 }, rounds)];
+  const doubled = (what: string, ratio: number): void => {
+    found.push(judged(`${what}, by half of it`, ratio, { unit: 'x', bound: 'most', target: 2 * NOISE }, rounds));
+  };
+  doubled(`parse and build of ${2 * LINES} lines`, twice / once);
+  const [shallow, deep] = await built(runtime, rounds, nested(DEPTH), nested(2 * DEPTH));
+  doubled(`nesting of ${2 * DEPTH}`, deep / shallow);
+  const [short, long] = await built(runtime, rounds, sums(TERMS), sums(2 * TERMS));
+  doubled(`a sum of ${2 * TERMS} terms`, long / short);
+  return found;
+}
+
+/**
+ * The least time for two libraries, taken in turn. Each round brings a text that was never seen: a worker keeps the trees of
+ * libraries, and nothing would be parsed.
+ */
+async function built(runtime: Runtime, rounds: number, first: string, second: string): Promise<readonly [number, number]> {
+  let round = 0;
+  const run = (text: string) => () =>
+    emitted(runtime, [`${text}# ${performance.timeOrigin} ${round++}\n`, 'command\nemit 1\nendcommand\n'], 1);
+  const [a, b] = await sideBySide(rounds, [run(first), run(second)]);
+  return [Math.min(...a), Math.min(...b)];
+}
+
+async function sideBySide(
+  rounds: number,
+  [first, second]: readonly [() => Promise<number>, () => Promise<number>],
+): Promise<readonly [number[], number[]]> {
+  const times: readonly [number[], number[]] = [[], []];
+  for (let round = 0; round < rounds; round++) {
+    times[0].push(await first());
+    times[1].push(await second());
+  }
+  return times;
+}
+
+/** Milliseconds of one run in a fresh isolate, from text to result. Throws when it emits anything else than it should. */
+async function emitted(runtime: Runtime, sources: readonly string[], result: number): Promise<number> {
+  const fork = runtime.interpreter().fork();
+  const start = performance.now();
+  const { error, values } = await fork.perform({ sources: sources.map((text, index) => ({ name: `${index}.ns`, text })) });
+  const ms = performance.now() - start;
+  if (error !== null) throw new Error(`${error.code}: ${error.message}`);
+  if (values[0] !== result) throw new Error(`a program emitted ${JSON.stringify(values[0])} instead of ${result}`);
+  return ms;
+}
+
+function median(values: readonly number[]): number {
+  return summarize(values)?.median ?? Number.NaN;
+}
