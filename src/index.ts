@@ -80,6 +80,7 @@ export {
   type JsonSchema,
   type JsonType,
   loadMockTools,
+  loadPolicy,
   type ObjectSchema,
   type Parameter,
   type ParameterKind,

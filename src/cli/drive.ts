@@ -23,6 +23,7 @@ import { fileTrouble } from './input.ts';
 import { readKeyring } from './keys.ts';
 import { limitsOf } from './options.ts';
 import { Progress } from './progress.ts';
+import { Recorder } from './record.ts';
 import { readSetup, type SetupFlags } from './setup.ts';
 import type { Terminal } from './terminal.ts';
 import { printable } from './text.ts';
@@ -65,6 +66,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   const keyring = readKeyring(flags.keys, clock);
   const setup = await readSetup(flags);
   if (flags.log !== undefined) await mustAppend(flags.log);
+  const recorder = await Recorder.open(flags.record);
   using store = flags.store === undefined ? null : await SqliteStore.open(flags.store, { mustExist: 'resume' in from });
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
   const controller = new LoopController({
@@ -83,6 +85,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   };
   const onEvent = (event: LoopEvent) => {
     progress.show(event);
+    if (event.type === 'decided') recorder?.add(...event.record.journal);
     if (event.type === 'decided' && !flags.json) print([...explainTurn(event.record, terminal.paintOut), '']);
   };
   const options = {
@@ -97,6 +100,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
       ? await controller.resume(from.resume, options)
       : await controller.runLoop({ ...options, userdata: from.userdata, ...(from.sid === undefined ? {} : { sid: from.sid }) });
   print(flags.json ? [JSON.stringify(toPublicLoop(result))] : explainEnd(result, terminal.paintOut));
+  await recorder?.save(setup.tools, terminal);
   return exitOfDecision(result.decision, result.reason);
 }
 

@@ -13,6 +13,7 @@ import { EXIT, type ExitCode, exitOf } from './exit.ts';
 import { UsageError } from './failure.ts';
 import type { LoopFlags } from './loop.ts';
 import { limitsOf } from './options.ts';
+import { Recorder } from './record.ts';
 import { readSetup } from './setup.ts';
 import type { Terminal } from './terminal.ts';
 import { sourcesOf } from './turn.ts';
@@ -30,6 +31,7 @@ export async function loopV1(flags: LoopFlags, terminal: Terminal, { agent, user
       throw new UsageError(`--${flag} belongs to --profile v3: v1 has no tokens and no decision log`);
   const { clock, ids } = sourcesOf(flags);
   const setup = await readSetup(flags);
+  const recorder = await Recorder.open(flags.record);
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
   const loop = new AskLoop({
     executor: runtimeExecutor(runtime),
@@ -41,7 +43,9 @@ export async function loopV1(flags: LoopFlags, terminal: Terminal, { agent, user
     for (const line of lines) terminal.out.line(line);
   };
   const show = (event: V1LoopEvent) => {
-    if (event.type === 'decided') print([...explainV1Turn(event.record, event.decision, terminal.paintOut), '']);
+    if (event.type !== 'decided') return;
+    recorder?.add(...event.record.journal);
+    if (!flags.json) print([...explainV1Turn(event.record, event.decision, terminal.paintOut), '']);
   };
   const result = await loop.run({
     agent,
@@ -49,9 +53,10 @@ export async function loopV1(flags: LoopFlags, terminal: Terminal, { agent, user
     permitted: flags.oneTurn !== true,
     signal: terminal.interrupt,
     ...(flags.sid === undefined ? {} : { loopId: flags.sid }),
-    ...(flags.json ? {} : { onEvent: show }),
+    onEvent: show,
   });
   print(flags.json ? [JSON.stringify(toPublicV1Loop(result))] : explainV1End(result, terminal.paintOut));
+  await recorder?.save(setup.tools, terminal);
   return exitOfV1(result);
 }
 

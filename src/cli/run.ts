@@ -10,6 +10,7 @@ import { UsageError } from './failure.ts';
 import { readSources, STDIN } from './input.ts';
 import { answerRequests } from './jsonl.ts';
 import { addLimits, limitsOf, parseJson, parsePair, repeatable, wholeNumber } from './options.ts';
+import { RECORD_HELP, Recorder } from './record.ts';
 import { renderDiagnostic, renderError, SYNTAX } from './render.ts';
 import { readSetup, type SetupFlags } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
@@ -32,6 +33,7 @@ interface RunFlags extends SetupFlags {
   readonly json?: true;
   readonly jsonl?: true;
   readonly trace?: true;
+  readonly checkFirst?: true;
 }
 
 /** Requests read ahead and at work at once: as many as there may be workers when all of them wait for slow tools. */
@@ -70,8 +72,10 @@ export function addRun(program: Command, execute: Execute): void {
     .option('--event <NAME=JSON>', 'then deliver this event (repeatable)', repeatable(eventPair))
     .option('--now <UNIX>', 'the time that --event gives handlers as TS (default: now)', wholeNumber('--now', 0))
     .option('--ids <SEED>', 'derive the ids that --event gives handlers from this text, to repeat a run exactly')
-    .option('--tools <FILE>', 'tools file (YAML): mock tools that programs may call')
+    .option('--tools <FILE>', 'tools that programs may call: mocks in YAML or JSON, or a module (.ts, .js) with tools')
     .option('--policy <FILE>', 'policy file (YAML); without one, exactly the tools of --tools are allowed')
+    .option('--check-first', 'execute nothing if the policy denies any call that stands in the programs')
+    .option('--record <FILE>', RECORD_HELP)
     .option('--trace', 'show every tool call with arguments, result, time and fork; with --json, add the journal')
     .option('--json', 'print one result object at the end')
     .option('--jsonl', 'read one request object a line from standard input, print one result object a line');
@@ -96,9 +100,12 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   const sources = await readSources(files, limits.sourceBytes ?? most?.default ?? 0, () => terminal.stdin);
   if (sources.every(({ text }) => text.trim() === '') && flags.call === undefined && flags.event === undefined)
     terminal.err.text(`neuroscript: ${files.join(', ')}: there is no program in it; nothing was run\n`);
+  const recorder = await Recorder.open(flags.record);
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1 });
   const result = await perform(runtime, sources, flags, terminal);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled')) report(result, sources, flags, terminal);
+  recorder?.add(...result.journal);
+  await recorder?.save(setup.tools, terminal);
   return exitOf(result.error);
 }
 
@@ -108,6 +115,8 @@ function refuseContradictions(files: readonly string[], flags: RunFlags): void {
     for (const flag of ['json', 'call', 'arg', 'global', 'event', 'now', 'ids'] as const)
       if (flags[flag] !== undefined)
         throw new UsageError(`--${flag} does not go with --jsonl: every request says that for itself`);
+    if (flags.record !== undefined || flags.checkFirst)
+      throw new UsageError('--record and --check-first are for one run, and --jsonl makes many');
   } else if (files.length === 0) {
     throw new UsageError("run needs a FILE, or '-' for standard input");
   }
@@ -136,6 +145,7 @@ function perform(runtime: Runtime, sources: readonly Source[], flags: RunFlags, 
       globals: Object.fromEntries((flags.global ?? []).map(({ name, value }) => [name, value])),
       events,
       signal: terminal.interrupt,
+      checkFirst: flags.checkFirst ?? false,
       ...(flags.call === undefined ? {} : { call: { name: flags.call, args: flags.arg ?? [] } }),
       ...(live ? { onOut: (out: OutFrame) => show(out, terminal) } : {}),
       ...(live && flags.trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),

@@ -1,8 +1,8 @@
 import type { LauncherChoice } from '../sandbox/launcher.ts';
-import { loadMockTools, Policy, type PolicyOptions, type ToolDefinition } from '../tools/index.ts';
-import { YamlFile } from '../tools/yaml.ts';
+import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../tools/index.ts';
 import { UsageError } from './failure.ts';
 import { readText } from './input.ts';
+import { isModule, toolsOfModule } from './module.ts';
 import { printable } from './text.ts';
 
 /** Most bytes of a configuration file. */
@@ -12,6 +12,8 @@ const CONFIG_BYTES = 4 * 1024 * 1024;
 export interface SetupFlags {
   readonly tools?: string;
   readonly policy?: string;
+  /** Where the calls that were made are written. */
+  readonly record?: string;
   readonly launcher?: LauncherChoice;
 }
 
@@ -33,21 +35,16 @@ export async function readSetup(flags: SetupFlags): Promise<Setup> {
   return { tools, policy, ...(flags.launcher === undefined ? {} : { launcher: flags.launcher }) };
 }
 
-/** The tools of a tools file (DESIGN 5), in its order. */
+/** The tools of a tools file (DESIGN 5), in its order: mocks in YAML or JSON, or a module in TypeScript or JavaScript. */
 export async function readTools(name: string): Promise<readonly ToolDefinition[]> {
+  if (isModule(name)) return toolsOfModule(name);
   const text = await configText(name);
   return named(name, () => loadMockTools(text, name));
 }
 
-const POLICY_KEYS = ['context', 'allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBreach'];
-
 async function readPolicy(name: string): Promise<Policy> {
   const text = await configText(name);
-  return named(name, () => {
-    const file = new YamlFile(text, name);
-    // The constructor checks every value itself.
-    return new Policy(file.map([], file.value, POLICY_KEYS) as PolicyOptions);
-  });
+  return named(name, () => loadPolicy(text, name));
 }
 
 /** The text of a configuration file. Throws {@link UsageError}. */

@@ -19,6 +19,7 @@ import { type ExitCode, exitOfDecision } from './exit.ts';
 import { readBytes } from './input.ts';
 import { readKeyring } from './keys.ts';
 import { addLimits, limitsOf, wholeNumber } from './options.ts';
+import { RECORD_HELP, Recorder } from './record.ts';
 import { readSetup, type SetupFlags } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
 
@@ -70,7 +71,8 @@ export function addSession(command: Command, { withSid } = { withSid: true }): v
   if (withSid) command.option('--sid <ID>', 'session id (default: a new one)');
   command
     .option('--keys <FILE>', 'key file, see "neuroscript keys" (default: new keys for this session)')
-    .option('--tools <FILE>', 'tools file (YAML): mock tools that programs may call')
+    .option('--tools <FILE>', 'tools that programs may call: mocks in YAML or JSON, or a module (.ts, .js) with tools')
+    .option('--record <FILE>', RECORD_HELP)
     .option('--policy <FILE>', 'policy file (YAML); without one, exactly the tools of --tools are allowed')
     .option('--now <UNIX>', 'let the clock of tokens stand still at this Unix second', wholeNumber('--now', 0))
     .option('--ids <SEED>', 'derive session id, nonces and token ids from this text, to repeat a session exactly');
@@ -89,6 +91,7 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
   const keyring = readKeyring(flags.keys, clock);
   const setup = await readSetup(flags);
   const input = readTurn(await readBytes(file, ENVELOPE_BYTES, () => terminal.stdin));
+  const recorder = await Recorder.open(flags.record);
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
   const { record } = await runTurn(
     {
@@ -102,5 +105,7 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
   );
   if (flags.json) terminal.out.line(JSON.stringify(toPublicTurn(record)));
   else for (const line of explainTurn(record, terminal.paintOut)) terminal.out.line(line);
+  recorder?.add(...record.journal);
+  await recorder?.save(setup.tools, terminal);
   return exitOfDecision(record.decision, record.reason);
 }

@@ -33,7 +33,7 @@ async function performRequest(
 ): Promise<RunResult> {
   const { src, lib, call, globals, events, limits } = request;
   const interpreter = runtime.interpreter(connection);
-  const libraries = lib.map((text, index) => ({ name: index === 0 ? 'lib' : `lib${index + 1}`, text }));
+  const libraries = lib.map((text, index) => ({ name: index === 0 ? 'lib' : `lib${index + 1}`, text, definitions: true }));
   try {
     return await interpreter.fork({ limits }).perform({
       sources: [...libraries, { name: 'src', text: src }],

@@ -1,9 +1,10 @@
 import type { HostContext, TurnContext } from '../context/index.ts';
 import type { PolicyGuard, PolicyOptions, ToolView } from '../tools/index.ts';
-import { canonicalName, policyOptions } from '../tools/index.ts';
+import { policyOptions } from '../tools/index.ts';
 import type { LimitValues } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type PerformRequest, perform, type RunScope } from './perform.ts';
+import { deniedTool } from './precheck.ts';
 
 /** How one execution differs from the fork's defaults. */
 export type ExecuteOptions = Omit<PerformRequest, 'sources' | 'call' | 'events' | 'onInput' | 'again' | 'mayWait'> & {
@@ -62,12 +63,6 @@ export class Fork {
 
   /** Why the policy would deny a call, or null; call limits are not looked at, and unknown tools are not denied. */
   denied(tool: string): string | null {
-    const found = this.tools.lookup(canonicalName(tool));
-    if (found === undefined) return null;
-    for (const guard of this.#guards) {
-      const reason = guard.explain(found, this.tools.isOwn(tool));
-      if (reason !== null) return reason;
-    }
-    return null;
+    return deniedTool({ view: this.tools, guards: this.#guards }, tool);
   }
 }

@@ -19,6 +19,7 @@ import { refusedResult } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
 import { ValueError } from '../wire/values.ts';
 import type { SandboxPort } from './port.ts';
+import { deniedCall } from './precheck.ts';
 import { checkRequest } from './request.ts';
 
 /** One run, in wire form: values are tagged JSON. */
@@ -35,6 +36,11 @@ export interface PerformRequest {
   readonly signal?: AbortSignal;
   /** A turn of the host loop: exactly one command block; what it says is captured and never reaches the host's callbacks. */
   readonly turn?: boolean;
+  /**
+   * Looks first whether the policy would deny any call that stands in the sources, whether the program comes to it or not;
+   * then nothing is executed, and the error is that of the call. Otherwise a denied call fails when it is made.
+   */
+  readonly checkFirst?: boolean;
   /** Receives what the script says while it runs, in place of the host's callbacks. */
   readonly onOut?: (out: OutFrame) => void;
   /** Receives every call to the host once it has ended. */
@@ -82,6 +88,8 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   // The timer of a deadline may be late; the clock is not.
   if (turn.deadline !== null && scope.now() >= turn.deadline) return refusedResult(deadlinePassed(input.limits));
   if (turn.signal.aborted) return refusedResult(endOf(turn, input.limits));
+  const denied = request.checkFirst === true ? await deniedCall(scope, input.sources, input.limits.sourceBytes) : null;
+  if (denied !== null) return refusedResult(denied);
   const said = new Said(scope.host, request);
   const { host, view, guards, audit, stores, readers } = scope;
   const { limits } = input;

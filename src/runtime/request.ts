@@ -1,5 +1,14 @@
 import { ConfigError } from '../wire/errors.ts';
-import { checkCallback, checkList, checkObject, checkOptions, checkSignal, checkText, type KeysOf } from '../wire/options.ts';
+import {
+  checkCallback,
+  checkFlag,
+  checkList,
+  checkObject,
+  checkOptions,
+  checkSignal,
+  checkText,
+  type KeysOf,
+} from '../wire/options.ts';
 import type { EventInput, Source } from '../wire/protocol.ts';
 import type { Again, PerformRequest } from './perform.ts';
 
@@ -11,6 +20,7 @@ const REQUEST_KEYS: KeysOf<PerformRequest> = {
   limits: true,
   signal: true,
   turn: true,
+  checkFirst: true,
   onOut: true,
   onCall: true,
   onInput: true,
@@ -18,7 +28,7 @@ const REQUEST_KEYS: KeysOf<PerformRequest> = {
   mayWait: true,
 };
 const AGAIN_KEYS: KeysOf<Again> = { input: true, calls: true };
-const SOURCE_KEYS: KeysOf<Source> = { name: true, text: true };
+const SOURCE_KEYS: KeysOf<Source> = { name: true, text: true, definitions: true };
 
 /** The keys of a call. */
 export const CALL_KEYS: KeysOf<NonNullable<PerformRequest['call']>> = { name: true, args: true };
@@ -46,6 +56,7 @@ export function checkRequest(request: PerformRequest): void {
   }
   checkObject('globals', globals);
   checkObject('limits', limits);
+  if (request.checkFirst !== undefined) checkFlag('checkFirst', request.checkFirst);
   checkSignal('signal', signal);
   checkCallback('onOut', onOut);
   checkCallback('onCall', onCall);
@@ -65,5 +76,6 @@ export function checkSources(sources: readonly Source[]): void {
     checkOptions('a source', source, SOURCE_KEYS);
     checkText('the name of a source', source.name);
     checkText('the text of a source', source.text);
+    if (source.definitions !== undefined) checkFlag('definitions of a source', source.definitions);
   }
 }

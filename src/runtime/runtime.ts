@@ -76,7 +76,7 @@ export interface InterpreterOptions {
 
 /** A run of its own: a root interpreter that lives for one run. */
 export interface RunOptions extends Omit<ExecuteOptions, 'globals'>, InterpreterOptions {
-  /** Definitions, loaded first. */
+  /** Definitions, loaded first. A command block in them is `ERR_USAGE`, and nothing runs. */
   readonly lib?: string | readonly string[];
   /** A procedure to call after the command blocks, with JavaScript values as arguments. */
   readonly call?: { readonly name: string; readonly args?: readonly unknown[] };
@@ -98,6 +98,7 @@ const RUN_KEYS: KeysOf<RunOptions> = {
   limits: true,
   signal: true,
   turn: true,
+  checkFirst: true,
   onOut: true,
   onCall: true,
 };
@@ -148,6 +149,7 @@ export class Runtime implements AsyncDisposable {
     const libraries = texts.map((text, index) => ({
       name: index === 0 ? 'lib' : `lib${index + 1}`,
       text,
+      definitions: true,
     }));
     if (call !== undefined) checkOptions('call', call, CALL_KEYS);
     checkList('events', events);

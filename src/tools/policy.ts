@@ -82,7 +82,7 @@ function texts(key: string, value: unknown = []): string[] {
 }
 
 function callLimits(value: unknown = {}): ReadonlyMap<string, number> {
-  if (typeof value !== 'object' || value === null)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ConfigError('toolMaxCalls of the policy must be a map of tool to number');
   const limits = new Map<string, number>();
   for (const [name, limit] of Object.entries(value)) {

@@ -11,10 +11,12 @@ export interface StandardSchema<Output = unknown, Input = unknown> {
   };
 }
 
+/** What a schema makes of a value, or what is wrong with it. */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
+/** One thing that is wrong with a value, and where in it. */
 export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;

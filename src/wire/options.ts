@@ -31,6 +31,11 @@ export function checkText(what: string, value: unknown): asserts value is string
   if (typeof value !== 'string') refuse(what, 'a text', value);
 }
 
+/** True or false. */
+export function checkFlag(what: string, value: unknown): asserts value is boolean {
+  if (typeof value !== 'boolean') refuse(what, 'true or false', value);
+}
+
 /** A function, or nothing. */
 export function checkCallback(what: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') refuse(what, 'a function', value);

@@ -65,6 +65,8 @@ export interface Source {
   /** Shown in positions: the path as the user gave it, `-` for standard input, `lib`, `src`, `ACTIONS`. */
   readonly name: string;
   readonly text: string;
+  /** True for a library: a command block in it is a usage error, before anything runs. */
+  readonly definitions?: boolean;
 }
 
 /** A source of a run: as it is, or the number under which the worker keeps it. */

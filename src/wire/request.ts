@@ -37,7 +37,7 @@ export interface RunRequest {
   readonly id: RequestId;
   /** Command blocks; or definitions, with `call`. */
   readonly src: string;
-  /** Definitions, loaded first. */
+  /** Definitions, loaded first. A command block in them is `ERR_USAGE`, and nothing runs. */
   readonly lib: readonly string[];
   readonly call: { readonly name: string; readonly args: readonly TaggedJson[] } | null;
   readonly globals: Readonly<Record<string, TaggedJson>>;

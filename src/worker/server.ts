@@ -1,6 +1,7 @@
 import { quotaError } from '../wire/breach.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
+import { usageError } from '../wire/info.ts';
 import type { GuestResult, HostFrame, LimitValues, RunInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
 import { checkSources, formatSource } from './check.ts';
@@ -108,6 +109,8 @@ export class Server implements HostPort, GuestPorts {
     if (refused !== null) return this.#refuse(id, 'parse', refused);
     const parsed = this.#parser.trees(input.sources, input.limits.sourceBytes);
     if (!parsed.ok) return this.#refuse(id, 'parse', syntaxError(parsed.errors[0]), parsed.errors);
+    const stray = strayCommand(input, parsed.trees);
+    if (stray !== null) return this.#refuse(id, 'load', stray);
 
     const prepared = this.#take(input.limits, parsed.trees);
     this.#send({ t: 'started', id });
@@ -180,6 +183,17 @@ function dieAtOnce(): void {
 function heapMb(memoryBytes: number, treeChars: number): number {
   const trees = treeChars > MB ? Math.ceil((treeChars * 8) / MB) : 0;
   return Math.ceil((memoryBytes * 1.25) / MB) + BASE_HEAP_MB + trees;
+}
+
+/** A command block where only definitions belong. */
+function strayCommand({ sources }: RunInput, trees: readonly Tree[]): ErrorInfo | null {
+  for (const [index, { name, definitions }] of sources.entries()) {
+    const line = trees[index]?.command ?? null;
+    if (definitions !== true || line === null) continue;
+    const error = usageError(`'${name}' is a library: it holds definitions, and no command block`);
+    return { ...error, source: name, line, column: 1, hint: "put what is to run into 'src'" };
+  }
+  return null;
 }
 
 function tooLarge({ sources, limits }: RunInput): ErrorInfo | null {

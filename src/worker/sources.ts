@@ -1,4 +1,4 @@
-import type { Block, LineTable, SourceFile } from '../../grammar/ast.ts';
+import { type Block, type LineTable, positionAt, type SourceFile } from '../../grammar/ast.ts';
 import type { ParseOptions, ParseResult } from '../../grammar/parse.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
@@ -14,6 +14,8 @@ export type Parse = (source: string, options: ParseOptions) => ParseResult;
 export interface Tree {
   readonly head: string;
   readonly parts: readonly string[];
+  /** Line of the first command block, or null. */
+  readonly command: number | null;
   /** Characters of all of it. */
   readonly chars: number;
 }
@@ -111,7 +113,9 @@ function treeOf({ name, lines, procedures, events, commands }: SourceFile): Tree
     commands: commands.map(({ s, body }) => ({ s, body })),
   };
   const head = JSON.stringify(file);
-  return { head, parts, chars: parts.reduce((sum, part) => sum + part.length, head.length) };
+  const first = commands[0]?.s;
+  const command = first === undefined ? null : positionAt(lines, first).line;
+  return { head, parts, command, chars: parts.reduce((sum, part) => sum + part.length, head.length) };
 }
 
 /** A syntax error as the error of a run. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Import, importsOf, isOurs, partOf, productFiles } from './imports.ts';
+import { COMPUTED, type Import, importsOf, isOurs, partOf, productFiles } from './imports.ts';
 
 /**
  * The arrows of the architecture: what each part may import. `ours` names other parts, `packages` what comes from npm,
@@ -105,6 +105,10 @@ describe('imports point one way', () => {
     expect(imports.filter(({ from, to }) => partOf(from) === 'gate' && isOurs(to) && partOf(to) !== 'gate').map(show)).toEqual(
       [],
     );
+  });
+
+  it('what is imported is written in the source, but for the tools modules that a user names', () => {
+    expect(imports.filter(({ to }) => to === COMPUTED).map(({ from }) => from)).toEqual(['src/cli/module.ts']);
   });
 
   it('no two files import each other in a circle', () => {

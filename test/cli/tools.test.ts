@@ -1,0 +1,169 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { command, folder, linesOf, neuroscript } from './spawn.ts';
+
+const REAL = `
+let calls: number = 0;
+export const tools = [
+  {
+    group: 'shop',
+    name: 'Price',
+    description: 'Price of an item.',
+    args: [{ name: 'item', type: 'string' }, { name: 'apiKey', required: false }],
+    effects: 'read',
+    run({ item }: { item: string }) {
+      if (item === 'gold') throw new Error('no gold');
+      return { item, call: ++calls, token: 'top-secret' };
+    },
+  },
+];
+`;
+
+const PROGRAM = command(
+  'for each item in ["tea", "tea", "gold"]',
+  'on error do',
+  'emit system_error["message"]',
+  'clear_error',
+  'endon',
+  'emit tool.shop.Price(item)["call"]',
+  'endfor',
+);
+
+const SEQUENCE =
+  'state: { n: 0 }\ntools: { tool.t.Next: { cases: [{ set: { n: { $add: [{ $state: n }, 1] } }, returns: { $state: n } }] } }\n';
+
+const envelope = (...lines: readonly string[]): string =>
+  [
+    '<<<NSENV:V3:START>>>',
+    '<<<NSENV:V3:USERDATA>>>',
+    '{"subject":"s","fields":{}}',
+    '<<<NSENV:V3:ACTIONS>>>',
+    command(...lines).trimEnd(),
+    '<<<NSENV:V3:END>>>\n',
+  ].join('\n');
+
+describe('--tools', () => {
+  it('takes a module in TypeScript, whose tools are real', async () => {
+    const cwd = folder({ 'tools.ts': REAL, 'a.ns': PROGRAM });
+    const ended = await neuroscript(['run', 'a.ns', '--tools', 'tools.ts'], { cwd });
+    expect(ended).toMatchObject({ code: 0, stdout: "1\n2\ntool 'tool.shop.price' failed: no gold\n", stderr: '' });
+  });
+
+  it('takes mocks from a module too', async () => {
+    const cwd = folder({ 'm.mjs': 'export default { tools: { "tool.t.X": { cases: [{ returns: [1, 2] }] } } };\n' });
+    expect((await neuroscript(['run', '-', '--tools', 'm.mjs'], { cwd, stdin: command('emit tool.t.X()') })).stdout).toBe(
+      '[1, 2]\n',
+    );
+  });
+
+  it.each<[string, string, RegExp]>([
+    [
+      'that exports nothing of the kind',
+      'export const tool = 1;',
+      /^neuroscript: m\.mjs: export a list of tools as 'tools', or as default\n$/,
+    ],
+    ['that cannot be loaded', 'export const tools = ;', /^neuroscript: cannot load m\.mjs: Unexpected token ';'\n$/],
+    ['that throws', 'throw new Error("no database");', /^neuroscript: cannot load m\.mjs: no database\n$/],
+    [
+      'with a mock that is computed',
+      'export default { tools: { "tool.t.X": { cases: [{ returns: () => 1 }] } } };',
+      /'returns' of a mock is a function/,
+    ],
+    ['with a tool that is none', 'export const tools = [1];', /the tool at place 0 of the list is none/],
+    ['with a tool without run', 'export const tools = [{ name: "tool.t.X" }];', /tool\.t\.X: run must be a function/],
+    [
+      'with a tool that defineTool did not make',
+      'export const tools = [{ canonicalName: "tool.t.x" }];',
+      /a tool must be made with defineTool/,
+    ],
+  ])('refuses a module %s', async (_what, text, problem) => {
+    const ended = await neuroscript(['run', '-', '--tools', 'm.mjs'], {
+      cwd: folder({ 'm.mjs': text }),
+      stdin: command('emit 1'),
+    });
+    expect(ended).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(problem) });
+  });
+
+  it('starts the state and the sequences of mocks anew for every request of --jsonl', async () => {
+    const request = JSON.stringify({ src: command('emit tool.t.Next()', 'emit tool.t.Next()') });
+    const cwd = folder({ 't.yaml': SEQUENCE });
+    const ended = await neuroscript(['run', '--jsonl', '--tools', 't.yaml'], { cwd, stdin: `${request}\n${request}\n` });
+    expect(linesOf(ended.stdout).map((line) => JSON.parse(line).emits)).toEqual([
+      ['0', '1'],
+      ['0', '1'],
+    ]);
+  });
+});
+
+describe('--record', () => {
+  it('run: what was recorded answers the same program the same way, without the real tools', async () => {
+    const cwd = folder({ 'tools.ts': REAL, 'a.ns': PROGRAM });
+    const real = await neuroscript(['run', 'a.ns', '--tools', 'tools.ts', '--record', 'calls.yaml'], { cwd });
+    expect(real.stderr).toBe('recorded 3 calls in calls.yaml (2 secrets left out)\n');
+    expect(statSync(join(cwd, 'calls.yaml')).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(cwd, 'calls.yaml'), 'utf8')).not.toContain('top-secret');
+    const again = await neuroscript(['run', 'a.ns', '--tools', 'calls.yaml'], { cwd });
+    expect(again).toMatchObject({ code: 0, stdout: real.stdout, stderr: '' });
+  });
+
+  it('turn and loop: the tools that decide are not in it', async () => {
+    const lines = ['emit tool.shop.Price("tea")["call"]', 'emit tool.aeiou.magic("LOOP", {"action": "done"})'];
+    const cwd = folder({ 'tools.ts': REAL, 'e.txt': envelope(...lines) });
+    for (const args of [
+      ['turn', 'e.txt'],
+      ['loop', '--agent', 'script:e.txt'],
+    ]) {
+      const repeat = ['--ids', 'x', '--now', '1760000000', '--json'];
+      const real = await neuroscript([...args, '--tools', 'tools.ts', '--record', 'calls.yaml', ...repeat], { cwd });
+      expect(real.stderr).toContain('recorded 1 call in calls.yaml');
+      expect(readFileSync(join(cwd, 'calls.yaml'), 'utf8')).not.toContain('magic');
+      const again = await neuroscript([...args, '--tools', 'calls.yaml', ...repeat], { cwd });
+      expect(JSON.parse(again.stdout).output ?? JSON.parse(again.stdout).turns?.[0]?.output).toMatch(/^1(?:\n|$)/);
+    }
+  });
+
+  it('refuses, before anything runs, to overwrite what is no recording, and places that cannot be written', async () => {
+    const cwd = folder({ 'mine.yaml': 'tools: {}\n', 'a.ns': command('emit 1') });
+    const refused = async (file: string) => (await neuroscript(['run', 'a.ns', '--record', file], { cwd })).stderr;
+    expect(await refused('mine.yaml')).toBe(
+      'neuroscript: mine.yaml is there already and is no recording; name another file, or remove it\n',
+    );
+    expect(await refused('no/such.yaml')).toBe('neuroscript: cannot record to no/such.yaml: there is no such file\n');
+    expect(await refused('/dev/null')).toBe('neuroscript: cannot record to /dev/null: it is not an ordinary file\n');
+    expect(readFileSync(join(cwd, 'mine.yaml'), 'utf8')).toBe('tools: {}\n');
+    const twice = await neuroscript(['run', '--jsonl', '--record', 'x.yaml'], { cwd });
+    expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('--record and --check-first are for one run') });
+  });
+});
+
+describe('--check-first', () => {
+  const POLICY = 'allow: ["*"]\ndeny: [tool.shop.*]\n';
+
+  it('executes nothing when the policy denies a call that stands anywhere in the programs', async () => {
+    const source = command('emit "before"', 'if false', 'emit tool.shop.Price("tea")', 'endif');
+    const cwd = folder({ 'a.ns': source, 'tools.ts': REAL, 'p.yaml': POLICY });
+    const args = ['run', 'a.ns', '--tools', 'tools.ts', '--policy', 'p.yaml'];
+    expect(await neuroscript(args, { cwd })).toMatchObject({ code: 0, stdout: 'before\n' });
+    expect(await neuroscript([...args, '--check-first'], { cwd })).toMatchObject({
+      code: 4,
+      stdout: '',
+      stderr: expect.stringContaining("a.ns:4:8: tool 'tool.shop.price' denied by policy rule: tool.shop.* (NS1003)"),
+    });
+  });
+
+  it('leaves a program alone that keeps to the policy, and syntax errors to the run', async () => {
+    const cwd = folder({ 'a.ns': command('emit 1'), 'b.ns': command('emit )') });
+    expect(await neuroscript(['run', 'a.ns', '--check-first'], { cwd })).toMatchObject({ code: 0, stdout: '1\n' });
+    expect(await neuroscript(['run', 'b.ns', '--check-first'], { cwd })).toMatchObject({ code: 3 });
+  });
+
+  it('a policy file that is wrong is refused with its line', async () => {
+    const cwd = folder({ 'p.yaml': 'allow:\n  - "*"\n  - 5\n', 'a.ns': command('emit 1') });
+    const ended = await neuroscript(['run', 'a.ns', '--policy', 'p.yaml'], { cwd });
+    expect(ended).toMatchObject({
+      code: 2,
+      stderr: 'neuroscript: p.yaml:3: allow[1]: allow of the policy must be a list of texts, got 5 in it\n',
+    });
+  });
+});

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerRequest, createRuntime, defineTool, type Runtime } from '../../src/index.ts';
+
+let runtime: Runtime;
+let calls = 0;
+beforeAll(async () => {
+  runtime = await createRuntime({
+    tools: [defineTool({ name: 'tool.t.Ok', run: () => ++calls }), defineTool({ name: 'tool.t.Denied', run: () => ++calls })],
+    policy: { allow: ['tool.t.*'], deny: ['*.denied'] },
+    concurrency: 1,
+  });
+});
+afterAll(() => runtime.close());
+
+const LIB = 'func one() means\n  return 1\nendfunc\n';
+const COMMAND = 'command\n  emit one()\nendcommand\n';
+
+describe('a library holds definitions', () => {
+  it('so a command block in it is a usage error with its place, and nothing runs', async () => {
+    const expected = {
+      ok: false,
+      phase: 'load',
+      emits: [],
+      error: { kind: 'usage', code: 'ERR_USAGE', source: 'lib2', line: 2, column: 1 },
+      usage: { fuel: 0 },
+    };
+    expect(await runtime.run(COMMAND, { lib: [LIB, `\n${COMMAND}`] })).toMatchObject(expected);
+    const line = JSON.stringify({ src: COMMAND, lib: [LIB, `\n${COMMAND}`] });
+    expect(await answerRequest(runtime, line)).toMatchObject(expected);
+    // A tree that the worker still has from before is looked at as well.
+    expect(await answerRequest(runtime, line)).toMatchObject(expected);
+  });
+
+  it('and the same text as a source of its own runs', async () => {
+    expect(await runtime.run(COMMAND, { lib: LIB })).toMatchObject({ ok: true, emits: ['1'] });
+    const sources = [LIB, COMMAND].map((text, index) => ({ name: `f${index}`, text }));
+    expect(await runtime.interpreter().fork().perform({ sources })).toMatchObject({ ok: true, emits: ['1'] });
+  });
+
+  it('syntax errors come first', async () => {
+    expect(await runtime.run('', { lib: 'command\n  emit )\nendcommand\n' })).toMatchObject({
+      phase: 'parse',
+      error: { kind: 'syntax' },
+    });
+  });
+});
+
+describe('checkFirst', () => {
+  const both = 'command\n  emit tool.t.Ok()\n  emit tool.t.Denied()\nendcommand\n';
+
+  it('executes nothing when any call that stands there would be denied', async () => {
+    calls = 0;
+    const result = await runtime.run(both, { checkFirst: true });
+    expect(result).toMatchObject({
+      ok: false,
+      phase: 'request',
+      emits: [],
+      journal: [],
+      error: {
+        kind: 'policy',
+        code: 'NS1003',
+        source: 'src',
+        line: 3,
+        message: expect.stringContaining('denied by policy rule: *.denied'),
+      },
+    });
+    expect(calls).toBe(0);
+  });
+
+  it('sees libraries of the root, and calls that no path leads to', async () => {
+    const root = runtime.interpreter();
+    await root.load('func never() means\n  return tool.t.Denied()\nendfunc\n', 'mylib');
+    expect(await root.fork().execute('command\n  emit 1\nendcommand\n', { checkFirst: true })).toMatchObject({
+      error: { code: 'NS1003', source: 'mylib', line: 2 },
+    });
+  });
+
+  it('without it the program runs up to the call', async () => {
+    calls = 0;
+    expect(await runtime.run(both)).toMatchObject({ ok: false, phase: 'exec', emits: ['1'], error: { code: 'NS1003' } });
+    expect(calls).toBe(1);
+    await expect(runtime.run(both, { checkFirst: 1 as never })).rejects.toThrow('checkFirst must be true or false, got number');
+  });
+});
