@@ -16,6 +16,7 @@ export {
   type StdioServer,
 } from './config.ts';
 export { McpError } from './connection.ts';
+export { type McpServerInit, mcpServer, serveStdio } from './serve.ts';
 
 /** How servers are connected. */
 export interface McpOptions {

@@ -1,0 +1,116 @@
+import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { z } from 'zod';
+import { NO_PROGRESS_YET } from '../aeiou/index.ts';
+import { readTurn, runTurn, type TurnHost, toPublicTurn } from '../loop/index.ts';
+import { answerRequest, type Runtime } from '../runtime/index.ts';
+import { NeuroScriptError } from '../wire/errors.ts';
+
+/** What an {@link mcpServer} stands on; it has no limits and no policy of its own. */
+export interface McpServerInit {
+  /** Its tools, policy and limits are those of every program that a client sends. */
+  readonly runtime: Runtime;
+  /** For `turn`; its executor is the runtime. */
+  readonly turns: TurnHost;
+  /** What programs can call, as a text for a model. */
+  readonly catalogue: () => string;
+  readonly version: string;
+}
+
+const RUN = {
+  title: 'Run a NeuroScript program',
+  description:
+    'Runs a NeuroScript program in a fresh sandbox, under limits. Gives what it emits, what it returns, and what went wrong where. ' +
+    'Call "tools" for what a program may call.',
+  inputSchema: z.object({
+    src: z.string().describe('the program: command … endcommand, or definitions together with "call"'),
+    lib: z.array(z.string()).optional().describe('definitions, loaded first'),
+    call: z.string().optional().describe('a procedure to call'),
+    args: z.array(z.unknown()).optional().describe('its arguments'),
+    globals: z.record(z.string(), z.unknown()).optional().describe('variables that the program finds set'),
+    limits: z.record(z.string(), z.number()).optional().describe('tighter limits, such as {"fuel": 100000}'),
+  }),
+} as const;
+
+const CHECK = {
+  title: 'Check NeuroScript programs',
+  description:
+    'Finds mistakes without running anything: every syntax error, unknown procedures and tools, what the policy would refuse.',
+  inputSchema: z.object({ sources: z.record(z.string(), z.string()).describe('the programs by file name') }),
+} as const;
+
+const TURN = {
+  title: 'Run one AEIOU v3 turn',
+  description: 'Executes an AEIOU v3 envelope and decides what happens next: CONTINUE, DONE, ABORT or HALT.',
+  inputSchema: z.object({
+    envelope: z.string(),
+    sid: z.string().optional().describe('session id; a new one when absent'),
+    turn: z.number().int().min(1).default(1),
+  }),
+} as const;
+
+const TOOLS = {
+  title: 'List what programs can call',
+  description: 'The tools that a NeuroScript program can call here.',
+} as const;
+
+/**
+ * This runtime for any host of the Model Context Protocol: `run`, `check`, `turn` and `tools`. Whatever a program does is an
+ * answer; `isError` says that it did not end well. Connect it to a transport of the protocol's library.
+ */
+export function mcpServer({ runtime, turns, catalogue, version }: McpServerInit): McpServer {
+  const server = new McpServer({ name: 'neuroscript', version });
+  server.registerTool('run', RUN, ({ src, ...request }, { mcpReq }) =>
+    answered(async () => {
+      // The same door as `run --jsonl`: every field is checked there.
+      const line = JSON.stringify({ id: null, src, ...request });
+      const result = await answerRequest(runtime, line, { signal: mcpReq.signal });
+      return { value: result, isError: !result.ok };
+    }),
+  );
+  server.registerTool('check', CHECK, ({ sources }) =>
+    answered(async () => {
+      const files = Object.entries(sources).map(([name, text]) => ({ name, text }));
+      const { diagnostics, findings, estimates } = await runtime.check(files);
+      const isError = diagnostics.length > 0 || findings.some(({ severity }) => severity === 'error');
+      return { value: { diagnostics, findings, estimates }, isError };
+    }),
+  );
+  server.registerTool('turn', TURN, ({ envelope, sid, turn }, { mcpReq }) =>
+    answered(async () => {
+      const { record } = await runTurn(turns, {
+        sid: sid ?? turns.ids.session(),
+        turn,
+        input: readTurn(Buffer.from(envelope)),
+        progress: NO_PROGRESS_YET,
+        signal: mcpReq.signal,
+      });
+      return { value: toPublicTurn(record), isError: record.decision === 'HALT' };
+    }),
+  );
+  server.registerTool('tools', TOOLS, () => ({ content: [{ type: 'text', text: catalogue() }] }));
+  return server;
+}
+
+async function answered(work: () => Promise<{ readonly value: object; readonly isError: boolean }>): Promise<CallToolResult> {
+  try {
+    const { value, isError } = await work();
+    return { isError, content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
+  } catch (error) {
+    // Wrong use and a full queue: a client can do something about either. Anything else is for the library to report.
+    if (!(error instanceof NeuroScriptError)) throw error;
+    return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };
+  }
+}
+
+/** Serves over this process's standard streams until the client closes them or the signal is aborted. */
+export async function serveStdio(server: McpServer, signal: AbortSignal): Promise<void> {
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  server.server.onclose = resolve;
+  // The library's transport does not say that its input has ended.
+  process.stdin.once('end', resolve);
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await server.connect(new StdioServerTransport());
+  await ended;
+  await server.close();
+}
