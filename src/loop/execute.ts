@@ -10,6 +10,7 @@ import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
 import type { LimitValues, ParsedFile, RunInput, Source, Usage, Whisper } from '../wire/protocol.ts';
 import { NO_USAGE } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
+import { approved, type TurnApproval } from './approval.ts';
 import { type HaltReason, reasonOfRun } from './decision.ts';
 import type { LoopEventBody } from './events.ts';
 import type { TurnExecutor, TurnFork } from './executor.ts';
@@ -48,6 +49,7 @@ export interface ExecuteInit {
   /** A recorded run of these ACTIONS, in place of a new one. */
   readonly again: Again | null;
   readonly mayWait: boolean;
+  readonly approval: TurnApproval;
 }
 
 /** How positions in ACTIONS are named. */
@@ -72,15 +74,24 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
     return refused('ERR_ACTIONS_INVALID', languageError(NS_CODES.Syntax, problem, { source: SOURCE, line: 1, column: 1 }));
   const fork = executor.fork({ context: init.context, tools: [init.magic], limits: init.limits });
   const host = fork.facts?.() ?? null;
-  for (const tool of files[0]?.tools ?? []) {
+  const deny = (tool: string, message: string): Execution => {
+    return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool, message }, host };
+  };
+  // No tool is called ACTIONS: of a recorded turn this says that its human had not approved it.
+  for (const tool of [...(files[0]?.tools ?? []), SOURCE]) {
     const denied = fork.denied(tool);
-    if (denied !== null)
-      return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, denied)), denied: { tool, message: denied }, host };
+    if (denied !== null) return deny(tool, denied);
   }
   let given: RunInput | null = null;
-  const result = await run(fork, source, input.envelope.userdata, init, (input) => {
-    given = input;
-  });
+  const start = (): Promise<RunResult> =>
+    run(fork, source, input.envelope.userdata, init, (input) => {
+      given = input;
+    });
+  // A run that goes on, or is repeated, was approved when it began.
+  const approval = init.again === null ? init.approval : {};
+  const answer = await approved(approval, source.text, start, ({ ok, waiting }) => ok || waiting !== undefined);
+  if ('denied' in answer) return deny(SOURCE, answer.denied);
+  const { result } = answer;
   const { waiting } = result;
   const promise = waiting === undefined ? null : (executor.promise?.(waiting.tool) ?? null);
   return { ...executed(result), run: given, host, promise };

@@ -2,6 +2,7 @@
 
 export { type StoreDetail, StoreError } from '../sqlite/error.ts';
 export * from './agents/index.ts';
+export { humanApproval, type TurnApproval } from './approval.ts';
 export type { Ceilings } from './ceilings.ts';
 export { type ChainOptions, type ChainReport, GENESIS, verifyChain } from './chain.ts';
 export { LoopController, type LoopControllerOptions, type LoopOptions, type ResumeOptions } from './controller.ts';
@@ -30,6 +31,7 @@ export {
 } from './record.ts';
 export type { HostFacts, Judged, PublicKeyRecord, RecordedRun, Refusal, Scene } from './replay/facts.ts';
 export { type Seal, type SealFault, sealFaults, sealRecord } from './replay/seal.ts';
+export { canonicalPlan, planHash } from './plan.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type { StepOptions } from './step.ts';

@@ -2,6 +2,7 @@ import { carryForward, EnvelopeError, type ProgressState } from '../aeiou/index.
 import { checkLimits, type LimitOptions, tighten } from '../sandbox/limits.ts';
 import type { LimitValues } from '../wire/protocol.ts';
 import { type Agent, consult } from './agents/index.ts';
+import type { TurnApproval } from './approval.ts';
 import { type Allowance, allowance, type Ceilings } from './ceilings.ts';
 import type { Decision } from './decision.ts';
 import { type LoopListener, Watcher } from './events.ts';
@@ -15,8 +16,8 @@ import { expiredCompletion, goOn } from './suspend/resume.ts';
 import { type OnExpired, type Suspension, suspend, waitingOf } from './suspend/suspension.ts';
 import { type EarlierRun, runWaitingTurn, type TurnHost, type TurnOutcome, type TurnRequest, type TurnWaits } from './turn.ts';
 
-/** One step of a session. */
-export interface StepOptions extends Ceilings {
+/** One step of a session. The approval is good for one step or tool call of those that are taken with these options. */
+export interface StepOptions extends Ceilings, TurnApproval {
   readonly agent: Agent;
   readonly limits?: LimitOptions;
   /** Ends the step: the agent is not waited for any longer, a running program is cancelled. */
@@ -180,12 +181,17 @@ async function runStarted(
         if (event.type === 'state' && event.to === 'VERIFYING') undone = false;
         watcher.emit(event);
       },
+      approval: approvalOf(options),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
   } catch (error) {
     if (undone) await undo();
     throw error;
   }
+}
+
+function approvalOf({ approval, requiresApproval = false }: StepOptions): TurnApproval {
+  return approval === undefined ? { requiresApproval } : { requiresApproval, approval };
 }
 
 /** The input of a turn, and what it was made from. */

@@ -14,9 +14,11 @@ import {
 } from '../aeiou/index.ts';
 import type { Again } from '../runtime/index.ts';
 import { type LimitOptions, tighten } from '../sandbox/limits.ts';
+import { APPROVAL } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
 import type { LimitValues, RunInput } from '../wire/protocol.ts';
+import type { TurnApproval } from './approval.ts';
 import type { LoopEventBody, LoopListener } from './events.ts';
 import { type Execution, execute } from './execute.ts';
 import type { TurnExecutor } from './executor.ts';
@@ -67,6 +69,8 @@ export interface TurnRequest {
   readonly prev?: string | null;
   /** An execution of this turn that did not come to its end, or that is repeated. */
   readonly earlier?: EarlierRun;
+  /** The human's approval, and whether ACTIONS needs it; tools may need it by themselves. */
+  readonly approval?: TurnApproval;
 }
 
 /** What a turn takes over from an earlier execution of itself. */
@@ -241,13 +245,14 @@ async function executeTurn(
     nonce,
     // What a tool reads of it is in the tool's result; the recorder keeps the readings for tokens alone.
     clock: () => host.clock.now(),
-    values: { [MINT_LEDGER]: ledger },
+    values: { [MINT_LEDGER]: ledger, [APPROVAL]: request.approval?.approval },
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   });
   try {
     const again = request.earlier?.again ?? null;
     const { executor } = host;
-    const execution = await execute({ executor, input: request.input, context, limits, magic, emit, again, mayWait });
+    const { input, approval = {} } = request;
+    const execution = await execute({ executor, input, context, limits, magic, emit, again, mayWait, approval });
     // Sticky: a program that swallowed the failure, or minted later, does not undo it (AMB-39).
     return execution.halt === null && ledger.failed ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;
   } finally {

@@ -94,6 +94,11 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
   readonly capabilities?: readonly string[];
   /** Only a policy of context `config` admits the tool. */
   readonly requiresTrust?: boolean;
+  /**
+   * Runs only when a human has approved exactly this call: plan `{"tool": canonical name, "args": [as given]}`. Without that
+   * the call fails with code 1003. Needs an `Approval` in the turn, which a loop is given and never makes.
+   */
+  readonly requiresApproval?: boolean;
   /** Most milliseconds of one call; then it fails with code 37 and `signal` is aborted. Only what awaits can be stopped. */
   readonly timeoutMs?: number;
   /** Most bytes of one call's arguments as JSON; more is code 4. The limit `toolBytes` holds besides. */
@@ -124,6 +129,7 @@ export interface ToolDefinition {
   readonly effects: Effects;
   readonly capabilities: readonly Capability[];
   readonly requiresTrust: boolean;
+  readonly requiresApproval: boolean;
   /** Null: no bound of its own, only that of the run. */
   readonly timeoutMs: number | null;
   readonly maxArgBytes: number | null;
@@ -144,6 +150,7 @@ const INIT_KEYS: KeysOf<ToolInit<ArgSpecs>> = {
   effects: true,
   capabilities: true,
   requiresTrust: true,
+  requiresApproval: true,
   timeoutMs: true,
   maxArgBytes: true,
   maxResultBytes: true,
@@ -178,6 +185,7 @@ export function defineTool<const S extends ArgSpecs = readonly [], const R exten
     effects,
     capabilities: Object.freeze((init.capabilities ?? []).map(parseCapability)),
     requiresTrust: init.requiresTrust ?? false,
+    requiresApproval: init.requiresApproval ?? false,
     timeoutMs: bound(name, 'timeoutMs', init.timeoutMs, MAX_TIMEOUT_MS),
     maxArgBytes: bound(name, 'maxArgBytes', init.maxArgBytes, Number.MAX_SAFE_INTEGER),
     maxResultBytes: bound(name, 'maxResultBytes', init.maxResultBytes, Number.MAX_SAFE_INTEGER),

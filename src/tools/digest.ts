@@ -18,7 +18,7 @@ export function toolDigest(tool: ToolDefinition): string {
 const known = new WeakMap<ToolDefinition, string>();
 
 function made(tool: ToolDefinition): string {
-  const { canonicalName, parameters, returns, result, effects, capabilities, requiresTrust } = tool;
+  const { canonicalName, parameters, returns, result, effects, capabilities, requiresTrust, requiresApproval } = tool;
   const { timeoutMs, maxArgBytes, maxResultBytes } = tool;
   return digest([
     canonicalName,
@@ -29,7 +29,7 @@ function made(tool: ToolDefinition): string {
       'type' in kind ? kind.type : schema,
     ]),
     [returns, result === null ? null : 'type' in result ? result.type : result.json],
-    [effects, capabilities.map(capabilityText), requiresTrust],
+    [effects, capabilities.map(capabilityText), requiresTrust, ...(requiresApproval ? ['approval'] : [])],
     [timeoutMs, maxArgBytes, maxResultBytes],
   ]);
 }

@@ -1,4 +1,5 @@
 /** What other parts may use of the tools. */
+export { APPROVAL, Approval, type ApprovalInit, type Gate, type GateOutcome, NOT_APPROVED, type Plan } from './approval.ts';
 export type { ArgType, ArgTypes } from './argtypes.ts';
 export { Belongings, SessionBelongings } from './belongings.ts';
 export type { Shared, VariablePort } from './call.ts';

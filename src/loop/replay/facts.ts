@@ -68,7 +68,7 @@ export interface Scene {
   readonly lints: readonly Lint[];
   /** Why the envelope could not be read; null when it could. */
   readonly unreadable: Refusal | null;
-  /** The first tool of ACTIONS that the policy denied, with why; null when it denied none. */
+  /** The first tool of ACTIONS that the policy denied, or ACTIONS where no human approved it, with why; null when all may run. */
   readonly denied: { readonly tool: string; readonly message: string } | null;
   /** Null when no program ran. */
   readonly run: RecordedRun | null;

@@ -12,7 +12,18 @@ import { type Answer, type Assignment, answerCall, type MockCase, type World } f
 import { perSession } from './state.ts';
 import { compile, type Template } from './template.ts';
 
-const TOOL_KEYS = ['description', 'example', 'args', 'returns', 'effects', 'capabilities', 'requiresTrust', 'cases', 'otherwise'];
+const TOOL_KEYS = [
+  'description',
+  'example',
+  'args',
+  'returns',
+  'effects',
+  'capabilities',
+  'requiresTrust',
+  'requiresApproval',
+  'cases',
+  'otherwise',
+];
 const ARG_KEYS = ['name', 'type', 'description', 'required', 'default'];
 const ANSWER_KEYS = ['returns', 'throws', 'set', 'delayMs'];
 const CASE_KEYS = ['when', 'inState', 'times', 'sequence', ...ANSWER_KEYS];
@@ -64,6 +75,7 @@ function readTool(
   const otherwise = readOtherwise(file, [...path, 'otherwise'], spec['otherwise'], known);
   if (cases.length === 0 && otherwise === null) file.fail(path, 'needs cases or otherwise, or no call could be answered');
   const capabilities = file.list([...path, 'capabilities'], spec['capabilities'] ?? []);
+  const flag = (key: string): boolean => spec[key] !== undefined && file.flag([...path, key], spec[key]);
   return defineTool({
     name,
     description: text('description'),
@@ -72,7 +84,8 @@ function readTool(
     returns: text('returns') || 'any',
     effects: readEffects(file, [...path, 'effects'], spec['effects']),
     capabilities: capabilities.map((each, index) => file.text([...path, 'capabilities', index], each)),
-    requiresTrust: spec['requiresTrust'] === undefined ? false : file.flag([...path, 'requiresTrust'], spec['requiresTrust']),
+    requiresTrust: flag('requiresTrust'),
+    requiresApproval: flag('requiresApproval'),
     run: (given: ValueMap, runtime) => answerCall({ name, cases, otherwise }, given, world(runtime), runtime),
   });
 }

@@ -92,7 +92,7 @@ function argNames(tool: ToolDefinition, given: number): readonly string[] {
 
 /** Structure as YAML, values as JSON, which is YAML too and has but one way to write a text. */
 function toolLines(tool: ToolDefinition, width: number, cases: readonly Case[]): string[] {
-  const { description, effects, capabilities, requiresTrust } = tool;
+  const { description, effects, capabilities, requiresTrust, requiresApproval } = tool;
   // The cases that name fewer arguments, because others were secret, must not answer for those that name more.
   const ordered = [...cases].sort((a, b) => Object.keys(b.when).length - Object.keys(a.when).length);
   return [
@@ -103,6 +103,7 @@ function toolLines(tool: ToolDefinition, width: number, cases: readonly Case[]):
     `    effects: ${effects}`,
     ...(capabilities.length === 0 ? [] : [`    capabilities: ${json(capabilities.map(capabilityText))}`]),
     ...(requiresTrust ? ['    requiresTrust: true'] : []),
+    ...(requiresApproval ? ['    requiresApproval: true'] : []),
     '    cases:',
     ...ordered.flatMap(({ when, steps }) => [
       `      - when: ${json(when)}`,
