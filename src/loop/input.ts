@@ -2,9 +2,9 @@ import {
   composeEnvelope,
   type Envelope,
   EnvelopeError,
-  type EnvelopeLint,
   EXAMPLE_ACTIONS,
   extractEnvelope,
+  type Lint,
   MAX_ENVELOPE_BYTES,
   parseEnvelope,
   UserdataError,
@@ -13,8 +13,11 @@ import {
 
 /** What a turn starts from: an envelope that may be executed, or why there is none. */
 export type TurnInput =
-  | { readonly ok: true; readonly text: string; readonly envelope: Envelope; readonly lints: readonly EnvelopeLint[] }
-  | { readonly ok: false; readonly text: string; readonly failure: EnvelopeError | UserdataError };
+  | { readonly ok: true; readonly text: string; readonly envelope: Envelope; readonly lints: readonly Lint[] }
+  | { readonly ok: false; readonly text: string; readonly failure: Unreadable };
+
+/** Why an envelope cannot be executed. */
+export type Unreadable = Pick<EnvelopeError | UserdataError, 'code' | 'message'>;
 
 /** What the host brings to a turn of a session; the agent brings ACTIONS. */
 export interface HostSections {

@@ -1,6 +1,7 @@
 import type { KeyInfo, Lint, ProgressState } from '../../aeiou/index.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
 import type { LimitValues, RunInput, Source, TaggedJson } from '../../wire/protocol.ts';
+import type { Unreadable } from '../input.ts';
 
 /** What a host was made of when it ran a turn: to be compared, and for whoever wonders later. */
 export interface HostFacts {
@@ -56,18 +57,12 @@ export function inputOf(run: RecordedRun, limits: LimitValues, actions: Source, 
   return { ...run, limits, sources: [...run.sources, actions], globals: { ...run.globals, [USERDATA]: userdata } };
 }
 
-/** Why no program ran: the envelope, its ACTIONS or the policy forbade it. */
-export interface Refusal {
-  readonly code: string;
-  readonly message: string;
-}
-
 /** The inputs of a turn that version 2 of the record brought: without them it can be shown, but not executed again. */
 export interface Scene {
   /** Remarks on the reply of which the envelope was made. */
   readonly lints: readonly Lint[];
   /** Why the envelope could not be read; null when it could. */
-  readonly unreadable: Refusal | null;
+  readonly unreadable: Unreadable | null;
   /** The first tool of ACTIONS that the policy denied, or ACTIONS where no human approved it, with why; null when all may run. */
   readonly denied: { readonly tool: string; readonly message: string } | null;
   /** Null when no program ran. */

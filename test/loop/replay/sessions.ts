@@ -1,0 +1,44 @@
+import { generateKeys, keyringFrom } from '../../../src/aeiou/index.ts';
+import { LoopController, MemoryStore, runtimeExecutor, systemClock } from '../../../src/loop/index.ts';
+import type { TurnRecord } from '../../../src/loop/record.ts';
+import { replayTurn, type TurnReplay } from '../../../src/loop/replay/turn.ts';
+import type { Runtime } from '../../../src/runtime/index.ts';
+import { reply, USERDATA } from '../fake.ts';
+import { diceOf, LIBRARY, limitsOf, programOf, randomOf } from './random.ts';
+
+/** Records of one random session: everything in it is real, its clock and its ids too. */
+export async function recordSession(runtime: Runtime, seed: number): Promise<readonly TurnRecord[]> {
+  const dice = diceOf(randomOf(seed));
+  const root = runtime.interpreter();
+  if (dice.chance(0.8)) await root.load(LIBRARY);
+  root.setGlobal('shared', dice.pick<unknown>(['global', [1, { a: 2 }], 3.25]));
+  const store = new MemoryStore();
+  const loop = new LoopController({
+    executor: runtimeExecutor(runtime, root),
+    keyring: keyringFrom(generateKeys(`k${seed % 7}`), { clock: systemClock }),
+    store,
+    limits: limitsOf(dice),
+  });
+  const turns = 1 + dice.whole(4);
+  const broken = dice.chance(0.02);
+  const agent = {
+    reply: async ({ turn }: { readonly turn: number }) => {
+      const text = reply(programOf(dice, turn === turns));
+      return broken ? text.replace('NSENV', 'NSENW') : `prose before\n${text}\nprose after`;
+    },
+  };
+  const sid = `random-${seed}`;
+  await loop.runLoop({ userdata: USERDATA, agent, sid, maxTurns: turns });
+  return store.turns(sid);
+}
+
+/** Executes all turns of a session again, as somebody would who got them as JSON. */
+export async function replayAll(runtime: Runtime, records: readonly TurnRecord[]): Promise<readonly TurnReplay[]> {
+  const replays: TurnReplay[] = [];
+  let prev: string | null = null;
+  for (const record of JSON.parse(JSON.stringify(records)) as readonly TurnRecord[]) {
+    replays.push(await replayTurn(runtime, record, { prev }));
+    prev = record.seal?.hash ?? null;
+  }
+  return replays;
+}
