@@ -96,6 +96,11 @@ export class Dispatcher {
     this.#journal.open(call, variables);
     const known = this.#init.calls?.known(call) ?? null;
     if (known?.t === 'recorded') return this.#repeat(call, known.entry, variables);
+    if (known?.t === 'answer' && known.reply.t === 'halt') {
+      // It ends the run as it ended before, whatever the journal would hold.
+      this.#journal.close(call, outcomeOf(known.reply));
+      return known.reply;
+    }
     const state = { open: true };
     const answer = (): Promise<FinalReply> => turnStorage.run(this.#init.turn, () => this.#answer(call, variables, known));
     const refused = this.#weigh(call);
