@@ -1,3 +1,4 @@
+import { argumentMessage, argumentProblem, countProblems, MUST_NOT_BE_NIL } from '../wire/arguments.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
@@ -15,16 +16,13 @@ export async function matchArgs(
   given: readonly Value[],
 ): Promise<Coerced<Readonly<Record<string, unknown>>>> {
   const { parameters } = tool;
-  const problems: string[] = [];
-  const missing = parameters.filter((parameter, index) => parameter.required && index >= given.length);
-  if (missing.length > 0) problems.push(`missing required arguments: ${missing.map(({ name }) => name).join(', ')}`);
-  if (given.length > parameters.length) problems.push(`takes ${signature(parameters)}, got ${given.length}`);
+  const problems = countProblems(parameters, given.length);
   let args: Record<string, unknown> = Object.create(null);
   for (const [index, parameter] of parameters.entries()) {
     if ('partOf' in parameter.kind || (index >= given.length && parameter.required)) continue;
     const result = await fitted(parameter, given[index]);
     if (result.ok) args[parameter.name] = result.value;
-    else problems.push(`argument '${parameter.name}': ${result.problem}`);
+    else problems.push(argumentProblem(parameter.name, result.problem));
   }
   const whole = schemaOfAll(parameters);
   if (whole !== null && problems.length === 0) {
@@ -34,7 +32,7 @@ export async function matchArgs(
     else args = result.value as Record<string, unknown>;
   }
   if (problems.length === 0) return { ok: true, value: args };
-  return { ok: false, problem: `tool '${tool.canonicalName}' argument validation failed: ${problems.join('; ')}` };
+  return { ok: false, problem: argumentMessage(tool.canonicalName, problems) };
 }
 
 /** Throws {@link ToolError} 4 when the arguments of a call are more than the tool itself wants to take. */
@@ -43,20 +41,14 @@ export function checkArgBytes({ canonicalName, maxArgBytes }: ToolDefinition, gi
   const bytes = Buffer.byteLength(JSON.stringify(given), 'utf8');
   if (bytes <= maxArgBytes) return;
   const problem = `the arguments come to ${bytes} bytes, ${maxArgBytes} are allowed`;
-  throw new ToolError(NS_CODES.ArgMismatch, `tool '${canonicalName}' argument validation failed: ${problem}`);
-}
-
-function signature(parameters: readonly Parameter[]): string {
-  const names = parameters.map(({ name, required }) => (required ? name : `${name}?`)).join(', ');
-  const count = parameters.length;
-  return count === 0 ? 'no arguments' : `${count} argument${count === 1 ? '' : 's'} (${names})`;
+  throw new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [problem]));
 }
 
 function fitted({ kind, ...parameter }: Parameter, given: Value | undefined): Coerced<unknown> | Promise<Coerced<unknown>> {
   if ('schema' in kind) return validate(kind.schema, given);
   const value = given ?? parameter.default;
   if ('type' in kind && value !== null) return coerce(kind.type, value);
-  return parameter.required ? { ok: false, problem: 'is required, but was nil' } : { ok: true, value: null };
+  return parameter.required ? { ok: false, problem: MUST_NOT_BE_NIL } : { ok: true, value: null };
 }
 
 /** A schema that refuses nil is asked again with `undefined`: for a script, nil is how an argument is left out. */

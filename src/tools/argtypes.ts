@@ -1,6 +1,8 @@
+import { badItem, expected as expectedText, WANTED } from '../wire/arguments.ts';
 import { isValueMap } from '../wire/codec.ts';
+import { readNumber } from '../wire/numbers.ts';
+import { trimSpace } from '../wire/space.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from '../wire/values.ts';
-import { numberFromText } from './numeric.ts';
 
 /** What each ArgType gives to the tool; the table of language.md 9.4, all rows of which work here (P6). */
 export interface ArgTypes {
@@ -76,24 +78,24 @@ export function typeName(value: Value): string {
 
 type Coercion<T> = (value: Value) => T | Mismatch;
 
-const expected = (what: string, value: Value): Mismatch => new Mismatch(`expected ${what}, got ${typeName(value)}`);
+const expected = (what: string, value: Value): Mismatch => new Mismatch(expectedText(what, typeName(value)));
 
-const text: Coercion<string> = (value) => (typeof value === 'string' ? value : expected('string', value));
+const text: Coercion<string> = (value) => (typeof value === 'string' ? value : expected(WANTED.string, value));
 
 function numeric(value: Value, trim: boolean): number | null {
   if (typeof value === 'number') return value;
   if (value instanceof Fuzzy) return value.degree;
-  return typeof value === 'string' ? numberFromText(trim ? value.trim() : value) : null;
+  return typeof value === 'string' ? (readNumber(trim ? trimSpace(value) : value) ?? null) : null;
 }
 
-const float: Coercion<number> = (value) => numeric(value, true) ?? expected('float or number-like value', value);
+const float: Coercion<number> = (value) => numeric(value, true) ?? expected(WANTED.float, value);
 
 const isInt64 = (value: number): boolean => Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
 
 const int: Coercion<number> = (value) => {
   const found = numeric(value, true);
-  if (found === null) return expected('integer or integer-like value', value);
-  return isInt64(found) ? found : new Mismatch(`expected integer or integer-like value, got ${found}`);
+  if (found === null) return expected(WANTED.int, value);
+  return isInt64(found) ? found : new Mismatch(expectedText(WANTED.int, String(found)));
 };
 
 const bool: Coercion<boolean> = (value) => {
@@ -102,24 +104,24 @@ const bool: Coercion<boolean> = (value) => {
   if (value instanceof Fuzzy) return value.degree !== 0;
   const word = typeof value === 'string' ? value.toLowerCase() : '';
   if (word === 'true' || word === '1') return true;
-  return word === 'false' || word === '0' ? false : expected('boolean or boolean-like value', value);
+  return word === 'false' || word === '0' ? false : expected(WANTED.bool, value);
 };
 
 const map: Coercion<ValueMap> = (value) => {
   if (value instanceof ErrorValue) return value.fields;
-  return isValueMap(value) ? value : expected('map', value);
+  return isValueMap(value) ? value : expected(WANTED.map, value);
 };
 
 const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
-const list: Coercion<readonly Value[]> = (value) => (isList(value) ? value : expected('list', value));
+const list: Coercion<readonly Value[]> = (value) => (isList(value) ? value : expected(WANTED.list, value));
 
 function listOf<T>(what: string, item: Coercion<T>): Coercion<T[]> {
   return (value) => {
-    if (!isList(value)) return expected('list', value);
+    if (!isList(value)) return expected(WANTED.list, value);
     const items: T[] = [];
     for (const [index, each] of value.entries()) {
       const fitted = item(each);
-      if (fitted instanceof Mismatch) return new Mismatch(`expected list of ${what}, but element ${index}: ${fitted.problem}`);
+      if (fitted instanceof Mismatch) return new Mismatch(badItem(what, index, fitted.problem));
       items.push(fitted);
     }
     return items;
@@ -144,7 +146,7 @@ const textOrEmpty: Coercion<string> = (value) => (value === null ? '' : text(val
 
 const truncated: Coercion<number> = (value) => {
   const found = typeof value === 'boolean' ? Number(value) : numeric(value, true);
-  if (found === null) return expected('number', value);
+  if (found === null) return expected(WANTED.number, value);
   const whole = Math.trunc(found);
   return isInt64(whole) ? whole : new Mismatch(`expected integer, got ${found}`);
 };
@@ -172,7 +174,7 @@ const entityid: Coercion<string | ValueMap> = (value) => {
   return isValueMap(value) && hasPrefix('E_', value['id']) ? value : expected('entity id (E_…)', value);
 };
 
-const numbers = listOf('numbers', (value) => numeric(value, false) ?? expected('number', value));
+const numbers = listOf('numbers', (value) => numeric(value, false) ?? expected(WANTED.number, value));
 
 const embedding: Coercion<Float32Array> = (value) => {
   const items = numbers(value);

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { matchArgs } from '../../src/tools/args.ts';
 import { type ArgType, argTypeNames, coerce } from '../../src/tools/argtypes.ts';
 import { type ArgSpec, defineTool } from '../../src/tools/index.ts';
-import { numberFromText } from '../../src/tools/numeric.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import { readNumber } from '../../src/wire/numbers.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, type Value } from '../../src/wire/values.ts';
 
 const bytes = new Uint8Array([104, 105]);
@@ -126,10 +126,10 @@ describe('ArgTypes', () => {
       '0X1.8P1': 3,
       '-0x.8p0': -0.5,
     };
-    for (const [text, value] of Object.entries(numbers)) expect(numberFromText(text)).toBe(value);
-    expect(numberFromText('nan')).toBeNaN();
+    for (const [text, value] of Object.entries(numbers)) expect(readNumber(text)).toBe(value);
+    expect(readNumber('nan')).toBeNaN();
     for (const text of ['', '.', '_1', '1_', '1__0', '0x10', '1e', '--1', '1,5', '٣', '0xp1'])
-      expect(numberFromText(text)).toBeNull();
+      expect(readNumber(text)).toBeUndefined();
   });
 });
 
