@@ -1,4 +1,5 @@
 import type { CallExpr, ToolCallExpr } from '../../grammar/ast.ts';
+import { STEP_FUEL } from '../wire/costs.ts';
 import { builtin, wrongCount } from './builtins.ts';
 import type { Context, Eval } from './context.ts';
 import type { Slot } from './frame.ts';
@@ -6,6 +7,7 @@ import { callTool } from './host.ts';
 import { invoke } from './invoke.ts';
 import type { Machine } from './machine.ts';
 import type { Callee } from './procedure.ts';
+import type { PureTool } from './puretool.ts';
 import type { Value } from './values.ts';
 
 /** A call by name: a built-in in any casing, else a procedure (language.md 7, 8). */
@@ -94,16 +96,31 @@ function linked({ machine, linkage }: Context, name: string, given: number, at: 
   return procedure.code;
 }
 
-/** `tool.group.name(…)`: the arguments, then the host. */
+/** `tool.group.name(…)`: the arguments, then the host, or the tool itself where it runs here. */
 export function compileToolCall(context: Context, expr: ToolCallExpr): Eval {
   const { machine } = context;
   context.charge();
   const args = expr.args.map((arg) => context.expr(arg));
   const { name, s: at } = expr;
+  const pure = machine.pure.get(name);
+  if (pure !== undefined) return compilePureCall(machine, args, pure, at);
   return (frame) => {
     const values: Value[] = [];
     for (const arg of args) values.push(arg(frame));
     machine.at = at;
     return callTool(machine, frame, name, values);
+  };
+}
+
+const PURE = STEP_FUEL.pure.amount;
+
+function compilePureCall(machine: Machine, args: readonly Eval[], tool: PureTool, at: number): Eval {
+  return (frame) => {
+    const values = new Array<Value>(args.length);
+    for (let index = 0; index < args.length; index++) values[index] = args[index]?.(frame) ?? null;
+    machine.at = at;
+    machine.left -= PURE;
+    if (machine.left < 0) machine.refill(at);
+    return tool(machine, values);
   };
 }

@@ -18,6 +18,11 @@ export function equal(machine: Machine, left: Value, right: Value): boolean {
   return same(machine, left, right, 1);
 }
 
+/** Equal without any leniency: as `==` compares what is within lists and maps. */
+export function identical(machine: Machine, left: Value, right: Value): boolean {
+  return same(machine, left, right, 1);
+}
+
 function sameText(machine: Machine, left: string, right: string): boolean {
   if (left.length !== right.length) return false;
   if (left.length > UNITS_PER_FUEL) machine.spend(Math.floor(left.length / UNITS_PER_FUEL));

@@ -8,6 +8,7 @@ import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.
 import type { Frame } from './frame.ts';
 import { countLive } from './memory.ts';
 import type { Output } from './output.ts';
+import type { PureTool } from './puretool.ts';
 import type { Value } from './values.ts';
 import { Words } from './words.ts';
 
@@ -33,6 +34,8 @@ export class Machine {
   readonly globals: Map<string, Value> = new Map();
   /** Global constants: from the host, and from trusted tools while the program runs. */
   readonly constants = new Constants();
+  /** The tools that run here, by canonical name; every other one is the host's. */
+  readonly pure: Map<string, PureTool> = new Map();
   /** True in a turn: a breach of an output limit is `ERR_ENV_SIZE`. */
   readonly turn: boolean;
   /** Id of the fork that the command blocks run in. */

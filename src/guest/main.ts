@@ -2,10 +2,14 @@ import type { ErrorInfo } from '../wire/errors.ts';
 import type { EventError, GuestInput, GuestResult, Phase } from '../wire/protocol.ts';
 import { decode } from './codec.ts';
 import { Failure, internal, Stop } from './errors.ts';
+import * as kit from './kit.ts';
 import { Machine, type Ports } from './machine.ts';
 import { Output } from './output.ts';
 import { Program } from './program.ts';
+import type { Install } from './puretool.ts';
 import { defineConstant, defineGlobal } from './variables.ts';
+
+export { kit };
 
 const { parse, stringify } = JSON;
 
@@ -15,19 +19,20 @@ const SELF = 'default_self_buffer';
 /**
  * The interpreter's only entry. `clock()` gives 0 to go on, 1 when the CPU limit is reached, 2 when the wall limit is;
  * `host(frame)` takes the JSON of one `GuestFrame` and gives the JSON of a `GuestReply`, or '' for an `out` frame;
- * `tree(file, part)` gives the JSON of a part that the input only numbers. The function that is returned runs one program: it takes the JSON of a `GuestInput` and gives the JSON of a `GuestResult`,
+ * `tree(file, part)` gives the JSON of a part that the input only numbers. The function that is returned runs one program:
+ * it takes the JSON of a `GuestInput` and, where that names pure tools, what gives them; it gives the JSON of a `GuestResult`,
  * and never throws.
  */
 export function boot(
   clock: () => number,
   host: (frame: string) => string,
   tree: (file: number, part: number) => string,
-): (input: string) => string {
-  return (input) => {
+): (input: string, install?: Install) => string {
+  return (input, install) => {
     let run: Run | undefined;
     try {
       const request: GuestInput = parse(input);
-      run = new Run(request, { clock, host, tree });
+      run = new Run(request, { clock, host, tree }, install);
       return run.execute();
     } catch (thrown) {
       return stringify(failed(internal(thrown, null)));
@@ -48,9 +53,16 @@ class Run {
   #result = 'null';
   #eventErrors: EventError[] = [];
 
-  constructor(request: GuestInput, ports: Ports) {
+  constructor(request: GuestInput, ports: Ports, install: Install | undefined) {
     this.#request = request;
     this.#machine = new Machine(request, ports, (machine) => new Output(machine));
+    const { pure = [] } = request;
+    if (install === undefined || pure.length === 0) return;
+    const tools = install(kit);
+    for (const name of pure) {
+      const tool = tools.get(name);
+      if (tool !== undefined) this.#machine.pure.set(name, tool);
+    }
   }
 
   execute(): string {

@@ -193,8 +193,8 @@ function comparison(machine: Machine, op: Order, left: Value, right: Value): num
 
 const MIXED = 'compare numbers or text, not both';
 
-/** P22: two texts that are both not numeric, by code points; UTF-16 order differs where surrogates meet U+E000…U+FFFF. */
-function codePointOrder(machine: Machine, left: string, right: string): number {
+/** The order of two texts by code points (P22), as the sign of left − right; UTF-16 order differs where surrogates meet U+E000…U+FFFF. */
+export function codePointOrder(machine: Machine, left: string, right: string): number {
   machine.spend(Math.floor(Math.min(left.length, right.length) / DATA_FUEL.compare.amount));
   if (left === right) return 0;
   const shorter = Math.min(left.length, right.length);

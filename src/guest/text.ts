@@ -156,7 +156,7 @@ class Printer {
     let separator = '';
     for (const [key, item] of map.entries) {
       this.#text.add(separator);
-      this.#quoted(key);
+      addQuoted(this.#text, key);
       this.#text.add(': ');
       this.#item(item, depth);
       separator = ', ';
@@ -165,25 +165,25 @@ class Printer {
   }
 
   #item(item: Value, depth: number): void {
-    if (typeof item === 'string') this.#quoted(item);
+    if (typeof item === 'string') addQuoted(this.#text, item);
     else if (isSimple(item)) this.#text.add(simpleText(item));
     else this.container(item, depth + 1);
   }
+}
 
-  /** Quoting may make a text much longer, so a long one is quoted in parts. */
-  #quoted(text: string): void {
-    this.#text.add('"');
-    for (let start = 0; start < text.length; ) {
-      const end = boundary(text, start + CHUNK);
-      this.#text.add(quotedBody(text.slice(start, end)));
-      start = end;
-    }
-    this.#text.add('"');
+/** Adds a text in quotes. Quoting may make it much longer, so a long one is quoted in parts. */
+export function addQuoted(builder: TextBuilder, text: string): void {
+  builder.add('"');
+  for (let start = 0; start < text.length; ) {
+    const end = boundary(text, start + CHUNK);
+    builder.add(quotedBody(text.slice(start, end)));
+    start = end;
   }
+  builder.add('"');
 }
 
 /** The first index from `index` on that does not cut a surrogate pair. */
-function boundary(text: string, index: number): number {
+export function boundary(text: string, index: number): number {
   if (index >= text.length) return text.length;
   const unit = text.charCodeAt(index);
   return unit >= 0xdc00 && unit < 0xe000 ? index + 1 : index;

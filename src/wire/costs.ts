@@ -25,6 +25,7 @@ export const STEP_FUEL = {
   written: { amount: 4, per: 'item or entry turned into text or JSON, or read from JSON' },
   compared: { amount: 1, per: 'item or entry compared, and twice for each list or map' },
   host: { amount: 100, per: 'tool call, promptuser or ask' },
+  pure: { amount: 4, per: 'call of a tool that runs inside the isolate, in place of that' },
 } as const satisfies Record<string, Cost>;
 
 /** Fuel for data: one unit for so many items, rounded down, so that small values cost nothing more than their operation. */
@@ -34,11 +35,15 @@ export const DATA_FUEL = {
     per: 'UTF-16 units copied: of what `*` or a template makes, of the shorter side of `+`, of a text grown by an eighth',
   },
   compare: { amount: 64, per: 'UTF-16 units compared' },
-  scan: { amount: 64, per: 'UTF-16 units looked through by `len`, an index or eval' },
+  scan: { amount: 64, per: 'UTF-16 units looked through by `len`, an index, eval or a tool' },
   number: { amount: 16, per: 'UTF-16 units of a text read as a number' },
   text: { amount: 8, per: 'UTF-16 units of a value turned into text, and of output' },
   json: { amount: 8, per: 'UTF-16 units of JSON that cross the boundary to the host' },
-  copy: { amount: 2, per: 'items copied before a write to a shared container, joined, or padded' },
+  copy: {
+    amount: 2,
+    per: 'items copied before a write to a shared container, joined, padded, or put into a list or map by a tool',
+  },
+  match: { amount: 8, per: 'steps of a tool through a pattern, or through lines that it compares' },
   census: { amount: 16, per: 'values counted when memory is recounted' },
 } as const satisfies Record<string, Cost>;
 

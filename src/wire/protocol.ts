@@ -90,6 +90,8 @@ export interface RunInput {
   readonly globals: Readonly<Record<string, TaggedJson>>;
   /** Global constants: every fork reads them, a variable of the same name hides them (language.md 5.5). None when absent. */
   readonly constants?: Readonly<Record<string, TaggedJson>>;
+  /** Canonical names of the pure tools that the program may call; they run inside the isolate. Every other tool is the host's. */
+  readonly pure?: readonly string[];
   readonly call: { readonly name: string; readonly args: readonly TaggedJson[] } | null;
   readonly events: readonly EventInput[];
   readonly limits: LimitValues;

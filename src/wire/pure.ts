@@ -27,7 +27,6 @@ export const PURE_TOOLS = {
   'tool.str.Count': 'input_string: string, substring: string',
   'tool.str.EqualFold': 'left: string, right: string',
   'tool.str.Repeat': 'input_string: string, count: int',
-  'tool.str.Reverse': 'input_string: string',
   'tool.str.PadLeft': 'input_string: string, length: int, pad: string = " "',
   'tool.str.PadRight': 'input_string: string, length: int, pad: string = " "',
   'tool.str.Normalize': 'input_string: string, form: string = "NFC"',

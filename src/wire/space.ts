@@ -1,10 +1,16 @@
 /** Unicode's white space off both ends; by hand, because a pattern for the end takes quadratic time. */
 export function trimSpace(text: string): string {
+  const { start, end } = withoutSpace(text);
+  return text.slice(start, end);
+}
+
+/** Where a text begins and ends without the white space around it. */
+export function withoutSpace(text: string): { readonly start: number; readonly end: number } {
   let start = 0;
   let end = text.length;
   while (start < end && isSpace(text.charCodeAt(start))) start++;
   while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
-  return text.slice(start, end);
+  return { start, end };
 }
 
 const SPACE = /[\s\u0085]/;

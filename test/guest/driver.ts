@@ -1,6 +1,7 @@
 import type { SourceFile } from '../../grammar/ast.ts';
 import { parse } from '../../grammar/parse.ts';
 import { boot } from '../../src/guest/main.ts';
+import { tools as PURE } from '../../src/guest/pure/index.ts';
 import { defaultLimits, type LimitOptions } from '../../src/sandbox/limits.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import type {
@@ -63,6 +64,8 @@ export interface DriveOptions {
   readonly forkId?: string;
   /** By canonical name, e.g. `tool.t.echo`; an unknown tool is code 3. */
   readonly tools?: Readonly<Record<string, TestTool>>;
+  /** Pure tools that the program may call, by canonical name; true: all of them. */
+  readonly pure?: readonly string[] | true;
   /** Lines for `promptuser`; null: there is no standard input. */
   readonly stdin?: readonly string[] | null;
   /** Answers `ask`. */
@@ -108,6 +111,7 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
     files,
     globals: options.globals ?? {},
     ...(options.constants === undefined ? {} : { constants: options.constants }),
+    ...(options.pure === undefined ? {} : { pure: options.pure === true ? [...PURE.keys()] : options.pure }),
     call: options.call === undefined || options.call === null ? null : { name: options.call, args: options.args ?? [] },
     events: options.events ?? [],
     limits: { ...defaultLimits('run'), ...options.limits },
@@ -121,7 +125,7 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
     (frame) => host.receive(frame),
     () => '',
   );
-  const result: GuestResult = JSON.parse(run(JSON.stringify(input)));
+  const result: GuestResult = JSON.parse(run(JSON.stringify(input), () => PURE));
   return { ...result, ...host.seen, errors: [] };
 }
 

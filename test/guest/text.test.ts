@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseNumber } from '../../src/wire/numbers.ts';
 import { numberText, quote } from '../../src/guest/text.ts';
 import { parseTime } from '../../src/guest/time.ts';
+import { parseNumber } from '../../src/wire/numbers.ts';
 import { drive } from './driver.ts';
 import { TEST_TOOLS } from './tools.ts';
 

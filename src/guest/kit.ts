@@ -1,0 +1,13 @@
+/**
+ * What the pure tools may use of the interpreter. They are a script of their own, which is put into an isolate only when a
+ * program calls one of them; this is the whole of what the two share.
+ */
+export { putEntry } from './assign.ts';
+export { TextBuilder } from './builder.ts';
+export { toNumeric } from './convert.ts';
+export { counted, describe, shortQuote } from './describe.ts';
+export { identical } from './equal.ts';
+export { contentBytes, entryBytes, listBytes } from './memory.ts';
+export { codePointOrder } from './operators.ts';
+export { addQuoted, boundary, display, numberText, quote, tooDeep, toText } from './text.ts';
+export { Bytes, Dict, Fault, Fuzzy, Handle, List, share, Time, typeName } from './values.ts';

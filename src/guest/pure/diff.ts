@@ -1,0 +1,135 @@
+import { DATA_FUEL, textBytes } from '../../wire/costs.ts';
+import { putEntry, TextBuilder } from '../kit.ts';
+import type { Machine } from '../machine.ts';
+import type { Value } from '../values.ts';
+import type { Group } from './define.ts';
+import { type Edit, shortestEdit } from './edits.ts';
+import { newMap, Parts, part, scan } from './work.ts';
+
+/** What changed between two texts, line by line. */
+export const DIFF: Group<'diff'> = {
+  'tool.diff.Lines': (machine, before, after) => {
+    const { edits, old, young } = compared(machine, before, after);
+    const all = new Parts(machine);
+    let [i, j] = [0, 0];
+    for (const { op, count } of edits) {
+      for (let each = 0; each < count; each++) {
+        const [start, end] = (op === 'insert' ? young.spans[j] : old.spans[i]) ?? [0, 0];
+        const entry = newMap(machine);
+        putEntry(machine, entry, 'op', op satisfies Value);
+        putEntry(machine, entry, 'line', part(machine, op === 'insert' ? after : before, start, end));
+        all.value(entry);
+        if (op !== 'insert') i++;
+        if (op !== 'delete') j++;
+      }
+    }
+    return all.finish();
+  },
+  'tool.diff.Unified': (machine, before, after, context) => {
+    if (context < 0) machine.fail('Bounds', `context (${context}) cannot be negative`);
+    const { edits, old, young } = compared(machine, before, after);
+    const text = new TextBuilder(machine, DATA_FUEL.concat.amount);
+    for (const hunk of hunks(edits, context)) {
+      text.add(`@@ -${place(hunk.oldStart, hunk.oldCount)} +${place(hunk.newStart, hunk.newCount)} @@\n`);
+      let [i, j] = [hunk.oldStart, hunk.newStart];
+      for (const { op, count } of hunk.edits) {
+        for (let each = 0; each < count; each++) {
+          const source = op === 'insert' ? after : before;
+          const [start, end] = (op === 'insert' ? young.spans[j] : old.spans[i]) ?? [0, 0];
+          text.add(SIGNS[op]);
+          text.add(source.slice(start, end));
+          text.add(end < source.length ? '\n' : '\n\\ No newline at end of file\n');
+          if (op !== 'insert') i++;
+          if (op !== 'delete') j++;
+        }
+      }
+    }
+    return text.finish();
+  },
+};
+
+const SIGNS = { equal: ' ', delete: '-', insert: '+' } as const;
+
+interface Lines {
+  /** Start and end of each line, its line feed left out. */
+  readonly spans: readonly (readonly [number, number])[];
+  /** The same number for the same line, in both texts; a last line without line feed differs from one that has it. */
+  readonly ids: Int32Array;
+}
+
+function compared(machine: Machine, before: string, after: string): { edits: readonly Edit[]; old: Lines; young: Lines } {
+  const known = new Map<string, number>();
+  const old = linesOf(machine, before, known);
+  const young = linesOf(machine, after, known);
+  return { edits: shortestEdit(machine, old.ids, young.ids), old, young };
+}
+
+/** Bytes for the place of a line and what is known of it. */
+const LINE_BYTES = 160;
+
+function linesOf(machine: Machine, text: string, known: Map<string, number>): Lines {
+  scan(machine, 2 * text.length);
+  machine.charge(textBytes(text.length));
+  const spans: (readonly [number, number])[] = [];
+  const ids: number[] = [];
+  for (let start = 0; start < text.length; ) {
+    const feed = text.indexOf('\n', start);
+    const end = feed < 0 ? text.length : feed;
+    machine.charge(LINE_BYTES);
+    machine.spend(1);
+    const line = text.slice(start, feed < 0 ? end : end + 1);
+    const id = known.get(line) ?? known.size;
+    known.set(line, id);
+    spans.push([start, end]);
+    ids.push(id);
+    start = end + 1;
+  }
+  return { spans, ids: Int32Array.from(ids) };
+}
+
+interface Hunk {
+  readonly oldStart: number;
+  readonly newStart: number;
+  oldCount: number;
+  newCount: number;
+  readonly edits: Edit[];
+}
+
+/** Edits with so many equal lines around them; what is closer than twice that is one hunk. */
+function hunks(edits: readonly Edit[], context: number): readonly Hunk[] {
+  const found: Hunk[] = [];
+  let open: Hunk | null = null;
+  let [i, j] = [0, 0];
+  const take = (hunk: Hunk, op: Edit['op'], count: number): void => {
+    if (count === 0) return;
+    hunk.edits.push({ op, count });
+    if (op !== 'insert') hunk.oldCount += count;
+    if (op !== 'delete') hunk.newCount += count;
+  };
+  for (const [index, { op, count }] of edits.entries()) {
+    if (op === 'equal') {
+      const last = index === edits.length - 1;
+      if (open !== null && (last || count > 2 * context)) {
+        take(open, op, Math.min(count, context));
+        open = null;
+      } else if (open !== null) take(open, op, count);
+    } else {
+      if (open === null) {
+        const lead: number = Math.min(context, i, j, edits[index - 1]?.op === 'equal' ? (edits[index - 1]?.count ?? 0) : 0);
+        open = { oldStart: i - lead, newStart: j - lead, oldCount: 0, newCount: 0, edits: [] };
+        take(open, 'equal', lead);
+        found.push(open);
+      }
+      take(open, op, count);
+    }
+    if (op !== 'insert') i += count;
+    if (op !== 'delete') j += count;
+  }
+  return found;
+}
+
+/** Where a hunk stands: lines count from 1, and an empty one stands behind the line it names. */
+function place(start: number, count: number): string {
+  const line = count === 0 ? start : start + 1;
+  return count === 1 ? `${line}` : `${line},${count}`;
+}

@@ -1,0 +1,26 @@
+import type { PureTool } from '../puretool.ts';
+import { toolsOf } from './define.ts';
+import { DIFF } from './diff.ts';
+import { ERROR } from './error.ts';
+import { JSON_TOOLS } from './json.ts';
+import { LIST } from './list.ts';
+import { MAP } from './map.ts';
+import { MATH } from './math.ts';
+import { REGEX } from './regex.ts';
+import { SHAPE } from './shape.ts';
+import { STR } from './str.ts';
+import { TEMPLATE } from './template.ts';
+
+/** Every pure tool by its canonical name. A script of its own, see `kit.ts`. */
+export const tools: ReadonlyMap<string, PureTool> = toolsOf(
+  STR,
+  MATH,
+  LIST,
+  MAP,
+  JSON_TOOLS,
+  REGEX,
+  SHAPE,
+  TEMPLATE,
+  DIFF,
+  ERROR,
+);

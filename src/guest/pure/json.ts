@@ -1,0 +1,205 @@
+import { DATA_FUEL, MAX_NESTING, STEP_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
+import { type Dict, List, putEntry, tooDeep } from '../kit.ts';
+import type { Machine } from '../machine.ts';
+import type { Value } from '../values.ts';
+import type { Group } from './define.ts';
+import { jsonText, plainIndent } from './jsontext.ts';
+import { newMap, part } from './work.ts';
+
+/** JSON text to values and back (RFC 8259), keys in the order in which they stand (P9). */
+export const JSON_TOOLS: Group<'json'> = {
+  'tool.json.Parse': parseJson,
+  'tool.json.Stringify': (machine, value, indent) => {
+    if (indent < 0 || indent > MAX_INDENT) machine.fail('Bounds', `indent must be 0 to ${MAX_INDENT}, got ${indent}`);
+    return jsonText(machine, value, indent === 0 ? plainIndent : { first: '\n', step: ' '.repeat(indent) });
+  },
+  'tool.json.Canonical': (machine, value) => jsonText(machine, value, plainIndent, true),
+  'tool.json.IsValid': (machine, text) => {
+    try {
+      new Reader(machine, text).whole();
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof NotJson) return false;
+      throw thrown;
+    }
+  },
+};
+
+const MAX_INDENT = 16;
+
+/** A value from JSON. Code 41 for what is no JSON, with the place; code 37 when it nests too deep. */
+export function parseJson(machine: Machine, text: string): Value {
+  try {
+    return new Reader(machine, text).whole();
+  } catch (thrown) {
+    if (thrown instanceof NotJson) machine.fail('InvalidValue', `the text is not JSON: ${thrown.problem}`);
+    throw thrown;
+  }
+}
+
+/** Why a text is no JSON. */
+class NotJson {
+  readonly problem: string;
+  constructor(problem: string) {
+    this.problem = problem;
+  }
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const BLANK = /[ \t\n\r]*/y;
+/** What needs no escape in a text. */
+const PLAIN = /[^"\\\0-\x1f]*/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/** Reads values piece by piece, and pays for each before it is made: V8's own parser would make all of it at once. */
+class Reader {
+  readonly #machine: Machine;
+  readonly #text: string;
+  #at = 0;
+
+  constructor(machine: Machine, text: string) {
+    this.#machine = machine;
+    this.#text = text;
+  }
+
+  whole(): Value {
+    const text = this.#text;
+    this.#machine.spend(Math.floor(text.length / DATA_FUEL.json.amount));
+    this.#blank();
+    const value = this.#value(1);
+    this.#blank();
+    if (this.#at < text.length) this.#expected('the end');
+    return value;
+  }
+
+  #value(depth: number): Value {
+    const text = this.#text;
+    switch (text.charAt(this.#at)) {
+      case '"':
+        return this.#string();
+      case '[':
+        return this.#list(depth);
+      case '{':
+        return this.#map(depth);
+      case 't':
+        return this.#word('true', true);
+      case 'f':
+        return this.#word('false', false);
+      case 'n':
+        return this.#word('null', null);
+      default:
+        return this.#number();
+    }
+  }
+
+  #list(depth: number): List {
+    const machine = this.#machine;
+    if (depth > MAX_NESTING) tooDeep(machine, 'read from JSON');
+    machine.charge(VALUE_BYTES.list.amount);
+    const items: Value[] = [];
+    if (this.#opened(']')) return new List(items);
+    for (;;) {
+      machine.spend(STEP_FUEL.written.amount);
+      machine.charge(VALUE_BYTES.item.amount);
+      items.push(this.#value(depth + 1));
+      if (this.#closed(']')) return new List(items);
+    }
+  }
+
+  #map(depth: number): Dict {
+    const machine = this.#machine;
+    if (depth > MAX_NESTING) tooDeep(machine, 'read from JSON');
+    const map = newMap(machine);
+    if (this.#opened('}')) return map;
+    for (;;) {
+      machine.spend(STEP_FUEL.written.amount);
+      if (this.#text.charAt(this.#at) !== '"') this.#expected('a key in double quotes');
+      const key = this.#string();
+      this.#blank();
+      if (this.#text.charAt(this.#at) !== ':') this.#expected("':'");
+      this.#at++;
+      this.#blank();
+      putEntry(machine, map, key, this.#value(depth + 1));
+      if (this.#closed('}')) return map;
+    }
+  }
+
+  /** After an opening bracket: whether the closing one follows at once. */
+  #opened(close: string): boolean {
+    this.#at++;
+    this.#blank();
+    if (this.#text.charAt(this.#at) !== close) return false;
+    this.#at++;
+    return true;
+  }
+
+  /** After an element: whether the closing bracket follows, and not a comma. */
+  #closed(close: string): boolean {
+    this.#blank();
+    const next = this.#text.charAt(this.#at);
+    if (next !== close && next !== ',') this.#expected(`',' or '${close}'`);
+    this.#at++;
+    if (next === close) return true;
+    this.#blank();
+    return false;
+  }
+
+  #string(): string {
+    const text = this.#text;
+    const start = this.#at + 1;
+    this.#at = start;
+    let escaped = false;
+    for (;;) {
+      this.#skip(PLAIN);
+      const next = text.charAt(this.#at);
+      if (next === '"') break;
+      if (next !== '\\') this.#expected(next === '' ? "'\"' at the end of the text" : 'no raw control character in a text');
+      if (!this.#skip(ESCAPE)) this.#expected('an escape such as \\n or \\u00e9');
+      escaped = true;
+    }
+    const end = this.#at++;
+    if (!escaped) return part(this.#machine, text, start, end);
+    this.#machine.charge(textBytes(end - start));
+    const made: string = JSON.parse(text.slice(start - 1, end + 1));
+    if (made.isWellFormed()) return made;
+    this.#at = start;
+    return this.#expected('whole characters in the text: an escape stands for half of one');
+  }
+
+  #number(): number {
+    const start = this.#at;
+    if (!this.#skip(NUMBER)) this.#expected('a value');
+    const number = Number(this.#text.slice(start, this.#at));
+    if (Number.isFinite(number)) return number;
+    this.#at = start;
+    return this.#expected('a number within the range of numbers');
+  }
+
+  #word<T>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#at)) this.#expected('a value');
+    this.#at += word.length;
+    return value;
+  }
+
+  #blank(): void {
+    const code = this.#text.charCodeAt(this.#at);
+    if (code <= 0x20) this.#skip(BLANK);
+  }
+
+  /** Goes behind what a pattern matches here; false when that is nothing. */
+  #skip(pattern: RegExp): boolean {
+    pattern.lastIndex = this.#at;
+    const found = pattern.test(this.#text) && pattern.lastIndex > this.#at;
+    if (found) this.#at = pattern.lastIndex;
+    return found;
+  }
+
+  #expected(what: string): never {
+    const before = this.#text.slice(0, this.#at);
+    const line = before.split('\n').length;
+    const column = [...before.slice(before.lastIndexOf('\n') + 1)].length + 1;
+    const got =
+      this.#at < this.#text.length ? JSON.stringify(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)) : 'the end';
+    throw new NotJson(`line ${line}, column ${column}: expected ${what}, got ${got}`);
+  }
+}

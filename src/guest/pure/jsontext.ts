@@ -1,0 +1,135 @@
+import { DATA_FUEL, MAX_NESTING, STEP_FUEL } from '../../wire/costs.ts';
+import { Bytes, boundary, Dict, describe, Fault, Fuzzy, List, TextBuilder, Time, tooDeep } from '../kit.ts';
+import type { Machine } from '../machine.ts';
+import type { Value } from '../values.ts';
+
+/** How JSON is laid out: what stands before the lines, line feed included, and what each level adds. */
+export interface Indent {
+  readonly first: string;
+  readonly step: string;
+}
+
+/** Everything in one line, without blanks. */
+export const plainIndent: Indent = { first: '', step: '' };
+
+/**
+ * A value as JSON, charged while it grows. A timedate is its text, bytes are base64, a fuzzy is a number, an error the map of
+ * its fields. Code 41 for what JSON cannot say: a handle, NaN, infinities. `sorted` puts keys in the order of their units.
+ */
+export function jsonText(machine: Machine, value: Value, indent: Indent, sorted = false): string {
+  const writer = new Writer(machine, indent, sorted);
+  writer.value(value, 1);
+  return writer.finish();
+}
+
+/** Units that are escaped at once. */
+const CHUNK = 4096;
+
+class Writer {
+  readonly #machine: Machine;
+  readonly #indent: Indent;
+  readonly #sorted: boolean;
+  readonly #text: TextBuilder;
+  /** What begins a line, by level. */
+  readonly #lines: string[] = [];
+
+  constructor(machine: Machine, indent: Indent, sorted: boolean) {
+    this.#machine = machine;
+    this.#indent = indent;
+    this.#sorted = sorted;
+    this.#text = new TextBuilder(machine, DATA_FUEL.json.amount);
+  }
+
+  finish(): string {
+    return this.#text.finish();
+  }
+
+  value(value: Value, depth: number): void {
+    if (typeof value === 'string') this.#string(value);
+    else if (typeof value === 'number') this.#number(value);
+    else if (typeof value !== 'object' || value === null) this.#text.add(String(value));
+    else if (value instanceof List) this.#list(value, depth);
+    else if (value instanceof Dict) this.#map(value, depth);
+    else if (value instanceof Fault) this.#map(value.fields, depth);
+    else if (value instanceof Fuzzy) this.#number(value.degree);
+    else if (value instanceof Time) this.#text.add(`"${value.text}"`);
+    else if (value instanceof Bytes) this.#string(value.base64);
+    else this.#refuse(value);
+  }
+
+  #number(value: number): void {
+    if (!Number.isFinite(value)) this.#refuse(value);
+    this.#text.add(Object.is(value, -0) && !this.#sorted ? '-0' : String(value));
+  }
+
+  #refuse(value: Value): never {
+    return this.#machine.fail('InvalidValue', `${describe(value)} has no JSON`, 'replace it by a text or nil first');
+  }
+
+  #list(list: List, depth: number): void {
+    this.#open(list.items.length, depth, '[');
+    for (const [index, item] of list.items.entries()) {
+      this.#next(index, depth);
+      this.value(item, depth + 1);
+    }
+    this.#close(list.items.length, depth, ']');
+  }
+
+  #map(map: Dict, depth: number): void {
+    const { size } = map.entries;
+    this.#open(size, depth, '{');
+    let index = 0;
+    for (const [key, item] of this.#sorted ? this.#inOrder(map) : map.entries) {
+      this.#next(index++, depth);
+      this.#string(key);
+      this.#text.add(this.#indent.first === '' ? ':' : ': ');
+      this.value(item, depth + 1);
+    }
+    this.#close(size, depth, '}');
+  }
+
+  #inOrder(map: Dict): (readonly [string, Value])[] {
+    const { size } = map.entries;
+    this.#machine.spend(size * Math.ceil(Math.log2(size + 1)));
+    return [...map.entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  }
+
+  #open(items: number, depth: number, bracket: string): void {
+    this.#machine.spend(STEP_FUEL.written.amount * items);
+    if (depth > MAX_NESTING) tooDeep(this.#machine, 'turned into JSON');
+    this.#text.add(bracket);
+  }
+
+  #next(index: number, depth: number): void {
+    if (index > 0) this.#text.add(',');
+    this.#line(depth);
+  }
+
+  #close(items: number, depth: number, bracket: string): void {
+    if (items > 0) this.#line(depth - 1);
+    this.#text.add(bracket);
+  }
+
+  #line(level: number): void {
+    const { first, step } = this.#indent;
+    if (first === '') return;
+    // A deep value under a long indent is as large as it looks: each line is paid for as it is added.
+    if (step.length > CHUNK || first.length > CHUNK) {
+      this.#text.add(first);
+      for (let each = 0; each < level; each++) this.#text.add(step);
+      return;
+    }
+    this.#lines[level] ??= first + step.repeat(level);
+    this.#text.add(this.#lines[level] ?? '');
+  }
+
+  #string(text: string): void {
+    this.#text.add('"');
+    for (let start = 0; start < text.length; ) {
+      const end = boundary(text, start + CHUNK);
+      this.#text.add(JSON.stringify(text.slice(start, end)).slice(1, -1));
+      start = end;
+    }
+    this.#text.add('"');
+  }
+}

@@ -1,0 +1,55 @@
+import { DATA_FUEL } from '../../wire/costs.ts';
+import type { Machine } from '../machine.ts';
+
+/**
+ * Letter case, character by character as the reference has it: no character becomes several (`ß` has no capital here), and none
+ * depends on its neighbours. The tables are V8's: they grow with Unicode, so a letter that is newer than one Node line may
+ * have a counterpart on the next.
+ */
+
+const ASCII = /^[\0-\x7f]*$/;
+
+/** Upper case. */
+export function upper(machine: Machine, text: string): string {
+  return mapped(machine, text, (all) => all.toUpperCase(), upperOf);
+}
+
+/** Lower case. */
+export function lower(machine: Machine, text: string): string {
+  return mapped(machine, text, (all) => all.toLowerCase(), lowerOf);
+}
+
+/** A text that two texts share exactly when they differ in letter case only. */
+export function folded(machine: Machine, text: string): string {
+  return mapped(
+    machine,
+    text,
+    (all) => all.toLowerCase(),
+    (one) => lowerOf(upperOf(one)),
+  );
+}
+
+function mapped(machine: Machine, text: string, ascii: (text: string) => string, one: (character: string) => string): string {
+  machine.chargeText(text.length);
+  if (ASCII.test(text)) {
+    machine.spend(Math.floor(text.length / DATA_FUEL.scan.amount));
+    return ascii(text);
+  }
+  machine.spend(Math.floor(text.length / DATA_FUEL.text.amount));
+  let made = '';
+  for (const character of text) made += one(character);
+  return made;
+}
+
+function upperOf(character: string): string {
+  return single(character, character.toUpperCase());
+}
+
+/** The Turkish capital with its dot is the only letter whose small form V8 writes as two characters. */
+function lowerOf(character: string): string {
+  return character === '\u0130' ? 'i' : single(character, character.toLowerCase());
+}
+
+function single(character: string, changed: string): string {
+  return changed.length === ((changed.codePointAt(0) ?? 0) > 0xffff ? 2 : 1) ? changed : character;
+}

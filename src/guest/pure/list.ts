@@ -1,0 +1,192 @@
+import { VALUE_BYTES } from '../../wire/costs.ts';
+import { counted, Dict, describe, identical, List, putEntry, share, shortQuote, toText } from '../kit.ts';
+import type { Machine } from '../machine.ts';
+import type { Value } from '../values.ts';
+import type { Group } from './define.ts';
+import { order } from './sort.ts';
+import { copy, listOf, newList, newMap } from './work.ts';
+
+/** Lists are never changed: every tool gives a new one (P25). */
+export const LIST: Group<'list'> = {
+  'tool.list.Length': (_machine, list) => list.items.length,
+  'tool.list.IsEmpty': (_machine, list) => list.items.length === 0,
+  'tool.list.Append': append,
+  'tool.list.AppendInPlace': append,
+  'tool.list.Prepend': (machine, list, element) => inserted(machine, list, 0, element),
+  'tool.list.Insert': (machine, list, index, element) => {
+    if (index < 0 || index > list.items.length) outOfBounds(machine, index, list);
+    return inserted(machine, list, index, element);
+  },
+  'tool.list.RemoveAt': (machine, list, index) => {
+    if (index < 0 || index >= list.items.length) outOfBounds(machine, index, list);
+    copy(machine, list.items.length);
+    return listOf(machine, list.items.toSpliced(index, 1));
+  },
+  'tool.list.Get': (_machine, list, index, fallback) =>
+    share(index >= 0 && index < list.items.length ? (list.items[index] ?? null) : fallback),
+  'tool.list.Slice': (machine, list, start, end) => slice(machine, list, start, end),
+  'tool.list.Contains': (machine, list, element) => position(machine, list, element) >= 0,
+  'tool.list.IndexOf': position,
+  'tool.list.Reverse': (machine, list) => {
+    const reversed = listOf(machine, list.items);
+    reversed.items.reverse();
+    return reversed;
+  },
+  'tool.list.Sort': (machine, list) => picked(machine, list, order(machine, list.items, 'the list')),
+  'tool.list.SortBy': (machine, list, key, descending) => {
+    const keys = fields(machine, list, key);
+    const ordered = order(machine, keys, `by ${shortQuote(key)}`);
+    if (!descending) return picked(machine, list, ordered);
+    // Equal ones stay as they stood in this direction too.
+    return picked(
+      machine,
+      list,
+      runsReversed(ordered, (a, b) => keys[a] === keys[b]),
+    );
+  },
+  'tool.list.GroupBy': (machine, list, key) => {
+    const groups = newMap(machine);
+    for (const item of list.items) {
+      const name = toText(machine, field(machine, item, key));
+      const group = groups.entries.get(name);
+      const members = group instanceof List ? group : newList(machine, 0);
+      if (group === undefined) putEntry(machine, groups, name, members);
+      push(machine, members, item);
+    }
+    return groups;
+  },
+  'tool.list.Head': (_machine, list) => share(list.items[0] ?? null),
+  'tool.list.Last': (_machine, list) => share(list.items.at(-1) ?? null),
+  'tool.list.Rest': (machine, list) => slice(machine, list, 1, list.items.length),
+  'tool.list.Tail': (machine, list, count) => slice(machine, list, list.items.length - Math.max(0, count), list.items.length),
+  'tool.list.Unique': unique,
+  'tool.list.Flatten': (machine, list, depth) => {
+    const flat = newList(machine, 0);
+    const add = (from: List, left: number): void => {
+      for (const item of from.items) {
+        if (item instanceof List && left > 0) {
+          machine.spend(1);
+          add(item, left - 1);
+        } else push(machine, flat, item);
+      }
+    };
+    add(list, Math.min(depth, MAX_DEPTH));
+    return flat;
+  },
+  'tool.list.Chunk': (machine, list, size) => {
+    if (size < 1) machine.fail('InvalidValue', `size must be 1 or more, got ${size}`);
+    const chunks = newList(machine, Math.ceil(list.items.length / size));
+    for (let index = 0; index < chunks.items.length; index++)
+      chunks.items[index] = slice(machine, list, index * size, (index + 1) * size);
+    return chunks;
+  },
+  'tool.list.Zip': (machine, left, right) => {
+    const zipped = newList(machine, Math.min(left.items.length, right.items.length));
+    for (let index = 0; index < zipped.items.length; index++)
+      zipped.items[index] = listOf(machine, [left.items[index] ?? null, right.items[index] ?? null]);
+    return zipped;
+  },
+  'tool.list.Range': (machine, start, end, step) => {
+    if (step === 0) machine.fail('InvalidValue', 'step must not be 0');
+    const range = newList(machine, Math.max(0, Math.ceil((end - start) / step)));
+    for (let index = 0; index < range.items.length; index++) range.items[index] = start + index * step;
+    return range;
+  },
+};
+
+const ITEM = VALUE_BYTES.item.amount;
+
+/** Deeper lists are left as they are. */
+const MAX_DEPTH = 500;
+
+function append(machine: Machine, list: List, element: Value): List {
+  return inserted(machine, list, list.items.length, element);
+}
+
+function inserted(machine: Machine, list: List, index: number, element: Value): List {
+  const { length } = list.items;
+  const made = newList(machine, length + 1);
+  for (let at = 0; at < length; at++) made.items[at < index ? at : at + 1] = share(list.items[at] ?? null);
+  made.items[index] = share(element);
+  return made;
+}
+
+/** Indices beyond an end mean that end. */
+function slice(machine: Machine, list: List, start: number, end: number): List {
+  const { length } = list.items;
+  const from = Math.min(length, Math.max(0, start));
+  const to = Math.min(length, Math.max(from, end));
+  copy(machine, to - from);
+  return listOf(machine, list.items.slice(from, to));
+}
+
+function push(machine: Machine, list: List, item: Value): void {
+  copy(machine, 2);
+  machine.charge(ITEM);
+  list.items.push(share(item));
+}
+
+function outOfBounds(machine: Machine, index: number, list: List): never {
+  return machine.fail(
+    'Bounds',
+    `list index ${index} is out of bounds: the list has ${counted(list.items.length, 'item', 'items')}`,
+  );
+}
+
+function position(machine: Machine, list: List, element: Value): number {
+  machine.spend(list.items.length);
+  return list.items.findIndex((item) => identical(machine, item, element));
+}
+
+function picked(machine: Machine, list: List, positions: readonly number[]): List {
+  const made = newList(machine, positions.length);
+  for (const [index, at] of positions.entries()) made.items[index] = share(list.items[at] ?? null);
+  return made;
+}
+
+function fields(machine: Machine, list: List, key: string): Value[] {
+  copy(machine, list.items.length);
+  machine.charge(ITEM * list.items.length);
+  return list.items.map((item) => field(machine, item, key));
+}
+
+/** An entry of an item, nil where there is none. Code 7 for what is no map. */
+function field(machine: Machine, item: Value, key: string): Value {
+  if (item instanceof Dict) return item.entries.get(key) ?? null;
+  return machine.fail('Type', `every item must be a map with ${shortQuote(key)}, got ${describe(item)}`);
+}
+
+/** Positions in reverse order, but runs of equal ones as they are. */
+function runsReversed(positions: readonly number[], same: (a: number, b: number) => boolean): number[] {
+  const reversed: number[] = [];
+  for (let end = positions.length; end > 0; ) {
+    let start = end - 1;
+    while (start > 0 && same(positions[start - 1] ?? 0, positions[end - 1] ?? 0)) start--;
+    for (let at = start; at < end; at++) reversed.push(positions[at] ?? 0);
+    end = start;
+  }
+  return reversed;
+}
+
+/** Simple values are found by a set; lists, maps and the like are compared one with another. */
+function unique(machine: Machine, list: List): List {
+  const made = newList(machine, 0);
+  const bytes = 2 * ITEM * list.items.length;
+  machine.spend(list.items.length);
+  machine.charge(bytes);
+  const simple = new Set<Value>();
+  const others: Value[] = [];
+  for (const item of list.items) {
+    if (typeof item !== 'object' || item === null) {
+      if (simple.has(item)) continue;
+      simple.add(item);
+    } else {
+      machine.spend(others.length);
+      if (others.some((other) => identical(machine, other, item))) continue;
+      others.push(item);
+    }
+    push(machine, made, item);
+  }
+  machine.release(bytes);
+  return made;
+}

@@ -1,0 +1,72 @@
+import { type Dict, describe, entryBytes, List, putEntry, share } from '../kit.ts';
+import type { Machine } from '../machine.ts';
+import type { Value } from '../values.ts';
+import type { Group } from './define.ts';
+import { copy, listOf, newMap } from './work.ts';
+
+/** Maps are never changed: every tool gives a new one (P25), in insertion order (P9). */
+export const MAP: Group<'map'> = {
+  'tool.map.Keys': (machine, map) => {
+    for (const key of map.entries.keys()) machine.charge(entryBytes(key));
+    return listOf(machine, [...map.entries.keys()]);
+  },
+  'tool.map.Values': (machine, map) => listOf(machine, [...map.entries.values()]),
+  'tool.map.Entries': (machine, map) =>
+    listOf(
+      machine,
+      [...map.entries].map((entry) => listOf(machine, entry)),
+    ),
+  'tool.map.FromEntries': (machine, entries) => {
+    const made = newMap(machine);
+    for (const [index, entry] of entries.items.entries()) {
+      const [key, value = null, ...more] = entry instanceof List ? entry.items : [];
+      if (typeof key !== 'string' || more.length > 0)
+        return machine.fail('Type', `entry ${index} must be a list of a text and a value, got ${describe(entry)}`);
+      put(machine, made, key, value);
+    }
+    return made;
+  },
+  'tool.map.Has': (_machine, map, key) => map.entries.has(key),
+  'tool.map.Get': (_machine, map, key, fallback) => share(map.entries.has(key) ? (map.entries.get(key) ?? null) : fallback),
+  'tool.map.Set': (machine, map, key, value) => {
+    const made = merged(machine, [map]);
+    put(machine, made, key, value);
+    return made;
+  },
+  'tool.map.Remove': (machine, map, key) => chosen(machine, map, (each) => each !== key),
+  'tool.map.Merge': (machine, map, other) => merged(machine, [map, other]),
+  'tool.map.Pick': (machine, map, keys) => {
+    const made = newMap(machine);
+    for (const key of keys.items) {
+      copy(machine, 2);
+      const value = typeof key === 'string' ? map.entries.get(key) : undefined;
+      if (typeof key === 'string' && value !== undefined) put(machine, made, key, value);
+    }
+    return made;
+  },
+  'tool.map.Omit': (machine, map, keys) => {
+    copy(machine, keys.items.length);
+    const omitted = new Set<Value>(keys.items);
+    return chosen(machine, map, (key) => !omitted.has(key));
+  },
+};
+
+function put(machine: Machine, map: Dict, key: string, value: Value): void {
+  copy(machine, 2);
+  putEntry(machine, map, key, share(value));
+}
+
+function merged(machine: Machine, maps: readonly Dict[]): Dict {
+  const made = newMap(machine);
+  for (const map of maps) for (const [key, value] of map.entries) put(machine, made, key, value);
+  return made;
+}
+
+function chosen(machine: Machine, map: Dict, keep: (key: string) => boolean): Dict {
+  const made = newMap(machine);
+  for (const [key, value] of map.entries) {
+    copy(machine, 2);
+    if (keep(key)) put(machine, made, key, value);
+  }
+  return made;
+}

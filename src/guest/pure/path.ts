@@ -1,0 +1,94 @@
+import { DATA_FUEL } from '../../wire/costs.ts';
+import { counted, Dict, describe, List, share, shortQuote } from '../kit.ts';
+import type { Machine } from '../machine.ts';
+import type { Value } from '../values.ts';
+
+/** One step of a path: the key of a map, or the index of a list. */
+type Step = string | number;
+
+const MAX_STEPS = 128;
+const MAX_KEY = 256;
+const STEP = /(?:^|\.)([A-Za-z0-9_-]+)|\[(\d+)\]/y;
+
+/** The steps of `a.b[0].c`; undefined when that is no path. */
+export function parsePath(machine: Machine, path: string): readonly Step[] | undefined {
+  machine.spend(Math.floor(path.length / DATA_FUEL.scan.amount));
+  const steps: Step[] = [];
+  STEP.lastIndex = 0;
+  while (STEP.lastIndex < path.length) {
+    const [, key, index] = STEP.exec(path) ?? [];
+    const step = key ?? (index === undefined || steps.length === 0 ? undefined : Number(index));
+    const tooLong = (key ?? index ?? '').length > MAX_KEY || steps.length === MAX_STEPS;
+    if (step === undefined || tooLong) return undefined;
+    steps.push(step);
+  }
+  return steps.length === 0 ? undefined : steps;
+}
+
+/** The steps of a path given as a list of keys and indices, for keys that hold dots or brackets. */
+export function listedPath(path: List): readonly Step[] | undefined {
+  const steps: Step[] = [];
+  for (const step of path.items) {
+    const valid = typeof step === 'string' ? step !== '' && step.length <= MAX_KEY : typeof step === 'number';
+    if (!valid || steps.length === MAX_STEPS) return undefined;
+    if (typeof step === 'number' || typeof step === 'string') steps.push(step);
+  }
+  return steps.length === 0 ? undefined : steps;
+}
+
+/** Why a path leads nowhere; `missing` when something is simply not there. */
+export interface Astray {
+  readonly problem: string;
+  readonly missing: boolean;
+}
+
+/** The value at a path. */
+export function follow(
+  machine: Machine,
+  from: Value,
+  steps: readonly Step[],
+  sameKey?: (a: string, b: string) => boolean,
+): { readonly value: Value } | Astray {
+  let value = from;
+  for (const [index, step] of steps.entries()) {
+    machine.spend(1);
+    const where = (): string => (index === 0 ? 'the value' : shortQuote(shown(steps.slice(0, index))));
+    if (value === null) return { problem: `${where()} is nil`, missing: true };
+    if (typeof step === 'string') {
+      if (!(value instanceof Dict))
+        return { problem: `${where()} must be a map to have ${shortQuote(step)}, got ${describe(value)}`, missing: false };
+      const found = entryOf(machine, value, step, sameKey);
+      if (found === undefined) return { problem: `there is no key ${shortQuote(step)} in ${where()}`, missing: true };
+      value = found;
+    } else {
+      if (!(value instanceof List))
+        return { problem: `${where()} must be a list to have [${step}], got ${describe(value)}`, missing: false };
+      const found = value.items[step];
+      if (found === undefined)
+        return {
+          problem: `there is no [${step}] in ${where()}, which has ${counted(value.items.length, 'item', 'items')}`,
+          missing: true,
+        };
+      value = found;
+    }
+  }
+  return { value: share(value) };
+}
+
+/** The entry of a key: the exact one, or else the first that is the same by `sameKey`. */
+export function entryOf(
+  machine: Machine,
+  map: Dict,
+  key: string,
+  sameKey?: (a: string, b: string) => boolean,
+): Value | undefined {
+  const exact = map.entries.get(key);
+  if (exact !== undefined || sameKey === undefined) return exact;
+  machine.spend(map.entries.size);
+  for (const [each, value] of map.entries) if (sameKey(each, key)) return value;
+  return undefined;
+}
+
+function shown(steps: readonly Step[]): string {
+  return steps.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('');
+}

@@ -1,0 +1,138 @@
+/** A set of characters, by code point. */
+export interface Chars {
+  has(code: number): boolean;
+}
+
+/** Unicode's property of a name such as `L`, `Lu` or `Greek`; undefined when V8 knows none. */
+export function property(name: string, negated: boolean): Chars | undefined {
+  if (!/^[A-Za-z_]{1,40}$/.test(name)) return undefined;
+  for (const form of [name, `Script=${name}`]) {
+    try {
+      const pattern = new RegExp(`^\\p{${form}}$`, 'u');
+      return { has: (code) => pattern.test(String.fromCodePoint(code)) !== negated };
+    } catch (thrown) {
+      if (!(thrown instanceof SyntaxError)) throw thrown;
+    }
+  }
+  return undefined;
+}
+
+/** Most properties and negated classes within one class: each is asked for every character. */
+const MAX_OTHERS = 16;
+
+/** What a class is made of. */
+export class CharsBuilder {
+  readonly #ranges: (readonly [number, number])[] = [];
+  readonly #others: Chars[] = [];
+
+  range(low: number, high: number): void {
+    this.#ranges.push([low, high]);
+  }
+
+  /** False when there are too many. */
+  add(chars: Chars): boolean {
+    return this.#others.push(chars) <= MAX_OTHERS;
+  }
+
+  /** The set; `fold` takes the other case of its letters in too. */
+  finish(negated: boolean, fold: boolean): Chars {
+    const ranges = merged(this.#ranges);
+    const others = [...this.#others];
+    const plain = (code: number): boolean => within(ranges, code) || others.some((chars) => chars.has(code));
+    const has = fold ? (code: number): boolean => variants(code).some(plain) : plain;
+    const ascii = Uint8Array.from({ length: 128 }, (_, code) => Number(has(code) !== negated));
+    return { has: (code) => (code < 128 ? ascii[code] === 1 : has(code) !== negated) };
+  }
+}
+
+/** Ranges in order, none touching another. */
+function merged(ranges: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] {
+  const kept: [number, number][] = [];
+  for (const [low, high] of ranges.toSorted(([a], [b]) => a - b)) {
+    const last = kept.at(-1);
+    if (last !== undefined && low <= last[1] + 1) last[1] = Math.max(last[1], high);
+    else kept.push([low, high]);
+  }
+  return kept;
+}
+
+function within(ranges: readonly (readonly [number, number])[], code: number): boolean {
+  let from = 0;
+  let to = ranges.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const [low, high] = ranges[middle] ?? [0, 0];
+    if (code < low) to = middle;
+    else if (code > high) from = middle + 1;
+    else return true;
+  }
+  return false;
+}
+
+/** One character. */
+export function only(wanted: number, fold: boolean): Chars {
+  if (!fold) return { has: (code) => code === wanted };
+  const small = folded(wanted);
+  return { has: (code) => code === wanted || folded(code) === small };
+}
+
+/** `.`: all characters, or all but the line feed. */
+export function any(lineFeeds: boolean): Chars {
+  return { has: (code) => lineFeeds || code !== 0x0a };
+}
+
+function variants(code: number): readonly number[] {
+  return [code, folded(code), capital(code)];
+}
+
+/** The same number for all letters that differ in case only. */
+function folded(code: number): number {
+  if (code < 128) return code >= 0x41 && code <= 0x5a ? code + 32 : code;
+  const upper = capital(code);
+  return single(String.fromCodePoint(upper).toLowerCase(), upper);
+}
+
+function capital(code: number): number {
+  if (code < 128) return code >= 0x61 && code <= 0x7a ? code - 32 : code;
+  return single(String.fromCodePoint(code).toUpperCase(), code);
+}
+
+/** The code point that a text is; `otherwise` when it is several. */
+function single(text: string, otherwise: number): number {
+  const code = text.codePointAt(0) ?? otherwise;
+  return text.length === (code > 0xffff ? 2 : 1) ? code : otherwise;
+}
+
+const between = (...pairs: readonly string[]): readonly (readonly [number, number])[] =>
+  pairs.map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]);
+
+/** `\d` and so on, and `[:alpha:]` and so on: ASCII only. */
+export const CLASSES: Readonly<Record<string, readonly (readonly [number, number])[]>> = {
+  d: between('09'),
+  s: between('\t\n', '\f\r', '  '),
+  w: between('09', 'AZ', '__', 'az'),
+  alnum: between('09', 'AZ', 'az'),
+  alpha: between('AZ', 'az'),
+  ascii: between('\0\x7f'),
+  blank: between('\t\t', '  '),
+  cntrl: between('\0\x1f', '\x7f\x7f'),
+  digit: between('09'),
+  graph: between('!~'),
+  lower: between('az'),
+  print: between(' ~'),
+  punct: between('!/', ':@', '[`', '{~'),
+  space: between('\t\r', '  '),
+  upper: between('AZ'),
+  word: between('09', 'AZ', '__', 'az'),
+  xdigit: between('09', 'AF', 'af'),
+};
+
+/** All characters outside of ranges. */
+export function outside(ranges: readonly (readonly [number, number])[]): Chars {
+  return { has: (code) => !ranges.some(([low, high]) => code >= low && code <= high) };
+}
+
+/** Whether a character is a letter, a digit or `_` for `\b`: ASCII only. */
+export function isWord(code: number): boolean {
+  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || code === 0x5f || (code >= 0x61 && code <= 0x7a);
+}

@@ -1,0 +1,168 @@
+import type { Chars } from './chars.ts';
+import { BadPattern, type Node, type Pattern, type Place } from './syntax.ts';
+
+/** One instruction; the next is the one behind it unless it says otherwise. */
+export type Instruction =
+  | { readonly op: 'chars'; readonly chars: Chars }
+  | { readonly op: 'place'; readonly place: Place }
+  | { readonly op: 'save'; readonly slot: number }
+  /** Goes on at both, the first preferred. */
+  | { readonly op: 'split'; first: number; second: number }
+  | { readonly op: 'jump'; to: number }
+  | { readonly op: 'match' };
+
+/** A pattern ready to be run. */
+export interface Program {
+  readonly code: readonly Instruction[];
+  /** Names of the groups from 1 on; empty for those without. */
+  readonly groups: readonly string[];
+  /** Every match begins with this text. */
+  readonly prefix: string;
+  /** Whether a match can only begin at the start of the text. */
+  readonly anchored: boolean;
+}
+
+/** Most instructions: counted repetitions of counted repetitions grow beyond all bounds. */
+const MAX_CODE = 10_000;
+const TOO_LONG = `it takes more than ${MAX_CODE} steps, repetitions written out`;
+
+/** Compiles a tree. Throws {@link BadPattern} when the program would be too long. */
+export function compile({ root, groups }: Pattern): Program {
+  const code: Instruction[] = [];
+  const emit = (instruction: Instruction): number => {
+    if (code.length >= MAX_CODE) throw new BadPattern(TOO_LONG);
+    return code.push(instruction) - 1;
+  };
+
+  const optional = (lazy: boolean, body: () => void): void => {
+    const split = { op: 'split' as const, first: 0, second: 0 };
+    const at = emit(split);
+    body();
+    const end = code.length;
+    split.first = lazy ? end : at + 1;
+    split.second = lazy ? at + 1 : end;
+  };
+
+  const oneOrMore = (of: Node, lazy: boolean): void => {
+    const start = code.length;
+    add(of);
+    const end = code.length + 1;
+    emit({ op: 'split', first: lazy ? end : start, second: lazy ? start : end });
+  };
+
+  const zeroOrMore = (of: Node, lazy: boolean): void => {
+    // What can be empty is tried once before the loop is left out, or the order of preference would be another.
+    if (isNullable(of)) {
+      optional(lazy, () => oneOrMore(of, lazy));
+      return;
+    }
+    const split = { op: 'split' as const, first: 0, second: 0 };
+    const at = emit(split);
+    add(of);
+    emit({ op: 'jump', to: at });
+    const end = code.length;
+    split.first = lazy ? end : at + 1;
+    split.second = lazy ? at + 1 : end;
+  };
+
+  const repeat = ({ of, least, most, lazy }: Extract<Node, { k: 'repeat' }>): void => {
+    if (most === Number.POSITIVE_INFINITY) {
+      for (let each = 1; each < least; each++) add(of);
+      if (least === 0) zeroOrMore(of, lazy);
+      else oneOrMore(of, lazy);
+      return;
+    }
+    for (let each = 0; each < least; each++) add(of);
+    const splits: { readonly at: number; readonly split: { first: number; second: number } }[] = [];
+    for (let each = least; each < most; each++) {
+      const split = { op: 'split' as const, first: 0, second: 0 };
+      splits.push({ at: emit(split), split });
+      add(of);
+    }
+    for (const { at, split } of splits) {
+      split.first = lazy ? code.length : at + 1;
+      split.second = lazy ? at + 1 : code.length;
+    }
+  };
+
+  const choice = (parts: readonly Node[]): void => {
+    const jumps: { to: number }[] = [];
+    for (const [index, part] of parts.entries()) {
+      if (index === parts.length - 1) {
+        add(part);
+        break;
+      }
+      const split = { op: 'split' as const, first: 0, second: 0 };
+      const at = emit(split);
+      split.first = at + 1;
+      add(part);
+      const jump = { op: 'jump' as const, to: 0 };
+      emit(jump);
+      jumps.push(jump);
+      split.second = code.length;
+    }
+    for (const jump of jumps) jump.to = code.length;
+  };
+
+  let added = 0;
+  const add = (node: Node): void => {
+    // What emits nothing can be repeated without end too.
+    if (++added > 4 * MAX_CODE) throw new BadPattern(TOO_LONG);
+    switch (node.k) {
+      case 'empty':
+        return;
+      case 'chars':
+        emit({ op: 'chars', chars: node.chars });
+        return;
+      case 'place':
+        emit({ op: 'place', place: node.place });
+        return;
+      case 'all':
+        for (const part of node.parts) add(part);
+        return;
+      case 'one':
+        choice(node.parts);
+        return;
+      case 'repeat':
+        repeat(node);
+        return;
+      case 'group':
+        emit({ op: 'save', slot: 2 * node.index });
+        add(node.of);
+        emit({ op: 'save', slot: 2 * node.index + 1 });
+        return;
+    }
+  };
+
+  add(root);
+  emit({ op: 'match' });
+  return { code, groups, prefix: prefixOf(root), anchored: code[0]?.op === 'place' && code[0].place === 'text start' };
+}
+
+function isNullable(node: Node): boolean {
+  switch (node.k) {
+    case 'empty':
+    case 'place':
+      return true;
+    case 'chars':
+      return false;
+    case 'all':
+      return node.parts.every(isNullable);
+    case 'one':
+      return node.parts.some(isNullable);
+    case 'repeat':
+      return node.least === 0 || isNullable(node.of);
+    case 'group':
+      return isNullable(node.of);
+  }
+}
+
+function prefixOf(root: Node): string {
+  const parts = root.k === 'all' ? root.parts : [root];
+  let prefix = '';
+  for (const part of parts) {
+    if (part.k !== 'chars' || part.literal === null) break;
+    prefix += part.literal;
+  }
+  return prefix;
+}

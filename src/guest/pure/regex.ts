@@ -1,0 +1,198 @@
+import { DATA_FUEL } from '../../wire/costs.ts';
+import { putEntry, shortQuote, TextBuilder } from '../kit.ts';
+import type { Machine } from '../machine.ts';
+import type { Dict, List, Value } from '../values.ts';
+import type { Group } from './define.ts';
+import { compile, type Program } from './pattern/program.ts';
+import { type Match, Search } from './pattern/search.ts';
+import { BadPattern, parsePattern } from './pattern/syntax.ts';
+import { listOf, newMap, Parts, part, scan } from './work.ts';
+
+/** Patterns in the syntax of RE2, matched in linear time and paid for step by step. */
+export const REGEX: Group<'regex'> = {
+  'tool.regex.Match': isMatch,
+  'tool.regex.Find': (machine, pattern, text) => {
+    const program = compiled(machine, pattern);
+    for (const match of matches(machine, program, text, 1, true)) return found(machine, program, text, match);
+    return null;
+  },
+  'tool.regex.FindAll': findAll,
+  'tool.regex.Groups': (machine, pattern, text, limit) => {
+    const all = new Parts(machine);
+    for (const match of matches(machine, compiled(machine, pattern), text, limit, true))
+      all.value(groupsOf(machine, text, match, 0));
+    return all.finish();
+  },
+  'tool.regex.Replace': replaceAll,
+  'tool.regex.Split': (machine, pattern, text, limit) => {
+    const parts = new Parts(machine);
+    if (limit === 0) return parts.finish();
+    let start = 0;
+    if (text === '' && pattern !== '') {
+      parts.add(text, 0, 0);
+      return parts.finish();
+    }
+    let end = 0;
+    for (const match of matches(machine, compiled(machine, pattern), text, limit, false)) {
+      if (limit > 0 && parts.count === limit - 1) break;
+      end = match[0] ?? 0;
+      const after = match[1] ?? 0;
+      if (after !== 0) parts.add(text, start, end);
+      start = after;
+    }
+    if (end !== text.length) parts.add(text, start, text.length);
+    return parts.finish();
+  },
+  'tool.regex.Escape': (machine, text) => {
+    machine.chargeText(2 * text.length);
+    machine.spend(Math.floor(text.length / DATA_FUEL.text.amount));
+    return text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&');
+  },
+};
+
+/** Whether a pattern matches somewhere in a text. */
+export function isMatch(machine: Machine, pattern: string, text: string): boolean {
+  for (const _ of matches(machine, compiled(machine, pattern), text, 1, false)) return true;
+  return false;
+}
+
+/** The texts of all matches, or of so many from the left. */
+export function findAll(machine: Machine, pattern: string, text: string, limit: number): List {
+  const all = new Parts(machine);
+  for (const match of matches(machine, compiled(machine, pattern), text, limit, false))
+    all.add(text, match[0] ?? 0, match[1] ?? 0);
+  return all.finish();
+}
+
+/** Replaces matches; `$1` and `${name}` in the replacement stand for groups, `$$` for a dollar. */
+export function replaceAll(machine: Machine, pattern: string, text: string, replacement: string, limit: number): string {
+  const program = compiled(machine, pattern);
+  const template = expansion(machine, program, replacement);
+  const made = new TextBuilder(machine, DATA_FUEL.concat.amount);
+  let start = 0;
+  for (const match of matches(machine, program, text, limit, true)) {
+    if ((match[0] ?? 0) > start) made.add(text.slice(start, match[0]));
+    for (const piece of template) {
+      if (typeof piece === 'string') made.add(piece);
+      else made.add(text.slice(Math.max(0, match[2 * piece] ?? 0), Math.max(0, match[2 * piece + 1] ?? 0)));
+    }
+    start = match[1] ?? 0;
+  }
+  if (start < text.length) made.add(text.slice(start));
+  return made.finish();
+}
+
+const PLACE = /\$(?:(\$)|\{(\w+)\}|(\w+))/g;
+
+/** A replacement as texts and numbers of groups. A group that the pattern does not have is nothing. */
+function expansion(machine: Machine, { groups }: Program, replacement: string): readonly (string | number)[] {
+  scan(machine, replacement.length);
+  const pieces: (string | number)[] = [];
+  let start = 0;
+  for (const place of replacement.matchAll(PLACE)) {
+    machine.spend(1);
+    if (place.index > start) pieces.push(replacement.slice(start, place.index));
+    start = place.index + place[0].length;
+    const name = place[2] ?? place[3] ?? '';
+    if (place[1] !== undefined) pieces.push('$');
+    else {
+      const group = /^\d+$/.test(name) ? Number(name) : groups.indexOf(name) + 1;
+      if (group <= groups.length && (group > 0 || /^0+$/.test(name))) pieces.push(group);
+    }
+  }
+  if (start < replacement.length) pieces.push(replacement.slice(start));
+  return pieces;
+}
+
+/** Matches from left to right, none within another; an empty one right behind another match is none. */
+function* matches(machine: Machine, program: Program, text: string, limit: number, groups: boolean): Generator<Match, void> {
+  const search = new Search(machine, program, text, groups);
+  let at = 0;
+  let last = -1;
+  for (let count = 0; (limit < 0 || count < limit) && at <= text.length; ) {
+    const match = search.from(at);
+    if (match === null) break;
+    const start = match[0] ?? 0;
+    const end = match[1] ?? 0;
+    const touches = start === end && start === last;
+    if (end > at) at = end;
+    else at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+    last = end;
+    machine.spend(1);
+    if (touches) continue;
+    count++;
+    yield match;
+  }
+  search.end();
+}
+
+/** The groups of a match as texts, nil where one took no part, from the first given on. */
+function groupsOf(machine: Machine, text: string, match: Match, first: number): List {
+  const groups: Value[] = [];
+  for (let index = first; 2 * index < match.length; index++) {
+    const start = match[2 * index] ?? -1;
+    groups.push(start < 0 ? null : part(machine, text, start, match[2 * index + 1] ?? start));
+  }
+  return listOf(machine, groups);
+}
+
+function found(machine: Machine, program: Program, text: string, match: Match): Dict {
+  const start = match[0] ?? 0;
+  const end = match[1] ?? 0;
+  const before = machine.codePoints.count(text.slice(0, start));
+  const groups = groupsOf(machine, text, match, 1);
+  const named = newMap(machine);
+  for (const [index, name] of program.groups.entries())
+    if (name !== '') putEntry(machine, named, name, groups.items[index] ?? null);
+  const whole = part(machine, text, start, end);
+  const map = newMap(machine);
+  putEntry(machine, map, 'text', whole);
+  putEntry(machine, map, 'start', before);
+  putEntry(machine, map, 'end', before + machine.codePoints.count(whole));
+  putEntry(machine, map, 'groups', groups);
+  putEntry(machine, map, 'named', named);
+  return map;
+}
+
+/** Longest pattern, in UTF-16 units. */
+const MAX_PATTERN = 10_000;
+/** Fuel for each unit of a pattern that is compiled. */
+const COMPILE_FUEL = 4;
+/** Programs that are remembered, and how long they may be. */
+const MEMORY = 8;
+const SHORT = 500;
+
+const remembered = new WeakMap<Machine, Map<string, Program>>();
+
+/** The program of a pattern. Code 41 for what is none. */
+function compiled(machine: Machine, pattern: string): Program {
+  let programs = remembered.get(machine);
+  if (programs === undefined) {
+    programs = new Map();
+    remembered.set(machine, programs);
+  }
+  const known = programs.get(pattern);
+  if (known !== undefined) return known;
+  if (pattern.length > MAX_PATTERN)
+    machine.fail('InvalidValue', `the pattern has ${pattern.length} units, ${MAX_PATTERN} are allowed`);
+  machine.spend(COMPILE_FUEL * pattern.length);
+  const program = parsed(machine, pattern);
+  machine.spend(Math.floor(program.code.length / DATA_FUEL.match.amount));
+  if (program.code.length > SHORT) return program;
+  programs.set(pattern, program);
+  for (const oldest of programs.keys()) {
+    if (programs.size <= MEMORY) break;
+    programs.delete(oldest);
+  }
+  return program;
+}
+
+function parsed(machine: Machine, pattern: string): Program {
+  try {
+    return compile(parsePattern(pattern));
+  } catch (thrown) {
+    if (thrown instanceof BadPattern)
+      return machine.fail('InvalidValue', `${shortQuote(pattern)} is no pattern: ${thrown.problem}`);
+    throw thrown;
+  }
+}

@@ -1,0 +1,55 @@
+import { DATA_FUEL } from '../../wire/costs.ts';
+import { TextBuilder } from '../kit.ts';
+import type { Machine } from '../machine.ts';
+import { scan } from './work.ts';
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** The offset of the n-th code point after `from`, or the end of the text. */
+export function characterOffset(machine: Machine, text: string, count: number, from = 0): number {
+  if (count <= 0) return from;
+  const most = Math.min(text.length, from + 2 * count);
+  scan(machine, most - from);
+  // Long texts have no surrogates as a rule, and asking takes no time beside walking.
+  if (!SURROGATE.test(most - from === text.length ? text : text.slice(from, most))) return Math.min(text.length, from + count);
+  let at = from;
+  for (let left = count; left > 0 && at < text.length; left--) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  return at;
+}
+
+/** Offsets of all occurrences of a text that is not empty, from left to right, none within another. */
+export function* occurrences(machine: Machine, text: string, wanted: string): Generator<number, void> {
+  // V8 compares the wanted text at every offset at worst.
+  scan(machine, text.length);
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
+    scan(machine, wanted.length);
+    machine.spend(1);
+    yield at;
+  }
+}
+
+/** Replaces up to `count` occurrences, all for a count below 0. An empty text occurs before every character and at the end. */
+export function replaceText(machine: Machine, text: string, old: string, replacement: string, count: number): string {
+  const most = count < 0 ? Number.POSITIVE_INFINITY : count;
+  const made = new TextBuilder(machine, DATA_FUEL.concat.amount);
+  let done = 0;
+  let start = 0;
+  for (const at of old === '' ? boundaries(machine, text) : occurrences(machine, text, old)) {
+    if (done === most) break;
+    done++;
+    if (at > start) made.add(text.slice(start, at));
+    made.add(replacement);
+    start = at + old.length;
+  }
+  if (done === 0) return text;
+  if (start < text.length) made.add(text.slice(start));
+  return made.finish();
+}
+
+function* boundaries(machine: Machine, text: string): Generator<number, void> {
+  for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) {
+    machine.spend(1);
+    yield at;
+  }
+  yield text.length;
+}

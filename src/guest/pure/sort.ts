@@ -1,0 +1,49 @@
+import { VALUE_BYTES } from '../../wire/costs.ts';
+import { codePointOrder } from '../kit.ts';
+import type { Machine } from '../machine.ts';
+import type { Value } from '../values.ts';
+
+/** Pays for sorting so many items: comparisons, and the room that V8 takes meanwhile. */
+function pay<T>(machine: Machine, items: number, sort: () => T): T {
+  const bytes = VALUE_BYTES.item.amount * items;
+  machine.spend(items * Math.ceil(Math.log2(items + 1)));
+  machine.charge(bytes);
+  const sorted = sort();
+  machine.release(bytes);
+  return sorted;
+}
+
+/** Numbers in ascending order; NaN comes last. */
+export function sortedNumbers(machine: Machine, numbers: readonly number[]): number[] {
+  return pay(machine, numbers.length, () => numbers.toSorted(ascending));
+}
+
+function ascending(a: number, b: number): number {
+  if (a === b) return 0;
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  return a < b ? -1 : 1;
+}
+
+/**
+ * The order of values by keys that are all numbers or all texts, equal ones as they stood: positions, in that order. Code 7
+ * for anything else, and for numbers beside texts; `what` says whose keys they are. Numeric texts are texts here.
+ */
+export function order(machine: Machine, keys: readonly Value[], what: string): number[] {
+  const kind = typeof keys[0];
+  for (const key of keys) {
+    if (typeof key !== 'string' && typeof key !== 'number')
+      return machine.fail('Type', `cannot sort ${what}: numbers or texts are needed, and there is something else among them`);
+    if (typeof key !== kind) return machine.fail('Type', `cannot sort ${what}: there are numbers and texts among them`);
+  }
+  return pay(machine, keys.length, () =>
+    keys
+      .map((_, index) => index)
+      .sort((left, right) => {
+        const a = keys[left];
+        const b = keys[right];
+        return typeof a === 'string' && typeof b === 'string'
+          ? codePointOrder(machine, a, b)
+          : ascending(typeof a === 'number' ? a : 0, typeof b === 'number' ? b : 0);
+      }),
+  );
+}

@@ -1,0 +1,82 @@
+import { DATA_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
+import { Dict, List, listBytes, share } from '../kit.ts';
+import type { Machine } from '../machine.ts';
+import type { Value } from '../values.ts';
+
+// What the tools pay, and how they make what they give back.
+
+/** Pays for looking through a text. */
+export function scan(machine: Machine, units: number): void {
+  if (units >= DATA_FUEL.scan.amount) machine.spend(Math.floor(units / DATA_FUEL.scan.amount));
+}
+
+/** Pays for putting items together. */
+export function copy(machine: Machine, items: number): void {
+  if (items >= DATA_FUEL.copy.amount) machine.spend(Math.floor(items / DATA_FUEL.copy.amount));
+}
+
+/** A list of so many nils, paid for; its items are to be set by index. */
+export function newList(machine: Machine, items: number): List {
+  copy(machine, items);
+  machine.charge(listBytes(items));
+  return new List(new Array<Value>(items).fill(null));
+}
+
+/** A list of values that may have another place already, paid for. */
+export function listOf(machine: Machine, values: readonly Value[]): List {
+  const list = newList(machine, values.length);
+  for (let index = 0; index < values.length; index++) list.items[index] = share(values[index] ?? null);
+  return list;
+}
+
+/** An empty map, paid for. */
+export function newMap(machine: Machine): Dict {
+  machine.charge(VALUE_BYTES.map.amount);
+  return new Dict(new Map());
+}
+
+/** V8 copies shorter parts of a text, and makes longer ones point into it. */
+const SLICED = 13;
+
+/**
+ * A part of a text, paid for. It keeps the whole alive, so a part that is much smaller is made a text of its own: otherwise a
+ * program could hold on to far more than it is charged for.
+ */
+export function part(machine: Machine, whole: string, start: number, end: number): string {
+  const units = Math.max(0, end - start);
+  machine.charge(textBytes(units));
+  scan(machine, units);
+  const slice = whole.slice(start, end);
+  return units < SLICED || whole.length <= 4 * units ? slice : ` ${slice}`.slice(1);
+}
+
+/** Collects texts of which nobody knows how many there will be, and pays for each before it is made. */
+export class Parts {
+  readonly #machine: Machine;
+  readonly #items: Value[] = [];
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+    machine.charge(VALUE_BYTES.list.amount);
+  }
+
+  get count(): number {
+    return this.#items.length;
+  }
+
+  /** Adds a part of a text. */
+  add(whole: string, start: number, end: number): void {
+    this.value(part(this.#machine, whole, start, end));
+  }
+
+  /** Adds a value that is new. */
+  value(value: Value): void {
+    this.#machine.charge(VALUE_BYTES.item.amount);
+    this.#items.push(value);
+    if (this.#items.length % DATA_FUEL.copy.amount === 0) this.#machine.spend(1);
+  }
+
+  finish(): List {
+    return new List(this.#items);
+  }
+}
