@@ -40,7 +40,7 @@ export function bytesOf(machine: Machine, text: string): Uint8Array {
 
 /** UTF-8 bytes as a text. Code 41 when they are none: no byte is ever replaced silently. */
 export function textOf(machine: Machine, bytes: Uint8Array): string {
-  const text = new TextBuilder(machine, UNITS);
+  const text = new TextBuilder(machine, UNITS, 'text');
   for (let at = 0; at < bytes.length; ) {
     const codes: number[] = [];
     while (at < bytes.length && codes.length < 512) {
@@ -79,7 +79,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 /** Bytes as standard base64 with padding. */
 export function toBase64(machine: Machine, bytes: Uint8Array): string {
-  const text = new TextBuilder(machine, UNITS);
+  const text = new TextBuilder(machine, UNITS, 'text');
   for (let start = 0; start < bytes.length; start += CHUNK) {
     const end = Math.min(bytes.length, start + CHUNK);
     let chunk = '';
@@ -137,7 +137,7 @@ export function fromBase64(machine: Machine, text: string): Uint8Array {
 
 /** Bytes as hexadecimal text, two small letters a byte. */
 export function toHex(machine: Machine, bytes: Uint8Array): string {
-  const text = new TextBuilder(machine, UNITS);
+  const text = new TextBuilder(machine, UNITS, 'text');
   for (let start = 0; start < bytes.length; start += CHUNK) {
     let chunk = '';
     for (const byte of bytes.subarray(start, start + CHUNK)) chunk += byte.toString(16).padStart(2, '0');

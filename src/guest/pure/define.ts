@@ -1,5 +1,5 @@
 import { type PURE_TOOLS, type PureToolName, pureArgs } from '../../wire/pure.ts';
-import type { Dict, List } from '../kit.ts';
+import { checkValue, Dict, Fault, type List, sizeOf } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { PureTool } from '../puretool.ts';
 import type { Value } from '../values.ts';
@@ -56,6 +56,10 @@ function pureTool(name: PureToolName, work: AnyWork): PureTool {
   let parameters: readonly ReturnType<typeof parameterOf>[] | undefined;
   return (machine, given) => {
     parameters ??= pureArgs(name).map(parameterOf);
-    return work(machine, ...matched(machine, canonical, parameters, given));
+    const value = work(machine, ...matched(machine, canonical, parameters, given));
+    // A map is put together entry by entry; how large it came out is asked once.
+    if (value instanceof Dict) checkValue(machine, value);
+    else if (value instanceof Fault) machine.checkSize(sizeOf(value));
+    return value;
   };
 }

@@ -28,7 +28,7 @@ export const DIFF: Group<'diff'> = {
   'tool.diff.Unified': (machine, before, after, context) => {
     if (context < 0) machine.fail('Bounds', `context (${context}) cannot be negative`);
     const { edits, old, young } = compared(machine, before, after);
-    const text = new TextBuilder(machine, DATA_FUEL.concat.amount);
+    const text = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
     for (const hunk of hunks(edits, context)) {
       text.add(`@@ -${place(hunk.oldStart, hunk.oldCount)} +${place(hunk.newStart, hunk.newCount)} @@\n`);
       let [i, j] = [hunk.oldStart, hunk.newStart];

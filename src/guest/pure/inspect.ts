@@ -8,7 +8,7 @@ import { characterOffset } from './search.ts';
 export function inspect(machine: Machine, value: Value, maxLength: number, maxDepth: number): string {
   if (maxLength < 0) machine.fail('Bounds', `max_length (${maxLength}) cannot be negative`);
   if (maxDepth < 0) machine.fail('Bounds', `max_depth (${maxDepth}) cannot be negative`);
-  const text = new TextBuilder(machine, DATA_FUEL.text.amount);
+  const text = new TextBuilder(machine, DATA_FUEL.text.amount, 'text');
   // Nothing is followed deeper than values can nest in a text anyway.
   const deepest = Math.min(maxDepth, 500);
   const add = (each: Value, depth: number): void => {

@@ -1,5 +1,5 @@
 import { DATA_FUEL, MAX_NESTING, STEP_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
-import { type Dict, List, putEntry, tooDeep } from '../kit.ts';
+import { checkValue, type Dict, type List, putEntry, sealed, tooDeep } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
@@ -97,12 +97,13 @@ class Reader {
     if (depth > MAX_NESTING) tooDeep(machine, 'read from JSON');
     machine.charge(VALUE_BYTES.list.amount);
     const items: Value[] = [];
-    if (this.#opened(']')) return new List(items);
+    if (this.#opened(']')) return sealed(machine, items);
     for (;;) {
       machine.spend(STEP_FUEL.written.amount);
       machine.charge(VALUE_BYTES.item.amount);
+      machine.checkItems(items.length + 1);
       items.push(this.#value(depth + 1));
-      if (this.#closed(']')) return new List(items);
+      if (this.#closed(']')) return sealed(machine, items);
     }
   }
 
@@ -120,7 +121,9 @@ class Reader {
       this.#at++;
       this.#blank();
       putEntry(machine, map, key, this.#value(depth + 1));
-      if (this.#closed('}')) return map;
+      if (!this.#closed('}')) continue;
+      checkValue(machine, map);
+      return map;
     }
   }
 

@@ -37,7 +37,7 @@ class Writer {
     this.#machine = machine;
     this.#indent = indent;
     this.#sorted = sorted;
-    this.#text = new TextBuilder(machine, DATA_FUEL.json.amount);
+    this.#text = new TextBuilder(machine, DATA_FUEL.json.amount, 'text');
   }
 
   finish(): string {

@@ -1,10 +1,10 @@
 import { VALUE_BYTES } from '../../wire/costs.ts';
-import { counted, Dict, describe, identical, List, putEntry, share, shortQuote, toText } from '../kit.ts';
+import { counted, Dict, describe, identical, List, putEntry, sealed, share, shortQuote, toText } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
 import { order } from './sort.ts';
-import { copy, listOf, newList, newMap } from './work.ts';
+import { copy, listOf, newMap, Parts, room } from './work.ts';
 
 /** Lists are never changed: every tool gives a new one (P25). */
 export const LIST: Group<'list'> = {
@@ -28,9 +28,8 @@ export const LIST: Group<'list'> = {
   'tool.list.Contains': (machine, list, element) => position(machine, list, element) >= 0,
   'tool.list.IndexOf': position,
   'tool.list.Reverse': (machine, list) => {
-    const reversed = listOf(machine, list.items);
-    reversed.items.reverse();
-    return reversed;
+    copy(machine, list.items.length);
+    return listOf(machine, list.items.toReversed());
   },
   'tool.list.Sort': (machine, list) => picked(machine, list, order(machine, list.items, 'the list')),
   'tool.list.SortBy': (machine, list, key, descending) => {
@@ -45,15 +44,17 @@ export const LIST: Group<'list'> = {
     );
   },
   'tool.list.GroupBy': (machine, list, key) => {
-    const groups = newMap(machine);
+    const groups = new Map<string, Parts>();
     for (const item of list.items) {
       const name = toText(machine, field(machine, item, key));
-      const group = groups.entries.get(name);
-      const members = group instanceof List ? group : newList(machine, 0);
-      if (group === undefined) putEntry(machine, groups, name, members);
-      push(machine, members, item);
+      machine.spend(1);
+      const members = groups.get(name) ?? new Parts(machine);
+      groups.set(name, members);
+      members.value(share(item));
     }
-    return groups;
+    const made = newMap(machine);
+    for (const [name, members] of groups) putEntry(machine, made, name, members.finish());
+    return made;
   },
   'tool.list.Head': (_machine, list) => share(list.items[0] ?? null),
   'tool.list.Last': (_machine, list) => share(list.items.at(-1) ?? null),
@@ -61,36 +62,35 @@ export const LIST: Group<'list'> = {
   'tool.list.Tail': (machine, list, count) => slice(machine, list, list.items.length - Math.max(0, count), list.items.length),
   'tool.list.Unique': unique,
   'tool.list.Flatten': (machine, list, depth) => {
-    const flat = newList(machine, 0);
+    const flat = new Parts(machine);
     const add = (from: List, left: number): void => {
       for (const item of from.items) {
         if (item instanceof List && left > 0) {
           machine.spend(1);
           add(item, left - 1);
-        } else push(machine, flat, item);
+        } else flat.value(share(item));
       }
     };
     add(list, Math.min(depth, MAX_DEPTH));
-    return flat;
+    return flat.finish();
   },
   'tool.list.Chunk': (machine, list, size) => {
     if (size < 1) machine.fail('InvalidValue', `size must be 1 or more, got ${size}`);
-    const chunks = newList(machine, Math.ceil(list.items.length / size));
-    for (let index = 0; index < chunks.items.length; index++)
-      chunks.items[index] = slice(machine, list, index * size, (index + 1) * size);
-    return chunks;
+    const chunks = room(machine, Math.ceil(list.items.length / size));
+    for (let index = 0; index < chunks.length; index++) chunks[index] = slice(machine, list, index * size, (index + 1) * size);
+    return sealed(machine, chunks);
   },
   'tool.list.Zip': (machine, left, right) => {
-    const zipped = newList(machine, Math.min(left.items.length, right.items.length));
-    for (let index = 0; index < zipped.items.length; index++)
-      zipped.items[index] = listOf(machine, [left.items[index] ?? null, right.items[index] ?? null]);
-    return zipped;
+    const zipped = room(machine, Math.min(left.items.length, right.items.length));
+    for (let index = 0; index < zipped.length; index++)
+      zipped[index] = listOf(machine, [left.items[index] ?? null, right.items[index] ?? null]);
+    return sealed(machine, zipped);
   },
   'tool.list.Range': (machine, start, end, step) => {
     if (step === 0) machine.fail('InvalidValue', 'step must not be 0');
-    const range = newList(machine, Math.max(0, Math.ceil((end - start) / step)));
-    for (let index = 0; index < range.items.length; index++) range.items[index] = start + index * step;
-    return range;
+    const range = room(machine, Math.max(0, Math.ceil((end - start) / step)));
+    for (let index = 0; index < range.length; index++) range[index] = start + index * step;
+    return sealed(machine, range);
   },
 };
 
@@ -105,10 +105,10 @@ function append(machine: Machine, list: List, element: Value): List {
 
 function inserted(machine: Machine, list: List, index: number, element: Value): List {
   const { length } = list.items;
-  const made = newList(machine, length + 1);
-  for (let at = 0; at < length; at++) made.items[at < index ? at : at + 1] = share(list.items[at] ?? null);
-  made.items[index] = share(element);
-  return made;
+  const made = room(machine, length + 1);
+  for (let at = 0; at < length; at++) made[at < index ? at : at + 1] = share(list.items[at] ?? null);
+  made[index] = share(element);
+  return sealed(machine, made);
 }
 
 /** Indices beyond an end mean that end. */
@@ -118,12 +118,6 @@ function slice(machine: Machine, list: List, start: number, end: number): List {
   const to = Math.min(length, Math.max(from, end));
   copy(machine, to - from);
   return listOf(machine, list.items.slice(from, to));
-}
-
-function push(machine: Machine, list: List, item: Value): void {
-  copy(machine, 2);
-  machine.charge(ITEM);
-  list.items.push(share(item));
 }
 
 function outOfBounds(machine: Machine, index: number, list: List): never {
@@ -139,9 +133,9 @@ function position(machine: Machine, list: List, element: Value): number {
 }
 
 function picked(machine: Machine, list: List, positions: readonly number[]): List {
-  const made = newList(machine, positions.length);
-  for (const [index, at] of positions.entries()) made.items[index] = share(list.items[at] ?? null);
-  return made;
+  const made = room(machine, positions.length);
+  for (const [index, at] of positions.entries()) made[index] = share(list.items[at] ?? null);
+  return sealed(machine, made);
 }
 
 function fields(machine: Machine, list: List, key: string): Value[] {
@@ -170,7 +164,7 @@ function runsReversed(positions: readonly number[], same: (a: number, b: number)
 
 /** Simple values are found by a set; lists, maps and the like are compared one with another. */
 function unique(machine: Machine, list: List): List {
-  const made = newList(machine, 0);
+  const made = new Parts(machine);
   const bytes = 2 * ITEM * list.items.length;
   machine.spend(list.items.length);
   machine.charge(bytes);
@@ -185,8 +179,8 @@ function unique(machine: Machine, list: List): List {
       if (others.some((other) => identical(machine, other, item))) continue;
       others.push(item);
     }
-    push(machine, made, item);
+    made.value(share(item));
   }
   machine.release(bytes);
-  return made;
+  return made.finish();
 }

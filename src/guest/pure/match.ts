@@ -9,10 +9,10 @@ import {
 } from '../../wire/arguments.ts';
 import { readNumber } from '../../wire/numbers.ts';
 import type { PureArg, PureArgType } from '../../wire/pure.ts';
-import { Dict, Fault, Fuzzy, List, toNumeric, typeName } from '../kit.ts';
+import { Dict, Fault, Fuzzy, List, sealed, toNumeric, typeName } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
-import { newList, scan } from './work.ts';
+import { room, scan } from './work.ts';
 
 /** What does not fit: the words of the problem. */
 class Mismatch {
@@ -104,13 +104,13 @@ const map: Fit = (_machine, value) => {
 function listOf(what: string, item: (machine: Machine, value: Value) => Value | Mismatch): Fit {
   return (machine, value) => {
     if (!(value instanceof List)) return mismatch(WANTED.list, value);
-    const fitted = newList(machine, value.items.length);
+    const fitted = room(machine, value.items.length);
     for (const [index, each] of value.items.entries()) {
       const one = item(machine, each);
       if (one instanceof Mismatch) return new Mismatch(badItem(what, index, one.problem));
-      fitted.items[index] = one;
+      fitted[index] = one;
     }
-    return fitted;
+    return sealed(machine, fitted);
   };
 }
 

@@ -68,7 +68,7 @@ export function findAll(machine: Machine, pattern: string, text: string, limit: 
 export function replaceAll(machine: Machine, pattern: string, text: string, replacement: string, limit: number): string {
   const program = compiled(machine, pattern);
   const template = expansion(machine, program, replacement);
-  const made = new TextBuilder(machine, DATA_FUEL.concat.amount);
+  const made = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
   let start = 0;
   for (const match of matches(machine, program, text, limit, true)) {
     if ((match[0] ?? 0) > start) made.add(text.slice(start, match[0]));

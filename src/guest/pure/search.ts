@@ -31,7 +31,7 @@ export function* occurrences(machine: Machine, text: string, wanted: string): Ge
 /** Replaces up to `count` occurrences, all for a count below 0. An empty text occurs before every character and at the end. */
 export function replaceText(machine: Machine, text: string, old: string, replacement: string, count: number): string {
   const most = count < 0 ? Number.POSITIVE_INFINITY : count;
-  const made = new TextBuilder(machine, DATA_FUEL.concat.amount);
+  const made = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
   let done = 0;
   let start = 0;
   for (const at of old === '' ? boundaries(machine, text) : occurrences(machine, text, old)) {

@@ -208,7 +208,7 @@ function charactersBefore(machine: Machine, text: string, offset: number): numbe
 function join(machine: Machine, list: Value, separator: string, name: string): string {
   if (!(list instanceof List)) return machine.fail('Type', `${name} must be a list, got ${typeName(list)}`);
   machine.spend(list.items.length);
-  const text = new TextBuilder(machine, DATA_FUEL.concat.amount);
+  const text = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
   for (const [index, item] of list.items.entries()) {
     if (index > 0) text.add(separator);
     if (item !== null) text.add(display(machine, item));

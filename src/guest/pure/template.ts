@@ -17,7 +17,7 @@ export const TEMPLATE: Group<'template'> = {
  */
 function render(machine: Machine, template: string, values: Dict, missing: string | null): string {
   scan(machine, template.length);
-  const made = new TextBuilder(machine, DATA_FUEL.concat.amount);
+  const made = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
   let start = 0;
   for (let open = template.indexOf('{{'); open >= 0; open = template.indexOf('{{', start)) {
     if (open > start) made.add(template.slice(start, open));

@@ -1,5 +1,5 @@
 import { DATA_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
-import { Dict, List, listBytes, share } from '../kit.ts';
+import { Dict, type List, listBytes, sealed, share } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 
@@ -15,18 +15,19 @@ export function copy(machine: Machine, items: number): void {
   if (items >= DATA_FUEL.copy.amount) machine.spend(Math.floor(items / DATA_FUEL.copy.amount));
 }
 
-/** A list of so many nils, paid for; its items are to be set by index. */
-export function newList(machine: Machine, items: number): List {
+/** Room for so many items, paid for, all nil at first: `sealed` makes a list of it once they are set. */
+export function room(machine: Machine, items: number): Value[] {
   copy(machine, items);
   machine.charge(listBytes(items));
-  return new List(new Array<Value>(items).fill(null));
+  machine.checkItems(items);
+  return new Array<Value>(items).fill(null);
 }
 
 /** A list of values that may have another place already, paid for. */
 export function listOf(machine: Machine, values: readonly Value[]): List {
-  const list = newList(machine, values.length);
-  for (let index = 0; index < values.length; index++) list.items[index] = share(values[index] ?? null);
-  return list;
+  const items = room(machine, values.length);
+  for (let index = 0; index < values.length; index++) items[index] = share(values[index] ?? null);
+  return sealed(machine, items);
 }
 
 /** An empty map, paid for. */
@@ -72,11 +73,12 @@ export class Parts {
   /** Adds a value that is new. */
   value(value: Value): void {
     this.#machine.charge(VALUE_BYTES.item.amount);
+    this.#machine.checkItems(this.#items.length + 1);
     this.#items.push(value);
     if (this.#items.length % DATA_FUEL.copy.amount === 0) this.#machine.spend(1);
   }
 
   finish(): List {
-    return new List(this.#items);
+    return sealed(this.#machine, this.#items);
   }
 }
