@@ -2,10 +2,13 @@
 // process, which may read nothing but its own files, and the guest, whose text is what enters an isolate. Everything is
 // made beside dist/ and put in its place at the end, so that a build never leaves a half-made one behind.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+
+/** As in `src/worker/image.ts`. */
+const PURE_MARK = '\n//# pure tools\n';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -28,6 +31,15 @@ try {
     input: { platform: 'neutral' },
     output: { format: 'iife', name: 'guest', minify: true },
   });
+  // The pure tools are a script of their own in the same file: they stand on the interpreter, which comes before them.
+  const kit = join(root, 'src/guest/kit.ts');
+  await bundle('src/guest/pure/index.ts', 'pure.js', {
+    input: { platform: 'neutral', external: [kit] },
+    output: { format: 'iife', name: 'pure', minify: true, globals: () => 'guest.kit' },
+  });
+  const pure = join(fresh, 'pure.js');
+  appendFileSync(join(fresh, 'guest.js'), `${PURE_MARK}${readFileSync(pure, 'utf8')}`);
+  rmSync(pure);
   const old = `${fresh}-old`;
   if (existsSync(dist)) renameSync(dist, old);
   renameSync(fresh, dist);

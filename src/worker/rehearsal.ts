@@ -2,7 +2,8 @@ import type { HostFrame, LimitValues } from '../wire/protocol.ts';
 import type { Frames } from './server.ts';
 
 const SOURCE = 'func f(needs a) means\n  set b = [1, "x"]\n  if a > b[0] and not a\n    emit "y" + f(a)\n  endif\nendfunc\n';
-const COMMANDS = 'command\n  set n = len([1, 2]) + 1\n  emit ```{{n}} of ``` + n\n  call f(0)\nendcommand\n';
+const COMMANDS =
+  'command\n  set n = len([1, 2]) + 1\n  emit ```{{n}} of ``` + n\n  call f(0)\n  emit tool.str.Length("x")\nendcommand\n';
 
 /** Small limits: the program is our own. */
 const LIMITS: Omit<LimitValues, 'memoryBytes'> = {
@@ -44,6 +45,7 @@ export function rehearsal(memoryBytes: number): Frames {
         { name: 'src', text: COMMANDS },
       ],
       globals: {},
+      pure: ['tool.str.length'],
       call: null,
       events: [],
       limits: { ...LIMITS, memoryBytes },

@@ -7,7 +7,7 @@ import type { HostPort } from './bridge.ts';
 import { checkSources, formatSource } from './check.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
 import { pause } from './pipe.ts';
-import { type Parser, syntaxError, type Tree } from './sources.ts';
+import { type Parser, pureCalls, syntaxError, type Tree } from './sources.ts';
 import { type Ended, Turn } from './turn.ts';
 
 const MB = 1024 * 1024;
@@ -113,9 +113,11 @@ export class Server implements HostPort, GuestPorts {
     if (stray !== null) return this.#refuse(id, 'load', stray);
 
     const prepared = this.#take(input.limits, parsed.trees);
+    const pure = pureCalls(input.pure ?? [], parsed.trees);
+    const pureTools = pure.length === 0 ? undefined : this.#image?.pureTools(prepared);
     this.#send({ t: 'started', id });
     this.#turn = new Turn(prepared, input.limits, this, parsed.trees);
-    const ended = this.#turn.execute(input);
+    const ended = this.#turn.execute({ ...input, pure }, pureTools);
     this.#turn = null;
     this.#sendResult(id, ended, input.limits);
     if (ended.last) return true;

@@ -16,6 +16,8 @@ export interface Tree {
   readonly parts: readonly string[];
   /** Line of the first command block, or null. */
   readonly command: number | null;
+  /** Canonical names of the tools that are called in it. */
+  readonly tools: readonly string[];
   /** Characters of all of it. */
   readonly chars: number;
 }
@@ -100,6 +102,15 @@ export class Parser {
   }
 }
 
+/** Those of the allowed pure tools that a program calls: only for these does the isolate get the script of the pure tools. */
+export function pureCalls(allowed: readonly string[], trees: readonly Tree[]): readonly string[] {
+  const called = new Set(trees.flatMap(({ tools }) => tools));
+  return called.size === 0 ? [] : allowed.filter((name) => called.has(name));
+}
+
+/** A call of a tool in a tree's JSON. No text of a program looks like it there, because its quotes are escaped. */
+const TOOL_CALL = /"k":"tool","name":"([^"]+)"/g;
+
 function treeOf({ name, lines, procedures, events, commands }: SourceFile): Tree {
   const parts = procedures.map(({ s, name, needs, optional, body }) =>
     JSON.stringify({ s, name, needs, optional, body } satisfies GuestProcedure),
@@ -115,7 +126,9 @@ function treeOf({ name, lines, procedures, events, commands }: SourceFile): Tree
   const head = JSON.stringify(file);
   const first = commands[0]?.s;
   const command = first === undefined ? null : positionAt(lines, first).line;
-  return { head, parts, command, chars: parts.reduce((sum, part) => sum + part.length, head.length) };
+  const calls = [head, ...parts].flatMap((text) => [...text.matchAll(TOOL_CALL)].map(([, tool = '']) => tool));
+  const chars = parts.reduce((sum, part) => sum + part.length, head.length);
+  return { head, parts, command, tools: [...new Set(calls)], chars };
 }
 
 /** A syntax error as the error of a run. */

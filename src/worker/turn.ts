@@ -1,3 +1,4 @@
+import type { Reference } from 'isolated-vm';
 import { internalError, quotaError } from '../wire/breach.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { GuestInput, GuestResult, LimitValues, RunInput, Usage } from '../wire/protocol.ts';
@@ -50,8 +51,8 @@ export class Turn implements GuestPorts {
   }
 
   /** Runs the program to its end. Does not throw: whatever goes wrong in the isolate is a typed result. */
-  execute(input: RunInput): Ended {
-    const outcome = this.#apply(guestInput(input, this.#trees));
+  execute(input: RunInput, pureTools?: Reference): Ended {
+    const outcome = this.#apply(guestInput(input, this.#trees), pureTools);
     const breach = this.#bridge.breach ?? outcome.breach;
     const wallMs = performance.now() - this.#startWall;
     const ended = breach === null ? outcome.result : { ...outcome.result, ok: false, error: breach };
@@ -61,10 +62,13 @@ export class Turn implements GuestPorts {
     return { result, usage, last: outcome.last };
   }
 
-  #apply(input: string): { result: GuestResult; breach: ErrorInfo | null; last: boolean; cpuMs: number } {
+  #apply(
+    input: string,
+    pureTools: Reference | undefined,
+  ): { result: GuestResult; breach: ErrorInfo | null; last: boolean; cpuMs: number } {
     let text: unknown;
     try {
-      text = this.#prepared.run.applySync(undefined, [input], { timeout: v8TimeoutMs(this.#limits) });
+      text = this.#prepared.run.applySync(undefined, [input, pureTools?.derefInto()], { timeout: v8TimeoutMs(this.#limits) });
     } catch (error) {
       return this.#broken(error);
     }
