@@ -113,11 +113,12 @@ export class Server implements HostPort, GuestPorts {
     if (stray !== null) return this.#refuse(id, 'load', stray);
 
     const prepared = this.#take(input.limits, parsed.trees);
-    const pure = pureCalls(input.pure ?? [], parsed.trees);
+    const { pure: allowed = [], ...rest } = input;
+    const pure = pureCalls(allowed, parsed.trees);
     const pureTools = pure.length === 0 ? undefined : this.#image?.pureTools(prepared);
     this.#send({ t: 'started', id });
     this.#turn = new Turn(prepared, input.limits, this, parsed.trees);
-    const ended = this.#turn.execute({ ...input, pure }, pureTools);
+    const ended = this.#turn.execute(pureTools === undefined ? rest : { ...rest, pure }, pureTools);
     this.#turn = null;
     this.#sendResult(id, ended, input.limits);
     if (ended.last) return true;

@@ -50,7 +50,7 @@ export class Turn implements GuestPorts {
     return typeof file === 'number' && typeof part === 'number' ? (this.#trees[file]?.parts[part] ?? '') : '';
   }
 
-  /** Runs the program to its end. Does not throw: whatever goes wrong in the isolate is a typed result. */
+  /** Runs the program to its end, with the pure tools where its input names any. Does not throw: whatever goes wrong in the isolate is a typed result. */
   execute(input: RunInput, pureTools?: Reference): Ended {
     const outcome = this.#apply(guestInput(input, this.#trees), pureTools);
     const breach = this.#bridge.breach ?? outcome.breach;
