@@ -14,6 +14,8 @@ export interface ToolShape {
   readonly name: string;
   readonly least: number;
   readonly most: number;
+  /** Runs inside the isolate: no call to the host, and no variable changes. */
+  readonly pure?: true;
 }
 
 /** What surrounds a program when it runs, as far as it is known. */

@@ -3,7 +3,7 @@
 /** What an interpreter charges. Each table maps a kind of work to its price; see the published tables. */
 export interface FuelCosts {
   /** Fuel for steps. */
-  readonly steps: Prices<'statement' | 'pass' | 'operation' | 'call' | 'raise' | 'written' | 'compared' | 'host'>;
+  readonly steps: Prices<'statement' | 'pass' | 'operation' | 'call' | 'raise' | 'written' | 'compared' | 'host' | 'pure'>;
   /** Units of data for one fuel. */
   readonly data: Prices<'concat' | 'compare' | 'scan' | 'number' | 'text' | 'json' | 'copy'>;
   /** Bytes that values count. */

@@ -29,6 +29,8 @@ export interface Estimate {
 export interface EstimateOptions {
   /** Names of the globals, besides `self`. */
   readonly globals?: readonly string[];
+  /** Canonical names of the tools that run inside the isolate. */
+  readonly pure?: readonly string[];
   /** Names of the global constants. */
   readonly constants?: readonly string[];
 }
@@ -54,6 +56,7 @@ export function estimate(files: readonly SourceFile[], costs: FuelCosts, options
     procedures,
     globals,
     globalNames,
+    pure: new Set(options.pure),
     call,
     file: first,
     frameBytes: frameBytes(files, costs),

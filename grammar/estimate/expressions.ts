@@ -384,6 +384,12 @@ export class Evaluation {
 
   private tool(expr: ToolCallExpr): Abstract {
     const args = expr.args.map((arg) => this.value(arg));
+    if (this.session.pure.has(expr.name)) {
+      const { amount } = this.session.costs.steps.pure;
+      this.least += amount;
+      this.most += amount + this.session.unbounded(`what \`${expr.written}\` takes depends on what it is given`, expr);
+      return UNKNOWN;
+    }
     return this.host(args, expr, `what \`${expr.written}\` gives back may be of any size`);
   }
 

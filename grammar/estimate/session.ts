@@ -43,6 +43,8 @@ export class Session {
   /** What the globals hold at the start of every fork. */
   readonly globals: State;
   readonly globalNames: ReadonlySet<string>;
+  /** The tools that run inside the isolate, by canonical name. */
+  readonly pure: ReadonlySet<string>;
   readonly call: Call;
   /** Bytes that all frames count together, at most. */
   readonly frameBytes: number;
@@ -56,11 +58,12 @@ export class Session {
   private steps = 0;
   private stepsInAll = 0;
 
-  constructor(init: Pick<Session, 'costs' | 'procedures' | 'globals' | 'globalNames' | 'call' | 'file' | 'frameBytes'>) {
+  constructor(init: Pick<Session, 'costs' | 'procedures' | 'globals' | 'globalNames' | 'pure' | 'call' | 'file' | 'frameBytes'>) {
     this.costs = init.costs;
     this.procedures = init.procedures;
     this.globals = init.globals;
     this.globalNames = init.globalNames;
+    this.pure = init.pure;
     this.call = init.call;
     this.file = init.file;
     this.frameBytes = init.frameBytes;

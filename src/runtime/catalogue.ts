@@ -23,7 +23,9 @@ export function surroundings(
 ): CheckEnvironment {
   const shapes = registry.names().flatMap((name) => {
     const tool = registry.lookup(name);
-    return tool === undefined ? [] : [{ name, least: least(tool), most: tool.parameters.length }];
+    if (tool === undefined) return [];
+    const pure = tool.where === 'isolate' ? ({ pure: true } as const) : {};
+    return [{ name, least: least(tool), most: tool.parameters.length, ...pure }];
   });
   const guard = new PolicyGuard(policy);
   const denied = [...new Set(called)].flatMap((name) => {

@@ -141,6 +141,7 @@ export class Interpreter {
     if (options.turn !== undefined && !(options.turn instanceof TurnContext))
       throw new ConfigError('turn of a fork must be a TurnContext; make one with runtime.turn()');
     const own = options.policy === undefined ? [] : [new PolicyGuard(asPolicy(options.policy))];
+    for (const { policy } of own) checkCallLimits(policy, registry);
     const forkId = options.id ?? nextId();
     const fixed = {
       sandbox,
@@ -203,6 +204,15 @@ export class Interpreter {
       throw new LibraryError(`${source.name}: a library holds definitions; run its command blocks with execute`);
     return { source: Object.freeze({ ...source }), procedures: files.flatMap(({ procedures }) => procedures) };
   }
+}
+
+/** Throws {@link ConfigError} for a limit of calls that nobody would count: those of a pure tool never come to the host. */
+export function checkCallLimits(policy: Policy | null, registry: ToolRegistry): void {
+  for (const name of policy?.toolMaxCalls.keys() ?? [])
+    if (registry.lookup(name)?.where === 'isolate')
+      throw new ConfigError(
+        `toolMaxCalls cannot bound ${name}: it runs inside the isolate, where fuel bounds it; deny it, or leave it out`,
+      );
 }
 
 /** Checks a policy given as options. */

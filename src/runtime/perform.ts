@@ -146,9 +146,11 @@ function inputOf(scope: RunScope, request: PerformRequest): RunInput {
   for (const [index, arg] of (call?.args ?? []).entries()) checked(`argument ${index + 1} of ${call?.name}`, arg);
   const events = request.events ?? [];
   for (const event of events) checked(`payload of event ${event.name}`, event.payload);
+  const pure = scope.view.pureNames(scope.guards);
   return {
     sources: [...scope.libraries, ...(request.sources ?? [])],
     globals,
+    ...(pure.length === 0 ? {} : { pure }),
     call,
     events,
     limits: deadline === null ? limits : { ...limits, wallMs: Math.min(limits.wallMs, Math.max(1, Math.ceil(deadline - now()))) },

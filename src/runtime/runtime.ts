@@ -26,7 +26,7 @@ import type { CheckReport, FormatReport, LimitValues, Source } from '../wire/pro
 import type { RunResult } from '../wire/result.ts';
 import { type CheckOptions, surroundings } from './catalogue.ts';
 import type { ExecuteOptions } from './fork.ts';
-import { asPolicy, Interpreter, type RuntimeScope, toTagged } from './interpreter.ts';
+import { asPolicy, checkCallLimits, Interpreter, type RuntimeScope, toTagged } from './interpreter.ts';
 import type { SandboxPort } from './port.ts';
 import { CALL_KEYS, checkSources, EVENT_KEYS } from './request.ts';
 
@@ -54,9 +54,12 @@ export function checkSettings(settings: RuntimeSettings): Settings {
   if (sandboxRoot !== undefined) checkText('sandboxRoot', sandboxRoot);
   checkCallback('audit', audit);
   checkCallback('now', now);
+  const registry = new ToolRegistry(tools);
+  const checked = policy === null ? null : asPolicy(policy);
+  checkCallLimits(checked, registry);
   return {
-    registry: new ToolRegistry(tools),
-    policy: policy === null ? null : asPolicy(policy),
+    registry,
+    policy: checked,
     limits: Object.freeze(resolveLimits('run', limits)),
     audit,
     now,

@@ -117,6 +117,8 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
 /** A checked, frozen tool, as {@link defineTool} makes it. */
 export interface ToolDefinition {
   readonly name: string;
+  /** `isolate`: a pure tool, which runs where the script does and never comes to the host (`definePure`). */
+  readonly where: 'host' | 'isolate';
   /** The registry's key: {@link name} in lower case. */
   readonly canonicalName: string;
   readonly description: string;
@@ -168,6 +170,14 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 export function defineTool<const S extends ArgSpecs = readonly [], const R extends ReturnSpec = string>(
   init: ToolInit<S, R>,
 ): ToolDefinition {
+  return defineAt('host', init);
+}
+
+/** As {@link defineTool}, for a tool that runs there. */
+export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
+  where: ToolDefinition['where'],
+  init: ToolInit<S, R>,
+): ToolDefinition {
   checkOptions('a tool', init, INIT_KEYS);
   const name = checkToolName(init.group === undefined ? init.name : `tool.${init.group}.${init.name}`);
   for (const key of ['description', 'example'] as const) if (init[key] !== undefined) checkText(`${name}: ${key}`, init[key]);
@@ -177,6 +187,7 @@ export function defineTool<const S extends ArgSpecs = readonly [], const R exten
   if (!['none', 'read', 'write'].includes(effects)) throw new ConfigError(`${name}: effects must be none, read or write`);
   const tool = Object.freeze({
     name,
+    where,
     canonicalName: canonicalName(name),
     description: init.description ?? '',
     example: init.example ?? '',

@@ -2,10 +2,13 @@ import { ConfigError } from '../wire/errors.ts';
 import { checkList } from '../wire/options.ts';
 import { checkTool, type ToolDefinition } from './define.ts';
 import { canonicalName, nearest } from './names.ts';
+import type { Policy, PolicyGuard } from './policy.ts';
 
 /** The tools of a runtime. Definitions are shared by everything that runs in it; who calls is the affair of a {@link ToolView}. */
 export class ToolRegistry {
   readonly #tools = new Map<string, ToolDefinition>();
+  /** Pure tools by the policy that admits them. */
+  #pure = new WeakMap<Policy, readonly string[]>();
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) when two have the same name, or one was not made by `defineTool`. */
   constructor(tools: readonly ToolDefinition[] = []) {
@@ -13,11 +16,28 @@ export class ToolRegistry {
     for (const tool of tools) this.register(tool);
   }
 
-  /** Adds a tool for everything that runs from now on; nothing is replaced. Throws as the constructor does. */
+  /**
+   * Adds a tool for everything that runs from now on; nothing is replaced, but that a tool of the host takes the place of a
+   * pure one of its name, whichever came first: so can a mock stand in for it. Throws as the constructor does.
+   */
   register(tool: ToolDefinition): void {
     const taken = this.#tools.get(checkTool(tool).canonicalName);
-    if (taken !== undefined) throw new ConfigError(`there is a tool ${taken.name} already`);
+    if (taken !== undefined && taken.where === tool.where) throw new ConfigError(`there is a tool ${taken.name} already`);
+    if (taken?.where === 'host') return;
     this.#tools.set(tool.canonicalName, tool);
+    this.#pure = new WeakMap();
+  }
+
+  /** Names of the pure tools that a policy admits. They are the same for every run, so they are worked out once. */
+  pureNames(guard: PolicyGuard): readonly string[] {
+    const { policy } = guard;
+    if (policy === null) return [];
+    let names = this.#pure.get(policy);
+    if (names === undefined) {
+      names = [...this.#tools.values()].filter((tool) => isPureFor(tool, [guard], false)).map((tool) => tool.canonicalName);
+      this.#pure.set(policy, names);
+    }
+    return names;
   }
 
   /** By any spelling of the name; undefined when there is none. */
@@ -34,9 +54,13 @@ export class ToolRegistry {
   view(forkId: string, own: readonly ToolDefinition[] = []): ToolView {
     const extra = new ToolRegistry(own);
     for (const name of extra.names())
-      if (this.lookup(name) !== undefined) throw new ConfigError(`there is a tool ${name} already`);
+      if (this.lookup(name)?.where === 'host') throw new ConfigError(`there is a tool ${name} already`);
     return new ToolView(this, extra, forkId);
   }
+}
+
+function isPureFor(tool: ToolDefinition, guards: readonly PolicyGuard[], own: boolean): boolean {
+  return tool.where === 'isolate' && guards.every((guard) => guard.explain(tool, own) === null);
 }
 
 /**
@@ -67,7 +91,24 @@ export class ToolView {
 
   /** Canonical names, sorted. */
   names(): readonly string[] {
-    return [...this.#shared.names(), ...this.#own.names()].sort();
+    return [...new Set([...this.#shared.names(), ...this.#own.names()])].sort();
+  }
+
+  /**
+   * Names of the pure tools that every guard admits: a run may call them without asking the host. What is not among them is
+   * asked for as any other tool, and refused or answered here.
+   */
+  pureNames([first, ...rest]: readonly PolicyGuard[]): readonly string[] {
+    if (first === undefined) return [];
+    const shared = this.#shared.pureNames(first).filter((name) => {
+      const tool = this.#own.lookup(name) ?? this.#shared.lookup(name);
+      return tool?.where === 'isolate' && (rest.length === 0 || isPureFor(tool, rest, false));
+    });
+    const own = this.#own.names().filter((name) => {
+      const tool = this.#own.lookup(name);
+      return tool !== undefined && !shared.includes(name) && isPureFor(tool, [first, ...rest], true);
+    });
+    return own.length === 0 ? shared : [...shared, ...own];
   }
 
   /** The name that may have been meant instead of an unknown one, or null. */

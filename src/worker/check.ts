@@ -29,13 +29,14 @@ export function checkSources(sources: readonly Source[], maxBytes: number, envir
   }
   // What a file that cannot be read defines is not known, so half of what would be said about the others is wrong.
   if (diagnostics.length > 0) return { diagnostics, files, findings: [], estimates: [] };
-  const { globals = [], constants = [] } = environment;
+  const { globals = [], constants = [], tools = [] } = environment;
+  const pure = tools.filter((tool) => tool.pure === true).map(({ name }) => name);
   const trees = checked.map(({ file }) => file);
   return {
     diagnostics,
     files,
     findings: analyse(checked, environment),
-    estimates: estimate(trees, COSTS, { globals, constants }),
+    estimates: estimate(trees, COSTS, { globals, constants, pure }),
   };
 }
 
