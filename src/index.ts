@@ -73,8 +73,11 @@ export {
   type ArgTypes,
   type AuditRecord,
   type Capability,
+  type CatalogueArgument,
+  type CatalogueTool,
   defineTool,
   type Effects,
+  estimateTokens,
   type FromJsonSchema,
   type Handles,
   type JsonSchema,
@@ -102,8 +105,15 @@ export {
   type ToolDefinition,
   ToolError,
   type ToolInit,
+  type ToolPrompt,
+  type ToolPromptOptions,
   type ToolRuntime,
+  type ToolSchema,
   type ToolView,
+  toolCatalogue,
+  toolMarkdown,
+  toolPrompt,
+  toolSchemas,
 } from './tools/index.ts';
 export { decode, encode } from './wire/codec.ts';
 export { NS_CODES, type NsCodeName, nsCodeName } from './wire/codes.ts';

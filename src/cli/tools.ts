@@ -1,48 +1,121 @@
-import type { Command } from 'commander';
-import type { Parameter, ToolDefinition } from '../tools/index.ts';
+import { type Command, Option } from 'commander';
+import {
+  type CatalogueTool,
+  canonicalName,
+  matchesPattern,
+  nearest,
+  PolicyGuard,
+  type ToolDefinition,
+  toolCatalogue,
+  toolMarkdown,
+  toolPrompt,
+  toolSchemas,
+} from '../tools/index.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { readTools } from './setup.ts';
+import { UsageError } from './failure.ts';
+import { repeatable, wholeNumber } from './options.ts';
+import { readSetup, type SetupFlags } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
-import { printableLines } from './text.ts';
+import { printable, printableLines } from './text.ts';
 
-/** `tools --tools FILE`: what programs can call. */
+const FORMATS = ['text', 'json', 'schema', 'prompt', 'md'] as const;
+
+interface ToolsFlags extends Pick<SetupFlags, 'tools' | 'policy'> {
+  readonly format: (typeof FORMATS)[number];
+  readonly json?: true;
+  readonly budget?: number;
+  readonly prefer?: readonly string[];
+}
+
+const DETAILS = `
+Formats:
+  text    for people at a terminal
+  json    everything that is known, as data
+  schema  name and JSON Schemas of arguments and result, as the Model Context Protocol has them
+  prompt  a text for a model's instructions; with --budget it fits so many tokens, and says what it left out
+  md      a page for people
+
+Examples:
+  neuroscript tools --tools tools.yaml
+  neuroscript tools 'tool.shop.*' --tools tools.ts --format md
+  neuroscript tools --tools tools.yaml --policy policy.yaml --format prompt --budget 800 --prefer 'tool.memory.*'
+`;
+
+/** `tools [NAME…]`: what programs can call. */
 export function addTools(program: Command, execute: Execute): void {
   program
     .command('tools')
-    .summary('list the tools of a tools file')
-    .description('Lists the tools of a tools file with their arguments, as a program would call them.')
-    .requiredOption('--tools <FILE>', 'tools file (YAML)')
-    .option('--json', 'print a JSON list')
-    .action((flags: { readonly tools: string; readonly json?: true }) => execute((terminal) => list(flags, terminal)));
+    .summary('show what tools there are')
+    .description('Shows the tools that programs can call, with their arguments, in several forms.')
+    .argument('[NAME...]', 'names, or patterns such as tool.memory.*; all when absent')
+    .option('--tools <FILE>', 'tools file: mocks in YAML or JSON, or a module (.ts, .js) with tools')
+    .option('--policy <FILE>', 'policy file (YAML); leaves out what it denies')
+    .addOption(new Option('--format <FORMAT>', 'in which form').choices(FORMATS).default('text'))
+    .option('--json', 'the same as --format json')
+    .option('--budget <TOKENS>', 'with --format prompt: most tokens (3 bytes each)', wholeNumber('--budget', 1))
+    .option(
+      '--prefer <PATTERN>',
+      'with --format prompt: tools that come first (repeatable)',
+      repeatable((text) => text),
+    )
+    .addHelpText('after', DETAILS)
+    .action((names: string[], flags: ToolsFlags) => execute((terminal) => list(names, flags, terminal)));
 }
 
-async function list(flags: { readonly tools: string; readonly json?: true }, terminal: Terminal): Promise<ExitCode> {
-  const tools = await readTools(flags.tools);
-  if (flags.json) terminal.out.line(JSON.stringify(tools.map(toJson), null, 2));
-  else {
-    for (const tool of tools) {
-      terminal.out.line(`${terminal.paintOut.bold(tool.name)}(${tool.parameters.map(show).join(', ')})`);
-      if (tool.description !== '') terminal.out.line(printableLines(tool.description).replace(/^/gm, '    '));
-    }
-  }
+async function list(names: readonly string[], flags: ToolsFlags, terminal: Terminal): Promise<ExitCode> {
+  const format = flags.json ? 'json' : flags.format;
+  if (format !== 'prompt' && (flags.budget !== undefined || flags.prefer !== undefined))
+    throw new UsageError('--budget and --prefer go with --format prompt');
+  const { tools, policy } = await readSetup(flags);
+  const guard = new PolicyGuard(policy);
+  const callable = flags.policy === undefined ? tools : tools.filter((tool) => guard.explain(tool, false) === null);
+  const chosen = choose(callable, names);
+  const { out } = terminal;
+  if (format === 'json') out.line(JSON.stringify(toolCatalogue(chosen), null, 2));
+  else if (format === 'schema') out.line(JSON.stringify(toolSchemas(chosen), null, 2));
+  else if (format === 'md') out.line(printableLines(toolMarkdown(chosen).trimEnd()));
+  else if (format === 'prompt') prompt(chosen, flags, terminal);
+  else for (const entry of toolCatalogue(chosen)) for (const line of helpOf(entry, terminal)) out.line(line);
   return EXIT.ok;
 }
 
-function show(parameter: Parameter): string {
-  const type = typeOf(parameter);
-  return `${parameter.name}${parameter.required ? '' : '?'}${type === 'any' ? '' : `: ${type}`}`;
+function choose(tools: readonly ToolDefinition[], names: readonly string[]): readonly ToolDefinition[] {
+  if (names.length === 0) return tools;
+  const patterns = names.map((name) => (name.startsWith('*') ? name : canonicalName(name)));
+  for (const [index, pattern] of patterns.entries()) {
+    if (tools.some((tool) => matchesPattern(pattern, tool.canonicalName))) continue;
+    const meant = nearest(
+      pattern,
+      tools.map((tool) => tool.canonicalName),
+    );
+    throw new UsageError(
+      `no tool is named ${printable(names[index] ?? '')}${meant === null ? '' : `; did you mean ${printable(meant)}?`}`,
+    );
+  }
+  return tools.filter((tool) => patterns.some((pattern) => matchesPattern(pattern, tool.canonicalName)));
 }
 
-function typeOf({ kind }: Parameter): string {
-  return 'type' in kind ? kind.type : 'any';
+function prompt(tools: readonly ToolDefinition[], { budget, prefer }: ToolsFlags, { out, err }: Terminal): void {
+  const made = toolPrompt(tools, {
+    ...(budget === undefined ? {} : { budget }),
+    ...(prefer === undefined ? {} : { prefer }),
+  });
+  out.line(printableLines(made.text.trimEnd()));
+  const cut = made.leftOut.length + made.shortened.length;
+  if (cut > 0)
+    err.line(
+      `about ${made.tokens} tokens; ${made.leftOut.length} of ${tools.length} tools left out, ${made.shortened.length} shortened`,
+    );
 }
 
-function toJson(tool: ToolDefinition): object {
-  return {
-    name: tool.name,
-    description: tool.description,
-    args: tool.parameters.map((parameter) => ({ name: parameter.name, type: typeOf(parameter), required: parameter.required })),
-    returns: tool.returns,
-    effects: tool.effects,
-  };
+function helpOf(entry: CatalogueTool, { paintOut }: Terminal): string[] {
+  const { name, call, description, args, example } = entry;
+  const indented = (text: string): string => printableLines(text.trimEnd()).replace(/^/gm, '    ');
+  const described = args.filter((arg) => arg.description !== '');
+  return [
+    `${paintOut.bold(printable(name))}${printable(call.slice(name.length))}`,
+    ...(description === '' ? [] : [indented(description)]),
+    ...described.map((arg) => indented(`${arg.name}: ${arg.description}`)),
+    ...(example === undefined ? [] : [indented(`example: ${example}`)]),
+  ];
 }

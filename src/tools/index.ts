@@ -3,7 +3,19 @@ export { APPROVAL, Approval, type ApprovalInit, type Gate, type GateOutcome, NOT
 export type { ArgType, ArgTypes } from './argtypes.ts';
 export { Belongings, SessionBelongings } from './belongings.ts';
 export type { Shared, VariablePort } from './call.ts';
-export type { Capability } from './capability.ts';
+export { type Capability, matchesPattern } from './capability.ts';
+export {
+  type CatalogueArgument,
+  type CatalogueTool,
+  estimateTokens,
+  type ToolPrompt,
+  type ToolPromptOptions,
+  type ToolSchema,
+  toolCatalogue,
+  toolMarkdown,
+  toolPrompt,
+  toolSchemas,
+} from './catalogue/index.ts';
 export {
   defineTool,
   type Effects,
@@ -19,7 +31,7 @@ export type { FromJsonSchema, JsonSchema, JsonType } from './jsonschema.ts';
 export { loadMockTools } from './mock/file.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
 export { perSession } from './mock/state.ts';
-export { canonicalName } from './names.ts';
+export { canonicalName, nearest } from './names.ts';
 export { type FinalReply, Halt } from './outcome.ts';
 export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './parameters.ts';
 export type { PendingOptions } from './pending.ts';

@@ -50,7 +50,7 @@ export type ArgsOf<S extends ArgSpecs> = S extends readonly ArgSpec[]
 export type ParameterKind =
   | { readonly type: ArgType }
   | { readonly schema: StandardSchema }
-  | { readonly partOf: StandardSchema };
+  | { readonly partOf: StandardSchema /** What that schema says of itself. */; readonly whole: JsonSchema };
 
 /** One argument, ready to be matched. */
 export interface Parameter {
@@ -124,7 +124,7 @@ function together(tool: string, schema: StandardSchema, json: JsonSchema): reado
         'Give one schema for each argument, { name: schema }, if its library cannot describe it',
     );
   return Object.entries(properties).map(([name, each]) =>
-    fromSchema(name, isJsonSchema(each) ? each : {}, required.includes(name), { partOf: schema }),
+    fromSchema(name, isJsonSchema(each) ? each : {}, required.includes(name), { partOf: schema, whole: json }),
   );
 }
 

@@ -167,3 +167,54 @@ describe('--check-first', () => {
     });
   });
 });
+
+describe('tools', () => {
+  const TOOLS = `
+tools:
+  tool.memory.Get: { description: "Reads. Gives the value.", example: 'emit tool.memory.Get("/x")', args: [{ name: path, type: string, description: Where. }], cases: [{ returns: 1 }] }
+  tool.memory.Put: { args: [path, value], capabilities: ["memory:write"], cases: [{ returns: 1 }] }
+  tool.clock.Now: { cases: [{ returns: 1 }] }
+`;
+  const tools = (args: readonly string[]) =>
+    neuroscript(['tools', '--tools', 't.yaml', ...args], {
+      cwd: folder({ 't.yaml': TOOLS, 'p.yaml': 'allow: [tool.memory.*]\n' }),
+    });
+
+  it('shows each with its arguments and an example; names and patterns choose', async () => {
+    const ended = await tools(['memory.get', '*now']);
+    expect(ended).toEqual({
+      code: 0,
+      stdout:
+        'tool.memory.Get(path: string)\n    Reads. Gives the value.\n    path: Where.\n    example: emit tool.memory.Get("/x")\ntool.clock.Now()\n',
+      stderr: '',
+    });
+    expect(await tools(['memory.gte'])).toMatchObject({
+      code: 2,
+      stderr: 'neuroscript: no tool is named memory.gte; did you mean tool.memory.get?\n',
+    });
+  });
+
+  it('leaves out what a policy denies, for whatever reason', async () => {
+    const { stdout } = await tools(['--policy', 'p.yaml', '--json']);
+    expect(JSON.parse(stdout).map(({ name }: { name: string }) => name)).toEqual(['tool.memory.Get']);
+  });
+
+  it('has a form for programs, for pages, and for models within a budget', async () => {
+    expect(JSON.parse((await tools(['--format', 'schema'])).stdout)[0]).toMatchObject({
+      name: 'tool.memory.Get',
+      inputSchema: { required: ['path'] },
+    });
+    expect((await tools(['--format', 'md'])).stdout).toMatch(/^# Tools\n\n## memory\n/);
+    expect(await tools(['--format', 'prompt', '--budget', '90', '--prefer', '*now'])).toMatchObject({
+      stdout: expect.stringMatching(
+        /\ntool\.clock\.Now\(\)\ntool\.memory\.Get\(path: string\)\nLeft out for lack of space: 1 more, tool\.memory\.Put\.\n$/,
+      ),
+      stderr: expect.stringMatching(/^about \d+ tokens; 1 of 3 tools left out, 1 shortened\n$/),
+    });
+    expect(await tools(['--format', 'prompt', '--budget', '9'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('too small'),
+    });
+    expect(await tools(['--budget', '90'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--format prompt') });
+  });
+});

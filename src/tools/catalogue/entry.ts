@@ -1,0 +1,97 @@
+import { encode } from '../../wire/codec.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { capabilityText } from '../capability.ts';
+import type { Effects, ToolDefinition } from '../define.ts';
+import type { JsonSchema } from '../jsonschema.ts';
+import type { Parameter } from '../parameters.ts';
+import { schemaWords } from '../returns.ts';
+import { argTypeSchema } from './types.ts';
+
+/** One argument of a {@link CatalogueTool}. */
+export interface CatalogueArgument {
+  readonly name: string;
+  /** An ArgType, or what a schema says in a word or two. */
+  readonly type: string;
+  readonly required: boolean;
+  /** What is used when it is left out, as tagged JSON. */
+  readonly default?: TaggedJson;
+  readonly description: string;
+  readonly schema: JsonSchema;
+}
+
+/** A tool as the catalogue has it: public JSON (`schemas/catalogue.schema.json`). */
+export interface CatalogueTool {
+  readonly name: string;
+  readonly group: string;
+  readonly description: string;
+  /** How it is called: `tool.shop.Price(item: string, count: int = 1) -> float`. */
+  readonly call: string;
+  readonly args: readonly CatalogueArgument[];
+  /** What it gives back, in words. */
+  readonly returns: string;
+  /** The JSON Schema to which results are held; left out where `returns` is but words. */
+  readonly resultSchema?: JsonSchema;
+  readonly effects: Effects;
+  readonly capabilities: readonly string[];
+  readonly requiresTrust: boolean;
+  readonly timeoutMs?: number;
+  readonly maxArgBytes?: number;
+  readonly maxResultBytes?: number;
+  readonly example?: string;
+}
+
+/** Tools as data, in their order. */
+export function toolCatalogue(tools: readonly ToolDefinition[]): readonly CatalogueTool[] {
+  return tools.map(entryOf);
+}
+
+function entryOf(tool: ToolDefinition): CatalogueTool {
+  const { name, description, returns, effects, capabilities, requiresTrust, timeoutMs, maxArgBytes, maxResultBytes } = tool;
+  const args = tool.parameters.map(argumentOf);
+  const schema = resultSchema(tool);
+  return {
+    name,
+    group: name.split('.').slice(1, -1).join('.'),
+    description,
+    call: callOf(name, args, returns),
+    args,
+    returns,
+    ...(schema === null ? {} : { resultSchema: schema }),
+    effects,
+    capabilities: capabilities.map(capabilityText),
+    requiresTrust,
+    ...(timeoutMs === null ? {} : { timeoutMs }),
+    ...(maxArgBytes === null ? {} : { maxArgBytes }),
+    ...(maxResultBytes === null ? {} : { maxResultBytes }),
+    ...(tool.example === '' ? {} : { example: tool.example }),
+  };
+}
+
+function argumentOf(parameter: Parameter): CatalogueArgument {
+  const { name, description, required, kind } = parameter;
+  const own = 'type' in kind ? argTypeSchema(kind.type) : parameter.schema;
+  const fallback = 'type' in kind ? parameter.default : parameter.schema.default;
+  return {
+    name,
+    type: 'type' in kind ? kind.type : schemaWords(parameter.schema),
+    required,
+    ...(fallback === undefined || fallback === null ? {} : { default: encode(fallback) }),
+    description,
+    schema: description === '' ? own : { ...own, description },
+  };
+}
+
+function callOf(name: string, args: readonly CatalogueArgument[], returns: string): string {
+  const shown = args.map(({ name: arg, type, required, default: fallback }) => {
+    const typed = type === 'any' ? '' : `: ${type}`;
+    if (fallback !== undefined) return `${arg}${typed} = ${JSON.stringify(fallback)}`;
+    return `${arg}${required ? '' : '?'}${typed}`;
+  });
+  return `${name}(${shown.join(', ')})${returns === 'any' || returns === '' ? '' : ` -> ${returns}`}`;
+}
+
+function resultSchema({ result }: ToolDefinition): JsonSchema | null {
+  if (result === null) return null;
+  // By ArgType nil passes as well.
+  return 'type' in result ? { anyOf: [argTypeSchema(result.type), { type: 'null' }] } : result.json;
+}

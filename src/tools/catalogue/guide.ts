@@ -1,0 +1,114 @@
+import { ConfigError } from '../../wire/errors.ts';
+import { matchesPattern } from '../capability.ts';
+import type { ToolDefinition } from '../define.ts';
+import { type CatalogueTool, toolCatalogue } from './entry.ts';
+import { firstSentence, oneLine } from './text.ts';
+
+/** How a text for a model is made. */
+export interface ToolPromptOptions {
+  /** Most tokens, as {@link estimateTokens} counts them; no bound when absent. */
+  readonly budget?: number;
+  /** Patterns of names, as in a policy: what the first one matches comes first, then what the second one does, then the rest. */
+  readonly prefer?: readonly string[];
+}
+
+/** A text for a model, and what is in it. */
+export interface ToolPrompt {
+  readonly text: string;
+  /** Of the text, as {@link estimateTokens} counts. */
+  readonly tokens: number;
+  /** Names of the tools that are not in it. */
+  readonly leftOut: readonly string[];
+  /** Names of the tools that are in it with less than there is to say. */
+  readonly shortened: readonly string[];
+}
+
+/** Bytes of UTF-8 for a token: fewer than the 3.5 to 4 of English text and of signatures, so that the text rather has too few. */
+const BYTES_PER_TOKEN = 3;
+
+/**
+ * About how many tokens a text is. No model's own tokenizer is asked; for texts like these the number is on the safe side,
+ * which for other texts nobody can promise.
+ */
+export function estimateTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text, 'utf8') / BYTES_PER_TOKEN);
+}
+
+const HEAD =
+  'Tools, called by name with arguments in this order: set x = tool.group.Name(1, "b"). An argument with ? may be left out; after = stands what is used then.';
+
+/** What is said of a tool: nothing, how it is called, the first sentence besides, or everything. */
+type Detail = 0 | 1 | 2 | 3;
+
+/**
+ * Tools as a text to put into a model's instructions, which fits a budget of tokens. Every tool gets its signature first,
+ * in the order of usefulness, then its first sentence, then all there is to say; whatever does not fit is left out, and the
+ * text ends by naming it. Throws {@link ConfigError} (`ERR_CONFIG`) for a budget in which not even that fits.
+ */
+export function toolPrompt(tools: readonly ToolDefinition[], { budget, prefer = [] }: ToolPromptOptions = {}): ToolPrompt {
+  if (budget !== undefined && !(Number.isSafeInteger(budget) && budget >= 1))
+    throw new ConfigError(`the budget must be a whole number of tokens from 1, got ${String(budget)}`);
+  const entries = inOrder(toolCatalogue(tools), prefer);
+  const lines = entries.map((entry) => ([1, 2, 3] as const).map((detail) => linesOf(entry, detail)));
+  const details = entries.map((): Detail => (budget === undefined ? 3 : 0));
+  const render = (): string => {
+    const shown = details.flatMap((detail, index) => (detail === 0 ? [] : [lines[index]?.[detail - 1] ?? '']));
+    return `${[HEAD, ...shown, ...footer(entries.filter((_entry, index) => details[index] === 0))].join('\n')}\n`;
+  };
+  if (budget !== undefined) {
+    const least = estimateTokens(render());
+    if (least > budget) throw new ConfigError(`a budget of ${budget} tokens is too small for any tool; the least is ${least}`);
+    for (const detail of [1, 2, 3] as const)
+      for (const index of entries.keys()) {
+        const before = details[index] ?? 0;
+        details[index] = detail;
+        // What is left of a budget may still be enough for a shorter tool further down.
+        if (before !== detail - 1 || estimateTokens(render()) > budget) details[index] = before;
+      }
+  }
+  const text = render();
+  const named = (wanted: (index: number) => boolean) => entries.flatMap(({ name }, index) => (wanted(index) ? [name] : []));
+  return {
+    text,
+    tokens: estimateTokens(text),
+    leftOut: named((index) => details[index] === 0),
+    shortened: named((index) => details[index] !== 0 && lines[index]?.[2] !== lines[index]?.[(details[index] ?? 1) - 1]),
+  };
+}
+
+function inOrder(entries: readonly CatalogueTool[], prefer: readonly string[]): readonly CatalogueTool[] {
+  const rank = ({ name }: CatalogueTool): number => {
+    const found = prefer.findIndex((pattern) => matchesPattern(pattern, name));
+    return found < 0 ? prefer.length : found;
+  };
+  return [...entries].sort((a, b) => rank(a) - rank(b));
+}
+
+function linesOf(entry: CatalogueTool, detail: 1 | 2 | 3): string {
+  const { call, description, args, example } = entry;
+  const signature = oneLine(call);
+  if (detail === 1 || description === '') if (detail < 3) return signature;
+  if (detail === 2) return `${signature}\n  ${firstSentence(description)}`;
+  const described = args.filter((arg) => arg.description !== '');
+  return [
+    signature,
+    ...(description === '' ? [] : [`  ${oneLine(description)}`]),
+    ...described.map((arg) => `  ${arg.name}: ${oneLine(arg.description)}`),
+    ...(example === undefined ? [] : [`  Example: ${oneLine(example)}`]),
+  ].join('\n');
+}
+
+/** Whole groups by their number, so that the line stays short; a tool that stands alone in its group by name. */
+function footer(missing: readonly CatalogueTool[]): readonly string[] {
+  if (missing.length === 0) return [];
+  const groups = [...Map.groupBy(missing, ({ group }) => group)];
+  const names = groups.map(([group, entries]) =>
+    entries.length === 1 ? (entries[0]?.name ?? '') : `tool.${group}.* (${entries.length})`,
+  );
+  const listed = names.slice(0, MOST_NAMED).join(', ');
+  const more = names.length > MOST_NAMED ? ' and others' : '';
+  return [`Left out for lack of space: ${missing.length} more, ${listed}${more}.`];
+}
+
+/** Groups that the last line names. */
+const MOST_NAMED = 12;

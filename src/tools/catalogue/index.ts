@@ -1,0 +1,5 @@
+/** The catalogue of tools in its forms: data, JSON Schemas, a page, a text for models. */
+export { type CatalogueArgument, type CatalogueTool, toolCatalogue } from './entry.ts';
+export { estimateTokens, type ToolPrompt, type ToolPromptOptions, toolPrompt } from './guide.ts';
+export { type ToolSchema, toolSchemas } from './schemas.ts';
+export { toolMarkdown } from './text.ts';

@@ -1,0 +1,43 @@
+import type { ToolDefinition } from '../define.ts';
+import type { JsonSchema } from '../jsonschema.ts';
+import { type CatalogueTool, toolCatalogue } from './entry.ts';
+
+/** A tool as the Model Context Protocol describes one: a name, and JSON Schemas of its arguments and its result. */
+export interface ToolSchema {
+  readonly name: string;
+  readonly description: string;
+  /** Of an object with the arguments by name; programs give them in this order. */
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly annotations: { readonly readOnlyHint: boolean };
+}
+
+/** Tools as JSON Schemas, in their order. */
+export function toolSchemas(tools: readonly ToolDefinition[]): readonly ToolSchema[] {
+  return toolCatalogue(tools).map((entry, index) => {
+    const { name, description, effects, resultSchema } = entry;
+    return {
+      name,
+      description,
+      inputSchema: inputSchema(entry, tools[index]),
+      ...(resultSchema === undefined ? {} : { outputSchema: resultSchema }),
+      annotations: { readOnlyHint: effects !== 'write' },
+    };
+  });
+}
+
+function inputSchema({ args }: CatalogueTool, tool: ToolDefinition | undefined): JsonSchema {
+  const kind = tool?.parameters[0]?.kind;
+  // One schema checks all arguments: it says more than its properties do.
+  if (kind !== undefined && 'partOf' in kind) return kind.whole;
+  const withDefault = args.map(({ name, schema, default: fallback }) => [
+    name,
+    fallback === undefined ? schema : { ...schema, default: fallback },
+  ]);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(withDefault),
+    required: args.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
+}

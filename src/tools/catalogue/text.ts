@@ -1,0 +1,61 @@
+import type { ToolDefinition } from '../define.ts';
+import { type CatalogueTool, toolCatalogue } from './entry.ts';
+
+/** A text of somebody else's on one line, without control characters: what describes a tool must not look like anything else. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '').trim();
+}
+
+/** The first sentence of a text, on one line. */
+export function firstSentence(text: string): string {
+  const line = oneLine(text);
+  return /^.*?[.!?](?=\s+\p{Lu}|$)/u.exec(line)?.[0] ?? line;
+}
+
+/** Tools as a page for people: by group, each with its arguments, its result and what a policy must give. */
+export function toolMarkdown(tools: readonly ToolDefinition[]): string {
+  const groups = Map.groupBy(toolCatalogue(tools), ({ group }) => group);
+  const lines = [...groups].flatMap(([group, entries]) => [`## ${group}`, '', ...entries.flatMap(section)]);
+  return `${['# Tools', '', ...lines].join('\n').trimEnd()}\n`;
+}
+
+function section(entry: CatalogueTool): string[] {
+  const { name, description, call, args, example } = entry;
+  const table = args.map(
+    (arg) => `| \`${arg.name}\` | ${cell(arg.type)} | ${need(arg.required, arg.default)} | ${cell(arg.description)} |`,
+  );
+  return [
+    `### ${name}`,
+    '',
+    '```text',
+    oneLine(call),
+    '```',
+    '',
+    ...(description === '' ? [] : [oneLine(description), '']),
+    ...(table.length === 0 ? [] : ['| argument | type | needed | |', '| --- | --- | --- | --- |', ...table, '']),
+    ...(example === undefined ? [] : ['```neuroscript', oneLine(example), '```', '']),
+    `${facts(entry).join('; ')}.`,
+    '',
+  ];
+}
+
+function need(required: boolean, fallback: unknown): string {
+  if (required) return 'yes';
+  return fallback === undefined ? 'no' : `no: ${cell(JSON.stringify(fallback))}`;
+}
+
+function cell(text: string): string {
+  return oneLine(text).replaceAll('|', '\\|');
+}
+
+/** What else there is to know: effects, what a policy must give, bounds. */
+export function facts({ effects, capabilities, requiresTrust, timeoutMs, maxArgBytes, maxResultBytes }: CatalogueTool): string[] {
+  return [
+    { none: 'No effects', read: 'Reads', write: 'May change something' }[effects],
+    ...(capabilities.length === 0 ? [] : [`needs ${capabilities.join(', ')}`]),
+    ...(requiresTrust ? ['only in the context config'] : []),
+    ...(timeoutMs === undefined ? [] : [`at most ${timeoutMs} ms`]),
+    ...(maxArgBytes === undefined ? [] : [`at most ${maxArgBytes} bytes of arguments`]),
+    ...(maxResultBytes === undefined ? [] : [`at most ${maxResultBytes} bytes of result`]),
+  ];
+}
