@@ -17,6 +17,7 @@ import {
   toPublicLoop,
 } from '../loop/index.ts';
 import { createRuntime } from '../runtime/index.ts';
+import { type ApprovalFlags, approvalOf } from './approval.ts';
 import { type ExitCode, exitOfDecision } from './exit.ts';
 import { UsageError } from './failure.ts';
 import { fileTrouble } from './input.ts';
@@ -30,7 +31,7 @@ import { printable } from './text.ts';
 import { type RepeatFlags, sourcesOf } from './turn.ts';
 
 /** The flags with which a session is driven, from its beginning or from where it stands. */
-export interface DriveFlags extends SetupFlags, RepeatFlags {
+export interface DriveFlags extends SetupFlags, RepeatFlags, ApprovalFlags {
   readonly maxTurns?: number;
   readonly maxFuel?: number;
   readonly keys?: string;
@@ -92,6 +93,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
     agent,
     signal: terminal.interrupt,
     onEvent,
+    ...approvalOf(flags, terminal),
     ...(flags.maxTurns === undefined ? {} : { maxTurns: flags.maxTurns }),
     ...(flags.maxFuel === undefined ? {} : { maxFuel: flags.maxFuel }),
   };

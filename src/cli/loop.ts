@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { parseStrict } from '../aeiou/index.ts';
 import { type Agent, scriptAgent, scriptV1Agent } from '../loop/index.ts';
+import { addApproval, asksApproval } from './approval.ts';
 import { type DriveFlags, drive } from './drive.ts';
 import type { ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
@@ -59,7 +60,7 @@ export function addLoop(program: Command, execute: Execute): void {
     .option('--log <FILE>', 'append one JSON line per decision to this file, each chained to the one before');
   addSession(command);
   command.option('--json', 'print the session as one JSON object');
-  addLimits(command, 'turn')
+  addLimits(addApproval(command), 'turn')
     .addHelpText('after', HELP)
     .action((flags: LoopFlags) => execute((terminal) => (flags.profile === 'v1' ? profileV1 : loop)(flags, terminal)));
 }
@@ -83,6 +84,7 @@ export async function readAgent(text: string, script: (transcript: string, name:
 async function profileV1(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
   if (flags.store !== undefined || flags.maxFuel !== undefined)
     throw new UsageError('--store and --max-fuel belong to --profile v3');
+  if (asksApproval(flags)) throw new UsageError('approvals belong to --profile v3');
   const agent = await readAgent(flags.agent, scriptV1Agent);
   return loopV1(flags, terminal, { agent, userdata: await userdataOf(flags.userdata) });
 }

@@ -10,6 +10,7 @@ import {
   systemClock,
   toPublicTurn,
 } from '../loop/index.ts';
+import { addApproval } from './approval.ts';
 import { type DriveFlags, drive, usable } from './drive.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
@@ -60,7 +61,7 @@ export function addSessions(program: Command, execute: Execute): void {
     .option('--log <FILE>', 'append one JSON line per decision to this file');
   addSession(resume, { withSid: false });
   resume.option('--json', 'print the session as one JSON object');
-  addLimits(resume, 'turn').action((sid: string, flags: ResumeFlags) =>
+  addLimits(addApproval(resume), 'turn').action((sid: string, flags: ResumeFlags) =>
     execute(async (terminal) => drive(flags, await readAgent(flags.agent, scriptAgent), { resume: sid }, terminal)),
   );
   add('cancel', 'Ends an open session with HALT ERR_CANCELLED, or asks the process that drives it to do so.')

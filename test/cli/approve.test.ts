@@ -150,6 +150,65 @@ describe('approve', () => {
   });
 });
 
+describe('loop with a tool that requires approval', () => {
+  const TOOLS = `tools:
+  tool.plant.Open:
+    args: [valve, percent]
+    requiresApproval: true
+    cases:
+      - when: { valve: v1 }
+        returns: opened
+`;
+  const ENVELOPE = `<<<NSENV:V3:START>>>
+<<<NSENV:V3:USERDATA>>>
+{"subject":"plant","fields":{}}
+<<<NSENV:V3:ACTIONS>>>
+command
+  emit tool.plant.Open("v1", 50)
+  emit tool.aeiou.magic("LOOP", {"action": "done"})
+endcommand
+<<<NSENV:V3:END>>>
+`;
+
+  it('ARGO-8-2: denied, proposed, approved, executed once, denied', async () => {
+    const files = folder({ 'tools.yaml': TOOLS, 'agent.txt': ENVELOPE });
+    const queue = folder({});
+    const loop = ['loop', '--agent', `script:${files}/agent.txt`, '--tools', `${files}/tools.yaml`];
+    const denied = await typing([...loop, '--json'], '');
+    expect(denied.code).toBe(4);
+    const { error } = JSON.parse(denied.shown);
+    expect(error.message).toMatch(/A human has to approve this, and none has$/);
+    const plan = error.hint.replace('the plan is ', '');
+    const { shown } = await typing(['propose', '-', '--queue', queue], plan);
+    const [id = '', hash = ''] = shown.trimEnd().split(' ');
+    expect(hash).toBe(createHash('sha256').update('{"args":["v1",50],"tool":"tool.plant.open"}').digest('hex'));
+    await typing(['approve', id, '--queue', queue], 'yes\n');
+    const approved = [...loop, '--intent', id, '--hash', hash, '--queue', queue, '--verifier', verifier(queue)];
+    expect(await neuroscript(approved)).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^\[OK\] Intent approved\n\[OK\] Intent eligible for execution\n$/),
+    });
+    expect(JSON.parse(read(queue, 'executed.jsonl'))).toMatchObject({ id, hash });
+    const again = await neuroscript(approved);
+    expect([again.code, again.stdout]).toEqual([4, expect.stringMatching(/\[ERROR\] Intent already\s+executed at/)]);
+  });
+
+  it('half an approval is wrong use', async () => {
+    const files = folder({ 'tools.yaml': TOOLS, 'agent.txt': ENVELOPE });
+    const loop = ['loop', '--agent', `script:${files}/agent.txt`];
+    const wrong = (...flags: string[]) => expect(typing([...loop, ...flags], '')).rejects;
+    await wrong('--intent', ID).toThrow('an approval needs --intent, --hash, --queue and --verifier together');
+    await wrong('--require-approval', '--profile', 'v1').toThrow('approvals belong to --profile v3');
+  });
+
+  it('--require-approval: ACTIONS that nobody approved is not executed', async () => {
+    const files = folder({ 'tools.yaml': TOOLS, 'agent.txt': ENVELOPE });
+    const { code, shown } = await typing(['loop', '--agent', `script:${files}/agent.txt`, '--require-approval'], '');
+    expect(code).toBe(4);
+    expect(shown).toMatch(/A human has to approve this, and none has/);
+  });
+});
+
 describe('execute', () => {
   /** An approved command. */
   async function approved(command: readonly string[]) {
