@@ -46,7 +46,8 @@ export function addCheck(program: Command, execute: Execute): void {
 }
 
 async function check(names: readonly string[], flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
-  const { tools, policy } = await readSetup(flags);
+  await using resources = new AsyncDisposableStack();
+  const { tools, policy } = await readSetup(flags, resources);
   const sourceBytes = LIMITS.find((limit) => limit.key === 'sourceBytes')?.max ?? 0;
   const sources = await readSources(names, sourceBytes, () => terminal.stdin);
   await using runtime = await createRuntime({ tools, policy, concurrency: 1 });

@@ -65,7 +65,8 @@ const REFUSALS = [StoreError, LogError, SessionExistsError, SessionStateError, S
 async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, terminal: Terminal): Promise<ExitCode> {
   const { clock, ids } = sourcesOf(flags);
   const keyring = readKeyring(flags.keys, clock);
-  const setup = await readSetup(flags);
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
   if (flags.log !== undefined) await mustAppend(flags.log);
   const recorder = await Recorder.open(flags.record);
   using store = flags.store === undefined ? null : await SqliteStore.open(flags.store, { mustExist: 'resume' in from });

@@ -30,7 +30,8 @@ export async function loopV1(flags: LoopFlags, terminal: Terminal, { agent, user
     if (flags[flag] !== undefined)
       throw new UsageError(`--${flag} belongs to --profile v3: v1 has no tokens and no decision log`);
   const { clock, ids } = sourcesOf(flags);
-  const setup = await readSetup(flags);
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
   const recorder = await Recorder.open(flags.record);
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
   const loop = new AskLoop({

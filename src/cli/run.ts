@@ -12,7 +12,7 @@ import { answerRequests } from './jsonl.ts';
 import { addLimits, limitsOf, parseJson, parsePair, repeatable, wholeNumber } from './options.ts';
 import { RECORD_HELP, Recorder } from './record.ts';
 import { renderDiagnostic, renderError, SYNTAX } from './render.ts';
-import { readSetup, type SetupFlags } from './setup.ts';
+import { addSetup, readSetup, type SetupFlags } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable, printableLines } from './text.ts';
 import { renderCall } from './trace.ts';
@@ -72,13 +72,12 @@ export function addRun(program: Command, execute: Execute): void {
     .option('--event <NAME=JSON>', 'then deliver this event (repeatable)', repeatable(eventPair))
     .option('--now <UNIX>', 'the time that --event gives handlers as TS (default: now)', wholeNumber('--now', 0))
     .option('--ids <SEED>', 'derive the ids that --event gives handlers from this text, to repeat a run exactly')
-    .option('--tools <FILE>', 'tools that programs may call: mocks in YAML or JSON, or a module (.ts, .js) with tools')
-    .option('--policy <FILE>', 'policy file (YAML); without one, exactly the tools of --tools are allowed')
     .option('--check-first', 'execute nothing if the policy denies any call that stands in the programs')
     .option('--record <FILE>', RECORD_HELP)
     .option('--trace', 'show every tool call with arguments, result, time and fork; with --json, add the journal')
     .option('--json', 'print one result object at the end')
     .option('--jsonl', 'read one request object a line from standard input, print one result object a line');
+  addSetup(command);
   addLimits(command, 'run')
     .addHelpText('after', HELP)
     .action((files: string[], flags: RunFlags) => execute((terminal) => run(files, flags, terminal)));
@@ -91,7 +90,8 @@ function eventPair(text: string): Pair {
 async function run(files: readonly string[], flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
   refuseContradictions(files, flags);
   const limits = limitsOf({ ...flags });
-  const setup = await readSetup(flags);
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
   if (flags.jsonl) {
     await using runtime = await createRuntime({ ...setup, limits });
     return await answerRequests(runtime, { width: JSONL_WIDTH, journal: flags.trace === true }, terminal);

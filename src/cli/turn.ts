@@ -20,7 +20,7 @@ import { readBytes } from './input.ts';
 import { readKeyring } from './keys.ts';
 import { addLimits, limitsOf, wholeNumber } from './options.ts';
 import { RECORD_HELP, Recorder } from './record.ts';
-import { readSetup, type SetupFlags } from './setup.ts';
+import { addSetup, readSetup, type SetupFlags } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
 
 /** The flags that make sessions repeatable. */
@@ -68,12 +68,11 @@ export function addTurn(program: Command, execute: Execute): void {
 
 /** Adds the flags that all commands with sessions have in common; `withSid` for those that do not name one otherwise. */
 export function addSession(command: Command, { withSid } = { withSid: true }): void {
+  addSetup(command);
   if (withSid) command.option('--sid <ID>', 'session id (default: a new one)');
   command
     .option('--keys <FILE>', 'key file, see "neuroscript keys" (default: new keys for this session)')
-    .option('--tools <FILE>', 'tools that programs may call: mocks in YAML or JSON, or a module (.ts, .js) with tools')
     .option('--record <FILE>', RECORD_HELP)
-    .option('--policy <FILE>', 'policy file (YAML); without one, exactly the tools of --tools are allowed')
     .option('--now <UNIX>', 'let the clock of tokens stand still at this Unix second', wholeNumber('--now', 0))
     .option('--ids <SEED>', 'derive session id, nonces and token ids from this text, to repeat a session exactly');
 }
@@ -89,7 +88,8 @@ export function sourcesOf(flags: RepeatFlags): { readonly clock: Clock; readonly
 async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise<ExitCode> {
   const { clock, ids } = sourcesOf(flags);
   const keyring = readKeyring(flags.keys, clock);
-  const setup = await readSetup(flags);
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
   const input = readTurn(await readBytes(file, ENVELOPE_BYTES, () => terminal.stdin));
   const recorder = await Recorder.open(flags.record);
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
