@@ -1,6 +1,7 @@
 /** Advice on lines that begin well and go wrong. */
 import type { IToken, TokenType } from 'chevrotain';
 import { endOf } from './build.ts';
+import { habit, sideBySide } from './habits.ts';
 import { type Advice, describe, type Mismatch } from './mismatch.ts';
 import {
   BinaryOperator,
@@ -25,11 +26,13 @@ const aName = Identifier.LABEL ?? '';
 export function adviseInLine(mismatch: Mismatch): Advice | undefined {
   return (
     doubleBracket(mismatch) ??
+    habit(mismatch) ??
     reserved(mismatch) ??
     number(mismatch) ??
     assignment(mismatch) ??
     head(mismatch) ??
     (mismatch.expected === endOfLine ? surplus(mismatch) : undefined) ??
+    sideBySide(mismatch) ??
     missing(mismatch)
   );
 }
@@ -105,7 +108,6 @@ function assignment({ peek, first, expected }: Mismatch): Advice | undefined {
     if (found.tokenType === Newline) return { hint: 'write `set x = …`' };
   }
   if (found.tokenType !== punct.assign) return undefined;
-  if (next.tokenType === punct.greater) return { message: '`=>` is no operator' };
   if (before.tokenType === punct.greater || before.tokenType === punct.less) {
     return { message: `\`${before.image} =\` is no operator`, hint: `write \`${before.image}=\`` };
   }
@@ -123,9 +125,11 @@ function head({ peek, first, expected }: Mismatch): Advice | undefined {
   if (expected === keyword.each.LABEL) {
     return {
       message: `expected \`each\`, found ${describe(found)}`,
-      hint: 'write `for each item in list`; to count, use `while`',
+      hint: 'write `for each item in list`; to count, write `set i = 0`, `while i < n`, …, `set i = i + 1`, `endwhile`',
     };
   }
+  if (expected === keyword.in.LABEL && (found.image === 'from' || type === punct.assign))
+    return { hint: 'to count, write `set i = 0`, `while i < n`, …, `set i = i + 1`, `endwhile`' };
   if (expected === keyword.in.LABEL) return { hint: 'write `for each item in list` or `for each key, value in map`' };
   if (expected === keyword.do.LABEL) {
     if (type === keyword.named) return { message: '`named` comes before `as`', hint: "write `on event e named 'n' as x do`" };
@@ -149,8 +153,10 @@ function head({ peek, first, expected }: Mismatch): Advice | undefined {
   if (type === keyword.do || found.image === 'then' || found.image === 'begin') {
     return { message: `\`${found.image}\` has no place here`, hint: 'the head of the block ends with its line' };
   }
-  if (type === punct.colon && next.tokenType === Newline)
-    return { message: 'the head of a block ends without `:`', hint: 'delete it' };
+  if (type === punct.colon) {
+    const hint = next.tokenType === Newline ? 'delete it' : 'write each statement on a line of its own, and the end of the block';
+    return { message: 'the head of a block ends without `:`', hint };
+  }
   return undefined;
 }
 
@@ -210,6 +216,16 @@ const wordOperators: ReadonlyMap<string, string> = new Map([
   ['NOT', '`not`'],
 ]);
 
+/** Whether the innermost brace before this place is that of a placeholder. */
+function opensPlaceholder(peek: Mismatch['peek']): boolean {
+  for (let back = 0; back > -60; back--) {
+    const type = peek(back).tokenType;
+    if (type === punct.openPlaceholder) return true;
+    if (type === punct.openBrace || type === Newline || type.name === 'EOF') return false;
+  }
+  return false;
+}
+
 /** How the statements are written, for when nothing more particular can be said. */
 const forms: ReadonlyMap<TokenType, string> = new Map([
   [keyword.set, 'write `set x = value`'],
@@ -237,7 +253,7 @@ function missing({ peek, expected, first }: Mismatch): Advice | undefined {
   }
   if (expected === punct.openParen.LABEL) return { hint: 'a call has parentheses, also without arguments: `f()`' };
   if (expected === punct.colon.LABEL) return { hint: "a map is written {'key': value, 'other': value}" };
-  if (expected === punct.closeBrace.LABEL && next.tokenType !== punct.closeBrace)
+  if (expected === punct.closeBrace.LABEL && next.tokenType !== punct.closeBrace && opensPlaceholder(peek))
     return { hint: 'a bare placeholder is written {{name}}' };
   if (expected === keyword.event.LABEL && found.tokenType === keyword.error) {
     return { message: '`on error` stands outside of any block', hint: 'put it into the block that it guards' };

@@ -17,6 +17,8 @@ const marks: readonly (readonly [text: string, message: string, hint: string, in
   ['&&', '`&&` is no operator', 'write `and`', keyword.and],
   ['||', '`||` is no operator', 'write `or`', keyword.or],
   [';', 'statements end with the line, not with `;`', 'write each statement on a line of its own', Newline],
+  ['??', '`??` is no operator', 'write `if is_nil(x)`, on the next lines `set x = …` and `endif`', keyword.or],
+  ['?.', '`?.` is no operator', 'a missing key is nil: test with `is_nil(x)`, then write `x.a`', punct.dot],
   ['?', '`?` means nothing here', 'write if … else … endif'],
   ['$', '`$` means nothing here', 'a variable is written by its bare name; in a ```template``` as {{name}}'],
   ['\\', 'a backslash outside a string must be the last character of its line', 'newlines inside brackets need no backslash'],

@@ -6,6 +6,7 @@ import { adviseInLine } from './advice.ts';
 import { endOf } from './build.ts';
 import { type Finding, finding } from './finding.ts';
 import { shorten } from './foreign.ts';
+import { habit } from './habits.ts';
 import { type Advice, describe, type Mismatch } from './mismatch.ts';
 import { BuiltIn, blockEnds, Identifier, keyword, Metadata, Newline, punct, TemplateOpen } from './tokens.ts';
 import { foreignWord } from './words.ts';
@@ -80,10 +81,12 @@ function noStatement(mismatch: Mismatch): Advice | undefined {
     if (next.tokenType === punct.dot)
       return { message: 'values have no methods', hint: 'use a built-in function or a tool: `call tool.…(…)`' };
   }
-  return {
-    message: `expected a statement, found ${describe(found)}`,
-    hint: 'a statement begins with a keyword such as set, call, emit, if, while, for each',
-  };
+  return (
+    habit(mismatch) ?? {
+      message: `expected a statement, found ${describe(found)}`,
+      hint: 'a statement begins with a keyword such as set, call, emit, if, while, for each',
+    }
+  );
 }
 
 /** Whether the line is meant to change a variable: `=`, or the operator of `+=`, `++` and their like. */

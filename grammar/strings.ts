@@ -13,6 +13,8 @@ export interface Quoted {
 
 const noProblems: readonly Finding[] = [];
 
+const APOSTROPHE = 0x27;
+
 /** Reads the `'…'` or `"…"` literal that starts at `start`; looks no further than `limit` or the end of the line. */
 export function readQuoted(text: string, start: number, limit: number): Quoted {
   const quote = text.charCodeAt(start);
@@ -20,9 +22,11 @@ export function readQuoted(text: string, start: number, limit: number): Quoted {
   if (end.close < 0) {
     const mark = text.charAt(start);
     const hint =
-      text.charCodeAt(end.stop - 1) === quote
+      end.stop - 1 > start && text.charCodeAt(end.stop - 1) === quote
         ? `\\${mark} is an escaped quote; double the backslash`
-        : `close it with ${mark}; text of several lines is written '''…''' or \`\`\`…\`\`\``;
+        : quote === APOSTROPHE && /[A-Za-z]/.test(text.charAt(start - 1))
+          ? "an apostrophe within '…' is written \\'; or write the text in \"…\""
+          : `close it with ${mark}; text of several lines is written '''…''' or \`\`\`…\`\`\``;
     return { end: end.stop, value: '', problems: [finding(start, end.stop, 'the string is never closed on its line', hint)] };
   }
   const body = text.slice(start + 1, end.close);

@@ -42,12 +42,15 @@ const table: readonly Entry[] = [
   },
   { words: 'class struct type interface enum', hint: 'there are no types of your own; use maps', topLevel: true, block: true },
   {
-    words: 'end fi done esac endforeach endfunction endtry end_if end_while next wend',
+    words:
+      'end fi done esac endforeach endfunction endtry end_if end_while next wend endswitch endcase endclass enddo endloop endfunction end_for',
     hint: 'blocks end with endif, endwhile, endfor, endon, endfunc or endcommand',
   },
   { words: 'exit quit stop halt', hint: 'write `return` to end this block, `fail` to end with an error' },
   { words: 'input read readline prompt', hint: "write `promptuser 'question' into x`" },
   { words: 'pass noop', hint: 'a block needs a real statement, such as `set _ = nil`' },
+  { words: 'clear_event clearevent', hint: 'write `clear event "name"` or `clear event named "handler"`' },
+  { words: 'goto jump', hint: 'write `while` … `endwhile`, `if` … `endif`, or a procedure' },
   { words: 'then', hint: 'the head of a block ends with its line, without `then`' },
   { words: 'await async go defer yield', hint: 'calls run one after the other: write `call f()`' },
 ];

@@ -3,6 +3,7 @@ import { positionAt, type Span } from '../ast.ts';
 import { checkCalls } from './calls.ts';
 import { type CheckedFile, type Edit, type Environment, type Finding, type RawFinding, severityOf } from './finding.ts';
 import { checkFlow } from './flow.ts';
+import { checkLogic } from './logic.ts';
 import { checkTraps } from './traps.ts';
 import { checkVariables, globalsOf } from './variables.ts';
 
@@ -21,6 +22,7 @@ export function analyse(files: readonly CheckedFile[], environment: Environment 
   const globals = globalsOf(environment);
   checkCalls(files, environment, report);
   checkVariables(files, environment, report);
+  checkLogic(files, report);
   for (const file of files) {
     checkFlow(file, globals, report);
     checkTraps(file, report);

@@ -1,5 +1,6 @@
 /** Calls: that what is called exists, may be called, and gets as many arguments as it takes (P5, P6, ruling 14). */
 import type { CallExpr, Expr, Procedure, ToolCallExpr } from '../ast.ts';
+import { borrowed } from '../borrowed.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report, type ToolShape } from './finding.ts';
 import { BUILTINS, isBuiltin, nearest } from './names.ts';
 import { eachRoot, proceduresOf } from './units.ts';
@@ -9,6 +10,7 @@ import { eachExpression } from './walk.ts';
 export function checkCalls(files: readonly CheckedFile[], environment: Environment, report: Report): void {
   const checker = new CallChecker(files, environment, report);
   eachRoot(files, (file, root) => eachExpression(root, (expr) => checker.expression(file, expr)));
+  checkDuplicates(files, report);
   for (const file of files) {
     for (const { name } of file.file.procedures)
       if (isBuiltin(name.name)) {
@@ -16,6 +18,20 @@ export function checkCalls(files: readonly CheckedFile[], environment: Environme
         report(file, lint('LINT_SHADOWED_BUILTIN', name, `a call of \`${name.name}\` always means the built-in function`, fix));
       }
   }
+}
+
+/** Within one file a second definition is a syntax error; across files only their run would show it (code 42). */
+function checkDuplicates(files: readonly CheckedFile[], report: Report): void {
+  const defined = new Map<string, CheckedFile>();
+  for (const file of files)
+    for (const { name } of file.file.procedures) {
+      const first = defined.get(name.name);
+      if (first === undefined) defined.set(name.name, file);
+      else {
+        const message = `procedure \`${name.name}\` is defined in ${first.file.name} too; the files cannot run together`;
+        report(file, lint('LINT_DUPLICATE_PROCEDURE', name, message, 'rename one of them'));
+      }
+    }
 }
 
 /** So many names are compared with all others, which takes time in proportion to both. */
@@ -58,11 +74,13 @@ class CallChecker {
   }
 
   private unknownProcedure(file: CheckedFile, { name }: CallExpr): void {
-    const meant = this.nearest(name.name, () => [...this.procedures.keys(), ...BUILTINS]);
+    const instead = borrowed(name.name);
+    const meant = instead === undefined ? this.nearest(name.name, () => [...this.procedures.keys(), ...BUILTINS]) : undefined;
     const fix =
-      meant === undefined
+      instead ??
+      (meant === undefined
         ? `define it with \`func ${name.name}(…) means\`, or check the file that does together with this one`
-        : `did you mean \`${meant}\`?`;
+        : `did you mean \`${meant}\`?`);
     const edits = meant === undefined ? [] : [{ s: name.s, e: name.e, text: meant }];
     this.report(file, lint('LINT_UNKNOWN_PROCEDURE', name, `no procedure is named \`${name.name}\``, fix, edits));
   }

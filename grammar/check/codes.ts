@@ -8,6 +8,7 @@ export const LINTS = {
   LINT_UNKNOWN_PROCEDURE: { severity: 'error', title: 'a call of a procedure that no file defines' },
   LINT_UNKNOWN_TOOL: { severity: 'error', title: 'a call of a tool that does not exist' },
   LINT_DENIED_TOOL: { severity: 'error', title: 'a call of a tool that the policy refuses' },
+  LINT_DUPLICATE_PROCEDURE: { severity: 'error', title: 'a procedure that another file defines too' },
   LINT_ARGUMENT_COUNT: { severity: 'error', title: 'a call with too few or too many arguments' },
   LINT_SET_GLOBAL: { severity: 'error', title: 'a global is set' },
   LINT_CLEAR_ERROR_OUTSIDE: { severity: 'error', title: '`clear_error` outside an `on error` block' },
@@ -20,6 +21,7 @@ export const LINTS = {
   LINT_SHADOWED_BUILTIN: { severity: 'warning', title: 'a procedure that a built-in function hides' },
   LINT_UNREACHABLE: { severity: 'warning', title: 'statements that are never executed' },
   LINT_HANDLER_NEVER_RUNS: { severity: 'warning', title: 'an `on error` block that guards nothing that can fail' },
+  LINT_LOGIC_VALUE: { severity: 'warning', title: '`and` or `or` with a value that is meant as the result' },
   LINT_COMMENT_TRAP: { severity: 'warning', title: 'an operator that is read as the start of a comment' },
   LINT_DOUBLE_BRACKET: { severity: 'warning', title: '`[[` does not mean what it looks like' },
 } as const satisfies Record<string, { readonly severity: Severity; readonly title: string }>;

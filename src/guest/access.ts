@@ -57,7 +57,10 @@ function indexOf(machine: Machine, what: 'list' | 'string', key: Value): number 
   return index;
 }
 
+const LENGTHS: ReadonlySet<string> = new Set(['length', 'len', 'size', 'count']);
+
 function fieldHint(what: string, key: Value): string | undefined {
+  if (typeof key === 'string' && LENGTHS.has(key)) return `the length of a ${what} is len(…)`;
   if (typeof key === 'string') return `only maps have named elements; this is a ${what}`;
   return typeof key === 'number' && !isInt64(key) ? undefined : 'write a whole number';
 }

@@ -1,5 +1,6 @@
 import type { CallExpr, ToolCallExpr } from '../../grammar/ast.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
+import { borrowed } from '../../grammar/borrowed.ts';
 import { builtin, wrongCount } from './builtins.ts';
 import type { Context, Eval } from './context.ts';
 import type { Slot } from './frame.ts';
@@ -88,7 +89,7 @@ function linked({ machine, linkage }: Context, name: string, given: number, at: 
     const similar = linkage.similar(name);
     const hint =
       similar === undefined
-        ? `define it with 'func ${name}(…) means', or call a tool as tool.group.name(…)`
+        ? (borrowed(name) ?? `define it with 'func ${name}(…) means', or call a tool as tool.group.name(…)`)
         : `did you mean '${similar}'? Names are case-sensitive`;
     return machine.fail('ProcNotFound', `procedure '${name}' not found`, hint);
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { analyse, type Environment } from '../../grammar/check/index.ts';
 import { BUILTINS } from '../../grammar/check/names.ts';
 import { builtin } from '../../src/guest/builtins.ts';
+import { drive } from '../guest/driver.ts';
 import { brief, checked, command, findings, fixed } from './lint.ts';
 
 const tools: Environment = {
@@ -34,7 +35,27 @@ describe('calls', () => {
       '37 `f` takes 1 to 2 arguments, not 3',
     ]);
     const twice = [checked('func f(needs a) means\nreturn a\nendfunc\n'), checked('func f() means\nreturn 1\nendfunc\n', 'b.ns')];
-    expect(analyse([...twice, checked(command('emit [f(), f(1), f(1, 2)]'), 'c.ns')]).map(({ column }) => column)).toEqual([18]);
+    const counted = analyse([...twice, checked(command('emit [f(), f(1), f(1, 2)]'), 'c.ns')]);
+    expect(counted.filter(({ code }) => code === 'LINT_ARGUMENT_COUNT').map(({ column }) => column)).toEqual([18]);
+  });
+
+  it('a procedure that two files define', () => {
+    const files = ['a.ns', 'b.ns', 'c.ns'].map((name) => checked('func f() means\nreturn 1\nendfunc\n', name));
+    expect(analyse(files).map(({ code, file, line, column, message }) => [code, file, line, column, message])).toEqual(
+      ['b.ns', 'c.ns'].map((file) => {
+        const message = 'procedure `f` is defined in a.ns too; the files cannot run together';
+        return ['LINT_DUPLICATE_PROCEDURE', file, 1, 6, message];
+      }),
+    );
+  });
+
+  it('functions of other languages: what there is in their place', () => {
+    const fixOf = (call: string): string => findings(command(`emit ${call}`))[0]?.fix.message ?? '';
+    expect(fixOf('range(3)')).toContain('`while i < n`');
+    expect(fixOf('str(5)')).toContain("'' + x");
+    expect(fixOf('print(1)')).toContain('emit x');
+    expect(fixOf('isNull(1)')).toContain('is_nil(x)');
+    expect(drive(command('emit Range(3)')).error).toMatchObject({ nsCode: 2, hint: expect.stringContaining('`while i < n`') });
   });
 
   it('of built-in functions: in any casing, with one argument', () => {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Environment, LINTS } from '../../grammar/check/index.ts';
+import { analyse, type Environment, LINTS } from '../../grammar/check/index.ts';
 import { ROOT } from '../architecture/source.ts';
 import { drive } from '../guest/driver.ts';
-import { findings } from './lint.ts';
+import { checked, findings } from './lint.ts';
 
 const page = readFileSync(join(ROOT, 'docs/lints.md'), 'utf8');
 const example = (section: string, kind: string): string =>
@@ -28,7 +28,8 @@ describe('docs/lints.md', () => {
   });
 
   it.each(sections)('$code: the bad example has this finding and no other', ({ code, bad }) => {
-    expect(new Set(findings(bad, environment).map((found) => found.code))).toEqual(new Set([code]));
+    const files = bad.split(/^---\n/m).map((text, index) => checked(text, `${index + 1}.ns`));
+    expect(new Set(analyse(files, environment).map((found) => found.code))).toEqual(new Set([code]));
   });
 
   it.each(sections)('$code: the good example has no finding, and runs', ({ good }) => {

@@ -3,6 +3,20 @@ import { brief, command, findings, fixed } from './lint.ts';
 
 const traps = (line: string): boolean => brief([line]).some((found) => found.endsWith('LINT_COMMENT_TRAP'));
 
+describe('`and` and `or` give no side (language.md 4.2)', () => {
+  it('reports a plain value on the right', () => {
+    expect(brief(['set x = 1', 'emit x or "none"', 'emit x == "a" or ("b")', 'emit x and [1]'])).toEqual([
+      '3:11 LINT_LOGIC_VALUE',
+      '4:18 LINT_LOGIC_VALUE',
+      '5:12 LINT_LOGIC_VALUE',
+    ]);
+  });
+
+  it('says nothing of conditions', () => {
+    expect(brief(['set x = 1', 'emit x or x > 1', 'emit x == "a" or x == "b"', 'emit x and true', 'emit "a" + "b"'])).toEqual([]);
+  });
+});
+
 describe('operators that begin a comment', () => {
   it.each(['emit 5--2', 'emit 6//2', 'emit self--self', 'emit (1)//(2)', 'emit [1]--[2]', 'emit 7 // 2', 'emit 7 -- 2'])(
     '%s',
