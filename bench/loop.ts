@@ -108,7 +108,9 @@ const agent: Agent = { reply: async () => REPLY };
 /** Runs nothing: emits a line and the token of the turn's own magic tool. */
 function bareExecutor(): TurnExecutor {
   const root = rootTurn(Date.now);
-  const files = [{ name: 'ACTIONS', kind: 'commands', commandBlocks: 1, procedures: [], events: 0, tools: [] }] as const;
+  const files = [
+    { name: 'ACTIONS', kind: 'commands', commandBlocks: 1, procedures: [], signatures: [], metadata: [], events: 0, tools: [] },
+  ] as const;
   let count = 0;
   return {
     limits: defaultLimits('turn'),

@@ -5,12 +5,24 @@ import type { LimitValues } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type PerformRequest, perform, type RunScope } from './perform.ts';
 import { deniedTool } from './precheck.ts';
+import { toTagged } from './values.ts';
 
 /** How one execution differs from the fork's defaults. */
 export type ExecuteOptions = Omit<PerformRequest, 'sources' | 'call' | 'events' | 'onInput' | 'again' | 'mayWait'> & {
   /** Shown in positions; `src` when absent. */
   readonly name?: string;
 };
+
+/** How a run differs that has no source of its own to name. */
+export type RunningOptions = Omit<ExecuteOptions, 'name'>;
+
+/** How the delivery of an event differs. */
+export interface EventOptions extends RunningOptions {
+  /** What the sender calls the event: the same one has the same id however often it is sent. Handlers see it as `ID`. */
+  readonly id?: string;
+  /** When it happened, Unix nanoseconds; handlers see it as `TS`. */
+  readonly ts?: number;
+}
 
 /**
  * A sandbox for the runs of one operation (seed 004, section 3). It shares the host context and the loaded definitions
@@ -54,6 +66,28 @@ export class Fork {
   async execute(source: string, options: ExecuteOptions = {}): Promise<RunResult> {
     const { name = 'src', ...rest } = options;
     return this.perform({ ...rest, sources: [{ name, text: source }] });
+  }
+
+  /** Calls a procedure; `result` of the result is what it returned. Resolves and rejects as {@link perform}. */
+  async run(procedure: string, args: readonly unknown[] = [], options: RunningOptions = {}): Promise<RunResult> {
+    const tagged = args.map((arg, index) => toTagged(`argument ${index + 1} of ${procedure}`, arg));
+    return this.perform({ ...options, call: { name: procedure, args: tagged } });
+  }
+
+  /**
+   * Delivers an event to every handler of its name, each in a light fork. With an `id` it is delivered once, however often it is
+   * sent: the same id in the same session and turn is the same event for all forks of the root (AL1-2.12-2). A repetition
+   * gives a result in which nothing was run, once the first delivery has ended. Resolves and rejects as {@link perform};
+   * what was rejected or refused before it began counts as not delivered.
+   */
+  async emitEvent(name: string, source: string, payload: unknown, options: EventOptions = {}): Promise<RunResult> {
+    const { id, ts, ...rest } = options;
+    const tagged = toTagged(`the payload of '${name}'`, payload);
+    const event = { name, source, payload: tagged, ...(id === undefined ? {} : { id }), ...(ts === undefined ? {} : { ts }) };
+    const deliver = (): Promise<RunResult> => this.perform({ ...rest, events: [event] });
+    if (id === undefined) return deliver();
+    const { deliveries, turn } = this.#scope();
+    return deliveries.once(id, turn.sessionId, turn.turnIndex, deliver);
   }
 
   /** The policies that all must admit a call; null stands for none at all, which denies. */

@@ -1,8 +1,11 @@
 /** What other parts may use of the runtime. */
 export { type AnswerOptions, answerRequest } from './answer.ts';
+export { SELF_BUFFER, type TextBuffers } from './buffers.ts';
 export type { CheckOptions } from './catalogue.ts';
 export { createRuntime, type RuntimeOptions } from './create.ts';
-export type { ExecuteOptions, Fork } from './fork.ts';
-export { type ForkOptions, type Interpreter, LibraryError } from './interpreter.ts';
+export { LibraryError, type SymbolTable } from './definitions.ts';
+export type { EventOptions, ExecuteOptions, Fork, RunningOptions } from './fork.ts';
+export type { ForkOptions, Interpreter } from './interpreter.ts';
 export type { Again, PerformRequest } from './perform.ts';
 export type { InterpreterOptions, RunOptions, Runtime, RuntimeSettings } from './runtime.ts';
+export { type SignedUnit, signUnit, UnitError } from './units.ts';

@@ -3,32 +3,26 @@ import { TurnContext } from '../context/turn.ts';
 import { checkLimits, type LimitOptions, tighten } from '../sandbox/index.ts';
 import {
   type AuditRecord,
+  insideCall,
   Policy,
   PolicyGuard,
   type PolicyOptions,
+  type RootPort,
   type SessionBelongings,
   type ToolDefinition,
   type ToolRegistry,
 } from '../tools/index.ts';
-import { encode } from '../wire/codec.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { checkOptions, type KeysOf } from '../wire/options.ts';
-import type { Diagnostic, LimitValues, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
+import type { LimitValues, Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
-import { ValueError } from '../wire/values.ts';
-import { type ExecuteOptions, Fork } from './fork.ts';
-import { checkGlobalName } from './perform.ts';
+import { TextBuffers } from './buffers.ts';
+import { Definitions, type SymbolTable } from './definitions.ts';
+import { Deliveries } from './deliveries.ts';
+import { type EventOptions, type ExecuteOptions, Fork, type RunningOptions } from './fork.ts';
 import type { SandboxPort } from './port.ts';
-import { checkSources } from './request.ts';
-
-/** A library cannot be loaded. `diagnostics` holds every syntax error; it is empty when something else is wrong. */
-export class LibraryError extends ConfigError {
-  readonly diagnostics: readonly Diagnostic[];
-  constructor(message: string, diagnostics: readonly Diagnostic[] = []) {
-    super(message);
-    this.diagnostics = diagnostics;
-  }
-}
+import type { SignedUnit } from './units.ts';
+import { checkGlobalName, toTagged } from './values.ts';
 
 /** What makes a fork differ from its root. */
 export interface ForkOptions {
@@ -59,13 +53,12 @@ export interface RuntimeScope {
   readonly belongings: SessionBelongings;
 }
 
-/** How a run differs that has no source of its own to name. */
-type RunningOptions = Omit<ExecuteOptions, 'name'>;
-
-interface Library {
-  /** Frozen: what workers keep of it must not change. */
-  readonly source: Source;
-  readonly procedures: readonly string[];
+/** What a root is made with. */
+export interface InterpreterInit {
+  readonly host: HostContext;
+  readonly stores: Stores;
+  readonly symbols: SymbolTable | undefined;
+  readonly signers: readonly string[] | undefined;
 }
 
 /**
@@ -77,21 +70,32 @@ export class Interpreter {
   readonly host: HostContext;
   /** Accounts, agent models and capsules: the same objects in every fork, where tools can read them (CTX-3-4). */
   readonly stores: Stores;
+  /** What its forks whispered outside of turns, by target. */
+  readonly buffers: TextBuffers = new TextBuffers();
   readonly #readers: StoreReaders;
   readonly #runtime: RuntimeScope;
   readonly #guard: PolicyGuard;
   readonly #globals = new Map<string, TaggedJson>();
-  readonly #libraries: Library[] = [];
-  /** Loading takes its turn, so that two loads at once end in the order in which they were asked for. */
-  #loading: Promise<unknown> = Promise.resolve();
+  readonly #definitions: Definitions;
+  readonly #deliveries = new Deliveries();
+  readonly #root: RootPort;
 
   /** Interpreters are made by `Runtime.interpreter`. */
-  constructor(runtime: RuntimeScope, host: HostContext, stores: Stores) {
+  constructor(runtime: RuntimeScope, init: InterpreterInit) {
+    const { host, stores, symbols, signers } = init;
     this.#runtime = runtime;
     this.host = host;
     this.stores = stores;
     this.#readers = readersOf(stores);
     this.#guard = new PolicyGuard(runtime.policy);
+    const parse = (source: Source) => runtime.sandbox.parse([source], runtime.limits.sourceBytes, insideCall());
+    this.#definitions = new Definitions({ symbols, signers, parse });
+    this.#root = Object.freeze({
+      append: (source: string, name?: string) => this.#definitions.append(source, name),
+      signatures: () => this.#definitions.signatures(),
+      refusesConstant: (name: string, redefine: boolean) => this.#refusesConstant(name, redefine),
+      setConstant: (name: string, value: TaggedJson) => this.#definitions.setConstant(name, value),
+    });
     Object.freeze(this);
   }
 
@@ -100,38 +104,52 @@ export class Interpreter {
     return currentTurn() ?? this.#runtime.turn;
   }
 
-  /** Names of the procedures loaded so far, in the order of their libraries. */
+  /** Names of the procedures loaded so far, in the order of their libraries; those of the host's symbols are not among them. */
   get procedures(): readonly string[] {
-    return this.#libraries.flatMap(({ procedures }) => procedures);
+    return this.#definitions.procedures;
   }
 
   /**
    * Replaces all definitions by those of a library; nothing is executed, and nothing changes when it fails. Rejects with
-   * {@link LibraryError} (`ERR_CONFIG`) for syntax errors and for command blocks, which belong to {@link execute}.
+   * {@link LibraryError} (`ERR_CONFIG`) for syntax errors, for command blocks, which belong to {@link execute}, and for a name
+   * that the host supplies; with {@link UnitError} (`NS99901`) for a signature that does not fit or is missing.
    */
-  load(source: string, name = 'lib'): Promise<void> {
-    return this.#inOrder(async () => {
-      const library = await this.#parse({ name, text: source });
-      this.#libraries.splice(0, this.#libraries.length, library);
-    });
+  async load(source: string | SignedUnit, name?: string): Promise<void> {
+    this.#mustBeOpen();
+    await this.#definitions.load(source, name);
   }
 
   /** Adds the definitions of a library. Rejects as {@link load}, and when it defines a procedure that is there already. */
-  append(source: string, name = `lib${this.#libraries.length + 1}`): Promise<void> {
-    return this.#inOrder(async () => {
-      const library = await this.#parse({ name, text: source });
-      const taken = library.procedures.find((procedure) => this.procedures.includes(procedure));
-      if (taken !== undefined) throw new LibraryError(`${name}: there is a procedure '${taken}' already`);
-      this.#libraries.push(library);
-    });
+  async append(source: string | SignedUnit, name?: string): Promise<void> {
+    this.#mustBeOpen();
+    await this.#definitions.append(source, name);
   }
 
   /**
    * Defines or changes a global: forks made from now on find a copy of it. Throws {@link ConfigError} (`ERR_CONFIG`) for a
-   * name that no script can write and for a value that no script can hold.
+   * name that no script can write or that a constant has, and for a value that no script can hold.
    */
   setGlobal(name: string, value: unknown): void {
+    if (this.#definitions.constants.has(name)) throw new ConfigError(`there is a global constant '${name}'`);
     this.#globals.set(checkGlobalName(name), toTagged(`the global '${name}'`, value));
+  }
+
+  /**
+   * Defines a global constant (language.md 9.8): every fork of this root reads it from its next run on, whenever it was made. The
+   * host is trusted; programs need a tool that requires trust. Throws {@link ConfigError} (`ERR_CONFIG`) for a name that means
+   * something already ("no override"); `redefine` lets a constant get another value.
+   */
+  defineConstant(name: string, value: unknown, options: { readonly redefine?: boolean } = {}): void {
+    checkOptions('the options of a constant', options, { redefine: true });
+    checkGlobalName(name);
+    const refused = this.#refusesConstant(name, options.redefine ?? false);
+    if (refused !== null) throw new ConfigError(`the constant '${name}' cannot be defined: ${refused}`);
+    this.#definitions.setConstant(name, toTagged(`the constant '${name}'`, value));
+  }
+
+  /** What this root knows, for roots to come: pass it as their `symbols`, perhaps after keeping it as JSON (language.md 10.8). */
+  symbols(): SymbolTable {
+    return this.#definitions.export();
   }
 
   /** A sandbox for one operation. Throws {@link ConfigError} (`ERR_CONFIG`) for limits, tools or a policy that cannot be. */
@@ -157,10 +175,14 @@ export class Interpreter {
       stores: this.stores,
       readers: this.#readers,
       belongings,
+      deliveries: this.#deliveries,
+      buffers: this.buffers,
+      root: this.#root,
     };
     return new Fork(() => {
       this.#mustBeOpen();
-      return { ...fixed, libraries: this.#libraries.map(({ source }) => source) };
+      const { sources, constants } = this.#definitions;
+      return { ...fixed, libraries: sources, constants };
     });
   }
 
@@ -171,38 +193,21 @@ export class Interpreter {
 
   /** Calls a procedure in a fork; `result` of the result is what it returned. Resolves and rejects as `Fork.perform`. */
   async run(procedure: string, args: readonly unknown[] = [], options: RunningOptions = {}): Promise<RunResult> {
-    const tagged = args.map((arg, index) => toTagged(`argument ${index + 1} of ${procedure}`, arg));
-    return this.fork().perform({ ...options, call: { name: procedure, args: tagged } });
+    return this.fork().run(procedure, args, options);
   }
 
-  /** Delivers an event to every handler of its name, each in a fork. Resolves and rejects as `Fork.perform`. */
-  async emitEvent(name: string, source: string, payload: unknown, options: RunningOptions = {}): Promise<RunResult> {
-    const event = { name, source, payload: toTagged(`the payload of '${name}'`, payload) };
-    return this.fork().perform({ ...options, events: [event] });
+  /** Delivers an event to every handler of its name, each in a fork, once for every id: see `Fork.emitEvent`. */
+  async emitEvent(name: string, source: string, payload: unknown, options: EventOptions = {}): Promise<RunResult> {
+    return this.fork().emitEvent(name, source, payload, options);
   }
 
-  #inOrder(load: () => Promise<void>): Promise<void> {
-    const done = this.#loading.then(load);
-    this.#loading = done.catch(() => null);
-    return done;
+  #refusesConstant(name: string, redefine: boolean): string | null {
+    if (name === 'self' || this.#globals.has(name)) return `there is a global '${name}'`;
+    return this.#definitions.refuses(name, redefine);
   }
 
   #mustBeOpen(): void {
     if (this.#runtime.turn.closed) throw new RuntimeClosedError();
-  }
-
-  async #parse(source: Source): Promise<Library> {
-    this.#mustBeOpen();
-    checkSources([source]);
-    const { diagnostics, files } = await this.#runtime.sandbox.parse([source], this.#runtime.limits.sourceBytes);
-    const [first] = diagnostics;
-    if (first !== undefined) {
-      const place = `${first.file}:${first.line}:${first.column}`;
-      throw new LibraryError(`${place}: ${first.message}`, diagnostics);
-    }
-    if (files.some((file: ParsedFile) => file.commandBlocks > 0))
-      throw new LibraryError(`${source.name}: a library holds definitions; run its command blocks with execute`);
-    return { source: Object.freeze({ ...source }), procedures: files.flatMap(({ procedures }) => procedures) };
   }
 }
 
@@ -218,14 +223,4 @@ export function checkCallLimits(policy: Policy | null, registry: ToolRegistry): 
 /** Checks a policy given as options. */
 export function asPolicy(policy: Policy | PolicyOptions): Policy {
   return policy instanceof Policy ? policy : new Policy(policy);
-}
-
-/** {@link encode}, as configuration: throws {@link ConfigError} that says which value it is. */
-export function toTagged(what: string, value: unknown): TaggedJson {
-  try {
-    return encode(value);
-  } catch (cause) {
-    if (!(cause instanceof ValueError)) throw cause;
-    throw new ConfigError(`${what} cannot be given to a script: ${cause.message}`, { cause });
-  }
 }

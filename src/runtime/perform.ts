@@ -7,6 +7,7 @@ import {
   Dispatcher,
   insideCall,
   type PolicyGuard,
+  type RootPort,
   type SessionBelongings,
   type ToolView,
 } from '../tools/index.ts';
@@ -18,9 +19,12 @@ import type { EventInput, LimitValues, OutFrame, RunInput, Source, TaggedJson, W
 import { refusedResult } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
 import { ValueError } from '../wire/values.ts';
+import type { TextBuffers } from './buffers.ts';
+import type { Deliveries } from './deliveries.ts';
 import type { SandboxPort } from './port.ts';
 import { deniedCall } from './precheck.ts';
 import { checkRequest } from './request.ts';
+import { checkGlobalName } from './values.ts';
 
 /** One run, in wire form: values are tagged JSON. */
 export interface PerformRequest {
@@ -70,6 +74,10 @@ export interface RunScope {
   readonly limits: LimitValues;
   readonly libraries: readonly Source[];
   readonly globals: ReadonlyMap<string, TaggedJson>;
+  readonly constants: ReadonlyMap<string, TaggedJson>;
+  readonly root: RootPort;
+  readonly deliveries: Deliveries;
+  readonly buffers: TextBuffers;
   readonly now: () => number;
   readonly audit: ((record: AuditRecord) => void) | undefined;
   readonly stores: Stores;
@@ -90,11 +98,11 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   if (turn.signal.aborted) return refusedResult(endOf(turn, input.limits));
   const denied = request.checkFirst === true ? await deniedCall(scope, input.sources, input.limits.sourceBytes) : null;
   if (denied !== null) return refusedResult(denied);
-  const said = new Said(scope.host, request);
-  const { host, view, guards, audit, stores, readers } = scope;
+  const said = new Said(scope, request);
+  const { host, view, guards, audit, stores, readers, root } = scope;
   const { limits } = input;
   await using own = new OwnBelongings(scope, turn.sessionId);
-  const shared = { stores, readers, belongings: () => own.get() };
+  const shared = { stores, readers, root, belongings: () => own.get() };
   const { onCall, again, mayWait = false } = request;
   const calls = again?.calls;
   const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits, shared, onCall, calls, mayWait });
@@ -151,6 +159,7 @@ function inputOf(scope: RunScope, request: PerformRequest): RunInput {
     sources: [...scope.libraries, ...(request.sources ?? [])],
     globals,
     ...(pure.length === 0 ? {} : { pure }),
+    ...(scope.constants.size === 0 ? {} : { constants: Object.fromEntries(scope.constants) }),
     call,
     events,
     limits: deadline === null ? limits : { ...limits, wallMs: Math.min(limits.wallMs, Math.max(1, Math.ceil(deadline - now()))) },
@@ -158,12 +167,6 @@ function inputOf(scope: RunScope, request: PerformRequest): RunInput {
     turn,
     stdin: host.stdin !== null && !turn,
   };
-}
-
-/** Throws {@link ConfigError} unless a script can write the name. */
-export function checkGlobalName(name: string): string {
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name;
-  throw new ConfigError(`'${name.slice(0, 100)}' is no variable name; use letters, digits and _`);
 }
 
 function checked(what: string, value: TaggedJson): TaggedJson {
@@ -220,10 +223,12 @@ class Said {
   readonly values: TaggedJson[] = [];
   readonly whispers: Whisper[] = [];
   readonly #host: HostContext;
+  readonly #buffers: TextBuffers;
   readonly #request: PerformRequest;
 
-  constructor(host: HostContext, request: PerformRequest) {
+  constructor({ host, buffers }: RunScope, request: PerformRequest) {
     this.#host = host;
+    this.#buffers = buffers;
     this.#request = request;
   }
 
@@ -244,7 +249,10 @@ class Said {
   #toHost({ emits, values, whispers }: OutFrame): void {
     const { emit, whisper } = this.#host;
     for (const [index, text] of emits.entries()) this.#guarded('emit', () => emit?.(values[index] ?? null, text));
-    for (const { to, text } of whispers) this.#guarded('whisper', () => whisper?.(to, text));
+    for (const { to, text } of whispers) {
+      this.#buffers.append(to, text);
+      this.#guarded('whisper', () => whisper?.(to, text));
+    }
   }
 
   /** A callback of the application cannot break a run; what it throws goes to the log. */

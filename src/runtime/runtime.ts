@@ -25,10 +25,12 @@ import { checkCallback, checkList, checkObject, checkOptions, checkText, type Ke
 import type { CheckReport, FormatReport, LimitValues, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type CheckOptions, surroundings } from './catalogue.ts';
+import type { SymbolTable } from './definitions.ts';
 import type { ExecuteOptions } from './fork.ts';
-import { asPolicy, checkCallLimits, Interpreter, type RuntimeScope, toTagged } from './interpreter.ts';
+import { asPolicy, checkCallLimits, Interpreter, type RuntimeScope } from './interpreter.ts';
 import type { SandboxPort } from './port.ts';
 import { CALL_KEYS, checkSources, EVENT_KEYS } from './request.ts';
+import { toTagged } from './values.ts';
 
 /** What a runtime is made of, apart from its sandbox. */
 export interface RuntimeSettings {
@@ -75,6 +77,10 @@ export interface InterpreterOptions {
   readonly actor?: Actor;
   /** Accounts, agent models and capsules; empty ones in place of those that are absent. Several roots may share them. */
   readonly stores?: Partial<Stores>;
+  /** Procedures, handlers and constants that the host supplies; nothing loaded may have a name of them. */
+  readonly symbols?: SymbolTable;
+  /** Ed25519 public keys, base64url: then only units signed with one of them are loaded. */
+  readonly signers?: readonly string[];
 }
 
 /** A run of its own: a root interpreter that lives for one run. */
@@ -89,7 +95,7 @@ export interface RunOptions extends Omit<ExecuteOptions, 'globals'>, Interpreter
   readonly events?: readonly { readonly name: string; readonly source?: string; readonly payload?: unknown }[];
 }
 
-const INTERPRETER_KEYS: KeysOf<InterpreterOptions> = { host: true, actor: true, stores: true };
+const INTERPRETER_KEYS: KeysOf<InterpreterOptions> = { host: true, actor: true, stores: true, symbols: true, signers: true };
 
 const RUN_KEYS: KeysOf<RunOptions> = {
   ...INTERPRETER_KEYS,
@@ -124,7 +130,8 @@ export class Runtime implements AsyncDisposable {
   interpreter(options: InterpreterOptions = {}): Interpreter {
     this.#mustBeOpen();
     checkOptions('the options of an interpreter', options, INTERPRETER_KEYS);
-    return new Interpreter(this.#scope, hostOf(options), createStores(options.stores));
+    const { stores, symbols, signers } = options;
+    return new Interpreter(this.#scope, { host: hostOf(options), stores: createStores(stores), symbols, signers });
   }
 
   /** A context for one operation, derived from the runtime's own; the caller closes it. Throws as `TurnContext.derive`. */
@@ -139,11 +146,13 @@ export class Runtime implements AsyncDisposable {
    */
   async run(source: string, options: RunOptions = {}): Promise<RunResult> {
     checkOptions('the options of a run', options, RUN_KEYS);
-    const { lib = [], name = 'src', call, globals = {}, events = [], host, actor, stores, ...rest } = options;
+    const { lib = [], name = 'src', call, globals = {}, events = [], host, actor, stores, symbols, signers, ...rest } = options;
     const interpreter = this.interpreter({
       ...(host === undefined ? {} : { host }),
       ...(actor === undefined ? {} : { actor }),
       ...(stores === undefined ? {} : { stores }),
+      ...(symbols === undefined ? {} : { symbols }),
+      ...(signers === undefined ? {} : { signers }),
     });
     checkObject('globals', globals);
     for (const [key, value] of Object.entries(globals)) interpreter.setGlobal(key, value);

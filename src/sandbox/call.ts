@@ -62,6 +62,10 @@ export class OpenCall implements CallIo {
     return (await this.#question({ t: 'var.set', name, value })).error;
   }
 
+  async defineConst(name: string, value: TaggedJson, redefine: boolean): Promise<string | null> {
+    return (await this.#question({ t: 'const', name, value, redefine })).error;
+  }
+
   /** Answers the call. Only the first answer counts. */
   reply(reply: FinalReply): void {
     if (this.#over || this.#reply !== null) return;

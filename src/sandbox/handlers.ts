@@ -37,6 +37,8 @@ export interface CallIo {
   getVar(name: string): Promise<{ readonly found: boolean; readonly value: TaggedJson }>;
   /** Sets one; resolves to the reason when the fork refuses, else to null. */
   setVar(name: string, value: TaggedJson): Promise<string | null>;
+  /** Defines a global constant of the run, for all its forks at once; resolves to the reason when the name is taken, else to null. */
+  defineConst(name: string, value: TaggedJson, redefine: boolean): Promise<string | null>;
 }
 
 /** How a run ended, whoever ended it. */

@@ -19,6 +19,11 @@ export const diagnostic: Reader<Diagnostic> = (value, path) => {
   };
 };
 
+const pair: Reader<readonly [string, string]> = (value, path) => {
+  const [key, text, ...more] = list(value, path, string);
+  return key === undefined || text === undefined || more.length > 0 ? wrong(path, 'a key and a text') : [key, text];
+};
+
 /** The summary of a file. */
 export const parsedFile: Reader<ParsedFile> = (value, path) => {
   const fields = record(value, path);
@@ -27,6 +32,8 @@ export const parsedFile: Reader<ParsedFile> = (value, path) => {
     kind: oneOf<ParsedFile['kind']>(FILE_KINDS, fields['kind'], `${path}.kind`),
     commandBlocks: count(fields['commandBlocks'], `${path}.commandBlocks`),
     procedures: list(fields['procedures'], `${path}.procedures`, string),
+    signatures: list(fields['signatures'], `${path}.signatures`, string),
+    metadata: list(fields['metadata'], `${path}.metadata`, pair),
     events: count(fields['events'], `${path}.events`),
     tools: list(fields['tools'], `${path}.tools`, string),
   };

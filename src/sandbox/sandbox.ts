@@ -89,11 +89,11 @@ export class Sandbox implements AsyncDisposable {
   }
 
   /**
-   * Parses sources without running them. Besides the errors of the class this rejects with a `NeuroScriptError`
+   * Parses sources without running them; `nested` as in `RunHandlers`, for a call that somebody waits for. Besides the errors of the class this rejects with a `NeuroScriptError`
    * of code `ERR_TIMEOUT` or `ERR_WORKER` when a source brings the parser down.
    */
-  async parse(sources: readonly Source[], sourceBytes: number): Promise<ParseOutcome> {
-    return this.#inquire(parseQuestion(sources, sourceBytes));
+  async parse(sources: readonly Source[], sourceBytes: number, nested = false): Promise<ParseOutcome> {
+    return this.#inquire(parseQuestion(sources, sourceBytes), nested);
   }
 
   /** Looks for mistakes in sources that run together, and estimates what they cost. Rejects as {@link parse}. */
@@ -174,15 +174,15 @@ export class Sandbox implements AsyncDisposable {
     return execution;
   }
 
-  async #inquire<Answer>(question: Question<Answer>): Promise<Answer> {
+  async #inquire<Answer>(question: Question<Answer>, nested = false): Promise<Answer> {
     if (this.#closing !== null) throw new RuntimeClosedError();
-    return this.#whileAwake(() => this.#ask(question));
+    return this.#whileAwake(() => this.#ask(question, nested));
   }
 
-  #ask<Answer>(question: Question<Answer>): Promise<Answer> {
+  #ask<Answer>(question: Question<Answer>, nested: boolean): Promise<Answer> {
     const settle = Promise.withResolvers<Answer>();
     this.#pool.submit({
-      nested: false,
+      nested,
       session: null,
       start: (worker) => {
         const inquiry: Inquiry<Answer> = new Inquiry(worker, this.#nextId++, question, settle, () => {

@@ -27,6 +27,27 @@ export interface VariablePort {
   getVar(name: string): Promise<{ readonly found: boolean; readonly value: TaggedJson }>;
   /** Null, or why the variable cannot be set. */
   setVar(name: string, value: TaggedJson): Promise<string | null>;
+  /** Null, or why the run cannot have a constant of this name. */
+  defineConst(name: string, value: TaggedJson, redefine: boolean): Promise<string | null>;
+}
+
+/** What tools may do to the definitions of the root that a run descends from. */
+export interface RootPort {
+  /** Adds a library for the runs to come. */
+  append(source: string, name?: string): Promise<Loaded>;
+  /** `name` to `name(a, [b])`. */
+  signatures(): Promise<ReadonlyMap<string, string>>;
+  /** Null, or why the name cannot be a constant's. */
+  refusesConstant(name: string, redefine: boolean): string | null;
+  setConstant(name: string, value: TaggedJson): void;
+}
+
+/** What a library brought. */
+export interface Loaded {
+  readonly procedures: readonly string[];
+  /** How many event handlers it has. */
+  readonly events: number;
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** What the calls of a run share with each other, and with other runs of the same root or session. */
@@ -34,6 +55,7 @@ export interface Shared {
   readonly stores: Stores;
   /** The same, to be read. */
   readonly readers: StoreReaders;
+  readonly root: RootPort;
   /** Those of the session, or of the run outside of any; made at the first use. */
   belongings(): Belongings;
 }
@@ -121,6 +143,24 @@ export class ToolCall implements ToolRuntime {
     const json = encodeAs(NS_CODES.ToolExecutionFailed, `the variable '${name}' cannot be set`, value, this.#init.toolBytes);
     const problem = await this.#init.variables.setVar(name, json);
     if (problem !== null) throw new ToolError(NS_CODES.WriteViolation, problem);
+  }
+
+  get definitions(): Pick<RootPort, 'append' | 'signatures'> {
+    this.#mustBeOpen('definitions');
+    return this.#init.shared.root;
+  }
+
+  async defineConstant(name: string, value: unknown, options: { readonly redefine?: boolean } = {}): Promise<void> {
+    this.#mustBeOpen('defineConstant');
+    const { variables, shared, toolBytes } = this.#init;
+    const what = `the constant '${name}' cannot be defined`;
+    if (!this.#tool.requiresTrust)
+      throw new ToolError(NS_CODES.Policy, `${what}: '${this.#tool.canonicalName}' does not require a privileged context`);
+    const redefine = options.redefine ?? false;
+    const json = encodeAs(NS_CODES.ToolExecutionFailed, what, value, toolBytes);
+    const refused = shared.root.refusesConstant(name, redefine) ?? (await variables.defineConst(name, json, redefine));
+    if (refused !== null) throw new ToolError(NS_CODES.ToolExecutionFailed, `${what}: ${refused}`);
+    shared.root.setConstant(name, json);
   }
 
   pending(options: PendingOptions): never {

@@ -3,6 +3,7 @@ import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
 import { checkCallback, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
 import type { CallSite } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
+import type { RootPort } from './call.ts';
 import { type Capability, parseCapability } from './capability.ts';
 import type { Handles } from './handles.ts';
 import { canonicalName, checkToolName } from './names.ts';
@@ -59,6 +60,14 @@ export interface ToolRuntime {
    * it when the session ends. Made at the first call. Rejects with {@link ToolError} 26 when it cannot be.
    */
   sandboxDir(): Promise<string>;
+  /** The procedures of the root interpreter: what is added here, runs from the next one on know. */
+  readonly definitions: Pick<RootPort, 'append' | 'signatures'>;
+  /**
+   * Defines a global constant: all forks of this run see it at once, and all runs of the root from now on. Rejects with
+   * {@link ToolError} 1003 unless the tool is one that requires trust, with 21 for a name that means something already;
+   * `redefine` lets a constant get another value.
+   */
+  defineConstant(name: string, value: unknown, options?: { readonly redefine?: boolean }): Promise<void>;
   /**
    * For a tool whose answer comes later, from a person or a long job: `return runtime.pending({ reason })`. It throws what
    * leaves the tool. In a turn of the host loop the run is put aside, and goes on when the call is completed, in any process;

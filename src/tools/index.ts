@@ -2,7 +2,7 @@
 export { APPROVAL, Approval, type ApprovalInit, type Gate, type GateOutcome, NOT_APPROVED, type Plan } from './approval.ts';
 export type { ArgType, ArgTypes } from './argtypes.ts';
 export { Belongings, SessionBelongings } from './belongings.ts';
-export type { Shared, VariablePort } from './call.ts';
+export type { Loaded, RootPort, Shared, VariablePort } from './call.ts';
 export { type Capability, matchesPattern } from './capability.ts';
 export {
   type CatalogueArgument,

@@ -316,6 +316,9 @@ export interface ParsedFile {
   readonly kind: SourceFile['kind'];
   readonly commandBlocks: number;
   readonly procedures: readonly string[];
+  /** How each of {@link procedures} is called: `name(a, [b])`. */
+  readonly signatures: readonly string[];
+  readonly metadata: SourceFile['metadata'];
   readonly events: number;
   /** Canonical names of the tools it calls, sorted, each once. */
   readonly tools: readonly string[];

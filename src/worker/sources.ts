@@ -1,4 +1,4 @@
-import { type Block, type LineTable, positionAt, type SourceFile } from '../../grammar/ast.ts';
+import { type Block, type LineTable, type Procedure, positionAt, type SourceFile } from '../../grammar/ast.ts';
 import type { ParseOptions, ParseResult } from '../../grammar/parse.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
@@ -159,9 +159,16 @@ export function summaryOf(file: SourceFile): ParsedFile {
     kind: file.kind,
     commandBlocks: file.commands.length,
     procedures: file.procedures.map(({ name }) => name.name),
+    signatures: file.procedures.map(signatureOf),
+    metadata: file.metadata,
     events: file.events.length,
     tools: [...toolNames(file)].sort(),
   };
+}
+
+function signatureOf({ name, needs, optional }: Procedure): string {
+  const parameters = [...needs.map(({ name }) => name), ...optional.map(({ name }) => `[${name}]`)];
+  return `${name.name}(${parameters.join(', ')})`;
 }
 
 /** Names of all tools called anywhere in a tree. Trees nest at most a few hundred levels (P33), but the walk needs no stack. */

@@ -60,6 +60,8 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
     stores: readersOf(createStores()),
     adminStores: () => createStores(),
     sandboxDir: async () => '',
+    definitions: { append: () => Promise.reject(new Error('none here')), signatures: async () => new Map() },
+    defineConstant: async () => {},
     getVar: async () => undefined,
     setVar: async () => {},
     callTool: async () => null,

@@ -27,7 +27,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ['context', rule('wire', '', true)],
   ['tools', rule('context wire', 'yaml zod', true)],
   ['aeiou', rule('tools context wire', '@noble/ed25519 @noble/hashes canonicalize zod', true)],
-  ['runtime', rule('sandbox tools context wire', '', true)],
+  ['runtime', rule('sandbox tools aeiou context wire', '', true)],
   [
     'loop',
     rule('sqlite runtime aeiou sandbox tools context wire', 'yaml zod ai @ai-sdk/openai-compatible @opentelemetry/api', true),

@@ -57,7 +57,10 @@ export function fakeExecutor(
       const kind: ParsedFile['kind'] = text.startsWith('library') ? 'library' : text === '' ? 'empty' : 'commands';
       const commandBlocks = text.startsWith('two') ? 2 : kind === 'commands' ? 1 : 0;
       const tools = [...text.matchAll(/tool\.\w+\.\w+/g)].map(([tool]) => tool);
-      return { diagnostics: [], files: [{ name, kind, commandBlocks, procedures: [], events: 0, tools }] };
+      return {
+        diagnostics: [],
+        files: [{ name, kind, commandBlocks, procedures: [], signatures: [], metadata: [], events: 0, tools }],
+      };
     },
     fork(init) {
       spy.calls.push('fork');

@@ -85,6 +85,8 @@ export class FakeSandbox implements SandboxPort {
         name,
         kind: 'library',
         commandBlocks: text.split('command').length - 1,
+        signatures: [],
+        metadata: [],
         procedures: [...text.matchAll(/func (\w+)/g)].map(([, procedure]) => procedure ?? ''),
         events: 0,
         tools: this.called,
@@ -130,6 +132,7 @@ function fakeGuest(input: RunInput, handlers: RunHandlers, signal: AbortSignal):
         asked: [],
         repeat: async () => {},
         getVar: async (key: string) => ({ found: variables.has(key), value: variables.get(key) ?? null }),
+        defineConst: async () => null,
         setVar: async (key: string, value: TaggedJson) => {
           variables.set(key, value);
           return null;

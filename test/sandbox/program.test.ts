@@ -133,6 +133,8 @@ describe('parsing without running', () => {
         kind: 'library',
         commandBlocks: 0,
         procedures: ['b', 'a'],
+        signatures: ['b(x)', 'a()'],
+        metadata: [],
         events: 0,
         tools: ['tool.fs.read', 'tool.net.ping'],
       },

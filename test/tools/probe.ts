@@ -38,11 +38,19 @@ export function testTurn(): TurnContext {
   return rootTurn(() => Date.now()).derive({});
 }
 
+/** A root that nothing can be added to. */
+const NO_ROOT: DispatchInit['shared']['root'] = {
+  append: () => Promise.reject(new Error('there is no root here')),
+  signatures: async () => new Map(),
+  refusesConstant: () => 'there is no root here',
+  setConstant: () => {},
+};
+
 /** Empty stores, and belongings of nobody. */
 export function testShared(): DispatchInit['shared'] {
   const stores = createStores();
   const own = new Belongings(tmpdir(), SILENT_LOGGER);
-  return { stores, readers: readersOf(stores), belongings: () => own };
+  return { stores, readers: readersOf(stores), root: NO_ROOT, belongings: () => own };
 }
 
 /** Variables of a fork that is not there; `refuse` names those that cannot be set. */
@@ -65,6 +73,7 @@ export function variables(
     asked: [],
     repeat: async () => {},
     getVar: async (name) => ({ found: values.has(name), value: encode(values.get(name)) }),
+    defineConst: async () => null,
     setVar: async (name, value) => {
       if (refuse.includes(name)) return `'${name}' is a global`;
       values.set(name, value);

@@ -1,0 +1,183 @@
+import type { Loaded } from '../tools/index.ts';
+import { ConfigError } from '../wire/errors.ts';
+import { checkList, checkObject, checkOptions, type KeysOf } from '../wire/options.ts';
+import type { Diagnostic, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
+import { checkSources } from './request.ts';
+import { type SignedUnit, Signers, UnitError } from './units.ts';
+
+/** A library cannot be loaded. `diagnostics` holds every syntax error; it is empty when something else is wrong. */
+export class LibraryError extends ConfigError {
+  readonly diagnostics: readonly Diagnostic[];
+  constructor(message: string, diagnostics: readonly Diagnostic[] = []) {
+    super(message);
+    this.diagnostics = diagnostics;
+  }
+}
+
+/**
+ * Procedures, event handlers and constants that a host supplies to a root (language.md 10.8): plain JSON, so that a root which
+ * ran the set-up scripts can export it and others can be made from it. Nothing of the root's own may have a name of it.
+ */
+export interface SymbolTable {
+  /** Definitions, in order. */
+  readonly libraries: readonly Source[];
+  readonly constants: Readonly<Record<string, TaggedJson>>;
+}
+
+interface Library extends Loaded {
+  /** Frozen: what workers keep of it must not change. */
+  readonly source: Source;
+  /** Of {@link procedures}, in their order: `name(a, [b])`. */
+  readonly signatures: readonly string[];
+}
+
+/** What definitions are made with. */
+export interface DefinitionsInit {
+  readonly symbols: SymbolTable | undefined;
+  /** Public keys whose units alone are loaded; undefined: texts are loaded as they are. */
+  readonly signers: readonly string[] | undefined;
+  /** Parses one source; rejects as the sandbox does. */
+  readonly parse: (
+    source: Source,
+  ) => Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
+}
+
+const SYMBOL_KEYS: KeysOf<SymbolTable> = { libraries: true, constants: true };
+
+/** The procedures, event handlers and constants that all forks of a root share, by reference: what is loaded meanwhile is seen. */
+export class Definitions {
+  readonly #init: DefinitionsInit;
+  readonly #signers: Signers | null;
+  readonly #given: readonly Source[];
+  readonly #givenConstants: ReadonlyMap<string, TaggedJson>;
+  readonly #libraries: Library[] = [];
+  readonly #constants = new Map<string, TaggedJson>();
+  /** Parsed when a name is first looked for among them. */
+  #givenLibraries: Promise<readonly Library[]> | null = null;
+  /** Loading takes its turn, so that two loads at once end in the order in which they were asked for. */
+  #loading: Promise<unknown> = Promise.resolve();
+
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for symbols or signers of the wrong form. */
+  constructor(init: DefinitionsInit) {
+    const { symbols = { libraries: [], constants: {} }, signers } = init;
+    checkOptions('symbols', symbols, SYMBOL_KEYS);
+    checkList('the libraries of symbols', symbols.libraries);
+    checkSources(symbols.libraries);
+    checkObject('the constants of symbols', symbols.constants);
+    this.#init = init;
+    this.#signers = signers === undefined ? null : new Signers(signers);
+    this.#given = symbols.libraries.map(({ name, text }) => Object.freeze({ name, text }));
+    this.#givenConstants = new Map(Object.entries(symbols.constants));
+  }
+
+  /** Replaces what was loaded; nothing changes when it fails. Rejects with {@link LibraryError} and {@link UnitError}. */
+  load(given: string | SignedUnit, name: string | undefined): Promise<Loaded> {
+    return this.#inOrder(async () => {
+      const library = await this.#parse(this.#source(given, name ?? 'lib'));
+      await this.#mustBeFree(library);
+      this.#libraries.splice(0, this.#libraries.length, library);
+      return library;
+    });
+  }
+
+  /** Adds to what was loaded. Rejects as {@link load}, and for a procedure that is there already. */
+  append(given: string | SignedUnit, name: string | undefined): Promise<Loaded> {
+    return this.#inOrder(async () => {
+      const library = await this.#parse(this.#source(given, name ?? `lib${this.#libraries.length + 1}`));
+      const taken = library.procedures.find((procedure) => this.procedures.includes(procedure));
+      if (taken !== undefined) throw new LibraryError(`${library.source.name}: there is a procedure '${taken}' already`);
+      await this.#mustBeFree(library);
+      this.#libraries.push(library);
+      return library;
+    });
+  }
+
+  /** Names of the procedures loaded so far, in the order of their libraries; those that the host supplies are not among them. */
+  get procedures(): readonly string[] {
+    return this.#libraries.flatMap(({ procedures }) => procedures);
+  }
+
+  /** How each procedure is called, the host's included: `name` to `name(a, [b])`. Rejects as {@link load}. */
+  async signatures(): Promise<ReadonlyMap<string, string>> {
+    const all = [...(await this.#givenParsed()), ...this.#libraries];
+    return new Map(
+      all.flatMap(({ procedures, signatures }) => procedures.map((name, at) => [name, signatures[at] ?? name] as const)),
+    );
+  }
+
+  /** What every run begins with. */
+  get sources(): readonly Source[] {
+    return [...this.#given, ...this.#libraries.map(({ source }) => source)];
+  }
+
+  /** The constants of every run. */
+  get constants(): ReadonlyMap<string, TaggedJson> {
+    return new Map([...this.#givenConstants, ...this.#constants]);
+  }
+
+  /** Why a name cannot be a constant's, or null. `redefine` lets one that the root itself defined get another value. */
+  refuses(name: string, redefine: boolean): string | null {
+    if (this.#givenConstants.has(name)) return `the host supplies a constant '${name}'`;
+    if (this.#constants.has(name) && !redefine) return `there is a constant '${name}' already`;
+    return this.procedures.includes(name) ? `there is a procedure '${name}'` : null;
+  }
+
+  /** Sets a constant; the caller has asked {@link refuses}. */
+  setConstant(name: string, value: TaggedJson): void {
+    this.#constants.set(name, value);
+  }
+
+  /** All of it as another root's symbols. */
+  export(): SymbolTable {
+    return { libraries: this.sources.map(({ name, text }) => ({ name, text })), constants: Object.fromEntries(this.constants) };
+  }
+
+  #source(given: string | SignedUnit, name: string): Source {
+    if (typeof given === 'object' && given !== null) {
+      if (this.#signers !== null) return this.#signers.verify(given);
+      throw new UnitError('a signed unit was given to an interpreter that trusts no signer; name some in its options');
+    }
+    if (this.#signers === null) return { name, text: given };
+    throw new UnitError(`${name}: only signed units are loaded here, and this is a plain text`);
+  }
+
+  /** "No override": a name means one thing, whoever defined it first. */
+  async #mustBeFree({ source, procedures }: Library): Promise<void> {
+    const given = new Set((await this.#givenParsed()).flatMap((library) => library.procedures));
+    const supplied = procedures.find((procedure) => given.has(procedure));
+    if (supplied !== undefined) throw new LibraryError(`${source.name}: the host supplies a procedure '${supplied}'`);
+    const constant = procedures.find((name) => this.#constants.has(name) || this.#givenConstants.has(name));
+    if (constant !== undefined) throw new LibraryError(`${source.name}: there is a global constant '${constant}'`);
+  }
+
+  #givenParsed(): Promise<readonly Library[]> {
+    this.#givenLibraries ??= Promise.all(this.#given.map((source) => this.#parse(source)));
+    // What failed for want of a worker may succeed later.
+    this.#givenLibraries.catch(() => {
+      this.#givenLibraries = null;
+    });
+    return this.#givenLibraries;
+  }
+
+  async #parse(source: Source): Promise<Library> {
+    checkSources([source]);
+    const { diagnostics, files } = await this.#init.parse(source);
+    const [first] = diagnostics;
+    if (first !== undefined) {
+      const place = `${first.file}:${first.line}:${first.column}`;
+      throw new LibraryError(`${place}: ${first.message}`, diagnostics);
+    }
+    const [file] = files;
+    if (file === undefined) throw new LibraryError(`${source.name}: the parser said nothing of it`);
+    if (file.commandBlocks > 0)
+      throw new LibraryError(`${source.name}: a library holds definitions; run its command blocks with execute`);
+    const { procedures, signatures, events, metadata } = file;
+    return { source: Object.freeze({ ...source }), procedures, signatures, events, metadata: Object.fromEntries(metadata) };
+  }
+
+  #inOrder<T>(load: () => Promise<T>): Promise<T> {
+    const done = this.#loading.then(load);
+    this.#loading = done.catch(() => null);
+    return done;
+  }
+}
