@@ -127,10 +127,19 @@ export class PolicyGuard {
     const rule = policy.deny.find((pattern) => matchesPattern(pattern, name));
     if (rule !== undefined) return `tool '${name}' denied by policy rule: ${rule}`;
     if (!own && !policy.allow.some((pattern) => matchesPattern(pattern, name)))
-      return `tool '${name}' was not found in the policy's allow list. Allow list contains: [${policy.allow.join(', ')}]`;
+      return `tool '${name}' was not found in the policy's allow list. Allow list contains: [${shortList(policy.allow)}]`;
     const missing = tool.capabilities.find((need) => !policy.grants.some((grant) => meets(grant, need)));
     if (missing === undefined) return null;
     const had = policy.grants.length === 0 ? 'none' : policy.grants.map(capabilityText).join(' ');
     return `permission denied for tool '${name}': missing required grants. Required: [${capabilityText(missing)}], Had: [${had}]`;
   }
+}
+
+/** Most patterns of a list that a message names. */
+const MAX_SHOWN = 12;
+
+/** A list for a message: a person reads the beginning of a long one, and how long it is. */
+function shortList(patterns: readonly string[]): string {
+  const more = patterns.length - MAX_SHOWN;
+  return more <= 0 ? patterns.join(', ') : `${patterns.slice(0, MAX_SHOWN).join(', ')}, … and ${more} more`;
 }

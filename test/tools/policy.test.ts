@@ -42,6 +42,12 @@ describe('the policy gate', () => {
     expect(denying.admit(plain, false)).toContain('allow list');
   });
 
+  it('names the beginning of a long allow list, and how long it is', () => {
+    const allow = Array.from({ length: 100 }, (_, index) => `tool.g.t${index}`);
+    expect(admit({ allow })).toMatch(/\[tool\.g\.t0, .*, tool\.g\.t11, … and 88 more\]$/);
+    expect(admit({ allow: allow.slice(0, 12) })).toMatch(/, tool\.g\.t11\]$/);
+  });
+
   it('a tool of the fork itself needs no entry in the allow list, but obeys every other rule', () => {
     const own = (policy: PolicyOptions | null, tool = plain): string | null =>
       new PolicyGuard(policy === null ? null : new Policy(policy)).admit(tool, true);
