@@ -318,9 +318,9 @@ describe('a tools file that is wrong', () => {
     [
       'a case without answer',
       tool('cases:\n  - when: {}'),
-      'tools.yaml:4: tools.tool.a.B.cases[0]: needs exactly one of returns and throws',
+      'tools.yaml:4: tools.tool.a.B.cases[0]: needs exactly one of returns, throws and pending',
     ],
-    ['a case with both', tool('cases:\n  - returns: 1\n    throws: {}'), 'needs exactly one of returns and throws'],
+    ['a case with both', tool('cases:\n  - returns: 1\n    throws: {}'), 'needs exactly one of returns, throws and pending'],
     [
       'when with an unknown argument',
       tool('args: [path]\ncases:\n  - returns: 1\n    when:\n      pat: /x'),

@@ -6,6 +6,7 @@ import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
 import { isArgType } from '../argtypes.ts';
 import { defineTool, type Effects, type ToolDefinition } from '../define.ts';
 import type { ArgSpec } from '../parameters.ts';
+import { type PendingOptions, pending } from '../pending.ts';
 import { kindOf, type Path, YamlFile } from '../yaml.ts';
 import type { Wanted, Wants } from './match.ts';
 import { type Answer, type Assignment, answerCall, type MockCase, type World } from './perform.ts';
@@ -25,7 +26,8 @@ const TOOL_KEYS = [
   'otherwise',
 ];
 const ARG_KEYS = ['name', 'type', 'description', 'required', 'default'];
-const ANSWER_KEYS = ['returns', 'throws', 'set', 'delayMs'];
+const ANSWER_KEYS = ['returns', 'throws', 'pending', 'set', 'delayMs'];
+const OUTCOMES = ['returns', 'throws', 'pending'];
 const CASE_KEYS = ['when', 'inState', 'times', 'sequence', ...ANSWER_KEYS];
 
 /** Longest delay: a day, which every limit cuts short. */
@@ -158,16 +160,31 @@ function readOtherwise(file: YamlFile, path: Path, value: unknown, args: readonl
   return readAnswer(file, path, file.map(path, value, ANSWER_KEYS), args);
 }
 
+/** A reason, or `{ reason, expiresIn }` with milliseconds. */
+function readPending(file: YamlFile, path: Path, value: unknown): PendingOptions {
+  const spec = typeof value === 'string' ? { reason: value } : file.map(path, value, ['reason', 'expiresIn']);
+  const reason = file.text([...path, 'reason'], spec['reason']);
+  const expiresIn = 'expiresIn' in spec ? spec['expiresIn'] : undefined;
+  if (expiresIn !== undefined && typeof expiresIn !== 'number')
+    return file.fail([...path, 'expiresIn'], 'must be whole milliseconds from 1');
+  const options = { reason, ...(expiresIn === undefined ? {} : { expiresIn }) };
+  located(file, path, () => pending(options));
+  return options;
+}
+
 function readAnswer(file: YamlFile, path: Path, spec: Readonly<Record<string, unknown>>, args: readonly string[]): Answer {
   const delayMs = readDelay(file, [...path, 'delayMs'], spec['delayMs']);
   const set = readChanges(file, [...path, 'set'], spec['set'], args);
-  const returns = Object.hasOwn(spec, 'returns');
-  if (returns === Object.hasOwn(spec, 'throws')) {
+  const outcomes = OUTCOMES.filter((key) => Object.hasOwn(spec, key));
+  if (outcomes.length !== 1) {
     // What never answers needs no answer.
-    if (!returns && delayMs === Number.POSITIVE_INFINITY) return { outcome: { returns: () => null }, set, delayMs };
-    return file.fail(path, 'needs exactly one of returns and throws');
+    if (outcomes.length === 0 && delayMs === Number.POSITIVE_INFINITY) return { outcome: { returns: () => null }, set, delayMs };
+    return file.fail(path, 'needs exactly one of returns, throws and pending');
   }
-  if (returns) return { outcome: { returns: readTemplate(file, [...path, 'returns'], spec['returns'], args) }, set, delayMs };
+  if (outcomes[0] === 'pending')
+    return { outcome: { pending: readPending(file, [...path, 'pending'], spec['pending']) }, set, delayMs };
+  if (outcomes[0] === 'returns')
+    return { outcome: { returns: readTemplate(file, [...path, 'returns'], spec['returns'], args) }, set, delayMs };
   const at = [...path, 'throws'];
   const error = file.map(at, spec['throws'], ['code', 'message']);
   const said = error['message'] ?? 'the mock tool failed';

@@ -3,12 +3,17 @@ import { NS_CODES } from '../../wire/codes.ts';
 import type { Value, ValueMap } from '../../wire/values.ts';
 import { typeName } from '../argtypes.ts';
 import { ToolError, type ToolRuntime } from '../define.ts';
+import type { PendingOptions } from '../pending.ts';
 import { describeCall, differences, nearestCase, type Wants } from './match.ts';
 import type { Scope, Template } from './template.ts';
 
 /** What a mock does when a case applies. */
 export interface Answer {
-  readonly outcome: { readonly returns: Template } | { readonly throws: { readonly code: number; readonly message: Template } };
+  readonly outcome:
+    | { readonly returns: Template }
+    | { readonly throws: { readonly code: number; readonly message: Template } }
+    /** The answer comes later. */
+    | { readonly pending: PendingOptions };
   /** Changes of the state, in order, computed from the state before the call. */
   readonly set: readonly Assignment[];
   /** Infinity: never answers. */
@@ -84,6 +89,7 @@ async function give({ outcome, set, delayMs }: Answer, scope: Scope, world: Worl
   for (const { at, to } of changes) world.state = changed(world.state, at, to);
   if (delayMs > 0) await pause(delayMs, runtime.signal);
   if ('returns' in outcome) return returns;
+  if ('pending' in outcome) return runtime.pending(outcome.pending);
   throw new ToolError(outcome.throws.code, typeof message === 'string' ? message : JSON.stringify(message));
 }
 
