@@ -6,18 +6,20 @@ import {
   FileLog,
   LogError,
   LoopController,
-  type LoopEvent,
+  type LoopProgress,
+  type LoopResult,
   type OnInterrupted,
   runtimeExecutor,
   SessionExistsError,
   SessionLeasedError,
   SessionStateError,
-  SqliteStore,
   StoreError,
   toPublicLoop,
 } from '../loop/index.ts';
 import { createRuntime } from '../runtime/index.ts';
+import { type AgentFlags, systemOf } from './agent.ts';
 import { type ApprovalFlags, approvalOf } from './approval.ts';
+import { type CeilingFlags, ceilingsOf } from './ceilings.ts';
 import { type ExitCode, exitOfDecision } from './exit.ts';
 import { UsageError } from './failure.ts';
 import { fileTrouble } from './input.ts';
@@ -26,18 +28,18 @@ import { limitsOf } from './options.ts';
 import { Progress } from './progress.ts';
 import { Recorder } from './record.ts';
 import { readSetup, type SetupFlags } from './setup.ts';
+import { openStore, storeFile } from './store.ts';
 import type { Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 import { type RepeatFlags, sourcesOf } from './turn.ts';
 
 /** The flags with which a session is driven, from its beginning or from where it stands. */
-export interface DriveFlags extends SetupFlags, RepeatFlags, ApprovalFlags {
-  readonly maxTurns?: number;
-  readonly maxFuel?: number;
+export interface DriveFlags extends SetupFlags, RepeatFlags, AgentFlags, CeilingFlags, ApprovalFlags {
   readonly keys?: string;
   readonly log?: string;
   readonly store?: string;
   readonly onInterrupted?: OnInterrupted;
+  readonly metrics?: true;
   readonly json?: true;
 }
 
@@ -69,42 +71,53 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   const setup = await readSetup(flags, resources);
   if (flags.log !== undefined) await mustAppend(flags.log);
   const recorder = await Recorder.open(flags.record);
-  using store = flags.store === undefined ? null : await SqliteStore.open(flags.store, { mustExist: 'resume' in from });
+  using store = storeFile(flags.store) === null ? null : await openStore(flags.store, { mustExist: 'resume' in from });
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
   const controller = new LoopController({
     executor: runtimeExecutor(runtime),
     keyring,
     clock,
     ids,
+    system: await systemOf(flags, setup, 'v3'),
     ...(store === null ? {} : { store }),
     ...(flags.log === undefined ? {} : { log: new FileLog(flags.log) }),
     ...(flags.onInterrupted === undefined ? {} : { onInterrupted: flags.onInterrupted }),
   });
+  const { maxTime } = flags;
+  const time = maxTime === undefined ? {} : { wallMs: maxTime };
+  const options = { agent, signal: terminal.interrupt, ...approvalOf(flags, terminal), ...ceilingsOf(flags), ...time };
+  const events =
+    'resume' in from
+      ? controller.streamResume(from.resume, options)
+      : controller.stream({ ...options, userdata: from.userdata, ...(from.sid === undefined ? {} : { sid: from.sid }) });
+  const result = await watch(events, flags, terminal, recorder);
+  await recorder?.save(setup.tools, terminal);
+  if (flags.metrics) terminal.err.text(controller.metrics.prometheus());
+  return exitOfDecision(result.decision, result.reason);
+}
+
+/** Shows a session turn by turn, as it comes, and how it ended. */
+async function watch(
+  events: AsyncGenerator<LoopProgress, LoopResult, void>,
+  { json }: DriveFlags,
+  terminal: Terminal,
+  recorder: Recorder | null,
+): Promise<LoopResult> {
   using progress = new Progress(terminal);
-  const print = (lines: readonly string[]) => {
+  const print = (lines: readonly string[]): void => {
     progress.clear();
     for (const line of lines) terminal.out.line(line);
   };
-  const onEvent = (event: LoopEvent) => {
-    progress.show(event);
-    if (event.type === 'decided') recorder?.add(...event.record.journal);
-    if (event.type === 'decided' && !flags.json) print([...explainTurn(event.record, terminal.paintOut), '']);
-  };
-  const options = {
-    agent,
-    signal: terminal.interrupt,
-    onEvent,
-    ...approvalOf(flags, terminal),
-    ...(flags.maxTurns === undefined ? {} : { maxTurns: flags.maxTurns }),
-    ...(flags.maxFuel === undefined ? {} : { maxFuel: flags.maxFuel }),
-  };
-  const result =
-    'resume' in from
-      ? await controller.resume(from.resume, options)
-      : await controller.runLoop({ ...options, userdata: from.userdata, ...(from.sid === undefined ? {} : { sid: from.sid }) });
-  print(flags.json ? [JSON.stringify(toPublicLoop(result))] : explainEnd(result, terminal.paintOut));
-  await recorder?.save(setup.tools, terminal);
-  return exitOfDecision(result.decision, result.reason);
+  for (;;) {
+    const next = await events.next();
+    if (next.done === true) {
+      print(json ? [JSON.stringify(toPublicLoop(next.value))] : explainEnd(next.value, terminal.paintOut));
+      return next.value;
+    }
+    progress.show(next.value);
+    if (next.value.type === 'decided') recorder?.add(...next.value.record.journal);
+    if (next.value.type === 'decided' && !json) print([...explainTurn(next.value.record, terminal.paintOut), '']);
+  }
 }
 
 /** A log that cannot be written must not be found out after the first turn has had its effects. */

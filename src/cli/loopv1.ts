@@ -9,8 +9,8 @@ import {
   type V1LoopResult,
 } from '../loop/index.ts';
 import { createRuntime } from '../runtime/index.ts';
+import { systemOf } from './agent.ts';
 import { EXIT, type ExitCode, exitOf } from './exit.ts';
-import { UsageError } from './failure.ts';
 import type { LoopFlags } from './loop.ts';
 import { limitsOf } from './options.ts';
 import { Recorder } from './record.ts';
@@ -26,9 +26,6 @@ export interface V1Inputs {
 
 /** `loop --profile v1`: a whole Ask-Loop. */
 export async function loopV1(flags: LoopFlags, terminal: Terminal, { agent, userdata }: V1Inputs): Promise<ExitCode> {
-  for (const flag of ['keys', 'log'] as const)
-    if (flags[flag] !== undefined)
-      throw new UsageError(`--${flag} belongs to --profile v3: v1 has no tokens and no decision log`);
   const { clock, ids } = sourcesOf(flags);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
@@ -38,7 +35,14 @@ export async function loopV1(flags: LoopFlags, terminal: Terminal, { agent, user
     executor: runtimeExecutor(runtime),
     clock,
     ids,
-    ceilings: flags.maxTurns === undefined ? {} : { maxTurns: flags.maxTurns },
+    system: await systemOf(flags, setup, 'v1'),
+    ceilings: {
+      maxTurns: flags.maxTurns,
+      wallMs: flags.maxTime,
+      totalFuel: flags.maxFuel,
+      totalTokens: flags.maxTokens,
+      turnTokens: flags.maxTurnTokens,
+    },
   });
   const print = (lines: readonly string[]) => {
     for (const line of lines) terminal.out.line(line);

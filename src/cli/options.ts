@@ -78,6 +78,12 @@ export function repeatable<Value>(
   return (text, before = []) => [...before, read(text)];
 }
 
+/** Reads a time that can be waited for, in milliseconds. */
+export function timeFlag(flag: string): (text: string) => number {
+  // The longest delay of a timer.
+  return (text) => parseQuantity({ flag, unit: 'ms', min: 1, max: 2 ** 31 - 1 }, text);
+}
+
 /** Reads a whole number of at least `min`. */
 export function wholeNumber(flag: string, min: number): (text: string) => number {
   return (text) => {

@@ -1,4 +1,4 @@
-import type { LoopEvent, LoopState } from '../loop/index.ts';
+import type { LoopProgress, LoopState } from '../loop/index.ts';
 import type { Terminal } from './terminal.ts';
 import { clip, printable } from './text.ts';
 
@@ -35,11 +35,11 @@ export class Progress implements Disposable {
   }
 
   /** Takes in what happened. */
-  show(event: LoopEvent): void {
-    this.#turn = event.turn;
+  show(event: LoopProgress): void {
+    if ('turn' in event) this.#turn = event.turn;
     switch (event.type) {
       case 'asked':
-        this.#doing = 'asking the agent';
+        this.#doing = event.attempt === 1 ? 'asking the agent' : `asking the agent again (${event.attempt})`;
         break;
       case 'state':
         this.#doing = DOING[event.to];
@@ -52,7 +52,10 @@ export class Progress implements Disposable {
         this.#tool = '';
         break;
       case 'replied':
+      case 'unanswered':
       case 'output':
+      case 'dropped':
+      case 'ended':
         break;
     }
   }

@@ -1,32 +1,21 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../aeiou/index.ts';
-import {
-  explainTurn,
-  FileLog,
-  Keeper,
-  type SessionSummary,
-  SqliteStore,
-  scriptAgent,
-  systemClock,
-  toPublicTurn,
-} from '../loop/index.ts';
+import { explainTurn, FileLog, Keeper, type SessionSummary, systemClock, toPublicTurn } from '../loop/index.ts';
+import { addAgent, readAgent } from './agent.ts';
 import { addApproval } from './approval.ts';
+import { addCeilings } from './ceilings.ts';
 import { type DriveFlags, drive, usable } from './drive.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
-import { readAgent } from './loop.ts';
-import { addLimits, wholeNumber } from './options.ts';
+import { addLimits } from './options.ts';
+import { addStore, openStore } from './store.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 import { addSession } from './turn.ts';
 
 interface StoreFlags {
-  readonly store: string;
+  readonly store?: string;
   readonly json?: true;
-}
-
-interface ResumeFlags extends DriveFlags {
-  readonly agent: string;
 }
 
 interface CancelFlags extends StoreFlags {
@@ -38,9 +27,8 @@ export function addSessions(program: Command, execute: Execute): void {
   const sessions = program
     .command('sessions')
     .summary('list, resume and end the sessions of a store')
-    .description('Works on the sessions that "neuroscript loop --store FILE" keeps in a file.');
-  const add = (name: string, description: string): Command =>
-    sessions.command(name).description(description).requiredOption('--store <FILE>', 'the file with the sessions');
+    .description('Works on the sessions that "neuroscript loop" keeps.');
+  const add = (name: string, description: string): Command => addStore(sessions.command(name).description(description));
   add('list', 'Lists the sessions: status, turns, last change, who drives it.')
     .option('--json', 'print a JSON list')
     .action((flags: StoreFlags) => execute((terminal) => usable(() => list(flags, terminal))));
@@ -50,19 +38,19 @@ export function addSessions(program: Command, execute: Execute): void {
     .action((sid: string, flags: StoreFlags) => execute((terminal) => usable(() => show(sid, flags, terminal))));
   const resume = add('resume', 'Drives an open session on to its end. Turns that were decided are never run again.')
     .argument('<SID>', 'session id')
-    .requiredOption('--agent <AGENT>', 'who writes the programs: script:FILE')
-    .option('--max-turns <N>', 'most turns of the whole session (default: 25)', wholeNumber('--max-turns', 1))
-    .option('--max-fuel <N>', 'most fuel of the whole session', wholeNumber('--max-fuel', 1))
     .addOption(
       new Option('--on-interrupted <WHAT>', 'what becomes of a turn whose process died')
         .choices(['rerun', 'halt'])
         .default('rerun'),
     )
-    .option('--log <FILE>', 'append one JSON line per decision to this file');
+    .option('--log <FILE>', 'append one JSON line per decision to this file')
+    .option('--metrics', 'print the counters of the session on standard error, as Prometheus reads them');
+  addAgent(resume);
   addSession(resume, { withSid: false });
+  addCeilings(resume);
   resume.option('--json', 'print the session as one JSON object');
-  addLimits(addApproval(resume), 'turn').action((sid: string, flags: ResumeFlags) =>
-    execute(async (terminal) => drive(flags, await readAgent(flags.agent, scriptAgent), { resume: sid }, terminal)),
+  addLimits(addApproval(resume), 'turn').action((sid: string, flags: DriveFlags) =>
+    execute(async (terminal) => drive(flags, await readAgent(flags), { resume: sid }, terminal)),
   );
   add('cancel', 'Ends an open session with HALT ERR_CANCELLED, or asks the process that drives it to do so.')
     .argument('<SID>', 'session id')
@@ -76,7 +64,7 @@ export function addSessions(program: Command, execute: Execute): void {
 }
 
 async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  using store = await openStore(flags.store, { mustExist: true });
   const sessions = await store.list();
   if (flags.json) terminal.out.line(JSON.stringify(sessions, null, 2));
   else for (const session of sessions) terminal.out.line(lineOf(session));
@@ -97,7 +85,7 @@ function lineOf({ sid, status, reason, turns, updatedAt, started, lease }: Sessi
 }
 
 async function show(sid: string, flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  using store = await openStore(flags.store, { mustExist: true });
   const session = (await store.list()).find((one) => one.sid === sid);
   if (session === undefined) throw unknown(sid);
   const turns = await store.turns(sid);
@@ -111,7 +99,7 @@ async function show(sid: string, flags: StoreFlags, terminal: Terminal): Promise
 }
 
 async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  using store = await openStore(flags.store, { mustExist: true });
   const log = flags.log === undefined ? null : new FileLog(flags.log);
   const keeper = new Keeper({ store, log, clock: systemClock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
   if (!(await keeper.cancel(sid))) throw new UsageError(`there is no open session ${printable(sid)}`);
@@ -122,7 +110,7 @@ async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Prom
 }
 
 async function exportAll(sids: readonly string[], flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  using store = await openStore(flags.store, { mustExist: true });
   const all = sids.length === 0 ? (await store.list()).map(({ sid }) => sid) : sids;
   for (const sid of all) {
     const state = await store.read(sid);

@@ -1,27 +1,54 @@
 import { ConfigError } from '../wire/errors.ts';
+import type { KeysOf } from '../wire/options.ts';
 import { AgentError } from './agents/agent.ts';
 import type { SessionState } from './store.ts';
 
 /** What a whole session may use up, over all its turns and all processes that drive it. */
 export interface Ceilings {
   /** Most turns, from 1; 25 when absent. */
-  readonly maxTurns?: number;
+  readonly maxTurns?: number | undefined;
   /** Most fuel of all programs together, from 1; no ceiling but that of each turn when absent. */
-  readonly maxFuel?: number;
+  readonly maxFuel?: number | undefined;
   /** Most model tokens of all replies together, from 1; none when absent. Counts what the agent reports. */
-  readonly maxTokens?: number;
+  readonly maxTokens?: number | undefined;
   /** Most model tokens of one reply, from 1; none when absent. */
-  readonly maxTurnTokens?: number;
+  readonly maxTurnTokens?: number | undefined;
+  /** Most milliseconds of one reply, from 1; five minutes when absent. */
+  readonly maxReplyMs?: number | undefined;
+  /** How often an agent is asked once more for a turn when its reply holds no envelope, from 0; 2 when absent. */
+  readonly maxReasks?: number | undefined;
 }
 
+/** Names of all ceilings. */
+export const CEILINGS: KeysOf<Ceilings> = {
+  maxTurns: true,
+  maxFuel: true,
+  maxTokens: true,
+  maxTurnTokens: true,
+  maxReplyMs: true,
+  maxReasks: true,
+};
+
 const MAX_TURNS = 25;
+const MAX_REPLY_MS = 300_000;
+const MAX_REASKS = 2;
+
+/** Ceilings with their defaults; undefined where there is none. */
+export type CheckedCeilings = {
+  readonly [Name in 'maxTurns' | 'maxReplyMs' | 'maxReasks']: number;
+} & {
+  readonly [Name in 'maxFuel' | 'maxTokens' | 'maxTurnTokens']: number | undefined;
+};
 
 /** Throws {@link ConfigError} for a ceiling that cannot be enforced. */
-export function checkCeilings(ceilings: Ceilings): Required<Pick<Ceilings, 'maxTurns'>> & Ceilings {
-  const { maxTurns = MAX_TURNS, maxFuel, maxTokens, maxTurnTokens } = ceilings;
-  for (const [name, value] of Object.entries({ maxTurns, maxFuel, maxTokens, maxTurnTokens }))
+export function checkCeilings(ceilings: Ceilings): CheckedCeilings {
+  const { maxTurns = MAX_TURNS, maxReplyMs = MAX_REPLY_MS, maxReasks = MAX_REASKS } = ceilings;
+  const { maxFuel, maxTokens, maxTurnTokens } = ceilings;
+  for (const [name, value] of Object.entries({ maxTurns, maxReplyMs, maxFuel, maxTokens, maxTurnTokens }))
     if (value !== undefined) ceiling(name, value);
-  return { ...ceilings, maxTurns };
+  if (!Number.isSafeInteger(maxReasks) || maxReasks < 0)
+    throw new ConfigError(`maxReasks must be a whole number from 0, got ${String(maxReasks)}`);
+  return { maxTurns, maxReplyMs, maxReasks, maxFuel, maxTokens, maxTurnTokens };
 }
 
 /** The value, when it is one that can be enforced; else throws {@link ConfigError}. */
@@ -38,7 +65,7 @@ export interface Allowance {
 }
 
 /** Throws {@link AgentError} (`ERR_QUOTA`) when nothing is left of a total: then nobody is asked, and nothing runs. */
-export function allowance({ nextTurn, spent }: SessionState, { maxFuel, maxTokens, maxTurnTokens }: Ceilings): Allowance {
+export function allowance({ nextTurn, spent }: SessionState, { maxFuel, maxTokens, maxTurnTokens }: CheckedCeilings): Allowance {
   const left = (name: string, total: number | undefined, used: number): number | null => {
     if (total === undefined) return null;
     if (used < total) return total - used;

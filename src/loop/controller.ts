@@ -10,9 +10,11 @@ import {
 } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/mutex.ts';
 import { checkLimits, type LimitOptions } from '../sandbox/limits.ts';
+import { checkCallback, checkObject, checkOptions, checkSignal, type KeysOf } from '../wire/options.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
-import { type Ceilings, ceiling, checkCeilings } from './ceilings.ts';
+import { ceiling, checkCeilings } from './ceilings.ts';
 import type { HaltReason } from './decision.ts';
+import type { LoopEvent, LoopListener } from './events.ts';
 import type { TurnExecutor } from './executor.ts';
 import { hostFailure } from './failure.ts';
 import type { ProgressCheck } from './guard.ts';
@@ -24,8 +26,10 @@ import { Metrics } from './metrics.ts';
 import { type Clock, type Ids, randomIds, systemClock } from './ports.ts';
 import type { TurnRecord } from './record.ts';
 import { type LoopResult, visibleOutput } from './result.ts';
-import { type StepOptions, type Stepper, takeStep } from './step.ts';
+import { Spans } from './spans.ts';
+import { STEP_OPTIONS, type StepOptions, type Stepper, takeStep } from './step.ts';
 import { NOTHING_SPENT, SessionLeasedError, SessionStateError, type SessionStore, type SessionSummary } from './store.ts';
+import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import { SuspendedError } from './suspend/errors.ts';
 import { DEFAULT_MAX_WAIT_MS, type OnExpired, type Waiting } from './suspend/suspension.ts';
@@ -46,7 +50,10 @@ export interface LoopControllerOptions {
   readonly store?: SessionStore;
   /** No log when absent; the records of the store hold all that it would say. */
   readonly log?: DecisionLog;
+  /** New ones, in the application's OpenTelemetry meter, when absent. */
   readonly metrics?: Metrics;
+  /** Of the application's OpenTelemetry tracer when absent. */
+  readonly spans?: Spans;
   readonly lifetimes?: Partial<Lifetimes>;
   /** Limits of every turn, tighter than the executor's own. */
   readonly limits?: LimitOptions;
@@ -88,6 +95,33 @@ export interface LoopOptions extends ResumeOptions {
   readonly sid?: string;
 }
 
+/** Progress of a session that is read as a stream. */
+export type LoopProgress = StreamEvent<LoopEvent, LoopResult>;
+
+const CONTROLLER_OPTIONS: KeysOf<LoopControllerOptions> = {
+  executor: true,
+  keyring: true,
+  clock: true,
+  ids: true,
+  system: true,
+  store: true,
+  log: true,
+  metrics: true,
+  spans: true,
+  lifetimes: true,
+  limits: true,
+  noProgressN: true,
+  checks: true,
+  onInterrupted: true,
+  maxAttempts: true,
+  onExpired: true,
+  maxWaitMs: true,
+  owner: true,
+  leaseMs: true,
+};
+
+const LOOP_OPTIONS: KeysOf<LoopOptions> = { ...STEP_OPTIONS, userdata: true, sid: true };
+
 const WALL_MS = 600_000;
 
 /**
@@ -102,11 +136,13 @@ export class LoopController {
   readonly #clock: Clock;
   readonly #mutex = new KeyedMutex();
   readonly #running = new Map<string, AbortController>();
+  readonly #spans: Spans;
   /** What happened in all sessions of this controller. */
   readonly metrics: Metrics;
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) for limits, lifetimes, a lease or an N that cannot be enforced. */
   constructor(options: LoopControllerOptions) {
+    checkOptions('the options of a LoopController', options, CONTROLLER_OPTIONS);
     const clock = options.clock ?? systemClock;
     const lifetimes = resolveLifetimes(options.lifetimes);
     this.#clock = clock;
@@ -138,6 +174,7 @@ export class LoopController {
       maxAttempts: options.onInterrupted === 'halt' ? 1 : ceiling('maxAttempts', options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
     };
     this.metrics = options.metrics ?? new Metrics();
+    this.#spans = options.spans ?? new Spans();
   }
 
   /**
@@ -168,7 +205,8 @@ export class LoopController {
    * or has ended, with `SessionLeasedError` when another process drives it, with {@link AgentError} when the agent gave no
    * reply or a total is used up (the session stays as it was), and as `runTurn` does.
    */
-  step(sid: string, options: StepOptions): Promise<TurnRecord> {
+  async step(sid: string, options: StepOptions): Promise<TurnRecord> {
+    checkStep('the options of a step', options, STEP_OPTIONS);
     return this.#step(sid, options, false);
   }
 
@@ -178,8 +216,20 @@ export class LoopController {
    * throws, and with what `onEvent` throws.
    */
   async runLoop(options: LoopOptions): Promise<LoopResult> {
-    checkCeilings(options);
-    ceiling('wallMs', options.wallMs ?? WALL_MS);
+    checkStep('the options of a session', options, LOOP_OPTIONS);
+    return this.#begin(options, NO_PACE);
+  }
+
+  /**
+   * As {@link runLoop}, as an async iterator of what happens. The next turn begins when the events of the one before were read.
+   * Who leaves early cancels the session: HALT `ERR_CANCELLED`.
+   */
+  stream(options: Omit<LoopOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
+    checkStep('the options of a session', options, LOOP_OPTIONS);
+    return watched(options.signal, (more, pace) => this.#begin({ ...options, ...more }, pace));
+  }
+
+  async #begin(options: LoopOptions, pace: Pace): Promise<LoopResult> {
     const sid = options.sid ?? this.#host.ids.session();
     try {
       await this.open(options.userdata, sid);
@@ -187,7 +237,7 @@ export class LoopController {
       if (!(error instanceof UserdataError)) throw error;
       return { ...halted(sid, error.code, error.message), output: null, turns: [] };
     }
-    return this.#drive(sid, options);
+    return this.#drive(sid, options, pace);
   }
 
   /**
@@ -195,10 +245,20 @@ export class LoopController {
    * the turns of this call alone. Rejects as {@link runLoop} does, with `SessionStateError` for a session that is unknown or
    * has ended, and with `SessionLeasedError` while another process drives it.
    */
-  resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
-    if (this.#running.has(sid))
-      return Promise.reject(new SessionLeasedError(sid, { owner: 'this process', until: this.#clock.now() }));
-    return this.#drive(sid, options);
+  async resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
+    checkStep('the options of a session', options, STEP_OPTIONS);
+    return this.#resume(sid, options, NO_PACE);
+  }
+
+  /** As {@link resume}, as an async iterator of what happens: see {@link stream}. */
+  streamResume(sid: string, options: Omit<ResumeOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
+    checkStep('the options of a session', options, STEP_OPTIONS);
+    return watched(options.signal, (more, pace) => this.#resume(sid, { ...options, ...more }, pace));
+  }
+
+  async #resume(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
+    if (this.#running.has(sid)) throw new SessionLeasedError(sid, { owner: 'this process', until: this.#clock.now() });
+    return this.#drive(sid, options, pace);
   }
 
   /**
@@ -234,20 +294,20 @@ export class LoopController {
     return this.#keeper.recover();
   }
 
-  async #drive(sid: string, options: ResumeOptions): Promise<LoopResult> {
-    const ceilings = checkCeilings(options);
-    const wallMs = ceiling('wallMs', options.wallMs ?? WALL_MS);
+  async #drive(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
     const cancel = new AbortController();
     const signal = options.signal === undefined ? cancel.signal : AbortSignal.any([cancel.signal, options.signal]);
     this.#running.set(sid, cancel);
     try {
-      return await this.#turns(sid, { ...options, ...ceilings, signal }, ceilings.maxTurns, wallMs);
+      return await this.#turns(sid, { ...options, signal }, pace);
     } finally {
       this.#running.delete(sid);
     }
   }
 
-  async #turns(sid: string, options: ResumeOptions & Ceilings, maxTurns: number, wallMs: number): Promise<LoopResult> {
+  async #turns(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
+    const { maxTurns } = checkCeilings(options);
+    const { wallMs = WALL_MS } = options;
     const begun = this.#clock.monotonic();
     const state = await this.#keeper.store.read(sid);
     if (state === null) throw new SessionStateError(sid, 'unknown');
@@ -266,6 +326,7 @@ export class LoopController {
         turns.push(record);
         const { decision, reason, error } = record;
         if (decision !== 'CONTINUE') return { sid, decision, reason, error, output: shownOf(turns), turns };
+        await pace();
       } catch (error) {
         if (error instanceof SuspendedError) return { ...suspendedAt(sid, error.waiting), output: shownOf(turns), turns };
         if (!(error instanceof AgentError)) throw error;
@@ -275,19 +336,30 @@ export class LoopController {
   }
 
   #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
-    return this.#mutex.run(sid, async () => {
-      const record = await takeStep(this.#stepper, sid, options, keepLease);
-      this.metrics.record(record);
-      return record;
-    });
+    return this.#mutex.run(sid, () =>
+      this.#spans.turn(sid, options.agent.name ?? null, async (span) => {
+        const onEvent: LoopListener = (event) => {
+          this.metrics.see(event);
+          span.see(event);
+          options.onEvent?.(event);
+        };
+        const record = await takeStep(this.#stepper, sid, { ...options, onEvent }, keepLease);
+        this.metrics.record(record);
+        return record;
+      }),
+    );
   }
 
   /** Ends an open session between two turns. */
   #halt(sid: string, reason: HaltReason): Promise<void> {
     return this.#mutex.run(sid, async () => {
       const claimed = await this.#keeper.claim(sid);
-      if (claimed.state.status === 'open') await this.#keeper.halt(claimed, reason);
-      else await this.#keeper.release(sid);
+      if (claimed.state.status === 'open') {
+        // A turn that a dead process was in gets its decision; else the session ends between two turns.
+        const record = await this.#keeper.halt(claimed, reason);
+        if (record === null) this.metrics.ended(reason);
+        else this.metrics.record(record);
+      } else await this.#keeper.release(sid);
       this.#host.replay.dispose(sid);
     });
   }
@@ -295,6 +367,29 @@ export class LoopController {
 
 function suspendedAt(sid: string, waiting: Waiting): Pick<LoopResult, 'sid' | 'decision' | 'reason' | 'error' | 'waiting'> {
   return { sid, decision: 'SUSPENDED', reason: null, error: null, waiting };
+}
+
+type Pace = () => Promise<void>;
+const NO_PACE: Pace = async () => {};
+
+/** Throws {@link ConfigError} for options that cannot be used, before anything happens. */
+function checkStep(what: string, options: StepOptions, keys: Readonly<Record<string, true>>): void {
+  checkOptions(what, options, keys);
+  checkObject('the agent of a session', options.agent);
+  checkCallback('reply of an agent', options.agent.reply);
+  checkCallback('onEvent', options.onEvent);
+  checkSignal('signal', options.signal);
+  checkCeilings(options);
+  if (options.wallMs !== undefined) ceiling('wallMs', options.wallMs);
+  checkLimits(options.limits ?? {});
+}
+
+function watched(
+  signal: AbortSignal | undefined,
+  run: (more: Omit<Watched<LoopEvent>, 'pace'>, pace: Pace) => Promise<LoopResult>,
+): AsyncGenerator<LoopProgress, LoopResult, void> {
+  const minor = ({ type }: LoopEvent): boolean => type === 'output' || type === 'called';
+  return stream({ signal, minor, run: ({ pace, ...more }) => run(more, pace) });
 }
 
 function halted(sid: string, reason: HaltReason, message: string): Pick<LoopResult, 'sid' | 'decision' | 'reason' | 'error'> {

@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../wire/journal.ts';
 import type { OutFrame } from '../wire/protocol.ts';
+import type { AgentReason } from './agents/index.ts';
 import type { LoopState } from './lifecycle.ts';
 import type { TurnRecord } from './record.ts';
 import type { Waiting } from './suspend/suspension.ts';
@@ -9,9 +10,18 @@ export type LoopEvent = { readonly sid: string; readonly turn: number } & LoopEv
 
 /** What happened. */
 export type LoopEventBody =
-  /** The agent is asked; `prompt` is the envelope it is shown. */
-  | { readonly type: 'asked'; readonly prompt: string }
-  | { readonly type: 'replied'; readonly reply: string }
+  /** The agent is asked; `prompt` is the envelope it is shown. More than once when a reply held no envelope. */
+  | { readonly type: 'asked'; readonly attempt: number; readonly prompt: string }
+  /** It answered; `problem` says why there is no envelope in the reply. */
+  | {
+      readonly type: 'replied';
+      readonly attempt: number;
+      readonly reply: string;
+      readonly tokens: number;
+      readonly problem: { readonly code: string; readonly message: string } | null;
+    }
+  /** It gave no reply. */
+  | { readonly type: 'unanswered'; readonly reason: AgentReason; readonly message: string }
   | { readonly type: 'state'; readonly from: LoopState; readonly to: LoopState }
   /** Lines the program emitted or whispered so far; not yet decided upon. */
   | { readonly type: 'output'; readonly out: OutFrame }

@@ -3,9 +3,16 @@
 export { type StoreDetail, StoreError } from '../sqlite/error.ts';
 export * from './agents/index.ts';
 export { humanApproval, type TurnApproval } from './approval.ts';
+export type { AgentUse } from './asking.ts';
 export type { Ceilings } from './ceilings.ts';
 export { type ChainOptions, type ChainReport, GENESIS, verifyChain } from './chain.ts';
-export { LoopController, type LoopControllerOptions, type LoopOptions, type ResumeOptions } from './controller.ts';
+export {
+  LoopController,
+  type LoopControllerOptions,
+  type LoopOptions,
+  type LoopProgress,
+  type ResumeOptions,
+} from './controller.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './decision.ts';
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
 export { runtimeExecutor, type TurnExecution, type TurnExecutor, type TurnFork, type TurnForkInit } from './executor.ts';
@@ -17,9 +24,10 @@ export type { OnInterrupted } from './interrupted.ts';
 export { Keeper, type KeeperInit } from './keeper.ts';
 export type { Gone } from './lease.ts';
 export { LifecycleError, type LoopState } from './lifecycle.ts';
-export { type DecisionLog, type LogEntry, logEntry, MemoryLog } from './log.ts';
+export { type DecisionLog, endEntry, type LogEntry, logEntry, MemoryLog } from './log.ts';
 export { MemoryStore } from './memory.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
+export { canonicalPlan, planHash } from './plan.ts';
 export { type Clock, fixedClock, type Ids, randomIds, seededIds, systemClock, withNonce } from './ports.ts';
 export {
   type CandidateRecord,
@@ -31,8 +39,8 @@ export {
 } from './record.ts';
 export type { HostFacts, Judged, PublicKeyRecord, RecordedRun, Refusal, Scene } from './replay/facts.ts';
 export { type Seal, type SealFault, sealFaults, sealRecord } from './replay/seal.ts';
-export { canonicalPlan, planHash } from './plan.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
+export { Spans, type TurnSpan } from './spans.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type { StepOptions } from './step.ts';
 export {
@@ -50,6 +58,7 @@ export {
   type StartedTurn,
   type TurnCommit,
 } from './store.ts';
+export type { StreamEvent } from './stream.ts';
 export type { CallAnswer, CompleteOptions } from './suspend/complete.ts';
 export { CallError, type CallErrorCode, SuspendedError } from './suspend/errors.ts';
 export type { OnExpired, Suspension, Waiting } from './suspend/suspension.ts';

@@ -22,7 +22,7 @@ export function interruptedRecord(state: SessionState, started: StartedTurn, rea
 }
 
 function unsealed(state: SessionState, started: StartedTurn, reason: HaltReason): UnsealedRecord {
-  const { sid, turn, startedAt, nonce, limits, reply, attempt, suspended } = started;
+  const { sid, turn, startedAt, nonce, limits, reply, agent, attempt, suspended } = started;
   const { clock = [], jtis = [], journal = [] } = suspended?.earlier ?? {};
   return {
     version: 2,
@@ -30,6 +30,7 @@ function unsealed(state: SessionState, started: StartedTurn, reason: HaltReason)
     turn,
     startedAt,
     latencyMs: 0,
+    agent,
     inputs: { envelope: reply === null ? '' : readReply(state, reply).text, limits, nonce, clock, jtis, scene: null },
     decision: 'HALT',
     reason,

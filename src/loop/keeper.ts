@@ -4,7 +4,7 @@ import type { UsedId } from '../aeiou/index.ts';
 import type { HaltReason } from './decision.ts';
 import { interruptedRecord } from './interrupted.ts';
 import { type Gone, Leases } from './lease.ts';
-import { type DecisionLog, logEntry } from './log.ts';
+import { type DecisionLog, endEntry, type LogEntry, logEntry } from './log.ts';
 import type { Clock } from './ports.ts';
 import type { TurnRecord } from './record.ts';
 import { type ClaimedSession, SessionLeasedError, type SessionState, type SessionStore, type StartedTurn } from './store.ts';
@@ -50,9 +50,12 @@ export class Keeper {
   async claim(sid: string): Promise<ClaimedSession> {
     const claimed = await this.store.claim(sid, this.#leases.lease());
     if (this.#log === null) return claimed;
-    for (const record of claimed.owed) {
-      if (!(await this.#log.has(sid, record.turn))) await this.#log.append(logEntry(record));
-      await this.store.logged(sid, record.turn, this.owner, true);
+    const { state, owed, owedEnd } = claimed;
+    const entries: readonly LogEntry[] = [...owed.map(logEntry), ...(owedEnd === null ? [] : [endEntry(state, owedEnd)])];
+    for (const entry of entries) {
+      const turn = entry.turn_index;
+      if (!(await this.#log.has(sid, turn))) await this.#log.append(entry);
+      await this.store.logged(sid, turn, this.owner, true);
     }
     return claimed;
   }
@@ -77,11 +80,15 @@ export class Keeper {
     return this.store.withdraw(sid, this.owner);
   }
 
-  /** Keeps a decided turn, then logs it. The lease is kept only for a session that goes on, and only if asked. */
+  /**
+   * Keeps a decided turn, or the end of a session between two turns, then logs it. The lease is kept only for a session that
+   * goes on, and only if asked.
+   */
   async commit(record: TurnRecord | null, next: SessionState, keepLease = false): Promise<void> {
-    const owed = record !== null && this.#log !== null;
-    const keep = keepLease && next.status === 'open';
     const at = this.#clock.now();
+    const entry = record !== null ? logEntry(record) : next.status === 'open' ? null : endEntry(next, at);
+    const owed = entry !== null && this.#log !== null;
+    const keep = keepLease && next.status === 'open';
     const second = Math.floor(at / 1000);
     await this.store.commit({
       owner: this.owner,
@@ -93,9 +100,9 @@ export class Keeper {
       at,
       keep: keep || owed,
     });
-    if (record === null || this.#log === null) return;
-    await this.#log.append(logEntry(record));
-    await this.store.logged(record.sid, record.turn, this.owner, keep);
+    if (entry === null || this.#log === null) return;
+    await this.#log.append(entry);
+    await this.store.logged(next.sid, entry.turn_index, this.owner, keep);
   }
 
   /**

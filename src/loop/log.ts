@@ -1,5 +1,6 @@
 import type { Decision, HaltReason } from './decision.ts';
 import type { TurnRecord } from './record.ts';
+import type { SessionState } from './store.ts';
 
 /**
  * One line of the decision log: the keys of A3-10-1 and A3-10-2 and, where the progress guard replaced a decision, what
@@ -46,6 +47,23 @@ export function logEntry(record: TurnRecord): LogEntry {
     scratch_bytes: record.scratchBytes,
     ...(record.verificationFailureReason === null ? {} : { verification_failure_reason: record.verificationFailureReason }),
     ...(record.overridden === null ? {} : { overridden_decision: record.overridden }),
+  };
+}
+
+/**
+ * The entry of a session that the host ended between two turns (no turns, time or tokens left, no reply, cancelled): the log
+ * must not hide an end. It has the same keys, and the index of the turn that did not take place. `at` is Unix milliseconds.
+ */
+export function endEntry({ sid, nextTurn, reason }: SessionState, at: number): LogEntry {
+  return {
+    ts: new Date(at).toISOString(),
+    SID: sid,
+    turn_index: nextTurn,
+    decision: 'HALT',
+    ...(reason === null ? {} : { reason }),
+    latency_ms: 0,
+    output_bytes: 0,
+    scratch_bytes: 0,
   };
 }
 

@@ -27,6 +27,8 @@ interface Kept {
   turns: readonly TurnRecord[];
   used: readonly UsedId[];
   owed: readonly number[];
+  /** Whether the end between two turns is owed to the log. */
+  owedEnd: boolean;
 }
 
 const NONE: readonly never[] = Object.freeze([]);
@@ -47,6 +49,7 @@ export class MemoryStore implements SessionStore {
       turns: NONE,
       used: NONE,
       owed: NONE,
+      owedEnd: false,
     });
   }
 
@@ -60,7 +63,8 @@ export class MemoryStore implements SessionStore {
       throw new SessionLeasedError(sid, kept.lease);
     kept.lease = { owner, until };
     const owed = kept.turns.filter(({ turn }) => kept.owed.includes(turn));
-    return { state: kept.state, started: kept.started, used: kept.used, owed, cancelled: kept.cancelled };
+    const owedEnd = kept.owedEnd ? kept.updatedAt : null;
+    return { state: kept.state, started: kept.started, used: kept.used, owed, owedEnd, cancelled: kept.cancelled };
   }
 
   async renew(sids: readonly string[], { owner, until }: Lease): Promise<readonly Renewal[]> {
@@ -98,6 +102,7 @@ export class MemoryStore implements SessionStore {
     kept.started = null;
     if (record !== null) kept.turns = [...kept.turns, record];
     if (record !== null && owed) kept.owed = [...kept.owed, record.turn];
+    if (record === null && owed) kept.owedEnd = true;
     kept.used = ended ? NONE : [...kept.used, ...used].filter(({ second }) => second >= usedSince);
     if (!keep) kept.lease = null;
   }
@@ -105,6 +110,7 @@ export class MemoryStore implements SessionStore {
   async logged(sid: string, turn: number, owner: string, keep: boolean): Promise<void> {
     const kept = this.#held(sid, owner);
     kept.owed = kept.owed.filter((owed) => owed !== turn);
+    if (turn === kept.state.nextTurn) kept.owedEnd = false;
     if (!keep) kept.lease = null;
   }
 
@@ -122,7 +128,7 @@ export class MemoryStore implements SessionStore {
   async list(): Promise<readonly SessionSummary[]> {
     return [...this.#sessions.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([sid, { state, createdAt, updatedAt, started, lease, owed, turns }]) => ({
+      .map(([sid, { state, createdAt, updatedAt, started, lease, owed, owedEnd, turns }]) => ({
         sid,
         status: state.status,
         reason: state.reason,
@@ -132,7 +138,7 @@ export class MemoryStore implements SessionStore {
         started: started?.turn ?? null,
         waits: started === null || started.suspended === null ? null : waitingOf(started.turn, started.suspended),
         lease,
-        owed: owed.length,
+        owed: owed.length + (owedEnd ? 1 : 0),
       }));
   }
 

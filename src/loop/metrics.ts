@@ -1,9 +1,13 @@
+import { type Counter, metrics as global, type Meter } from '@opentelemetry/api';
+import type { AgentUse } from './asking.ts';
+import { HALT_REASONS, type HaltReason } from './decision.ts';
+import type { LoopEvent } from './events.ts';
 import type { TurnRecord } from './record.ts';
 
 /** Counters by label; a label that was never counted is absent. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** The counters of AMB-37 at one moment. */
+/** The counters at one moment: those of AMB-37, then ours. */
 export interface MetricsSnapshot {
   readonly decisions_total: Counts;
   readonly verify_fail_total: Counts;
@@ -11,35 +15,172 @@ export interface MetricsSnapshot {
   readonly jti_dup_total: number;
   readonly lint_total: Counts;
   readonly no_progress_total: number;
+  /** By reason; also of sessions that ended between two turns, which decide nothing. */
+  readonly halts_total: Counts;
+  /** By outcome: `ok`, `refused` (no envelope in it), `failed` (there was none). */
+  readonly agent_replies_total: Counts;
+  /** By type: `input` and `output`, or `total` of agents that do not tell them apart. */
+  readonly agent_tokens_total: Counts;
+  /** By outcome: `ok`, `error`. */
+  readonly tool_calls_total: Counts;
 }
 
-/** Counts what turns led to (A3-10-3 … 7, AL3-9-2). The labels are closed sets: decisions and codes, never ids. */
+interface Instrument {
+  readonly help: string;
+  /** Name and values of the one label; null for a counter without. */
+  readonly label: { readonly name: string; readonly values: readonly string[] } | null;
+}
+
+/** Every counter, with all values its label can have: closed sets, never an id, a name or a text of a program. */
+const INSTRUMENTS = {
+  decisions_total: {
+    help: 'Decided turns.',
+    label: { name: 'decision', values: ['CONTINUE', 'DONE', 'ABORT', 'HALT'] },
+  },
+  verify_fail_total: {
+    help: 'Candidate lines that did not verify.',
+    label: {
+      name: 'reason',
+      values: ['ERR_TOKEN_PARSE', 'ERR_TOKEN_VERIFY', 'ERR_TOKEN_SCOPE', 'ERR_TOKEN_TTL', 'ERR_TOKEN_REPLAY'],
+    },
+  },
+  ttl_expired_total: { help: 'Tokens that had expired.', label: null },
+  jti_dup_total: { help: 'Tokens that had been used before.', label: null },
+  lint_total: {
+    help: 'Remarks on envelopes and output.',
+    label: {
+      name: 'code',
+      values: ['LINT_POST_TOKEN_TEXT', 'LINT_MULTI_TOKENS', 'LINT_DUP_SECTION_IGNORED', 'LINT_BLANK_LINES_IGNORED'],
+    },
+  },
+  no_progress_total: { help: 'Sessions that the progress guard stopped.', label: null },
+  halts_total: {
+    help: 'Sessions that the host halted, in a turn or between two.',
+    label: { name: 'reason', values: Object.keys(HALT_REASONS) },
+  },
+  agent_replies_total: {
+    help: 'Replies of agents.',
+    label: { name: 'outcome', values: ['ok', 'refused', 'failed'] },
+  },
+  agent_tokens_total: {
+    help: 'Model tokens of agents, as they report them.',
+    label: { name: 'type', values: ['input', 'output', 'total'] },
+  },
+  tool_calls_total: { help: 'Calls of tools.', label: { name: 'outcome', values: ['ok', 'error'] } },
+} as const satisfies Record<keyof MetricsSnapshot, Instrument>;
+
+type Name = keyof typeof INSTRUMENTS;
+
+/** All of them in the order of the table. */
+const NAMES: readonly Name[] = [
+  'decisions_total',
+  'verify_fail_total',
+  'ttl_expired_total',
+  'jti_dup_total',
+  'lint_total',
+  'no_progress_total',
+  'halts_total',
+  'agent_replies_total',
+  'agent_tokens_total',
+  'tool_calls_total',
+];
+
+/** Stands for the label of a counter that has none. */
+const NO_LABEL = '';
+
+/**
+ * Counts what turns led to (A3-10-3 … 7, AL3-9-2), here and in the instruments of an OpenTelemetry meter. Labels are closed
+ * sets: decisions, reasons, codes, never ids.
+ */
 export class Metrics {
-  readonly #decisions = new Map<string, number>();
-  readonly #verifyFails = new Map<string, number>();
-  readonly #lints = new Map<string, number>();
-  #noProgress = 0;
+  readonly #counts = new Map<Name, Map<string, number>>();
+  readonly #counters: ReadonlyMap<Name, Counter>;
+
+  /** The meter of the application's own SDK when absent; without one it does nothing. */
+  constructor(meter: Meter = global.getMeter('neuroscript-runtime')) {
+    this.#counters = new Map(NAMES.map((name) => [name, meter.createCounter(name, { description: INSTRUMENTS[name].help })]));
+  }
 
   /** Counts one decided turn. */
   record(record: TurnRecord): void {
-    add(this.#decisions, record.decision);
-    for (const candidate of record.candidates) if (candidate.code !== null) add(this.#verifyFails, candidate.code);
-    for (const lint of record.lints) add(this.#lints, lint.code);
-    if (record.reason === 'ERR_NO_PROGRESS') this.#noProgress += 1;
+    this.#add('decisions_total', record.decision);
+    for (const { code } of record.candidates) {
+      if (code !== null) this.#add('verify_fail_total', code);
+      if (code === 'ERR_TOKEN_TTL') this.#add('ttl_expired_total');
+      if (code === 'ERR_TOKEN_REPLAY') this.#add('jti_dup_total');
+    }
+    for (const lint of record.lints) this.#add('lint_total', lint.code);
+    if (record.reason === 'ERR_NO_PROGRESS') this.#add('no_progress_total');
+    if (record.reason !== null) this.#add('halts_total', record.reason);
+    if (record.agent !== null) this.#tokens(record.agent);
+    for (const { kind, outcome } of record.journal)
+      if (kind === 'tool') this.#add('tool_calls_total', outcome.ok ? 'ok' : 'error');
+  }
+
+  #tokens({ tokens, inputTokens, outputTokens }: AgentUse): void {
+    if (inputTokens === null || outputTokens === null) this.#add('agent_tokens_total', 'total', tokens);
+    else {
+      this.#add('agent_tokens_total', 'input', inputTokens);
+      this.#add('agent_tokens_total', 'output', outputTokens);
+    }
+  }
+
+  /** Counts the end of a session between two turns. */
+  ended(reason: HaltReason): void {
+    this.#add('halts_total', reason);
+  }
+
+  /** Counts what an agent did; the tokens are counted with the turn they were for. */
+  see(event: LoopEvent): void {
+    if (event.type === 'unanswered') this.#add('agent_replies_total', 'failed');
+    if (event.type === 'replied') this.#add('agent_replies_total', event.problem === null ? 'ok' : 'refused');
   }
 
   snapshot(): MetricsSnapshot {
     return {
-      decisions_total: Object.fromEntries(this.#decisions),
-      verify_fail_total: Object.fromEntries(this.#verifyFails),
-      ttl_expired_total: this.#verifyFails.get('ERR_TOKEN_TTL') ?? 0,
-      jti_dup_total: this.#verifyFails.get('ERR_TOKEN_REPLAY') ?? 0,
-      lint_total: Object.fromEntries(this.#lints),
-      no_progress_total: this.#noProgress,
+      decisions_total: this.#labelled('decisions_total'),
+      verify_fail_total: this.#labelled('verify_fail_total'),
+      ttl_expired_total: this.#plain('ttl_expired_total'),
+      jti_dup_total: this.#plain('jti_dup_total'),
+      lint_total: this.#labelled('lint_total'),
+      no_progress_total: this.#plain('no_progress_total'),
+      halts_total: this.#labelled('halts_total'),
+      agent_replies_total: this.#labelled('agent_replies_total'),
+      agent_tokens_total: this.#labelled('agent_tokens_total'),
+      tool_calls_total: this.#labelled('tool_calls_total'),
     };
   }
-}
 
-function add(counts: Map<string, number>, label: string): void {
-  counts.set(label, (counts.get(label) ?? 0) + 1);
+  /** All counters in the text format of Prometheus (0.0.4); those that were never counted are 0. */
+  prometheus(): string {
+    const lines = NAMES.flatMap((name) => {
+      const { help, label } = INSTRUMENTS[name];
+      const counts = this.#counts.get(name);
+      const of = (value: string): number => counts?.get(value) ?? 0;
+      const rows =
+        label === null
+          ? [`${name} ${of(NO_LABEL)}`]
+          : label.values.map((value) => `${name}{${label.name}="${value}"} ${of(value)}`);
+      return [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, ...rows];
+    });
+    return `${lines.join('\n')}\n`;
+  }
+
+  /** Counts in the label's closed set alone: whatever else should ever come is a defect, and must not become a series. */
+  #add(name: Name, value = NO_LABEL, more = 1): void {
+    const { label } = INSTRUMENTS[name];
+    const known: readonly string[] = label?.values ?? [NO_LABEL];
+    if (!known.includes(value) || more === 0) return;
+    const counts = this.#counts.get(name) ?? new Map<string, number>();
+    this.#counts.set(name, counts.set(value, (counts.get(value) ?? 0) + more));
+    this.#counters.get(name)?.add(more, label === null ? {} : { [label.name]: value });
+  }
+
+  #labelled(name: Name): Counts {
+    return Object.fromEntries(this.#counts.get(name) ?? []);
+  }
+
+  #plain(name: Name): number {
+    return this.#counts.get(name)?.get(NO_LABEL) ?? 0;
+  }
 }

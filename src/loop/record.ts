@@ -2,6 +2,7 @@ import type { Action, Lint, TokenCode, TokenDetail } from '../aeiou/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LimitValues, Usage, Whisper } from '../wire/protocol.ts';
+import type { AgentUse } from './asking.ts';
 import type { Decision, HaltReason } from './decision.ts';
 import type { Scene } from './replay/facts.ts';
 import type { Seal } from './replay/seal.ts';
@@ -54,6 +55,8 @@ export interface UnsealedRecord {
   readonly startedAt: number;
   /** Milliseconds from the start of the turn to its decision, the agent's time not included. */
   readonly latencyMs: number;
+  /** What the turn took of its agent; null when none was asked. */
+  readonly agent: AgentUse | null;
   readonly inputs: TurnInputs;
   readonly decision: Decision;
   /** Set exactly when the decision is HALT (AMB-08). */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LIMITS } from '../sandbox/limits.ts';
 import { StoreError } from '../sqlite/error.ts';
 import type { LimitValues } from '../wire/protocol.ts';
+import type { AgentUse } from './asking.ts';
 import { HALT_REASONS, type HaltReason } from './decision.ts';
 import type { TurnRecord } from './record.ts';
 import type { SessionState, StartedTurn } from './store.ts';
@@ -36,6 +37,13 @@ const SUSPENSION_HEAD = z.looseObject({
 });
 /** As with records: the rest was written by this program. */
 const SUSPENSION = z.custom<Suspension>((value) => SUSPENSION_HEAD.safeParse(value).success);
+const AGENT: z.ZodType<AgentUse> = z.object({
+  name: z.string().nullable(),
+  asks: z.int().min(1),
+  tokens: z.int().min(0),
+  inputTokens: z.int().min(0).nullable(),
+  outputTokens: z.int().min(0).nullable(),
+});
 
 const STARTED: z.ZodType<StartedTurn> = z.object({
   sid: z.string(),
@@ -44,7 +52,8 @@ const STARTED: z.ZodType<StartedTurn> = z.object({
   nonce: z.string(),
   startedAt: z.number(),
   reply: z.string().nullable(),
-  tokens: z.int().min(0),
+  // Not there in turns that older versions started.
+  agent: AGENT.nullable().default(null),
   limits,
   // Not there in turns that older versions started.
   suspended: SUSPENSION.nullable().default(null),
@@ -66,7 +75,7 @@ const RECORD = z
   .transform((value) => {
     const head = RECORD_HEAD.safeParse(value);
     if (!head.success || head.data.version === 2) return value;
-    return { ...head.data, inputs: { ...head.data.inputs, scene: null }, seal: null };
+    return { ...head.data, agent: null, inputs: { ...head.data.inputs, scene: null }, seal: null };
   })
   .pipe(z.custom<TurnRecord>((value) => RECORD_HEAD.safeParse(value).success, 'it is no record of a turn'));
 

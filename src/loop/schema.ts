@@ -26,5 +26,6 @@ export const SESSIONS: Format = {
    ) STRICT, WITHOUT ROWID;`,
     // What a turn waits for, as JSON, so that a list of sessions need not read what they wait with.
     `ALTER TABLE started ADD COLUMN waits TEXT;`,
+    'ALTER TABLE sessions ADD COLUMN end_owed INTEGER NOT NULL DEFAULT 0',
   ],
 };

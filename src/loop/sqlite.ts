@@ -59,7 +59,7 @@ export class SqliteStore implements SessionStore, Disposable {
 
   async claim(sid: string, { owner, now, until }: Lease): Promise<ClaimedSession> {
     return this.#file.write(() => {
-      const row = this.#file.get('SELECT state, cancelled, lease_owner, lease_until FROM sessions WHERE sid = ?', sid);
+      const row = this.#file.get('SELECT * FROM sessions WHERE sid = ?', sid);
       if (row === undefined) throw new SessionStateError(sid, 'unknown');
       const holder = leaseOf(row);
       if (holder !== null && holder.owner !== owner && now < holder.until) throw new SessionLeasedError(sid, holder);
@@ -73,6 +73,7 @@ export class SqliteStore implements SessionStore, Disposable {
         started: started === undefined ? null : readStarted(started['body']),
         used: used.map(({ jti, second }) => ({ jti: String(jti), second: Number(second) })),
         owed: owed.map(({ record }) => readRecord(record)),
+        owedEnd: row['end_owed'] === 1 ? Number(row['updated_at']) : null,
         cancelled: row['cancelled'] === 1,
       };
     });
@@ -140,8 +141,10 @@ export class SqliteStore implements SessionStore, Disposable {
           this.#file.run('INSERT OR REPLACE INTO used (sid, jti, second) VALUES (?, ?, ?)', sid, jti, second);
       this.#file.run(
         `UPDATE sessions SET status = ?, reason = ?, next_turn = ?, state = ?, updated_at = ?,
+         end_owed = max(end_owed, ?),
          lease_owner = iif(?, lease_owner, NULL), lease_until = iif(?, lease_until, NULL) WHERE sid = ?`,
-        ...[next.status, next.reason, next.nextTurn, state, Math.floor(at), keep ? 1 : 0, keep ? 1 : 0, sid],
+        ...[next.status, next.reason, next.nextTurn, state, Math.floor(at)],
+        ...[owed && record === null ? 1 : 0, keep ? 1 : 0, keep ? 1 : 0, sid],
       );
     });
   }
@@ -150,6 +153,7 @@ export class SqliteStore implements SessionStore, Disposable {
     this.#file.write(() => {
       this.#held(sid, owner);
       this.#file.run('UPDATE turns SET owed = 0 WHERE sid = ? AND turn = ?', sid, turn);
+      this.#file.run('UPDATE sessions SET end_owed = 0 WHERE sid = ? AND next_turn = ? AND end_owed = 1', sid, turn);
       if (!keep) this.#file.run('UPDATE sessions SET lease_owner = NULL, lease_until = NULL WHERE sid = ?', sid);
     });
   }
@@ -182,7 +186,7 @@ export class SqliteStore implements SessionStore, Disposable {
           started: row['started'] === null ? null : Number(row['started']),
           waits: row['waits'] === null ? null : readWaiting(row['waits']),
           lease: leaseOf(row),
-          owed: Number(row['owed']),
+          owed: Number(row['owed']) + Number(row['end_owed']),
         };
       }),
     );

@@ -1,12 +1,14 @@
-import { carryForward, EnvelopeError, type ProgressState } from '../aeiou/index.ts';
+import { carryForward, type ProgressState } from '../aeiou/index.ts';
 import { checkLimits, type LimitOptions, tighten } from '../sandbox/limits.ts';
+import type { KeysOf } from '../wire/options.ts';
 import type { LimitValues } from '../wire/protocol.ts';
-import { type Agent, consult } from './agents/index.ts';
+import { type Agent, AgentError } from './agents/index.ts';
 import type { TurnApproval } from './approval.ts';
-import { type Allowance, allowance, type Ceilings } from './ceilings.ts';
+import { type AgentUse, type Asked, askAgent } from './asking.ts';
+import { type Allowance, allowance, CEILINGS, type Ceilings, type CheckedCeilings, checkCeilings } from './ceilings.ts';
 import type { Decision } from './decision.ts';
 import { type LoopListener, Watcher } from './events.ts';
-import { composePrompt, type HostSections, readReply, type TurnInput } from './input.ts';
+import { type HostSections, readReply, type TurnInput } from './input.ts';
 import type { Keeper } from './keeper.ts';
 import type { TurnRecord } from './record.ts';
 import { type ClaimedSession, type SessionState, SessionStateError, type SessionStatus } from './store.ts';
@@ -26,6 +28,18 @@ export interface StepOptions extends Ceilings, TurnApproval {
   readonly wallMs?: number;
   readonly onEvent?: LoopListener;
 }
+
+/** Names of all options of a step. */
+export const STEP_OPTIONS: KeysOf<StepOptions> = {
+  ...CEILINGS,
+  agent: true,
+  limits: true,
+  signal: true,
+  wallMs: true,
+  onEvent: true,
+  approval: true,
+  requiresApproval: true,
+};
 
 /** What steps are taken with. */
 export interface Stepper {
@@ -58,6 +72,11 @@ export async function takeStep(stepper: Stepper, sid: string, options: StepOptio
     const step = () => takeTurn(stepper, claimed, { ...options, signal }, keepLease);
     return await keeper.during(sid, () => gone.abort(), step);
   } catch (error) {
+    // What an agent has cost is kept also when it gave no reply, so that asking again and again cannot pass a ceiling.
+    if (error instanceof AgentError && error.tokens > 0) {
+      const { fuel, tokens } = claimed.state.spent;
+      await keeper.commit(null, { ...claimed.state, spent: { fuel, tokens: tokens + error.tokens } });
+    }
     // Should this fail too, the lease ends by itself; what is thrown is what went wrong first.
     await keeper.release(sid).catch(() => {});
     throw error;
@@ -84,12 +103,13 @@ async function takeTurn(
   if (record === null) {
     const begun = host.clock.monotonic();
     const own = tighten(tighten(host.executor.limits, stepper.limits), checkLimits(options.limits ?? {}));
+    const ceilings = checkCeilings(options);
     // A turn that has begun has its limits.
-    const allowed = suspended === null ? allowance(state, options) : UNBOUNDED;
-    const { input, reply, tokens } =
+    const allowed = suspended === null ? allowance(state, ceilings) : UNBOUNDED;
+    const { input, reply, agent } =
       typeof started?.reply === 'string'
         ? { ...started, input: readReply(sectionsOf(state), started.reply) }
-        : await asked(stepper, state, options, allowed, watcher);
+        : await asked(stepper, state, options, ceilings, allowed, watcher);
     watcher.check();
     const left = (options.wallMs ?? Number.POSITIVE_INFINITY) - (host.clock.monotonic() - begun);
     const limits = tighten(suspended === null || started === null ? own : started.limits, {
@@ -102,24 +122,25 @@ async function takeTurn(
       suspended === null ? null : goOn(suspended, suspended.completion ?? expiredCompletion(turn, suspended), limits);
     const outcome = await runStarted(stepper, state, {
       input,
+      agent,
       options,
       watcher,
       limits,
       earlier,
-      begin: (start) => keeper.start({ sid, turn, attempt, ...start, ...kept, reply, tokens, suspended }),
+      begin: (start) => keeper.start({ sid, turn, attempt, ...start, ...kept, reply, agent, suspended }),
       undo: () => (started === null || suspended === null ? keeper.withdraw(sid) : keeper.start(started)),
     });
     if ('waiting' in outcome) {
       const waits = suspend(outcome, host.clock.now(), stepper.maxWaitMs);
       const { startedAt, nonce } = outcome.earlier;
-      await keeper.start({ sid, turn, attempt: 0, startedAt, nonce, limits, ...kept, reply, tokens, suspended: waits });
+      await keeper.start({ sid, turn, attempt: 0, startedAt, nonce, limits, ...kept, reply, agent, suspended: waits });
       const waiting = waitingOf(turn, waits);
       watcher.emit({ sid, turn, type: 'suspended', waiting });
       watcher.check();
       throw new SuspendedError(sid, waiting);
     }
     record = outcome.record;
-    await keeper.commit(record, stateAfter(state, record, outcome.progress, tokens), keepLease);
+    await keeper.commit(record, stateAfter(state, record, outcome.progress), keepLease);
   }
   if (record.decision !== 'CONTINUE') host.replay.dispose(sid);
   watcher.emit({ sid, turn, type: 'decided', record });
@@ -148,6 +169,7 @@ interface Prepared {
   /** Takes `begin` back. */
   readonly undo: () => Promise<void>;
   readonly input: TurnInput;
+  readonly agent: AgentUse | null;
   readonly options: StepOptions;
   readonly watcher: Watcher;
   readonly limits: LimitValues;
@@ -161,7 +183,7 @@ interface Prepared {
 async function runStarted(
   { host }: Stepper,
   { sid, nextTurn: turn, progress, head }: SessionState,
-  { input, options, watcher, limits, earlier, begin, undo }: Prepared,
+  { input, agent, options, watcher, limits, earlier, begin, undo }: Prepared,
 ): Promise<TurnOutcome | TurnWaits> {
   let undone = false;
   try {
@@ -171,6 +193,7 @@ async function runStarted(
       sid,
       turn,
       input,
+      agent,
       progress,
       limits,
       onStart: async (start) => {
@@ -194,33 +217,29 @@ function approvalOf({ approval, requiresApproval = false }: StepOptions): TurnAp
   return approval === undefined ? { requiresApproval } : { requiresApproval, approval };
 }
 
-/** The input of a turn, and what it was made from. */
-interface Asked {
-  readonly input: TurnInput;
-  readonly reply: string | null;
-  readonly tokens: number;
-}
-
-/** The agent's reply as the input of the next turn. A prompt that cannot be composed is a turn that cannot start (AL3-2-5). */
-async function asked(
-  { system }: Stepper,
+/** The agent's reply as the input of the next turn. */
+function asked(
+  { system, host }: Stepper,
   state: SessionState,
-  options: StepOptions,
-  { tokens: maxTokens }: Allowance,
-  { emit }: Watcher,
+  { agent, signal, wallMs = Number.POSITIVE_INFINITY }: StepOptions,
+  ceilings: CheckedCeilings,
+  { tokens }: Allowance,
+  watcher: Watcher,
 ): Promise<Asked> {
   const { sid, nextTurn: turn } = state;
-  let prompt: string;
-  try {
-    prompt = composePrompt(sectionsOf(state));
-  } catch (error) {
-    if (error instanceof EnvelopeError) return { input: { ok: false, text: '', failure: error }, reply: null, tokens: 0 };
-    throw error;
-  }
-  emit({ sid, turn, type: 'asked', prompt });
-  const { text: reply, tokens } = await consult(options.agent, { sid, turn, attempt: 1, system, prompt, maxTokens }, options);
-  emit({ sid, turn, type: 'replied', reply });
-  return { input: readReply(sectionsOf(state), reply), reply, tokens };
+  return askAgent({
+    sid,
+    turn,
+    agent,
+    sections: sectionsOf(state),
+    system,
+    clock: host.clock,
+    tokens,
+    ceilings,
+    wallMs,
+    signal,
+    emit: (event) => watcher.emit({ sid, turn, ...event }),
+  });
 }
 
 function sectionsOf({ userdata, output, scratchpad }: SessionState): HostSections {
@@ -235,9 +254,8 @@ const STATUS = { CONTINUE: 'open', DONE: 'done', ABORT: 'aborted', HALT: 'halted
 /** The session after a turn; what was said goes into the next envelope only when there is one (A3-8-6). */
 function stateAfter(
   state: SessionState,
-  { decision, reason, output, scratchpad, usage, seal }: TurnRecord,
+  { decision, reason, output, scratchpad, usage, seal, agent }: TurnRecord,
   progress: ProgressState,
-  tokens: number,
 ): SessionState {
   const goesOn = decision === 'CONTINUE';
   return {
@@ -248,7 +266,7 @@ function stateAfter(
     output: goesOn ? carryForward(output) : null,
     scratchpad: goesOn ? carryForward(scratchpad) : null,
     progress,
-    spent: { fuel: state.spent.fuel + usage.fuel, tokens: state.spent.tokens + tokens },
+    spent: { fuel: state.spent.fuel + usage.fuel, tokens: state.spent.tokens + (agent?.tokens ?? 0) },
     head: seal?.hash ?? state.head,
   };
 }

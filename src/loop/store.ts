@@ -1,6 +1,7 @@
 import type { ProgressState, UsedId } from '../aeiou/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/protocol.ts';
+import type { AgentUse } from './asking.ts';
 import type { HaltReason } from './decision.ts';
 import type { TurnRecord } from './record.ts';
 import type { Suspension, Waiting } from './suspend/suspension.ts';
@@ -50,8 +51,8 @@ export interface StartedTurn {
   readonly startedAt: number;
   /** What the agent answered, so that it is not asked twice; null when the prompt could not be composed. */
   readonly reply: string | null;
-  /** What the agent counted for that answer. */
-  readonly tokens: number;
+  /** What the agent took; null when it was not asked. */
+  readonly agent: AgentUse | null;
   readonly limits: LimitValues;
   /** The call that it waits for; null for a turn that a process is in, or died in. */
   readonly suspended: Suspension | null;
@@ -76,6 +77,8 @@ export interface ClaimedSession {
   readonly used: readonly UsedId[];
   /** Turns that were decided, but are not known to be in the decision log. */
   readonly owed: readonly TurnRecord[];
+  /** When the session ended between two turns and that is not known to be in the log: Unix milliseconds; else null. */
+  readonly owedEnd: number | null;
   /** Somebody else asked for the end of the session. */
   readonly cancelled: boolean;
 }
@@ -84,14 +87,14 @@ export interface ClaimedSession {
 export interface TurnCommit {
   /** Must hold the lease; else the turn was taken away, and is not kept. */
   readonly owner: string;
-  /** Null: the session ends between two turns. */
+  /** Null: the session changes between two turns, which is most often its end. */
   readonly record: TurnRecord | null;
   readonly next: SessionState;
   /** Token ids that this turn used. */
   readonly used: readonly UsedId[];
   /** Older ids, in Unix seconds, need not be kept any longer. */
   readonly usedSince: number;
-  /** The decision has yet to be written to a log. */
+  /** The decision, or the end between two turns, has yet to be written to a log. */
   readonly owed: boolean;
   /** Unix milliseconds. */
   readonly at: number;
@@ -118,7 +121,7 @@ export interface SessionSummary {
   readonly waits: Waiting | null;
   /** Who drives it, and until when (Unix milliseconds) unless renewed; null when nobody does. */
   readonly lease: { readonly owner: string; readonly until: number } | null;
-  /** Decisions that are not known to be in the log. */
+  /** Decisions and ends that are not known to be in the log. */
   readonly owed: number;
 }
 
@@ -170,7 +173,9 @@ export interface SessionStore {
   withdraw(sid: string, owner: string): Promise<void>;
   /** Keeps the end of a turn. Throws {@link SessionLeasedError}, {@link StoreError} (`order`) for a turn that is not the next. */
   commit(commit: TurnCommit): Promise<void>;
-  /** The decision of a turn is in the log; the lease is given up unless it is to be kept. */
+  /**
+   * The decision of a turn is in the log, or the end before this turn; the lease is given up unless it is to be kept.
+   */
   logged(sid: string, turn: number, owner: string, keep: boolean): Promise<void>;
   /** Asks whoever drives an open session, now or next, to end it; false when there is no such open session. */
   cancel(sid: string): Promise<boolean>;

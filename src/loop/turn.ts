@@ -19,6 +19,7 @@ import { ConfigError } from '../wire/errors.ts';
 import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
 import type { LimitValues, RunInput } from '../wire/protocol.ts';
 import type { TurnApproval } from './approval.ts';
+import type { AgentUse } from './asking.ts';
 import type { LoopEventBody, LoopListener } from './events.ts';
 import { type Execution, execute } from './execute.ts';
 import type { TurnExecutor } from './executor.ts';
@@ -56,6 +57,8 @@ export interface TurnRequest {
   /** From 1. */
   readonly turn: number;
   readonly input: TurnInput;
+  /** What the agent took; for the record alone. Null when absent. */
+  readonly agent?: AgentUse | null;
   /** What the guard knows of the turns before. */
   readonly progress: ProgressState;
   /** Tighter limits than the executor's own; looser ones have no effect. */
@@ -198,6 +201,7 @@ export async function runWaitingTurn(host: TurnHost, request: TurnRequest, mayWa
     turn,
     startedAt,
     latencyMs: ranMs,
+    agent: request.agent ?? null,
     inputs: { envelope: input.text, limits, nonce, clock: recorder.readings, jtis: recorder.jtis, scene },
     ...outcome,
     ...verdict,

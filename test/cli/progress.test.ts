@@ -49,7 +49,7 @@ describe('live progress', () => {
   it('there is none where nobody would see it', async () => {
     const { terminal: pipe, shown } = terminal(false);
     using progress = new Progress(pipe);
-    progress.show({ sid: 's', turn: 1, type: 'asked', prompt: '' });
+    progress.show({ sid: 's', turn: 1, type: 'asked', attempt: 1, prompt: '' });
     await sleep(250);
     progress.clear();
     expect(shown()).toBe('');

@@ -11,6 +11,10 @@ vi.setConfig({ testTimeout: 60_000 });
 /** The command as users start it; it runs what `npm run build` made. */
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 
+/** Where commands keep sessions that say nothing of a store: not in the folder of whoever runs the tests. */
+const STATE = mkdtempSync(join(tmpdir(), 'cli-state-'));
+process.once('exit', () => rmSync(STATE, { recursive: true, force: true }));
+
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
@@ -40,7 +44,7 @@ export function neuroscript(args: readonly string[], options: SpawnOptions = {})
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [BIN, ...args], {
       cwd: options.cwd,
-      env: { ...process.env, NO_COLOR: '1', ...options.env },
+      env: { ...process.env, NO_COLOR: '1', XDG_STATE_HOME: STATE, ...options.env },
       stdio: [options.stdinFrom ?? 'pipe', options.stdoutTo ?? 'pipe', 'pipe'],
       timeout: 45_000,
       killSignal: 'SIGKILL',

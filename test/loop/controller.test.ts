@@ -208,7 +208,8 @@ describe('ceilings and cancellation', () => {
     const endless = await loop.runLoop(run(programAgent('continue'), { maxTurns: 3 }));
     expect(endless).toMatchObject({ decision: 'HALT', reason: 'ERR_MAX_TURNS', error: { code: 'ERR_MAX_TURNS' } });
     expect(endless.turns).toHaveLength(3);
-    expect(log.entries).toHaveLength(3);
+    // the three turns, and the end after them
+    expect(log.entries).toHaveLength(4);
     expect(await loop.runLoop(run(programAgent('continue', 'continue', 'done'), { maxTurns: 3, sid: 't' }))).toMatchObject({
       decision: 'DONE',
     });

@@ -129,6 +129,10 @@ describe('metrics', () => {
       jti_dup_total: 1,
       lint_total: { LINT_POST_TOKEN_TEXT: 1, LINT_MULTI_TOKENS: 1 },
       no_progress_total: 0,
+      halts_total: { ERR_TOKEN_MISSING: 1 },
+      agent_replies_total: { ok: 4 },
+      agent_tokens_total: {},
+      tool_calls_total: {},
     });
   });
 

@@ -72,7 +72,17 @@ describe('the public JSON of a turn', () => {
 
   it('fits its schema when its process died', () => {
     const limits = defaultLimits('turn');
-    const started = { sid: 's', turn: 2, attempt: 1, nonce: 'n', startedAt: 5, reply: reply('program done'), tokens: 0, limits, suspended: null };
+    const started = {
+      sid: 's',
+      turn: 2,
+      attempt: 1,
+      nonce: 'n',
+      startedAt: 5,
+      reply: reply('program done'),
+      agent: null,
+      limits,
+      suspended: null,
+    };
     const sections = { userdata: '{"subject":"s","fields":{}}', output: null, scratchpad: null };
     const state = { sid: 's', status: 'open', reason: null, ...sections, nextTurn: 2, head: null } as const;
     const record = interruptedRecord({ ...state, progress: NO_PROGRESS_YET, spent: NOTHING_SPENT }, started, 'ERR_INTERRUPTED');

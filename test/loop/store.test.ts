@@ -53,7 +53,7 @@ const started = (sid: string, turn = 1) => ({
   startedAt: 5,
   suspended: null,
   reply: ODD,
-  tokens: 3,
+  agent: { name: 'model', asks: 2, tokens: 3, inputTokens: 1, outputTokens: 2 },
   limits: defaultLimits('turn'),
 });
 const lease = (owner: string, now = 0, until = 1000) => ({ owner, now, until });
@@ -99,12 +99,26 @@ describe.each<[string, () => Promise<SessionStore>]>([
       started: null,
       used,
       owed: [recordOf('s', 1)],
+      owedEnd: null,
       cancelled: false,
     });
     await expect(store.commit(commitOf('s', 1))).rejects.toThrow(StoreError);
     expect(await store.turns('s')).toHaveLength(1);
     await store.logged('s', 1, 'a', true);
     expect((await store.claim('s', lease('a'))).owed).toEqual([]);
+  });
+
+  it('AL3-9-1: an end between two turns is owed to the log like a turn, until it is there', async () => {
+    const store = await make();
+    await store.create(state('s'), 1);
+    await store.claim('s', lease('a'));
+    const next = state('s', { status: 'halted', reason: 'ERR_AGENT' });
+    await store.commit(commitOf('s', 1, { record: null, next, owed: true, at: 9 }));
+    expect(await store.claim('s', lease('a'))).toMatchObject({ owed: [], owedEnd: 9 });
+    expect((await store.list())[0]).toMatchObject({ status: 'halted', turns: 0, owed: 1 });
+    await store.logged('s', 1, 'a', false);
+    expect((await store.claim('s', lease('b'))).owedEnd).toBeNull();
+    expect((await store.list())[0]?.owed).toBe(0);
   });
 
   it('a turn is committed only when it was started, and started only when it is the next', async () => {

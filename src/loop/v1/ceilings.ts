@@ -4,23 +4,25 @@ import { ConfigError } from '../../wire/errors.ts';
 /** What a loop may use. Only the host sets it; nothing that an agent or a program says changes it (AL1-7-2). */
 export interface CeilingOptions {
   /** Most turns, from 1 to `maxTurnsCap`; 4 when absent. */
-  readonly maxTurns?: number;
+  readonly maxTurns?: number | undefined;
   /** The most that `maxTurns` may be; 25 when absent. */
-  readonly maxTurnsCap?: number;
+  readonly maxTurnsCap?: number | undefined;
   /** Most milliseconds of the whole loop, agents and tools included; 30 000 when absent. */
-  readonly wallMs?: number;
+  readonly wallMs?: number | undefined;
   /** Most fuel of one turn; the executor's own limit when absent. */
-  readonly turnFuel?: number;
+  readonly turnFuel?: number | undefined;
   /** Most fuel of all turns together; `turnFuel` (or the executor's) times `maxTurns` when absent. */
-  readonly totalFuel?: number;
+  readonly totalFuel?: number | undefined;
   /** Most tokens of the agent's model in one turn, prompt and reply; 200 000 when absent. */
-  readonly turnTokens?: number;
+  readonly turnTokens?: number | undefined;
   /** Most tokens in all turns together; `turnTokens` times `maxTurns` when absent. */
-  readonly totalTokens?: number;
+  readonly totalTokens?: number | undefined;
 }
 
 /** Checked {@link CeilingOptions}, complete. */
-export type Ceilings = Readonly<Required<Omit<CeilingOptions, 'maxTurnsCap'>>>;
+export type Ceilings = {
+  readonly [Name in Exclude<keyof CeilingOptions, 'maxTurnsCap'>]: number;
+};
 
 const DEFAULTS = { maxTurns: 4, maxTurnsCap: 25, wallMs: 30_000, turnTokens: 200_000 } as const;
 

@@ -1,0 +1,91 @@
+import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import type { JournalEntry } from '../wire/journal.ts';
+import type { LoopEvent } from './events.ts';
+import type { TurnRecord } from './record.ts';
+
+/** The span of a turn while it is under way. */
+export interface TurnSpan {
+  /** Takes in what happened; never throws. */
+  see(event: LoopEvent): void;
+}
+
+/**
+ * Spans of turns and tool calls, by the OpenTelemetry conventions for generative AI: `invoke_agent` for a turn, with the
+ * asking, the program and the decision; in it one `execute_tool` per call. They name sessions, tools, decisions and codes,
+ * and never a prompt, an argument, a result or an output.
+ */
+export class Spans {
+  readonly #tracer: Tracer;
+
+  /** The tracer of the application's own SDK when absent; without one it does nothing. */
+  constructor(tracer: Tracer = trace.getTracer('neuroscript-runtime')) {
+    this.#tracer = tracer;
+  }
+
+  /** Runs a turn within its span, which is the active one meanwhile. */
+  async turn(sid: string, agent: string | null, work: (span: TurnSpan) => Promise<TurnRecord>): Promise<TurnRecord> {
+    const name = agent === null ? 'invoke_agent' : `invoke_agent ${agent}`;
+    const span = this.#tracer.startSpan(name, {
+      kind: SpanKind.INTERNAL,
+      attributes: {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.conversation.id': sid,
+        ...(agent === null ? {} : { 'gen_ai.agent.name': agent }),
+      },
+    });
+    const within = trace.setSpan(context.active(), span);
+    const see = (event: LoopEvent): void => {
+      if (event.type === 'called') context.with(within, () => this.#tool(event.entry));
+    };
+    try {
+      const record = await context.with(within, () => work({ see }));
+      describe(span, record);
+      return record;
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      span.setAttribute('error.type', codeOf(error));
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+
+  /** The span of a call that has ended, from its record. */
+  #tool(entry: JournalEntry): void {
+    if (entry.kind !== 'tool') return;
+    const end = Date.now();
+    const tool = entry.name.slice(0, SHOWN);
+    const span = this.#tracer.startSpan(`execute_tool ${tool}`, {
+      kind: SpanKind.INTERNAL,
+      startTime: end - entry.ms,
+      attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool, 'gen_ai.tool.type': 'function' },
+    });
+    const { outcome } = entry;
+    if (!outcome.ok) {
+      span.setStatus({ code: SpanStatusCode.ERROR });
+      span.setAttribute('error.type', 'halted' in outcome ? outcome.halted.code : `NS${outcome.code}`);
+    }
+    span.end(end);
+  }
+}
+
+/** Characters of a tool's name: a program can call names that do not exist, of any length. */
+const SHOWN = 100;
+
+function describe(span: Span, { turn, decision, reason, usage, agent }: TurnRecord): void {
+  span.setAttributes({
+    'neuroscript.turn': turn,
+    'neuroscript.decision': decision,
+    'neuroscript.fuel': usage.fuel,
+    ...(agent === null ? {} : { 'neuroscript.agent.asks': agent.asks }),
+    ...(agent?.inputTokens === null || agent === null ? {} : { 'gen_ai.usage.input_tokens': agent.inputTokens }),
+    ...(agent?.outputTokens === null || agent === null ? {} : { 'gen_ai.usage.output_tokens': agent.outputTokens }),
+  });
+  if (reason === null) return;
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setAttribute('error.type', reason);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_INTERNAL';
+}
