@@ -52,6 +52,7 @@ export function capsuleTools(store: CapsuleStore): readonly ToolDefinition[] {
     defineTool({
       name: 'tool.capsule.List',
       description: 'The ids of all capsules.',
+      example: 'tool.capsule.List()',
       returns: 'list of texts',
       effects: 'read',
       capabilities: ['capsule:read'],
@@ -60,6 +61,7 @@ export function capsuleTools(store: CapsuleStore): readonly ToolDefinition[] {
     defineTool({
       name: 'tool.capsule.Read',
       description: 'A capsule by its id, or by id@version, as a map with id, version, content and metadata; nil when unknown.',
+      example: 'tool.capsule.Read("capsule/askloop")',
       args: [{ name: 'id', type: 'string' }],
       returns: 'map, or nil',
       effects: 'read',

@@ -23,6 +23,7 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
     defineTool({
       name: 'tool.memory.Get',
       description: 'What is stored at a path, as [value, version]; [nil, 0] when nothing is.',
+      example: 'tool.memory.Get("/plans/today")',
       args: [{ name: 'path', type: 'string' }],
       returns: 'list [value, version]',
       effects: 'read',
@@ -35,6 +36,7 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
     defineTool({
       name: 'tool.memory.CAS',
       description: 'Writes a value if the version at the path is still the one given; 0 for a path with nothing stored.',
+      example: 'tool.memory.CAS("/plans/today", 0, ["read", "write"])',
       args: [
         { name: 'path', type: 'string' },
         { name: 'version', type: 'int' },

@@ -25,6 +25,7 @@ export function policyTools(rule: StepRule): readonly ToolDefinition[] {
     defineTool({
       name: 'tool.policy.Allow',
       description: 'Whether a plan, a list of {"op", "path", "value"}, may be applied, as [ok, why].',
+      example: 'tool.policy.Allow([{"op": "set", "path": "/plans/today", "value": 1}])',
       args: [{ name: 'plan', required: false }],
       returns: 'list [ok, why]',
       effects: 'none',

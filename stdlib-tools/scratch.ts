@@ -33,6 +33,7 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
     defineTool({
       name: 'tool.scratch.Get',
       description: 'What this session keeps under a key, as [value, version]; [nil, 0] when there is nothing or it has expired.',
+      example: 'tool.scratch.Get("draft")',
       args: [{ name: 'key', type: 'string' }],
       returns: 'list [value, version]',
       effects: 'read',
@@ -45,6 +46,7 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
     defineTool({
       name: 'tool.scratch.PutCAS',
       description: `Keeps a value for some seconds (${most} at most) if the version is still the one given; 0 for a new key.`,
+      example: 'tool.scratch.PutCAS("draft", 0, "first words", 60)',
       args: [
         { name: 'key', type: 'string' },
         { name: 'version', type: 'int' },

@@ -12,6 +12,7 @@ export function systemTools({ policy }: { readonly policy: Policy }): readonly T
     defineTool({
       name: 'tool.system.Caps',
       description: 'What this host permits, as a map such as {"memory:read": true, "memory:write": false}.',
+      example: 'tool.system.Caps()',
       returns: 'map from resource:verb to boolean',
       effects: 'read',
       run: (_, { tools }) => capabilities(tools, guard),
