@@ -9,7 +9,7 @@ import { tempFolder } from './kit.ts';
 import { numbered } from './numbered.ts';
 
 /** How many executors are killed; the whole thousand takes minutes, so it has to be asked for (`GATE_KILLS=1000`). */
-const KILLS = Number(process.env['GATE_KILLS'] ?? 64);
+const KILLS = Number(process.env['GATE_KILLS'] ?? 32);
 /** Executors in one process, each with a queue of its own: one kill hits all of them, each wherever it is. */
 const THREADS = 16;
 

@@ -1,10 +1,16 @@
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, renameSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { QueueLock, recordExecuted } from '../../src/gate/index.ts';
 import { ask, HASH, ID, line, OTHER, queueWith } from './kit.ts';
 
-const disk = vi.hoisted(() => ({ take: Number.POSITIVE_INFINITY, syncs: [] as string[], broken: '' }));
+const disk = vi.hoisted(() => ({
+  take: Number.POSITIVE_INFINITY,
+  syncs: [] as string[],
+  broken: '',
+  /** Happens while a file is read. */
+  meanwhile: (): void => {},
+}));
 
 vi.mock('node:fs', async (load) => {
   const fs = await load<typeof import('node:fs')>();
@@ -15,6 +21,11 @@ vi.mock('node:fs', async (load) => {
       const file = fs.openSync(...args);
       names.set(file, String(args[0]));
       return file;
+    },
+    readSync: (file: number, buffer: Uint8Array, offset: number, length: number, position: number) => {
+      const read = fs.readSync(file, buffer, offset, length, position);
+      disk.meanwhile();
+      return read;
     },
     // A disk that takes only the first bytes of a record.
     writeSync: (file: number, bytes: Uint8Array) =>
@@ -27,7 +38,7 @@ vi.mock('node:fs', async (load) => {
   };
 });
 
-afterEach(() => Object.assign(disk, { take: Number.POSITIVE_INFINITY, syncs: [], broken: '' }));
+afterEach(() => Object.assign(disk, { take: Number.POSITIVE_INFINITY, syncs: [], broken: '', meanwhile: () => {} }));
 
 const NOW = Date.parse('2026-01-15T12:00:00Z');
 
@@ -62,5 +73,31 @@ describe('a disk that fails while an execution is recorded', () => {
     expect(() => record(queue)).toThrow(
       expect.objectContaining({ code: 'ERR_GATE_RECORD', message: expect.stringMatching(/EIO/) }),
     );
+  });
+});
+
+describe('a record that changes while the gate reads it', () => {
+  const record = line({ id: OTHER });
+  it.each([
+    ['grows', (path: string) => appendFileSync(path, record)],
+    ['shrinks', (path: string) => truncateSync(path, record.length)],
+    ['is written anew', (path: string) => writeFileSync(path, record.repeat(2))],
+    ['is touched', (path: string) => utimesSync(path, 1, 1)],
+    ['vanishes', (path: string) => rmSync(path)],
+    [
+      'is replaced by a file of the same size',
+      (path: string) => {
+        writeFileSync(`${path}.new`, record.repeat(2));
+        renameSync(`${path}.new`, path);
+      },
+    ],
+  ])('ARGO-6-7: denies when it %s', (_, change) => {
+    const queue = queueWith({ 'executed.jsonl': record.repeat(2) });
+    let left = 1;
+    disk.meanwhile = () => {
+      // Once, between the first piece and the end of the file.
+      if (left-- === 1) change(join(queue, 'executed.jsonl'));
+    };
+    expect(ask(queue, { command: 'true', args: [] })).toMatchObject({ eligible: false, code: 'ERR_GATE_HISTORY' });
   });
 });
