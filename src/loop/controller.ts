@@ -268,7 +268,10 @@ export class LoopController {
   async cancel(sid: string): Promise<boolean> {
     const running = this.#running.get(sid);
     running?.abort();
-    return running !== undefined || (await this.#mutex.run(sid, () => this.#keeper.cancel(sid)));
+    if (running !== undefined) return true;
+    const cancelled = await this.#mutex.run(sid, () => this.#keeper.cancel(sid));
+    if (cancelled) await this.#host.executor.end?.(sid);
+    return cancelled;
   }
 
   /**
@@ -361,6 +364,7 @@ export class LoopController {
         else this.metrics.record(record);
       } else await this.#keeper.release(sid);
       this.#host.replay.dispose(sid);
+      await this.#host.executor.end?.(sid);
     });
   }
 }

@@ -73,6 +73,8 @@ export interface TurnExecutor {
   /** Parses without executing. */
   inspect(source: Source): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
   fork(init: TurnForkInit): TurnFork;
+  /** Called once a session has ended: what its tools kept for it goes. Never rejects. */
+  end?(sid: string): Promise<void>;
   /** Digest of what a tool of the host promises; null for an unknown one. */
   promise?(tool: string): string | null;
   /** Why a value cannot be the result of a tool; null when it can, or when the tool itself will say. */
@@ -88,6 +90,14 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
     limits: tighten(runtime.limits, protocolSizes()),
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.check([source]),
+    async end(sid) {
+      try {
+        await runtime.endSession(sid);
+      } catch (error) {
+        // The session has been decided; a file that cannot be removed changes nothing about it.
+        root.host.logger.error({ error, sid }, 'what the tools of a session kept could not be removed');
+      }
+    },
     promise: (tool) => digestIn(root.fork().tools, tool),
     misfit: async (tool, value) => misfit(root.fork(), tool, value),
     fork({ context, tools, limits, policy }) {

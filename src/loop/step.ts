@@ -142,7 +142,10 @@ async function takeTurn(
     record = outcome.record;
     await keeper.commit(record, stateAfter(state, record, outcome.progress), keepLease);
   }
-  if (record.decision !== 'CONTINUE') host.replay.dispose(sid);
+  if (record.decision !== 'CONTINUE') {
+    host.replay.dispose(sid);
+    await host.executor.end?.(sid);
+  }
   watcher.emit({ sid, turn, type: 'decided', record });
   watcher.check();
   return record;

@@ -110,6 +110,7 @@ export class AskLoop {
     } finally {
       this.#running.delete(loopId);
       this.#gate.dispose(loopId);
+      await this.#options.executor.end?.(loopId);
     }
   }
 }
