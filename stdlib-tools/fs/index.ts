@@ -196,7 +196,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       name: 'tool.fs.Move',
       description:
         'Moves or renames a file or directory to a path where nothing is. Gives a map with message and error, which is nil.',
-      example: 'tool.fs.Move("notes/today.txt", "notes/old/monday.txt")',
+      example: 'tool.fs.Move("notes/today.txt", "notes/monday.txt")',
       args: [
         { ...PATH, name: 'source_path' },
         { ...PATH, name: 'destination_path' },
