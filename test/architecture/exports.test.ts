@@ -12,8 +12,17 @@ const entries = Object.entries(manifest.parse(JSON.parse(readFileSync(join(ROOT,
 );
 
 describe('the public entry points', () => {
-  it('are the runtime, the protocol, the loop, the gate, the grammar, MCP and the standard tools', () => {
-    expect(entries.map(({ name }) => name)).toEqual(['.', './aeiou', './loop', './gate', './grammar', './mcp', './stdlib-tools']);
+  it('are the runtime, the protocol, the loop, the gate, the grammar, MCP, the standard tools and the kit for tests', () => {
+    expect(entries.map(({ name }) => name)).toEqual([
+      '.',
+      './aeiou',
+      './loop',
+      './gate',
+      './grammar',
+      './mcp',
+      './stdlib-tools',
+      './testing',
+    ]);
   });
 
   it.each(entries)('every symbol of $name has a doc comment', ({ file }) => {

@@ -34,6 +34,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ],
   ['gate', rule('', '', true)],
   ['entry', rule('runtime sandbox tools context wire', '', false)],
+  ['testing', rule('loop runtime sandbox tools context wire', '', true)],
   ['stdlib-tools', rule('sqlite tools context wire', '', true)],
   ['mcp', rule('loop runtime aeiou tools context wire', '@modelcontextprotocol/client @modelcontextprotocol/server zod', true)],
   ['cli', rule('mcp gate loop runtime aeiou sandbox tools context wire stdlib-tools bench', 'commander yaml zod', true)],

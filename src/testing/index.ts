@@ -1,0 +1,10 @@
+/**
+ * A kit for tool authors: call tools without a program, run scripts against tools, and say what is expected of both. It
+ * needs no test runner; expectations throw `AssertionError` of `node:assert`.
+ */
+export { seededIds } from '../loop/ports.ts';
+export { FakeClock } from './clock.ts';
+export { journalText } from './journal.ts';
+export { type ExpectedCall, ScriptRun } from './run.ts';
+export { runScript, ScriptBench, type ScriptOptions } from './script.ts';
+export { ALLOW_ALL, callTool, ToolBench, type ToolBenchOptions } from './tools.ts';
