@@ -36,8 +36,7 @@ export function readQueue<T>(
     const before = fstatSync(file);
     if (!before.isFile()) throw new UnreadableQueue(`${name} is no regular file`);
     const bytes = readRecords(file, read, visit);
-    if (bytes !== before.size || changed(before, fstatSync(file)) || changed(before, statSync(path)))
-      throw new UnreadableQueue(`${name} changed while it was read`);
+    if (bytes !== before.size || changed(before, statSync(path))) throw new UnreadableQueue(`${name} changed while it was read`);
     return true;
   } catch (error) {
     if (error instanceof MalformedLine || error instanceof UnreadableQueue) throw error;

@@ -18,7 +18,7 @@ export function parseRecord(line: string): QueueRecord | null {
   } catch {
     return null;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || hasDoubleKey(line)) return null;
+  if (typeof value !== 'object' || value === null || hasDoubleKey(line)) return null;
   const id = own(value, 'id');
   return isUuid(id) ? { id, timestamp: textOf(own(value, 'timestamp')), hash: textOf(own(value, 'hash')) } : null;
 }
