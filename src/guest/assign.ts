@@ -165,10 +165,22 @@ function putItem(machine: Machine, list: List, index: number, value: Value): voi
     machine.checkItems(index + 1);
     list.bytes += VALUE_BYTES.item.amount * added;
     if (added > 1) machine.spend(Math.floor(added / DATA_FUEL.copy.amount));
-    for (let missing = added; missing > 1; missing--) list.items.push(null);
+    for (let missing = added; missing > 1; missing--) append(list, null);
+    replaced(list, null, value);
+    append(list, value);
+  } else {
+    replaced(list, list.items[index] ?? null, value);
+    list.items[index] = value;
   }
-  replaced(list, added > 0 ? null : (list.items[index] ?? null), value);
-  list.items[index] = value;
+}
+
+/** Below so many items a list is made anew with each one more: V8 would make room for sixteen others at once. */
+const SMALL_LIST = 8;
+
+/** Puts an item at the end. */
+export function append(list: List, value: Value): void {
+  if (list.items.length < SMALL_LIST) list.items = list.items.concat([value]);
+  else list.items.push(value);
 }
 
 /** Sets an entry, charged before the map grows. The caller asks for the size of the whole value once that is complete. */

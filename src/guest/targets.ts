@@ -1,6 +1,6 @@
 import type { AccessStep, IndexStep, Target } from '../../grammar/ast.ts';
 import { VALUE_BYTES } from '../wire/costs.ts';
-import { assignElement, isOwned, putEntry, type Step } from './assign.ts';
+import { append, assignElement, isOwned, putEntry, type Step } from './assign.ts';
 import type { Context } from './context.ts';
 import { codeOf } from './errors.ts';
 import type { Frame } from './frame.ts';
@@ -67,7 +67,7 @@ function compileIndexed(context: Context, slot: number, name: string, step: Inde
         base.bytes += VALUE_BYTES.item.amount;
         replaced(base, null, value);
         checkValue(machine, base);
-        items.push(value);
+        append(base, value);
         return;
       }
     } else if (base instanceof Dict && typeof key === 'string' && isOwned(frame, base)) {

@@ -12,8 +12,15 @@ import { type Ended, Turn } from './turn.ts';
 
 const MB = 1024 * 1024;
 
-/** Heap for the interpreter itself, its compiled procedures, and garbage that V8 has not collected yet. */
-const BASE_HEAP_MB = 24;
+/**
+ * Heap for the interpreter itself, a small program's tree and what V8 moves about. V8 uses what it is given before it collects,
+ * so each megabyte more is one that the process may grow beyond 1.25 times the limit.
+ */
+const BASE_HEAP_MB = 6;
+/** Trees up to so many characters of JSON fit into that. */
+const SMALL_TREES = 128 * 1024;
+/** Heap of a tree and its compiled form, in bytes per character. */
+const TREE_FACTOR = 16;
 
 /** A host to answer, as texts of frames; `read` returns null when it is gone. */
 export interface Frames {
@@ -181,11 +188,11 @@ function dieAtOnce(): void {
 
 /**
  * Heap limit for a run, in MB. The interpreter refuses what goes beyond `memoryBytes` by its own account; the isolate's
- * limit is for what that account does not see, so it stands a quarter above, with room for the trees.
+ * limit is for what that account does not see, so it stands an eighth above, with room for the trees.
  */
 function heapMb(memoryBytes: number, treeChars: number): number {
-  const trees = treeChars > MB ? Math.ceil((treeChars * 8) / MB) : 0;
-  return Math.ceil((memoryBytes * 1.25) / MB) + BASE_HEAP_MB + trees;
+  const trees = treeChars > SMALL_TREES ? Math.ceil((treeChars * TREE_FACTOR) / MB) : 0;
+  return Math.ceil((memoryBytes * 1.125) / MB) + BASE_HEAP_MB + trees;
 }
 
 /** A command block where only definitions belong. */
