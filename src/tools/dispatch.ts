@@ -10,6 +10,7 @@ import type { CallSite, GuestCall, LimitValues, TaggedJson } from '../wire/proto
 import { type Value, ValueError } from '../wire/values.ts';
 import { APPROVAL, Approval, NOT_APPROVED } from './approval.ts';
 import { checkArgBytes, matchArgs } from './args.ts';
+import { type AuditRecord, digestOf } from './audit.ts';
 import { type Shared, ToolCall, type VariablePort } from './call.ts';
 import { type ToolDefinition, ToolError } from './define.ts';
 import { CallJournal, elapsed } from './journal.ts';
@@ -22,21 +23,6 @@ import { type CallScript, type Completion, type Known, replyOf } from './recorde
 import type { ToolView } from './registry.ts';
 import { resultJson } from './result.ts';
 import { timeboxed } from './timebox.ts';
-
-/** One tool call for the audit trail, those that tools make themselves included (A3-11.2-2). */
-export interface AuditRecord {
-  readonly tool: string;
-  readonly sessionId: string | null;
-  readonly turnIndex: number | null;
-  readonly forkId: string;
-  readonly actor: string | null;
-  /** True when a tool made the call, not a script. */
-  readonly nested: boolean;
-  readonly args: readonly TaggedJson[];
-  readonly outcome: JournalOutcome;
-  /** Elapsed milliseconds. */
-  readonly ms: number;
-}
 
 export interface DispatchInit {
   readonly view: ToolView;
@@ -337,18 +323,18 @@ export class Dispatcher {
     const { audit, turn, host } = this.#init;
     if (audit === undefined) return;
     const { sessionId, turnIndex } = turn;
-    const ms = performance.now() - start;
-    const actor = host.actor?.id ?? null;
-    const record = {
+    const record: AuditRecord = {
       tool: canonicalName(name),
       sessionId,
       turnIndex,
       forkId: site.fork,
-      actor,
+      actor: host.actor?.id ?? null,
       nested: depth > 0,
       args,
+      argsDigest: digestOf(args),
       outcome,
-      ms,
+      at: turn.now(),
+      ms: performance.now() - start,
     };
     this.#guarded('audit', () => audit(record));
   }

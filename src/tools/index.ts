@@ -1,6 +1,7 @@
 /** What other parts may use of the tools. */
 export { APPROVAL, Approval, type ApprovalInit, type Gate, type GateOutcome, NOT_APPROVED, type Plan } from './approval.ts';
 export type { ArgType, ArgTypes } from './argtypes.ts';
+export { type AuditEntry, type AuditRecord, auditEntry } from './audit.ts';
 export { Belongings, SessionBelongings } from './belongings.ts';
 export type { Loaded, RootPort, Shared, VariablePort } from './call.ts';
 export { type Capability, matchesPattern } from './capability.ts';
@@ -25,7 +26,7 @@ export {
   type ToolRuntime,
 } from './define.ts';
 export { catalogueDigest, digestIn } from './digest.ts';
-export { type AuditRecord, Dispatcher, type DispatchInit, insideCall } from './dispatch.ts';
+export { Dispatcher, type DispatchInit, insideCall } from './dispatch.ts';
 export { Handles } from './handles.ts';
 export type { FromJsonSchema, JsonSchema, JsonType } from './jsonschema.ts';
 export { loadMockTools } from './mock/file.ts';

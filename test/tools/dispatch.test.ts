@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { currentTurn, TurnClosedError } from '../../src/context/index.ts';
 import { rootTurn, turnStorage } from '../../src/context/turn.ts';
 import {
   type ArgSpecs,
   type AuditRecord,
+  auditEntry,
   defineTool,
   type ToolDefinition,
   ToolError,
@@ -357,9 +359,9 @@ describe('tools that call tools', () => {
 });
 
 describe('the journal and the audit trail', () => {
-  it('A3-11.2-2: every call leaves a record with session, turn, fork, actor, arguments and outcome', async () => {
+  it('A3-11.2-2: every call leaves a record with session, turn, fork, actor, arguments and their digest, outcome and time', async () => {
     const records: AuditRecord[] = [];
-    const turn = rootTurn(() => Date.now()).derive({ sessionId: 's-1', turnIndex: 4 });
+    const turn = rootTurn(() => Date.now()).derive({ sessionId: 's-1', turnIndex: 4, clock: () => 1_725_012_345_678 });
     const add = tool('add', (args) => args['a']);
     const outer = tool('outer', (_args, runtime) => runtime.callTool('t.add', [7]));
     const bench = new Bench([add, outer], {
@@ -369,18 +371,24 @@ describe('the journal and the audit trail', () => {
     });
     await bench.call('tool.t.outer');
     await bench.call('tool.t.nothing');
-    const common = { sessionId: 's-1', turnIndex: 4, forkId: 'fork-1.1', actor: 'did:x:1', ms: expect.any(Number) };
+    const at = 1_725_012_345_678;
+    const common = { sessionId: 's-1', turnIndex: 4, forkId: 'fork-1.1', actor: 'did:x:1', at, ms: expect.any(Number) };
+    const digest = (json: string): string => createHash('sha256').update(json).digest('hex');
     expect(records).toEqual([
-      { ...common, tool: 'tool.t.add', nested: true, args: [7], outcome: { ok: true, value: 7 } },
-      { ...common, tool: 'tool.t.outer', nested: false, args: [], outcome: { ok: true, value: 7 } },
+      { ...common, tool: 'tool.t.add', nested: true, args: [7], argsDigest: digest('[7]'), outcome: { ok: true, value: 7 } },
+      { ...common, tool: 'tool.t.outer', nested: false, args: [], argsDigest: digest('[]'), outcome: { ok: true, value: 7 } },
       {
         ...common,
         tool: 'tool.t.nothing',
         nested: false,
         args: [],
+        argsDigest: digest('[]'),
         outcome: { ok: false, code: 3, message: "tool 'tool.t.nothing' not found" },
       },
     ]);
+    const kept = records.map(auditEntry);
+    expect(kept.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 3]);
+    for (const entry of kept) expect(Object.keys(entry)).not.toContain('args');
   });
 
   it('holds every call of the script in order, with arguments, place, outcome and time', async () => {
