@@ -1,0 +1,84 @@
+import { analyse } from '../../grammar/check/index.ts';
+import { estimate } from '../../grammar/estimate/index.ts';
+import { format } from '../../grammar/format/index.ts';
+import { type ParseResult, parse } from '../../grammar/parse.ts';
+import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../../src/wire/costs.ts';
+import { type Driven, driveFiles } from '../guest/driver.ts';
+import { TEST_TOOLS } from '../guest/tools.ts';
+import type { Input } from './inputs.ts';
+
+/** No input of the fuzzer may take longer in any part, on a machine that does other things too. */
+export const MOST_MS = 5_000;
+
+const LIMITS = { fuel: 20_000, memoryBytes: 2_000_000, outputBytes: 20_000, toolCalls: 20, callDepth: 60, evalDepth: 500 };
+const COSTS = { steps: STEP_FUEL, data: DATA_FUEL, values: VALUE_BYTES, recountBytes: CENSUS_FLOOR, padding: MAX_PADDING };
+
+/** How far an input came. */
+export type Reached = 'refused' | 'parsed' | 'failed' | 'stopped' | 'ran';
+
+/**
+ * Puts an input through everything that meets untrusted text: parser, checker, estimate, formatter, interpreter. Throws when
+ * anything but a typed error comes out, when two runs differ, or when a part takes too long.
+ */
+export function tryInput(input: Input): Reached {
+  const result = timed('the parser', () => parse(input, { name: 'fuzz.ns' }));
+  if (!result.ok) {
+    checkDiagnostics(result);
+    return 'refused';
+  }
+  const { file, text } = result;
+  timed('the checker', () => analyse([{ file, text }]));
+  const costs = timed('the estimate', () => estimate([file], COSTS));
+  expect(
+    'every bound is a number',
+    costs.every(({ least, most }) => least >= 0 && (most === null || most >= least)),
+  );
+  checkFormat(text);
+  const first = timed('the interpreter', () => run(file));
+  const second = run(file);
+  expect('a second run gives the same', JSON.stringify(first) === JSON.stringify(second));
+  return outcomeOf(first);
+}
+
+function run(file: Extract<ParseResult, { ok: true }>['file']): Driven {
+  const call = file.procedures.find(({ needs }) => needs.length === 0)?.name.name ?? null;
+  const events = file.events.length > 0 ? [{ name: 'x', source: 'src', payload: { a: [1] } }] : [];
+  return driveFiles([file], { call, events, limits: LIMITS, tools: TEST_TOOLS, globals: { g: [1, { k: 2 }] }, stdin: ['line'] });
+}
+
+const KINDS: ReadonlySet<string> = new Set(['runtime', 'quota', 'policy']);
+
+function outcomeOf({ error, eventErrors }: Driven): Reached {
+  for (const { error: reported } of eventErrors)
+    expect(`an event's error is typed: ${reported.message}`, KINDS.has(reported.kind));
+  if (error === null) return 'ran';
+  expect(`the error is typed: ${error.code} ${error.message}`, KINDS.has(error.kind) && /^(NS\d+|ERR_QUOTA)$/.test(error.code));
+  expect('an error has a place', error.kind === 'quota' || (error.line ?? 1) >= 1);
+  return error.kind === 'quota' ? 'stopped' : 'failed';
+}
+
+function checkDiagnostics({ errors }: Extract<ParseResult, { ok: false }>): void {
+  expect('at least one error, at most 100', errors.length >= 1 && errors.length <= 100);
+  for (const { line, column, message } of errors)
+    expect(`an error has a place and words: ${message}`, line >= 1 && column >= 1 && message !== '' && message.length < 2_000);
+}
+
+function checkFormat(text: string): void {
+  const once = timed('the formatter', () => format(text, { name: 'fuzz.ns' }));
+  expect('what parses can be formatted', once.ok);
+  if (!once.ok) return;
+  const twice = format(once.text, { name: 'fuzz.ns' });
+  expect('formatting again changes nothing', twice.ok && twice.text === once.text);
+}
+
+function timed<T>(part: string, work: () => T): T {
+  const start = performance.now();
+  const made = work();
+  const ms = performance.now() - start;
+  expect(`${part} took ${Math.round(ms)} ms`, ms < MOST_MS);
+  return made;
+}
+
+function expect(what: string, holds: boolean): void {
+  if (!holds) throw new Error(`not so: ${what}`);
+}
