@@ -4,6 +4,7 @@ export { type CryptoToolsOptions, cryptoTools } from './crypto.ts';
 export { type FsQuota, type FsToolsOptions, fsTools } from './fs/index.ts';
 export { type MemoryToolsOptions, memoryTools } from './memory.ts';
 export { type PlanStep, pathRule, policyTools, type StepRule } from './policy.ts';
+export { type PureGroup, pureTools } from './pure/index.ts';
 export { actorScope, globalScope, type ScopeOf, sessionScope } from './scope.ts';
 export { type ScratchToolsOptions, scratchTools } from './scratch.ts';
 export type { StorageCaps } from './storage/caps.ts';
@@ -12,3 +13,4 @@ export type { Versioned, VersionedStorage, Write, Written } from './storage/port
 export { SqliteStorage, type SqliteStorageOptions } from './storage/sqlite.ts';
 export { systemTools } from './system.ts';
 export { type TimeToolsOptions, timeTools } from './time.ts';
+export { toolsTools } from './tools.ts';

@@ -1,5 +1,4 @@
 import { NS_CODES } from '../wire/codes.ts';
-import { ConfigError } from '../wire/errors.ts';
 import { type PureToolName, pureArgs } from '../wire/pure.ts';
 import { defineAt, type ToolDefinition, ToolError } from './define.ts';
 
@@ -9,26 +8,16 @@ export interface PureInit {
   readonly example: string;
   /** In words. */
   readonly returns: string;
-  /** What each argument is, by its name; all of them. */
-  readonly args: Readonly<Record<string, string>>;
 }
 
 /**
  * The definition of a pure tool, which the interpreter brings: lookup, policy, checks and catalogues see a tool like any other.
- * It can be called by scripts alone. Throws {@link ConfigError} when an argument is described that the tool does not have.
+ * It can be called by scripts alone.
  */
-export function definePure(name: PureToolName, { args, ...init }: PureInit): ToolDefinition {
-  const specs = pureArgs(name).map(({ name: arg, type, required, default: value }) => ({
-    name: arg,
-    type,
-    description: args[arg] ?? '',
-    required,
-    ...(value === null ? {} : { default: value }),
-  }));
-  const stray = Object.keys(args).find((arg) => !specs.some((spec) => spec.name === arg));
-  if (stray !== undefined) throw new ConfigError(`${name} has no argument '${stray}'`);
+export function definePure(name: PureToolName, init: PureInit): ToolDefinition {
+  const args = pureArgs(name).map(({ default: value, ...arg }) => ({ ...arg, ...(value === null ? {} : { default: value }) }));
   const run = (): never => {
     throw new ToolError(NS_CODES.NotImplemented, `${name} runs inside the isolate: only a script can call it`);
   };
-  return defineAt('isolate', { ...init, name, args: specs, effects: 'none', run });
+  return defineAt('isolate', { ...init, name, args, effects: 'none', run });
 }

@@ -1,0 +1,12 @@
+import type { PureRow } from './row.ts';
+
+/** Error values: `tool.error.…`. */
+export const ERROR: readonly PureRow[] = [
+  {
+    name: 'tool.error.New',
+    description: 'An error as a value, to be returned or kept; `fail` raises one.',
+    returns: 'error',
+    example: 'tool.error.New("ERR_NOT_FOUND", "no such file")',
+    gives: 'error: no such file',
+  },
+];

@@ -1,0 +1,35 @@
+import type { PureRow } from './row.ts';
+
+/** Shapes and paths: `tool.shape.…`. */
+export const SHAPE: readonly PureRow[] = [
+  {
+    name: 'tool.shape.Validate',
+    description:
+      'True when a value has a shape, else code 21 with the first problem. A shape maps keys to types (string, int, float, number, bool, list, map, any, email, url, isoDatetime) or shapes; `key?` may be absent, `key[]` is a list. Options: allow_extra, case_insensitive.',
+    returns: 'bool',
+    example: 'tool.shape.Validate({"name": "Ann", "tags": ["a"]}, {"name": "string", "tags[]": "string", "age?": "int"})',
+    gives: 'true',
+  },
+  {
+    name: 'tool.shape.Problems',
+    description: 'All that Validate would object to, as texts; empty when the value has the shape.',
+    returns: 'list of strings',
+    example: 'tool.shape.Problems({"name": 5, "x": 1}, {"name": "string"})',
+    gives: '["\\"name\\" must be a string, got number 5", "\\"x\\" is not expected"]',
+  },
+  {
+    name: 'tool.shape.Select',
+    description:
+      'The value at a path such as "a.b[0]", or ["a.b", 0] for keys with dots; code 9 where there is none, nil with the option missing_ok. Option: case_insensitive.',
+    returns: 'any',
+    example: 'tool.shape.Select({"items": [{"id": 7}]}, "items[0].id")',
+    gives: '7',
+  },
+  {
+    name: 'tool.shape.IsValidPath',
+    description: 'Whether a text is a path.',
+    returns: 'bool',
+    example: 'tool.shape.IsValidPath("a.b[0].c")',
+    gives: 'true',
+  },
+];

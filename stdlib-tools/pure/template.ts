@@ -1,0 +1,13 @@
+import type { PureRow } from './row.ts';
+
+/** Templates: `tool.template.…`. */
+export const TEMPLATE: readonly PureRow[] = [
+  {
+    name: 'tool.template.Render',
+    description:
+      'A text with `{{path}}` filled from a map, each once and never looked at again. What the map does not have is code 9, or `missing` where that is given; `{{{{` stands for two braces.',
+    returns: 'string',
+    example: 'tool.template.Render("Dear {{user.name}}, {{{{x}}", {"user": {"name": "Ann"}})',
+    gives: 'Dear Ann, {{x}}',
+  },
+];
