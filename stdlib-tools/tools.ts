@@ -1,9 +1,18 @@
-import { canonicalName, defineTool, type ToolDefinition, ToolError, type ToolView } from '../src/tools/index.ts';
+import {
+  canonicalName,
+  defineTool,
+  type ToolDefinition,
+  ToolError,
+  type ToolView,
+  toolCatalogue,
+  toolMarkdown,
+} from '../src/tools/index.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
-import { callText, catalogueText, parametersOf } from './catalogue.ts';
 
 /** Most tools of one listing: what a model can still read. */
 const MAX_LISTED = 1000;
+
+const filter = { name: 'filter', type: 'string', required: false, description: 'part of a name' } as const;
 
 /**
  * `tool.tools.List(filter)` and `tool.tools.Help(name)`: what the calling fork can see, as a program would call it; and the same
@@ -11,38 +20,24 @@ const MAX_LISTED = 1000;
  * to know, and are recorded like any call, so that a run repeated on a newer host reads the same text.
  */
 export function toolsTools(): readonly ToolDefinition[] {
-  const filter = { name: 'filter', type: 'string', required: false, description: 'part of a name' } as const;
-  const listed = (tools: ToolView, part: string | null): readonly ToolDefinition[] => {
-    const wanted = (part ?? '').toLowerCase();
-    const found = tools.names().flatMap((name) => (name.includes(wanted) ? (tools.lookup(name) ?? []) : []));
-    return found.slice(0, MAX_LISTED);
-  };
-  const named = (tools: ToolView, name: string): ToolDefinition | undefined => tools.lookup(canonicalName(name));
   return [
     defineTool({
       name: 'tool.tools.List',
-      description:
-        'The tools that can be seen here, each as a program would call it; those whose name contains `filter` where given.',
-      example: 'tool.tools.List("list.")',
+      description: 'The tools that can be seen here, each as a program calls it; those whose name contains `filter` where given.',
+      example: 'tool.tools.List("tools.")',
       args: [filter],
       returns: 'slice_string',
       effects: 'none',
-      run: ({ filter: part }, { tools }) => listed(tools, part).map(callText),
+      run: ({ filter: part }, { tools }) => toolCatalogue(listed(tools, part)).map(({ call }) => call),
     }),
     defineTool({
       name: 'tool.tools.Help',
       description: 'What a tool does, takes and gives back; code 3 for one that is not here.',
-      example: 'tool.tools.Help("str.Length")',
+      example: 'tool.tools.Help("tools.List")',
       args: [{ name: 'name', type: 'string', description: 'with or without `tool.`' }],
       returns: 'string',
       effects: 'none',
-      run({ name }, { tools }) {
-        const tool = named(tools, name);
-        if (tool !== undefined) return catalogueText(tool);
-        const meant = tools.nearest(name);
-        const hint = meant === null ? undefined : `did you mean ${meant}?`;
-        throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, hint);
-      },
+      run: ({ name }, { tools }) => help(tools, name),
     }),
     defineTool({
       name: 'tool.meta.ListTools',
@@ -55,29 +50,54 @@ export function toolsTools(): readonly ToolDefinition[] {
     defineTool({
       name: 'tool.meta.GetTool',
       description: 'One tool as a map with `found` and, where it is, `spec`.',
-      example: 'tool.meta.GetTool("tool.str.Length")',
-      args: [{ name: 'fullName', type: 'string' }],
+      example: 'tool.meta.GetTool("tool.tools.List")',
+      args: [{ name: 'fullName', type: 'string', description: 'with or without `tool.`' }],
       returns: 'map',
       effects: 'none',
       run({ fullName }, { tools }) {
-        const tool = named(tools, fullName);
+        const tool = tools.lookup(canonicalName(fullName));
         return tool === undefined ? { found: false } : { found: true, spec: specOf(tool) };
       },
     }),
     defineTool({
       name: 'tool.meta.ToolsHelp',
-      description: 'Help for all tools whose name contains `filter`.',
-      example: 'tool.meta.ToolsHelp("str.")',
+      description: 'What all tools do whose name contains `filter`, as a page.',
+      example: 'tool.meta.ToolsHelp("tools.")',
       args: [filter],
       returns: 'string',
       effects: 'none',
-      run: ({ filter: part }, { tools }) => listed(tools, part).map(catalogueText).join('\n\n'),
+      run: ({ filter: part }, { tools }) => toolMarkdown(listed(tools, part)),
     }),
   ];
 }
 
+function listed(tools: ToolView, part: string | null): readonly ToolDefinition[] {
+  const wanted = (part ?? '').toLowerCase();
+  return tools
+    .names()
+    .filter((name) => name.includes(wanted))
+    .slice(0, MAX_LISTED)
+    .flatMap((name) => tools.lookup(name) ?? []);
+}
+
+function help(tools: ToolView, name: string): string {
+  const tool = tools.lookup(canonicalName(name));
+  if (tool === undefined) {
+    const meant = tools.nearest(name);
+    const hint = meant === null ? undefined : `did you mean ${meant}?`;
+    throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, hint);
+  }
+  const [entry] = toolCatalogue([tool]);
+  if (entry === undefined) return '';
+  const args = entry.args.filter(({ description }) => description !== '').map((arg) => `  ${arg.name}: ${arg.description}`);
+  const example = entry.example === undefined ? [] : [`Example: ${entry.example}`];
+  return [entry.call, ...(entry.description === '' ? [] : [entry.description]), ...args, ...example].join('\n');
+}
+
 /** A tool as a map, in the words of the reference. */
 function specOf(tool: ToolDefinition) {
+  const [entry] = toolCatalogue([tool]);
   const { name, description, returns, example } = tool;
-  return { fullName: name, description, args: parametersOf(tool), returnType: returns, example };
+  const args = entry?.args.map(({ name: arg, type, required }) => ({ name: arg, type, required })) ?? [];
+  return { fullName: name, description, args, returnType: returns, example };
 }

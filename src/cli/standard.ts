@@ -2,10 +2,12 @@ import {
   cryptoTools,
   fsTools,
   memoryTools,
+  pureTools,
   SqliteStorage,
   scratchTools,
   systemTools,
   timeTools,
+  toolsTools,
 } from '../../stdlib-tools/index.ts';
 import type { Policy, ToolDefinition } from '../tools/index.ts';
 
@@ -18,7 +20,8 @@ export async function standardTools(
   resources: AsyncDisposableStack,
 ): Promise<readonly ToolDefinition[]> {
   const kept = storage === undefined ? {} : { storage: resources.use(await SqliteStorage.open(storage)) };
-  return [...timeTools(), ...cryptoTools(), ...filesHere(), ...memoryTools(kept), ...scratchTools(kept)];
+  const host = [...timeTools(), ...cryptoTools(), ...filesHere(), ...memoryTools(kept), ...scratchTools(kept), ...toolsTools()];
+  return [...pureTools(), ...host];
 }
 
 /** Those that speak of the policy, which is made when all others are known. */

@@ -16,6 +16,7 @@ import {
   scratchTools,
   systemTools,
   timeTools,
+  toolsTools,
 } from '../../stdlib-tools/index.ts';
 
 const directory = realpathSync(mkdtempSync(join(tmpdir(), 'ns-examples-')));
@@ -32,6 +33,7 @@ const GROUPS: Readonly<Record<string, readonly ToolDefinition[]>> = {
   scratch: scratchTools(),
   system: systemTools({ policy }),
   time: timeTools(),
+  tools: toolsTools(),
 };
 
 /** Files are there before they are read, and are moved away last. */
