@@ -78,26 +78,36 @@ describe('a disk that fails while an execution is recorded', () => {
 
 describe('a record that changes while the gate reads it', () => {
   const record = line({ id: OTHER });
-  it.each([
-    ['grows', (path: string) => appendFileSync(path, record)],
-    ['shrinks', (path: string) => truncateSync(path, record.length)],
-    ['is written anew', (path: string) => writeFileSync(path, record.repeat(2))],
-    ['is touched', (path: string) => utimesSync(path, 1, 1)],
-    ['vanishes', (path: string) => rmSync(path)],
+  const seconds = 1000;
+  it.each<[string, ...((path: string) => void)[]]>([
+    ['grows', (path) => appendFileSync(path, record)],
+    ['shrinks', (path) => truncateSync(path, record.length)],
+    ['is written anew', (path) => writeFileSync(path, record.repeat(2))],
+    ['is touched', (path) => utimesSync(path, 1, 1)],
+    ['vanishes', (path) => rmSync(path)],
     [
-      'is replaced by a file of the same size',
-      (path: string) => {
+      'is replaced by a file of the same size and time',
+      (path) => {
         writeFileSync(`${path}.new`, record.repeat(2));
+        utimesSync(`${path}.new`, seconds, seconds);
         renameSync(`${path}.new`, path);
       },
     ],
-  ])('ARGO-6-7: denies when it %s', (_, change) => {
+    [
+      'grows and shrinks again',
+      (path) => appendFileSync(path, record),
+      (path) => {
+        truncateSync(path, 2 * record.length);
+        utimesSync(path, seconds, seconds);
+      },
+    ],
+  ])('ARGO-6-7: denies when it %s', (_, ...changes) => {
     const queue = queueWith({ 'executed.jsonl': record.repeat(2) });
-    let left = 1;
-    disk.meanwhile = () => {
-      // Once, between the first piece and the end of the file.
-      if (left-- === 1) change(join(queue, 'executed.jsonl'));
-    };
+    const path = join(queue, 'executed.jsonl');
+    utimesSync(path, seconds, seconds);
+    // One change after each piece that is read.
+    disk.meanwhile = () => changes.shift()?.(path);
     expect(ask(queue, { command: 'true', args: [] })).toMatchObject({ eligible: false, code: 'ERR_GATE_HISTORY' });
+    expect(changes).toEqual([]);
   });
 });
