@@ -19,8 +19,12 @@ import { configText, named, type Setup } from './setup.ts';
 import { printable } from './text.ts';
 
 /** The flags that say who writes the programs. */
-export interface AgentFlags {
+export interface AgentFlags extends AgentOptions {
   readonly agent: string;
+}
+
+/** The flags that go with `--agent`. */
+export interface AgentOptions {
   readonly baseUrl?: string;
   readonly apiKeyEnv?: string;
   readonly apiKeyFile?: string;
@@ -39,10 +43,14 @@ Agents:
   model:NAME       asks a model behind an OpenAI-compatible server: --base-url http://127.0.0.1:11434/v1
 `;
 
-/** Adds the flags that choose an agent. */
-export function addAgent(command: Command): void {
+/** Adds the flags that choose an agent; `required` unless the command can do without one. */
+export function addAgent(command: Command, { required } = { required: true }): void {
   command
-    .requiredOption('--agent <AGENT>', 'who writes the programs: script:FILE, command:CMD or model:NAME')
+    .addOption(
+      command
+        .createOption('--agent <AGENT>', 'who writes the programs: script:FILE, command:CMD or model:NAME')
+        .makeOptionMandatory(required),
+    )
     .option('--base-url <URL>', "model: where the server's API begins, such as http://127.0.0.1:11434/v1")
     .option('--api-key-env <VAR>', 'model: the environment variable with the key')
     .option('--api-key-file <FILE>', 'model: the file with the key')
@@ -152,7 +160,7 @@ async function withTranscript(agent: Agent, file: string): Promise<Agent> {
 }
 
 /** What agents are told: the text of a file, or rules, the tools that the policy lets programs call, and the language. */
-export async function systemOf(flags: Pick<AgentFlags, 'system'>, setup: Setup, profile: 'v3' | 'v1'): Promise<string> {
+export async function systemOf(flags: AgentOptions, setup: Setup, profile: 'v3' | 'v1'): Promise<string> {
   if (flags.system === 'none') return '';
   if (flags.system !== undefined) return configText(flags.system);
   const guard = new PolicyGuard(setup.policy);

@@ -17,7 +17,7 @@ import {
   toPublicLoop,
 } from '../loop/index.ts';
 import { createRuntime } from '../runtime/index.ts';
-import { type AgentFlags, systemOf } from './agent.ts';
+import { type AgentOptions, systemOf } from './agent.ts';
 import { type ApprovalFlags, approvalOf } from './approval.ts';
 import { type CeilingFlags, ceilingsOf } from './ceilings.ts';
 import { type ExitCode, exitOfDecision } from './exit.ts';
@@ -34,7 +34,7 @@ import { printable } from './text.ts';
 import { type RepeatFlags, sourcesOf } from './turn.ts';
 
 /** The flags with which a session is driven, from its beginning or from where it stands. */
-export interface DriveFlags extends SetupFlags, RepeatFlags, AgentFlags, CeilingFlags, ApprovalFlags {
+export interface DriveFlags extends SetupFlags, RepeatFlags, AgentOptions, CeilingFlags, ApprovalFlags {
   readonly keys?: string;
   readonly log?: string;
   readonly store?: string;

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { parseStrict } from '../aeiou/index.ts';
-import { AGENT_HELP, addAgent, readAgent } from './agent.ts';
+import { AGENT_HELP, type AgentFlags, addAgent, readAgent } from './agent.ts';
 import { addApproval, asksApproval } from './approval.ts';
 import { addCeilings } from './ceilings.ts';
 import { type DriveFlags, drive } from './drive.ts';
@@ -14,7 +14,7 @@ import type { Execute, Terminal } from './terminal.ts';
 import { addSession } from './turn.ts';
 
 /** The flags of `loop`. */
-export interface LoopFlags extends DriveFlags {
+export interface LoopFlags extends DriveFlags, AgentFlags {
   readonly userdata?: string;
   readonly profile: 'v3' | 'v1';
   readonly oneTurn?: true;

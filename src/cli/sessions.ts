@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../aeiou/index.ts';
 import { explainTurn, FileLog, Keeper, type SessionSummary, systemClock, toPublicTurn } from '../loop/index.ts';
-import { addAgent, readAgent } from './agent.ts';
+import { type AgentFlags, addAgent, readAgent } from './agent.ts';
 import { addApproval } from './approval.ts';
 import { addCeilings } from './ceilings.ts';
 import { type DriveFlags, drive, usable } from './drive.ts';
@@ -49,7 +49,7 @@ export function addSessions(program: Command, execute: Execute): void {
   addSession(resume, { withSid: false });
   addCeilings(resume);
   resume.option('--json', 'print the session as one JSON object');
-  addLimits(addApproval(resume), 'turn').action((sid: string, flags: DriveFlags) =>
+  addLimits(addApproval(resume), 'turn').action((sid: string, flags: DriveFlags & AgentFlags) =>
     execute(async (terminal) => drive(flags, await readAgent(flags), { resume: sid }, terminal)),
   );
   add('cancel', 'Ends an open session with HALT ERR_CANCELLED, or asks the process that drives it to do so.')
