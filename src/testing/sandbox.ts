@@ -87,6 +87,7 @@ function ioOf(variables: Map<string, unknown>, signal: AbortSignal): CallIo {
       variables.set(name, value);
       return null;
     },
+    defineConst: async () => null,
   };
 }
 

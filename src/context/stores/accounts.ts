@@ -16,8 +16,8 @@ export interface Account {
   readonly notes?: string;
 }
 
-/** The fields of an account as they are given; `api_key` may be wrapped already. */
-export type AccountFields = Omit<Account, 'name' | 'api_key'> & { readonly api_key: string | Secret };
+/** The fields of an account as they are given: those of {@link Account}; `api_key` is a text, or wrapped already. */
+export type AccountFields = Readonly<Record<string, unknown>>;
 
 /** Looks accounts up. Names ignore letter case. */
 export interface AccountReader {

@@ -1,0 +1,119 @@
+import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
+
+/**
+ * `tool.account.*` and `tool.agentmodel.*`: the accounts and agent models of the interpreter. Everybody may look, keys aside;
+ * changing them takes a policy of context `config` (language.md 10.7). Names ignore letter case.
+ */
+export function storeTools(): readonly ToolDefinition[] {
+  return [...accountTools(), ...modelTools()];
+}
+
+function accountTools(): readonly ToolDefinition[] {
+  const fields = 'a map with kind, provider and api_key; org_id, project_id and notes may follow';
+  return [
+    defineTool({
+      name: 'tool.account.Register',
+      description: 'Adds an account. Its key can be used from then on, and never be read.',
+      args: [
+        { name: 'name', type: 'string' },
+        { name: 'config', type: 'map', description: fields },
+      ],
+      returns: 'true',
+      requiresTrust: true,
+      capabilities: ['account:admin'],
+      run({ name, config }, runtime) {
+        runtime.adminStores().accounts.register(name, config);
+        return true;
+      },
+    }),
+    remove('account', (runtime, name) => runtime.adminStores().accounts.delete(name)),
+    defineTool({
+      name: 'tool.account.List',
+      description: 'The names of all accounts, in lower case.',
+      returns: 'list of texts',
+      effects: 'read',
+      capabilities: ['account:read'],
+      run: (_, { stores }) => stores.accounts.list(),
+    }),
+    defineTool({
+      name: 'tool.account.Get',
+      description: 'An account as a map without its key; nil when there is none.',
+      args: [{ name: 'name', type: 'string' }],
+      returns: 'map, or nil',
+      effects: 'read',
+      capabilities: ['account:read'],
+      run({ name }, { stores }) {
+        const found = stores.accounts.get(name);
+        if (found === undefined) return null;
+        const { api_key: _, ...shown } = found;
+        return shown;
+      },
+    }),
+  ];
+}
+
+function modelTools(): readonly ToolDefinition[] {
+  const args = [
+    { name: 'name', type: 'string' },
+    { name: 'config', type: 'map', description: 'a map with provider, model and what the model is asked with' },
+  ] as const;
+  return [
+    defineTool({
+      name: 'tool.agentmodel.Register',
+      description: 'Adds an agent that ask can name.',
+      args,
+      returns: 'true',
+      requiresTrust: true,
+      capabilities: ['model:admin'],
+      run({ name, config }, runtime) {
+        runtime.adminStores().models.register(name, config);
+        return true;
+      },
+    }),
+    defineTool({
+      name: 'tool.agentmodel.Update',
+      description: 'Sets the given fields of an agent and keeps the others; nil takes a field away.',
+      args,
+      returns: 'true',
+      requiresTrust: true,
+      capabilities: ['model:admin'],
+      run({ name, config }, runtime) {
+        runtime.adminStores().models.update(name, config);
+        return true;
+      },
+    }),
+    remove('agentmodel', (runtime, name) => runtime.adminStores().models.delete(name)),
+    defineTool({
+      name: 'tool.agentmodel.List',
+      description: 'The names of all agents.',
+      returns: 'list of texts',
+      effects: 'read',
+      capabilities: ['model:read'],
+      run: (_, { stores }) => stores.models.list(),
+    }),
+    defineTool({
+      name: 'tool.agentmodel.Get',
+      description: 'An agent as a map; nil when there is none.',
+      args: [{ name: 'name', type: 'string' }],
+      returns: 'map, or nil',
+      effects: 'read',
+      capabilities: ['model:read'],
+      run: ({ name }, { stores }) => stores.models.get(name) ?? null,
+    }),
+  ];
+}
+
+function remove(
+  group: 'account' | 'agentmodel',
+  run: (runtime: Parameters<ToolDefinition['run']>[1], name: string) => boolean,
+): ToolDefinition {
+  return defineTool({
+    name: `tool.${group}.Delete`,
+    description: 'Takes one away; false when there was none.',
+    args: [{ name: 'name', type: 'string' }],
+    returns: 'boolean',
+    requiresTrust: true,
+    capabilities: [group === 'account' ? 'account:admin' : 'model:admin'],
+    run: ({ name }, runtime) => run(runtime, name),
+  });
+}
