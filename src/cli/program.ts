@@ -11,6 +11,7 @@ import { addGate } from './gate.ts';
 import { addKeys } from './keys.ts';
 import { addLog } from './log.ts';
 import { addLoop } from './loop.ts';
+import { addMcp } from './mcp.ts';
 import { version } from './package.ts';
 import { addRun } from './run.ts';
 import { addSessions } from './sessions.ts';
@@ -60,6 +61,7 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     addSessions,
     addLog,
     addTools,
+    addMcp,
     addKeys,
     addToken,
     addApprove,

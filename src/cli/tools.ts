@@ -14,13 +14,14 @@ import {
 import { EXIT, type ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
 import { repeatable, wholeNumber } from './options.ts';
-import { readSetup, type SetupFlags } from './setup.ts';
+import { addSetup, readSetup, type SetupFlags } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable, printableLines } from './text.ts';
 
 const FORMATS = ['text', 'json', 'schema', 'prompt', 'md'] as const;
 
-interface ToolsFlags extends Pick<SetupFlags, 'tools' | 'policy'> {
+interface ToolsFlags extends Pick<SetupFlags, 'tools' | 'policy' | 'mcp' | 'storage'> {
+  readonly all?: true;
   readonly format: (typeof FORMATS)[number];
   readonly json?: true;
   readonly budget?: number;
@@ -43,13 +44,12 @@ Examples:
 
 /** `tools [NAME…]`: what programs can call. */
 export function addTools(program: Command, execute: Execute): void {
-  program
+  const command = program
     .command('tools')
     .summary('show what tools there are')
     .description('Shows the tools that programs can call, with their arguments, in several forms.')
     .argument('[NAME...]', 'names, or patterns such as tool.memory.*; all when absent')
-    .option('--tools <FILE>', 'tools file: mocks in YAML or JSON, or a module (.ts, .js) with tools')
-    .option('--policy <FILE>', 'policy file (YAML); leaves out what it denies')
+    .option('--all', 'also those that the policy denies')
     .addOption(new Option('--format <FORMAT>', 'in which form').choices(FORMATS).default('text'))
     .option('--json', 'the same as --format json')
     .option('--budget <TOKENS>', 'with --format prompt: most tokens (3 bytes each)', wholeNumber('--budget', 1))
@@ -57,7 +57,8 @@ export function addTools(program: Command, execute: Execute): void {
       '--prefer <PATTERN>',
       'with --format prompt: tools that come first (repeatable)',
       repeatable((text) => text),
-    )
+    );
+  addSetup(command)
     .addHelpText('after', DETAILS)
     .action((names: string[], flags: ToolsFlags) => execute((terminal) => list(names, flags, terminal)));
 }
@@ -66,9 +67,10 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   const format = flags.json ? 'json' : flags.format;
   if (format !== 'prompt' && (flags.budget !== undefined || flags.prefer !== undefined))
     throw new UsageError('--budget and --prefer go with --format prompt');
-  const { tools, policy } = await readSetup(flags);
+  await using resources = new AsyncDisposableStack();
+  const { tools, policy } = await readSetup(flags, resources);
   const guard = new PolicyGuard(policy);
-  const callable = flags.policy === undefined ? tools : tools.filter((tool) => guard.explain(tool, false) === null);
+  const callable = flags.all ? tools : tools.filter((tool) => guard.explain(tool, false) === null);
   const chosen = choose(callable, names);
   const { out } = terminal;
   if (format === 'json') out.line(JSON.stringify(toolCatalogue(chosen), null, 2));

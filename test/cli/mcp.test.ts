@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, it } from 'vitest';
+import { neuroscript } from './spawn.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
+const SERVER = 'node --disable-warning=ExperimentalWarning test/mcp/server.ts honest';
+
+describe('--mcp', () => {
+  it('the example does what its page says', async () => {
+    const page = readFileSync(new URL('../../examples/mcp/README.md', import.meta.url), 'utf8');
+    const promised = /```text\n([\s\S]*?)```/.exec(page)?.[1];
+    const command = (/npx neuroscript (.*)/.exec(page)?.[1] ?? '').split(' ');
+    expect(await neuroscript(command, { cwd: root })).toEqual({ code: 0, stdout: promised, stderr: '' });
+  });
+
+  it('names a server on the command line, and shows its tools', async () => {
+    const { code, stdout } = await neuroscript(['tools', 'tool.s.*', '--mcp', `s=${SERVER}`], { cwd: root });
+    expect(code).toBe(0);
+    expect(stdout).toContain('tool.s.add(arguments');
+    expect(stdout).toContain('Adds two numbers.');
+  });
+
+  it.each([
+    ['s=/does/not/exist', "MCP server 's': it cannot be reached"],
+    ['missing.json', 'missing.json'],
+    ['tool=x', 'is not "tool"'],
+  ])('%s is wrong use, said in one line', async (spec, problem) => {
+    const { code, stdout, stderr } = await neuroscript(['run', '-', '--mcp', spec], { stdin: 'command\nemit 1\nendcommand' });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(problem);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('neuroscript mcp', () => {
+  it('offers itself to an MCP host, under the limits and the policy of its command line', async () => {
+    const client = new Client({ name: 'test', version: '1' });
+    const args = [BIN, 'mcp', '--fuel', '1000', '--mcp', `s=${SERVER}`];
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: root, stderr: 'inherit' }));
+    try {
+      const run = async (src: string) => (await client.callTool({ name: 'run', arguments: { src } })).structuredContent;
+      expect(await run('command\n  emit tool.s.add({"a": 41})\nendcommand')).toMatchObject({ ok: true, values: [{ sum: 42 }] });
+      const endless = await run('command\n  while true\n    set x = 1\n  endwhile\nendcommand');
+      expect(endless).toMatchObject({ error: { code: 'ERR_QUOTA', limit: 'fuel', allowed: 1000 } });
+      expect(await run('command\n  emit tool.fs.List(".")\nendcommand')).toMatchObject({ error: { code: 'NS1003' } });
+      const { content } = await client.callTool({ name: 'tools', arguments: {} });
+      expect(content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('tool.s.add(') });
+      expect(content[0]).toMatchObject({ text: expect.not.stringContaining('tool.fs.List(') });
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('ends when its client does, with 0', async () => {
+    expect(await neuroscript(['mcp'], { stdin: '' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+});
