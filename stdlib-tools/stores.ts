@@ -14,6 +14,7 @@ function accountTools(): readonly ToolDefinition[] {
     defineTool({
       name: 'tool.account.Register',
       description: 'Adds an account. Its key can be used from then on, and never be read.',
+      example: 'tool.account.Register("work", {"kind": "llm", "provider": "acme", "api_key": "k-1"})',
       args: [
         { name: 'name', type: 'string' },
         { name: 'config', type: 'map', description: fields },
@@ -30,6 +31,7 @@ function accountTools(): readonly ToolDefinition[] {
     defineTool({
       name: 'tool.account.List',
       description: 'The names of all accounts, in lower case.',
+      example: 'tool.account.List()',
       returns: 'list of texts',
       effects: 'read',
       capabilities: ['account:read'],
@@ -38,6 +40,7 @@ function accountTools(): readonly ToolDefinition[] {
     defineTool({
       name: 'tool.account.Get',
       description: 'An account as a map without its key; nil when there is none.',
+      example: 'tool.account.Get("work")',
       args: [{ name: 'name', type: 'string' }],
       returns: 'map, or nil',
       effects: 'read',
@@ -61,6 +64,7 @@ function modelTools(): readonly ToolDefinition[] {
     defineTool({
       name: 'tool.agentmodel.Register',
       description: 'Adds an agent that ask can name.',
+      example: 'tool.agentmodel.Register("fast", {"provider": "acme", "model": "acme-1", "account_name": "work"})',
       args,
       returns: 'true',
       requiresTrust: true,
@@ -73,6 +77,7 @@ function modelTools(): readonly ToolDefinition[] {
     defineTool({
       name: 'tool.agentmodel.Update',
       description: 'Sets the given fields of an agent and keeps the others; nil takes a field away.',
+      example: 'tool.agentmodel.Update("fast", {"temperature": 0.2})',
       args,
       returns: 'true',
       requiresTrust: true,
@@ -86,6 +91,7 @@ function modelTools(): readonly ToolDefinition[] {
     defineTool({
       name: 'tool.agentmodel.List',
       description: 'The names of all agents.',
+      example: 'tool.agentmodel.List()',
       returns: 'list of texts',
       effects: 'read',
       capabilities: ['model:read'],
@@ -94,6 +100,7 @@ function modelTools(): readonly ToolDefinition[] {
     defineTool({
       name: 'tool.agentmodel.Get',
       description: 'An agent as a map; nil when there is none.',
+      example: 'tool.agentmodel.Get("fast")',
       args: [{ name: 'name', type: 'string' }],
       returns: 'map, or nil',
       effects: 'read',
@@ -110,6 +117,7 @@ function remove(
   return defineTool({
     name: `tool.${group}.Delete`,
     description: 'Takes one away; false when there was none.',
+    example: `tool.${group}.Delete("old")`,
     args: [{ name: 'name', type: 'string' }],
     returns: 'boolean',
     requiresTrust: true,
