@@ -204,7 +204,7 @@ describe('tools', () => {
       't.yaml':
         'tools:\n  tool.a.Add:\n    description: Adds two numbers.\n    args: [{ name: x, type: int }, { name: y, type: int, required: false }]\n    cases: [{ returns: 1 }]\n',
     });
-    const ended = await neuroscript(['tools', '--tools', 't.yaml'], { cwd });
+    const ended = await neuroscript(['tools', 'tool.a.*', '--tools', 't.yaml'], { cwd });
     expect(ended).toEqual({ code: 0, stdout: 'tool.a.Add(x: int, y?: int)\n    Adds two numbers.\n', stderr: '' });
   });
 });
