@@ -15,6 +15,7 @@ import {
   seededIds,
   systemClock,
 } from '../../src/loop/index.ts';
+import { replayTurn } from '../../src/loop/replay/turn.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { type Approval, defineTool, type Gate, type GateOutcome } from '../../src/tools/index.ts';
 import { reply, USERDATA } from './fake.ts';
@@ -281,6 +282,30 @@ describe('a turn that requires approval', () => {
     expect(reason).toBe('ERR_EXEC');
     expect(outcomes[0]).toMatchObject({ state: 'failed' });
   });
+});
+
+describe('a recorded turn that is executed again', () => {
+  const READ = program('emit tool.plant.Read()', DONE);
+  const hash = planHash({ actions: READ });
+  it.each([
+    ['a tool that was denied', program(OPEN, DONE), {}],
+    ['a tool that was approved', program(OPEN, DONE), { hash: PLAN }],
+    ['a turn that was denied', READ, { requiresApproval: true }],
+    ['a turn that was approved', READ, { requiresApproval: true, hash }],
+  ])(
+    'asks no gate and is the same: %s',
+    async (_, actions, { hash, ...required }: { hash?: string; requiresApproval?: boolean }) => {
+      const { gate, outcomes } = agreeing();
+      const approval = hash === undefined ? {} : { approval: humanApproval(hash, gate) };
+      const { turns } = await session([actions], { ...required, ...approval });
+      const [record] = turns;
+      expect(record).toBeDefined();
+      if (record === undefined) return;
+      const before = [outcomes.length, ran.length];
+      expect(await replayTurn(runtime, record)).toMatchObject({ verdict: 'same', divergence: null });
+      expect([outcomes.length, ran.length]).toEqual(before);
+    },
+  );
 });
 
 describe('with the gate itself', () => {
