@@ -10,6 +10,7 @@ import {
 } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/mutex.ts';
 import { checkLimits, type LimitOptions } from '../sandbox/limits.ts';
+import { ConfigError } from '../wire/errors.ts';
 import { checkCallback, checkObject, checkOptions, checkSignal, type KeysOf } from '../wire/options.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { ceiling, checkCeilings } from './ceilings.ts';
@@ -380,7 +381,7 @@ const NO_PACE: Pace = async () => {};
 function checkStep(what: string, options: StepOptions, keys: Readonly<Record<string, true>>): void {
   checkOptions(what, options, keys);
   checkObject('the agent of a session', options.agent);
-  checkCallback('reply of an agent', options.agent.reply);
+  if (typeof options.agent.reply !== 'function') throw new ConfigError("the agent of a session needs a function 'reply'");
   checkCallback('onEvent', options.onEvent);
   checkSignal('signal', options.signal);
   checkCeilings(options);

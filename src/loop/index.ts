@@ -37,7 +37,7 @@ export {
   toPublicTurn,
   type UnsealedRecord,
 } from './record.ts';
-export type { HostFacts, Judged, PublicKeyRecord, RecordedRun, Refusal, Scene } from './replay/facts.ts';
+export type { HostFacts, Judged, PublicKeyRecord, RecordedRun, Scene } from './replay/facts.ts';
 export { type Seal, type SealFault, sealFaults, sealRecord } from './replay/seal.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export { Spans, type TurnSpan } from './spans.ts';

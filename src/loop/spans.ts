@@ -1,4 +1,4 @@
-import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import { type Context, context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LoopEvent } from './events.ts';
 import type { TurnRecord } from './record.ts';
@@ -35,7 +35,7 @@ export class Spans {
     });
     const within = trace.setSpan(context.active(), span);
     const see = (event: LoopEvent): void => {
-      if (event.type === 'called') context.with(within, () => this.#tool(event.entry));
+      if (event.type === 'called') this.#tool(event.entry, within);
     };
     try {
       const record = await context.with(within, () => work({ see }));
@@ -51,15 +51,17 @@ export class Spans {
   }
 
   /** The span of a call that has ended, from its record. */
-  #tool(entry: JournalEntry): void {
+  #tool(entry: JournalEntry, within: Context): void {
     if (entry.kind !== 'tool') return;
     const end = Date.now();
     const tool = entry.name.slice(0, SHOWN);
-    const span = this.#tracer.startSpan(`execute_tool ${tool}`, {
-      kind: SpanKind.INTERNAL,
-      startTime: end - entry.ms,
-      attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool, 'gen_ai.tool.type': 'function' },
-    });
+    const attributes = {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': tool,
+      'gen_ai.tool.type': 'function',
+    };
+    const options = { kind: SpanKind.INTERNAL, startTime: end - entry.ms, attributes };
+    const span = this.#tracer.startSpan(`execute_tool ${tool}`, options, within);
     const { outcome } = entry;
     if (!outcome.ok) {
       span.setStatus({ code: SpanStatusCode.ERROR });

@@ -18,7 +18,7 @@ export type Answer = (response: ServerResponse, asked: Asked, index: number) => 
 export interface ModelServer extends AsyncDisposable {
   readonly baseUrl: string;
   readonly asked: Asked[];
-  /** Connections that are open. */
+  /** Answers that are under way. */
   open(): number;
 }
 
@@ -32,13 +32,11 @@ export async function modelServer(answer: Answer): Promise<ModelServer> {
       body: JSON.parse(await textOf(request)),
     };
     asked.push(one);
-    await answer(response, one, asked.length - 1);
-  });
-  server.on('connection', (socket) => {
     open += 1;
-    socket.on('close', () => {
+    response.on('close', () => {
       open -= 1;
     });
+    await answer(response, one, asked.length - 1);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

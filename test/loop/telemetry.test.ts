@@ -1,0 +1,156 @@
+import { metrics as globalMetrics } from '@opentelemetry/api';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { afterAll, describe, expect, it } from 'vitest';
+import { HALT_REASONS } from '../../src/loop/decision.ts';
+import { Metrics } from '../../src/loop/metrics.ts';
+import { Spans } from '../../src/loop/spans.ts';
+import { defineTool } from '../../src/tools/index.ts';
+import { programAgent, reply } from './fake.ts';
+import { controller, run } from './host.ts';
+import { CONTINUE, command, DONE, openStage } from './sessions.ts';
+
+/** What an application's SDK would have exported. */
+function sdk() {
+  const spans = new InMemorySpanExporter();
+  const tracing = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
+  const points = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter: points, exportIntervalMillis: 3_600_000 });
+  const provider = new MeterProvider({ readers: [reader] });
+  return {
+    metrics: new Metrics(provider.getMeter('test')),
+    spans: new Spans(tracing.getTracer('test')),
+    ended: () => spans.getFinishedSpans(),
+    async counted(): Promise<Record<string, Record<string, number>>> {
+      await reader.forceFlush();
+      const found: Record<string, Record<string, number>> = {};
+      for (const { descriptor, dataPoints } of points.getMetrics().at(-1)?.scopeMetrics[0]?.metrics ?? [])
+        found[descriptor.name] = Object.fromEntries(
+          dataPoints.map(({ attributes, value }) => [Object.values(attributes).join(), Number(value)]),
+        );
+      await provider.shutdown();
+      return found;
+    },
+  };
+}
+
+const SECRET = 'hunter2-in-arguments';
+const probe = defineTool({ name: 'tool.probe.Say', args: [{ name: 'text' }], run: ({ text }) => text });
+const fails = defineTool({
+  name: 'tool.probe.Fail',
+  run: () => {
+    throw new Error(SECRET);
+  },
+});
+const stage = await openStage({ tools: [probe, fails], policy: { allow: ['tool.probe.*'] } });
+afterAll(() => stage[Symbol.asyncDispose]());
+
+describe('spans', () => {
+  it('a turn is invoke_agent, and each of its tool calls execute_tool within it', async () => {
+    const { spans, ended } = sdk();
+    await stage.play(
+      [
+        command(`set x = tool.probe.Say("${SECRET}")`, CONTINUE),
+        command('on error do', '  clear_error', 'endon', 'call tool.probe.Fail()', DONE),
+      ],
+      { sid: 'traced' },
+      { spans },
+    );
+    const turns = ended().filter(({ name }) => name.startsWith('invoke_agent'));
+    const calls = ended().filter(({ name }) => name.startsWith('execute_tool'));
+    expect(turns.map(({ attributes }) => attributes)).toMatchObject([
+      {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.conversation.id': 'traced',
+        'neuroscript.turn': 1,
+        'neuroscript.decision': 'CONTINUE',
+      },
+      { 'neuroscript.turn': 2, 'neuroscript.decision': 'DONE' },
+    ]);
+    expect(calls.map(({ name, attributes }) => [name, attributes['gen_ai.tool.name'], attributes['error.type']])).toEqual([
+      ['execute_tool tool.probe.say', 'tool.probe.say', undefined],
+      ['execute_tool tool.aeiou.magic', 'tool.aeiou.magic', undefined],
+      ['execute_tool tool.probe.fail', 'tool.probe.fail', 'NS21'],
+      ['execute_tool tool.aeiou.magic', 'tool.aeiou.magic', undefined],
+    ]);
+    const parents = calls.map(({ parentSpanContext }) => parentSpanContext?.spanId);
+    const [first, second] = turns.map((span) => span.spanContext().spanId);
+    expect(parents).toEqual([first, first, second, second]);
+    expect(
+      JSON.stringify(ended().map(({ name, attributes, events, status }) => [name, attributes, events, status])),
+    ).not.toContain(SECRET);
+  });
+
+  it('a turn that halts, and an asking that fails, are errors by their code', async () => {
+    const { spans, ended } = sdk();
+    await controller({ spans }).loop.runLoop(run(programAgent('silent')));
+    await controller({ spans }).loop.runLoop(run({ name: 'broken', reply: () => Promise.reject(new Error('no')) }));
+    expect(ended().map(({ name, attributes, status }) => [name, attributes['error.type'], status.code])).toEqual([
+      ['invoke_agent', 'ERR_TOKEN_MISSING', 2],
+      ['invoke_agent broken', 'ERR_AGENT', 2],
+    ]);
+  });
+
+  it('tell the tokens that the agent told', async () => {
+    const { spans, ended } = sdk();
+    const agent = { reply: async () => ({ text: reply('program done'), tokens: 12, inputTokens: 10, outputTokens: 2 }) };
+    await controller({ spans }).loop.runLoop(run(agent));
+    expect(ended()[0]?.attributes).toMatchObject({ 'gen_ai.usage.input_tokens': 10, 'gen_ai.usage.output_tokens': 2 });
+  });
+});
+
+describe('metrics', () => {
+  it('AL3-9-2: the same counts reach the meter of the application', async () => {
+    const { metrics, counted } = sdk();
+    await controller({ metrics }).loop.runLoop(run(programAgent('continue', 'silent')));
+    await controller({ metrics }).loop.runLoop(run(programAgent('continue'), { maxTurns: 1 }));
+    expect(await counted()).toMatchObject({
+      decisions_total: { CONTINUE: 2, HALT: 1 },
+      halts_total: { ERR_TOKEN_MISSING: 1, ERR_MAX_TURNS: 1 },
+      agent_replies_total: { ok: 3 },
+    });
+  });
+
+  it('count the calls of tools', async () => {
+    const metrics = new Metrics();
+    await stage.play([command('on error do', '  clear_error', 'endon', 'call tool.probe.Fail()', DONE)], {}, { metrics });
+    expect(metrics.snapshot().tool_calls_total).toEqual({ ok: 1, error: 1 });
+  });
+
+  it('A3-10-4: labels are closed sets: nothing that comes from a program, a model or a session is one', () => {
+    const metrics = new Metrics();
+    const text = metrics.prometheus();
+    const labels = [...text.matchAll(/^(\w+)\{(\w+)="([^"]*)"\} 0$/gm)].map(
+      ([, name, label, value]) => `${name} ${label} ${value}`,
+    );
+    expect(labels).toHaveLength(4 + 5 + 4 + Object.keys(HALT_REASONS).length + 3 + 3 + 2);
+    metrics.ended('ERR_MADE_UP' as never);
+    expect(metrics.prometheus()).toBe(text);
+  });
+
+  it('are text that Prometheus reads', async () => {
+    const { loop } = controller();
+    await loop.runLoop(run(programAgent('continue', 'done')));
+    const lines = loop.metrics.prometheus().split('\n');
+    expect(lines.slice(0, 4)).toEqual([
+      '# HELP decisions_total Decided turns.',
+      '# TYPE decisions_total counter',
+      'decisions_total{decision="CONTINUE"} 1',
+      'decisions_total{decision="DONE"} 1',
+    ]);
+    expect(lines).toContain('jti_dup_total 0');
+    for (const line of lines.filter((one) => one !== ''))
+      expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|[a-z_]+(\{[a-z]+="\w+"\})? \d+)$/);
+    expect(lines.at(-1)).toBe('');
+  });
+
+  it('cost nothing where the application has no SDK', () => {
+    expect(globalMetrics.getMeterProvider().constructor.name).toMatch(/Noop|Proxy/);
+    expect(() => new Metrics()).not.toThrow();
+  });
+});
