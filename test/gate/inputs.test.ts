@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkEligibility, type GateRequest } from '../../src/gate/index.ts';
+import { readCommand } from '../../src/gate/words.ts';
 import { neuroscript } from '../cli/spawn.ts';
 import { ask, HASH, ID, OK, queueWith, stub } from './kit.ts';
 
@@ -12,7 +13,8 @@ const BAD_IDS = {
   'too short': ID.slice(1),
   'too long': `${ID}0`,
   'without hyphens': ID.replaceAll('-', ''),
-  'one hyphen missing': ID.replace('-', '0'),
+  'one hyphen missing': ID.replace('-', ''),
+  'a digit for a hyphen': ID.replace('-', '0'),
   'hyphens elsewhere': 'b2831d732-708-4f50-944b-7b54f11bfbb4',
   'a letter beyond f': `g${ID.slice(1)}`,
   'in braces': `{${ID}}`,
@@ -127,6 +129,14 @@ describe('the command line', () => {
     const outcome = await neuroscript(['gate', ID, HASH, '--queue', queueWith(), `--verifier=${command}`]);
     expect(outcome.code).toBe(1);
     expect(outcome.stdout).toBe(command === '' ? `${USAGE}\n` : '[ERROR] Cannot invoke execution verifier\n');
+  });
+
+  it('whatever only a shell could do is refused, wherever it stands', () => {
+    for (const sign of '|&;<>()$`\'"')
+      for (const text of [sign, `verify ${sign}`, `${sign} verify`, `veri${sign}fy`]) expect(readCommand(text)).toBeNull();
+    expect(readCommand(`verify '|&;<>()$\`"' "'"`)).toEqual({ command: 'verify', args: ['|&;<>()$`"', "'"] });
+    expect(readCommand('  \t ')).toBeNull();
+    expect(readCommand("verify ''")).toEqual({ command: 'verify', args: [''] });
   });
 
   it('quotes hold words of the verifier together, and nothing in them is expanded', async () => {
