@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import {
   type Agent,
+  CallError,
   explainEnd,
   explainTurn,
   FileLog,
@@ -62,7 +63,7 @@ export async function usable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-const REFUSALS = [StoreError, LogError, SessionExistsError, SessionStateError, SessionLeasedError];
+const REFUSALS = [CallError, StoreError, LogError, SessionExistsError, SessionStateError, SessionLeasedError];
 
 async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, terminal: Terminal): Promise<ExitCode> {
   const { clock, ids } = sourcesOf(flags);

@@ -13,6 +13,7 @@ import { addLog } from './log.ts';
 import { addLoop } from './loop.ts';
 import { addMcp } from './mcp.ts';
 import { version } from './package.ts';
+import { addReplay } from './replay.ts';
 import { addRun } from './run.ts';
 import { addSessions } from './sessions.ts';
 import type { Execute, Terminal } from './terminal.ts';
@@ -59,6 +60,7 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     addTurn,
     addLoop,
     addSessions,
+    addReplay,
     addLog,
     addTools,
     addMcp,

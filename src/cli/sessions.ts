@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../aeiou/index.ts';
-import { explainTurn, FileLog, Keeper, type SessionSummary, systemClock, toPublicTurn } from '../loop/index.ts';
+import { explainTurn, FileLog, Keeper, type SessionSummary, systemClock, toPublicTurn, type Waiting } from '../loop/index.ts';
 import { type AgentFlags, addAgent, readAgent } from './agent.ts';
 import { addApproval } from './approval.ts';
 import { addCeilings } from './ceilings.ts';
+import { addComplete } from './complete.ts';
 import { type DriveFlags, drive, usable } from './drive.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { addExport } from './export.ts';
 import { UsageError } from './failure.ts';
 import { addLimits } from './options.ts';
 import { addStore, openStore } from './store.ts';
@@ -22,7 +24,7 @@ interface CancelFlags extends StoreFlags {
   readonly log?: string;
 }
 
-/** `sessions list|show|resume|cancel|export`. */
+/** `sessions list|show|resume|complete|cancel|export`. */
 export function addSessions(program: Command, execute: Execute): void {
   const sessions = program
     .command('sessions')
@@ -52,15 +54,12 @@ export function addSessions(program: Command, execute: Execute): void {
   addLimits(addApproval(resume), 'turn').action((sid: string, flags: DriveFlags & AgentFlags) =>
     execute(async (terminal) => drive(flags, await readAgent(flags), { resume: sid }, terminal)),
   );
+  addComplete(add('complete', 'Gives the call that a session waits for its answer, and with --agent goes on.'), execute);
   add('cancel', 'Ends an open session with HALT ERR_CANCELLED, or asks the process that drives it to do so.')
     .argument('<SID>', 'session id')
     .option('--log <FILE>', 'the decision log, for a turn that was interrupted')
     .action((sid: string, flags: CancelFlags) => execute((terminal) => usable(() => cancel(sid, flags, terminal))));
-  add('export', 'Prints sessions with the complete records of their turns, one JSON object a line.')
-    .argument('[SID...]', 'session ids (default: all)')
-    .action((sids: readonly string[], flags: StoreFlags) =>
-      execute((terminal) => usable(() => exportAll(sids, flags, terminal))),
-    );
+  addExport(add('export', 'Prints sessions with the complete records of their turns, as one JSON object.'), execute);
 }
 
 async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
@@ -72,16 +71,23 @@ async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
 }
 
 /** One session in one line. */
-function lineOf({ sid, status, reason, turns, updatedAt, started, lease }: SessionSummary): string {
+function lineOf({ sid, status, reason, turns, updatedAt, started, waits, lease }: SessionSummary): string {
   const parts = [
     printable(sid),
     reason === null ? status : `${status} ${reason}`,
     turns === 1 ? '1 turn' : `${turns} turns`,
     new Date(updatedAt).toISOString(),
-    ...(started === null ? [] : [`in turn ${started}`]),
+    ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
+    ...(waits === null ? [] : [waitOf(waits)]),
     ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${new Date(lease.until).toISOString()}`]),
   ];
   return parts.join('  ');
+}
+
+/** What a session waits for, in a few words. */
+function waitOf({ call, tool, reason, expiresAt, completed }: Waiting): string {
+  const until = completed ? 'completed, resume it' : `until ${new Date(expiresAt).toISOString()}`;
+  return `waits for call ${call} of ${printable(tool)} (${printable(reason)}), ${until}`;
 }
 
 async function show(sid: string, flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
@@ -106,17 +112,6 @@ async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Prom
   const state = await store.read(sid);
   const ended = state?.status !== 'open';
   terminal.out.line(`${printable(sid)}: ${ended ? 'cancelled' : 'is being driven; its process was asked to end it'}`);
-  return EXIT.ok;
-}
-
-async function exportAll(sids: readonly string[], flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await openStore(flags.store, { mustExist: true });
-  const all = sids.length === 0 ? (await store.list()).map(({ sid }) => sid) : sids;
-  for (const sid of all) {
-    const state = await store.read(sid);
-    if (state === null) throw unknown(sid);
-    await terminal.out.lineWhenReady(JSON.stringify({ ...state, turns: await store.turns(sid) }));
-  }
   return EXIT.ok;
 }
 

@@ -19,7 +19,7 @@ export { runtimeExecutor, type TurnExecution, type TurnExecutor, type TurnFork, 
 export { explainEnd, explainSession, explainTurn } from './explain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './filelog.ts';
 export type { GuardView, ProgressCheck } from './guard.ts';
-export { type HostSections, readReply, readTurn, type TurnInput } from './input.ts';
+export { type HostSections, readReply, readTurn, type TurnInput, type Unreadable } from './input.ts';
 export type { OnInterrupted } from './interrupted.ts';
 export { Keeper, type KeeperInit } from './keeper.ts';
 export type { Gone } from './lease.ts';
@@ -37,8 +37,24 @@ export {
   toPublicTurn,
   type UnsealedRecord,
 } from './record.ts';
+export type { Divergence } from './replay/compare.ts';
+export {
+  EXPORT_FORMAT,
+  ExportError,
+  type ExportedSession,
+  exportFile,
+  exportRecords,
+  exportSession,
+  type ReadSession,
+  readExport,
+  type SessionsFile,
+} from './replay/export.ts';
 export type { HostFacts, Judged, PublicKeyRecord, RecordedRun, Scene } from './replay/facts.ts';
+export { REDACTED, Redaction, type RedactionRules } from './replay/redact.ts';
 export { type Seal, type SealFault, sealFaults, sealRecord } from './replay/seal.ts';
+export { type RecordedSession, replaySession, type SessionReplay, type SessionReplayOptions } from './replay/session.ts';
+export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
+export { type Changes, type TriedSession, type TriedTurn, tryOut } from './replay/whatif.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export { Spans, type TurnSpan } from './spans.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sqlite.ts';

@@ -1,4 +1,4 @@
-import { generateKeys, type KeyLookup, keyringFrom, parseStrict, ReplayCache } from '../../aeiou/index.ts';
+import { generateKeys, type KeyLookup, keyringFrom, parseStrict, ReplayCache, selectDecision } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type CallScript, type Known, RecordedCalls } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
@@ -20,12 +20,12 @@ import { type SealFault, sealFaults } from './seal.ts';
  *
  * `same`: every byte is as it was. `differs`: `divergence` is the first that is not. `prefix`: the turn was ended from outside
  * at a moment that nobody could record, and what it said until then is the same. `incomplete`: the record cannot be executed
- * again; `why` says so. `changed`: the record is not what was sealed, in the parts that `faults` names.
+ * again; `why` says so. `verified`: it was redacted, so it was not executed, but its tokens lead to its decision. `changed`: the record is not what was sealed, in the parts that `faults` names.
  */
 export interface TurnReplay {
   readonly sid: string;
   readonly turn: number;
-  readonly verdict: 'same' | 'differs' | 'prefix' | 'incomplete' | 'changed';
+  readonly verdict: 'same' | 'differs' | 'prefix' | 'verified' | 'incomplete' | 'changed';
   readonly why: string | null;
   readonly faults: readonly SealFault[];
   readonly divergence: Divergence | null;
@@ -41,6 +41,8 @@ export interface ReplayOptions {
   readonly keys?: KeyLookup;
   /** Hash of the record of the turn before; the record's own word for it when absent. */
   readonly prev?: string | null;
+  /** Parts of the record that were changed by redaction: such a turn is not executed. */
+  readonly redacted?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
@@ -63,6 +65,12 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
     ...more,
   });
   if (scene === null) return end('incomplete', { why });
+  if (options.redacted !== undefined && options.redacted.length > 0) {
+    const redacted = `redacted: ${options.redacted.join(', ')}`;
+    const decided = verifyDecision(record, scene, options);
+    if (decided === null) return end('incomplete', { why: redacted });
+    return end(decided.divergence === null ? 'verified' : 'differs', { ...decided, why: redacted });
+  }
   const calls = new RecordedCalls(record.journal, stoppedAt(record) === null ? null : new Stopped(record));
   const replayed = await executeAgain(runtime, record, scene, calls, options);
   if (endedFromOutside(record)) {
@@ -76,6 +84,30 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
 function whyIncomplete({ version, reason }: TurnRecord): string {
   if (version === 1) return 'an older version recorded the turn, without all of its inputs';
   return reason === null ? 'its inputs are not in the record' : `the turn has no execution of its own (${reason})`;
+}
+
+/** Whether the tokens in OUTPUT lead to the decision (A3-1.1-2); null when no token decided. */
+function verifyDecision(
+  record: TurnRecord,
+  { judged }: Scene,
+  { keys }: ReplayOptions,
+): { readonly divergence: Divergence | null } | null {
+  if (record.candidates.length === 0 || record.error !== null || judged.mintFailed) return null;
+  const decidedAt = record.inputs.clock.at(-1) ?? record.startedAt;
+  const clock = { now: () => decidedAt, monotonic: () => 0 };
+  const { decision, chosen } = selectDecision(record.output, {
+    keys: keys ?? recordedKeys(record, clock),
+    sessionId: record.sid,
+    turnIndex: record.turn,
+    turnNonce: record.inputs.nonce,
+    now: decidedAt / 1000,
+    clockSkew: judged.clockSkew,
+    replay: new Remembered(judged.fresh, clock),
+  });
+  const was = [record.overridden ?? record.decision, record.kid, record.jti];
+  const is = [decision, chosen?.payload.kid ?? null, chosen?.payload.jti ?? null];
+  const same = JSON.stringify(was) === JSON.stringify(is);
+  return { divergence: same ? null : { where: 'decision', recorded: JSON.stringify(was), replayed: JSON.stringify(is) } };
 }
 
 async function executeAgain(

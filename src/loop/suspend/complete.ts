@@ -64,8 +64,9 @@ export function mustBeUnchanged(executor: TurnExecutor, call: string, { waiting,
   const { tool } = waiting;
   const now = executor.promise?.(tool) ?? null;
   if (promise === null || promise === now || acceptChanged) return;
-  const why = now === null ? 'is not there any more' : 'promises something else now';
-  throw new CallError('ERR_CALL_CHANGED', `call ${call}: the tool ${tool} ${why} than when it was called`);
+  const why =
+    now === null ? 'is not there; go on with the tools it was called with' : 'promises something else than when it was called';
+  throw new CallError('ERR_CALL_CHANGED', `call ${call}: the tool ${tool} ${why}`);
 }
 
 async function mustFit(executor: TurnExecutor, call: string, { waiting }: Suspension, value: TaggedJson): Promise<void> {

@@ -1,0 +1,113 @@
+import { canonicalName } from '../../tools/index.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
+import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import type { TurnRecord, UnsealedRecord } from '../record.ts';
+
+/** What is taken out of records before they are given away. */
+export interface RedactionRules {
+  /** Tools, by name or with `*` for any letters: their arguments and results are taken out of the journal. */
+  readonly tools?: readonly string[];
+  /** Keys of maps, letter case aside: their values are taken out wherever they stand as JSON. */
+  readonly keys?: readonly string[];
+  /** Texts, of at least four characters: taken out of whatever text they stand in. */
+  readonly values?: readonly string[];
+}
+
+const KEYS: KeysOf<RedactionRules> = { tools: true, keys: true, values: true };
+
+/** What stands in place of what was taken out. */
+export const REDACTED = '[redacted]';
+
+/** Shorter texts stand everywhere, and would leave nothing readable. */
+const MIN_VALUE = 4;
+
+/** Checked rules. */
+export class Redaction {
+  readonly #tools: readonly RegExp[];
+  readonly #keys: ReadonlySet<string>;
+  readonly #values: readonly string[];
+
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for rules of the wrong form. */
+  constructor(rules: RedactionRules = {}) {
+    checkOptions('redaction', rules, KEYS);
+    this.#tools = texts('tools', rules.tools).map(patternOf);
+    this.#keys = new Set(texts('keys', rules.keys).map((key) => key.toLowerCase()));
+    this.#values = [...texts('values', rules.values)].sort((a, b) => b.length - a.length);
+    const short = this.#values.find((value) => value.length < MIN_VALUE);
+    if (short !== undefined)
+      throw new ConfigError(`a redacted value needs at least ${MIN_VALUE} characters, got ${JSON.stringify(short)}`);
+  }
+
+  /** The record without what the rules name, and the names of the parts that changed. */
+  apply(record: TurnRecord): { readonly record: UnsealedRecord; readonly redacted: readonly string[] } {
+    const { seal: _, ...unsealed } = record;
+    const redacted: string[] = [];
+    const pass = (part: string, value: unknown): unknown => {
+      const clean = this.#clean(value);
+      if (JSON.stringify(clean) !== JSON.stringify(value)) redacted.push(part);
+      return clean;
+    };
+    const journal = unsealed.journal.map((entry, index) =>
+      pass(`journal.${index + 1}`, this.#withoutTool(entry, index, redacted)),
+    );
+    const fields = Object.entries(unsealed).map(([name, value]) =>
+      name === 'journal' ? [name, journal] : name === 'inputs' ? [name, this.#inputs(record, pass)] : [name, pass(name, value)],
+    );
+    // Values have changed, and only into texts; the form is the record's.
+    return { record: Object.fromEntries(fields) as UnsealedRecord, redacted: [...new Set(redacted)] };
+  }
+
+  /** Any JSON without what the rules name. */
+  clean<T>(value: T): T {
+    // As above.
+    return this.#clean(value) as T;
+  }
+
+  #inputs({ inputs }: TurnRecord, pass: (part: string, value: unknown) => unknown): unknown {
+    return Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, pass(`inputs.${name}`, value)]));
+  }
+
+  #withoutTool(entry: JournalEntry, index: number, redacted: string[]): JournalEntry {
+    if (entry.kind !== 'tool' || !this.#tools.some((pattern) => pattern.test(entry.name))) return entry;
+    redacted.push(`journal.${index + 1}`);
+    const { asked: _, ...rest } = entry;
+    return { ...rest, args: [REDACTED], outcome: { ok: true, value: REDACTED } };
+  }
+
+  #clean(value: unknown): unknown {
+    if (typeof value === 'string') return this.#text(value);
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item: unknown) => this.#clean(item));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, this.#keys.has(key.toLowerCase()) ? REDACTED : this.#clean(item)]),
+    );
+  }
+
+  /** JSON within a text, as in an envelope, is text: there a key is looked for as it is written. */
+  #text(text: string): string {
+    let clean = text;
+    for (const value of this.#values) clean = clean.replaceAll(value, REDACTED);
+    for (const key of this.#keys) clean = withoutKey(clean, key);
+    return clean;
+  }
+}
+
+/** Takes the values of a key out of JSON that stands in a text: `"key": "…"`, a number, true or false. */
+function withoutKey(text: string, key: string): string {
+  const name = key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const pattern = new RegExp(`("${name}"\\s{0,8}:\\s{0,8})("(?:[^"\\\\\\n]|\\\\.)*"|-?[0-9][0-9.eE+-]*|true|false)`, 'gi');
+  return text.replace(pattern, `$1"${REDACTED}"`);
+}
+
+function patternOf(tool: string): RegExp {
+  const parts = canonicalName(tool)
+    .split('*')
+    .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`);
+}
+
+function texts(name: string, value: readonly string[] = []): readonly string[] {
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '')) return value;
+  throw new ConfigError(`${name} of redaction must be a list of texts`);
+}

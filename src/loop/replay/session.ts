@@ -1,0 +1,69 @@
+import type { KeyLookup } from '../../aeiou/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
+import type { TurnRecord } from '../record.ts';
+import type { ReadSession } from './export.ts';
+import { replayTurn, type TurnReplay } from './turn.ts';
+
+/** What executing the turns of a session again showed. */
+export interface SessionReplay {
+  readonly sid: string;
+  readonly turns: readonly TurnReplay[];
+  /** What is wrong with the chain of its records as a whole: a turn is missing, or the last ones are. */
+  readonly broken: readonly string[];
+  /** Whether nothing is changed or missing, and no turn differs. */
+  readonly ok: boolean;
+}
+
+/** Which turns, and how. */
+export interface SessionReplayOptions {
+  /** One turn alone; all when absent. */
+  readonly turn?: number;
+  readonly keys?: KeyLookup;
+  readonly signal?: AbortSignal;
+}
+
+/** A session whose records are at hand. */
+export type RecordedSession = Pick<ReadSession, 'sid' | 'head' | 'turns'> & Partial<Pick<ReadSession, 'redacted'>>;
+
+/** Executes the turns of a session again, and looks at the chain of their records. Rejects as {@link replayTurn}. */
+export async function replaySession(
+  runtime: Runtime,
+  { sid, head, turns, redacted }: RecordedSession,
+  { turn: only, keys, signal }: SessionReplayOptions = {},
+): Promise<SessionReplay> {
+  const replays: TurnReplay[] = [];
+  const broken = chainFaults(turns, head);
+  let before: TurnRecord | null = null;
+  for (const record of turns) {
+    const prev: string | null = before?.seal?.hash ?? null;
+    // A turn that is missing is told once, and not again as a fault of the next one.
+    const follows = before === null ? record.turn === 1 : record.turn === before.turn + 1;
+    before = record;
+    if (only !== undefined && record.turn !== only) continue;
+    signal?.throwIfAborted();
+    replays.push(
+      await replayTurn(runtime, record, {
+        ...(follows ? { prev } : {}),
+        ...(keys === undefined ? {} : { keys }),
+        ...(signal === undefined ? {} : { signal }),
+        redacted: redacted?.get(record.turn) ?? [],
+      }),
+    );
+  }
+  const ok = broken.length === 0 && replays.every(({ verdict }) => verdict !== 'differs' && verdict !== 'changed');
+  return { sid, turns: replays, broken, ok };
+}
+
+/** Turns that are missing, and an end that is not where the session says it is. */
+function chainFaults(turns: readonly TurnRecord[], head: string | null): readonly string[] {
+  const faults: string[] = [];
+  let expected = 1;
+  for (const { turn } of turns) {
+    if (turn !== expected) faults.push(turn < expected ? `turn ${turn} is there twice` : `turn ${expected} is missing`);
+    expected = turn + 1;
+  }
+  const last = turns.at(-1);
+  if (head !== null && last?.seal?.hash !== head)
+    faults.push(last === undefined ? 'its turns are missing' : `the record of turn ${last.turn} is not the last that was kept`);
+  return faults;
+}

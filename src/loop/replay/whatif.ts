@@ -1,0 +1,258 @@
+import {
+  carryForward,
+  composeEnvelope,
+  EnvelopeError,
+  generateKeys,
+  keyringFrom,
+  MAGIC_TOOL,
+  parseEnvelope,
+  ReplayCache,
+} from '../../aeiou/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
+import { checkLimits, type LimitOptions } from '../../sandbox/limits.ts';
+import { type CallScript, type Completion, canonicalName, type Known, Policy, PolicyGuard } from '../../tools/index.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
+import type { GuestCall } from '../../wire/protocol.ts';
+import type { TurnExecutor } from '../executor.ts';
+import { readTurn, type TurnInput } from '../input.ts';
+import { seededIds } from '../ports.ts';
+import type { TurnRecord } from '../record.ts';
+import { visibleOutput } from '../result.ts';
+import { runTurn, type TurnHost } from '../turn.ts';
+import type { Divergence } from './compare.ts';
+import { inputOf } from './facts.ts';
+import type { RecordedSession } from './session.ts';
+
+/** What is different in a session that is tried out. Everything else is as it was recorded. */
+export interface Changes {
+  /** The first turn that is executed; those before it are taken as they are. */
+  readonly fromTurn: number;
+  /** ACTIONS of that turn. */
+  readonly program?: string;
+  /** Must admit every call, in place of the recorded policies. */
+  readonly policy?: Policy;
+  readonly limits?: LimitOptions;
+  /** Answers by id of the call, `2.1`, or by name of the tool, which then holds for all of its calls. */
+  readonly answers?: ReadonlyMap<string, Completion>;
+}
+
+/** One turn of a session that is tried out, beside the recorded one. */
+export interface TriedTurn {
+  readonly turn: number;
+  readonly recorded: TurnRecord;
+  readonly tried: TurnRecord;
+  /** All that differs: of what was said the first line, token lines left out. */
+  readonly differences: readonly Divergence[];
+  /** Calls that nothing answers: they failed with code 21. */
+  readonly unanswered: readonly string[];
+}
+
+/** A session that was tried out. Nothing of it was kept. */
+export interface TriedSession {
+  readonly sid: string;
+  readonly turns: readonly TriedTurn[];
+  /** Why it went no further: its own end, or that the record has no program for the next turn. */
+  readonly end: string;
+}
+
+/**
+ * Runs a session from one of its turns on with something changed. Calls are answered, in this order, by `answers`, by what
+ * was recorded for the same tool with the same arguments in the same turn, by the tools of `runtime`, and else by an error.
+ * Later turns run their recorded programs on what the tried ones said. Tokens are made with keys of this call alone, and
+ * nothing is written anywhere. Throws {@link ConfigError} for a turn that the record does not have or cannot execute.
+ */
+export async function tryOut(runtime: Runtime, session: RecordedSession, changes: Changes): Promise<TriedSession> {
+  const { sid, turns } = session;
+  const first = turns.find(({ turn }) => turn === changes.fromTurn);
+  if (first === undefined) throw new ConfigError(`session ${JSON.stringify(sid)} has no turn ${changes.fromTurn}`);
+  const tried: TriedTurn[] = [];
+  let progress = first.inputs.scene?.judged.progress;
+  let carried = carriedInto(first);
+  for (let turn = changes.fromTurn; ; turn += 1) {
+    const recorded = turns.find((each) => each.turn === turn);
+    if (recorded === undefined) return { sid, turns: tried, end: `nothing is recorded of turn ${turn}` };
+    const { scene } = recorded.inputs;
+    if (scene === null || progress === undefined)
+      throw new ConfigError(`the record of turn ${turn} lacks what it takes to execute it`);
+    const program = turn === changes.fromTurn ? changes.program : undefined;
+    const calls = new TriedCalls(runtime, recorded, changes);
+    const host = hostOf(runtime, recorded, calls, changes);
+    const { record, progress: after } = await runTurn(host, { sid, turn, input: inputFor(recorded, carried, program), progress });
+    tried.push({ turn, recorded, tried: record, differences: differencesOf(recorded, record), unanswered: calls.unanswered });
+    if (record.decision !== 'CONTINUE') return { sid, turns: tried, end: `turn ${turn} ended with ${record.decision}` };
+    progress = after;
+    carried = { output: carryForward(record.output), scratchpad: carryForward(record.scratchpad) };
+  }
+}
+
+interface Carried {
+  readonly output: string | null;
+  readonly scratchpad: string | null;
+}
+
+function carriedInto({ inputs }: TurnRecord): Carried {
+  const envelope = envelopeOf(inputs.envelope);
+  return { output: envelope?.output ?? null, scratchpad: envelope?.scratchpad ?? null };
+}
+
+function envelopeOf(text: string) {
+  try {
+    return parseEnvelope(new TextEncoder().encode(text));
+  } catch (error) {
+    if (error instanceof EnvelopeError) return null;
+    throw error;
+  }
+}
+
+/** The envelope of a turn with another program, or on what other turns said. */
+function inputFor(recorded: TurnRecord, carried: Carried, program: string | undefined): TurnInput {
+  const { envelope: text, scene } = recorded.inputs;
+  const envelope = envelopeOf(text);
+  if (envelope === null)
+    return { ok: false, text, failure: scene?.unreadable ?? { code: 'ERR_ENV_MARKERS_INVALID', message: 'it is no envelope' } };
+  const { userdata, actions } = envelope;
+  try {
+    return readTurn(composeEnvelope({ userdata, ...carried, actions: program ?? actions }));
+  } catch (error) {
+    if (error instanceof EnvelopeError) return { ok: false, text, failure: error };
+    throw error;
+  }
+}
+
+function hostOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, changes: Changes): TurnHost {
+  const { inputs, startedAt } = recorded;
+  const judged = inputs.scene?.judged;
+  const clock = { now: () => inputs.clock.at(-1) ?? startedAt, monotonic: () => performance.now() };
+  return {
+    executor: executorOf(runtime, recorded, calls, changes),
+    keyring: keyringFrom(generateKeys('tried'), { clock }),
+    clock,
+    ids: seededIds(`tried ${inputs.nonce}`),
+    replay: new ReplayCache({ clock }),
+    ...(judged === undefined ? {} : { lifetimes: { clockSkew: judged.clockSkew }, noProgressN: judged.noProgressN }),
+  };
+}
+
+function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, { limits: changed = {} }: Changes): TurnExecutor {
+  const { inputs } = recorded;
+  return {
+    // A change may loosen what the recorded host allowed.
+    limits: { ...inputs.limits, ...checkLimits(changed) },
+    context: (init) => runtime.turn(init),
+    inspect: (source) => runtime.check([source]),
+    fork: ({ context, tools, limits }) => ({
+      denied: (tool) => calls.denied(tool),
+      execute: ({ source, globals, onOut, onCall, onInput }) => {
+        const run = inputs.scene?.run ?? BARE;
+        const input = inputOf(run, limits, source, globals['userdata'] ?? {});
+        return runtime
+          .interpreter()
+          .fork({ turn: context, tools })
+          .perform({
+            turn: true,
+            onOut,
+            onCall,
+            again: { input: { ...input, turn: true }, calls },
+            signal: context.signal,
+            ...(onInput === undefined ? {} : { onInput }),
+          });
+      },
+    }),
+  };
+}
+
+/** For a turn of which no program ran. */
+const BARE = { sources: [], globals: {}, call: null, events: [], forkId: 'tried', turn: true, stdin: false } as const;
+
+/** Answers the calls of a turn that is tried out. */
+class TriedCalls implements CallScript {
+  readonly unanswered: string[] = [];
+  readonly #runtime: Runtime;
+  readonly #turn: number;
+  readonly #left: JournalEntry[];
+  readonly #answers: ReadonlyMap<string, Completion>;
+  readonly #guards: readonly PolicyGuard[];
+
+  constructor(runtime: Runtime, { turn, journal, inputs }: TurnRecord, { policy, answers = new Map() }: Changes) {
+    this.#runtime = runtime;
+    this.#turn = turn;
+    this.#left = [...journal];
+    this.#answers = new Map([...answers].map(([key, answer]) => [canonicalName(key), answer]));
+    const recorded = (inputs.scene?.host?.policies ?? []).map((options) => (options === null ? null : new Policy(options)));
+    this.#guards = (policy === undefined ? recorded : [policy]).map((each) => new PolicyGuard(each));
+  }
+
+  /** Judged by its name alone: what a tool demands besides is not in a record. */
+  denied(tool: string): string | null {
+    const own = canonicalName(tool) === MAGIC_TOOL;
+    const known = { canonicalName: canonicalName(tool), requiresTrust: false, capabilities: [] };
+    for (const guard of this.#guards) {
+      const denied = guard.explain(known, own);
+      if (denied !== null) return denied;
+    }
+    return null;
+  }
+
+  known(call: GuestCall): Known | null {
+    if (call.t !== 'tool') return this.#recorded(call) ?? this.#nothing(call, call.t);
+    const name = canonicalName(call.name);
+    const denied = this.denied(name);
+    if (denied !== null) return failed(NS_CODES.Policy, denied);
+    const set = this.#answers.get(`${this.#turn}.${call.seq}`) ?? this.#answers.get(name);
+    if (set !== undefined) return set.ok ? { t: 'answer', reply: { t: 'ok', value: set.value } } : failed(set.code, set.message);
+    if (name === MAGIC_TOOL) return null;
+    return (
+      this.#recorded(call) ??
+      (this.#runtime.interpreter().fork().tools.lookup(name) === undefined ? this.#nothing(call, name) : null)
+    );
+  }
+
+  /** The first recorded answer to the same question that was not given yet. */
+  #recorded(call: GuestCall): Known | null {
+    const wanted = questionOf(call);
+    const index = this.#left.findIndex((entry) => questionOf({ ...entry, t: entry.kind } as GuestCall) === wanted);
+    const [entry] = index < 0 ? [] : this.#left.splice(index, 1);
+    return entry === undefined ? null : { t: 'recorded', entry: { ...entry, seq: call.seq, at: call.at } };
+  }
+
+  #nothing({ seq }: GuestCall, what: string): Known {
+    this.unanswered.push(`${this.#turn}.${seq} ${what}`);
+    return failed(NS_CODES.ToolExecutionFailed, `nothing answers call ${this.#turn}.${seq} of ${what} in this trial`);
+  }
+}
+
+function failed(code: number, message: string): Known {
+  return { t: 'answer', reply: { t: 'error', code, message } };
+}
+
+function questionOf(call: GuestCall): string {
+  if (call.t === 'tool') return JSON.stringify([call.t, canonicalName(call.name), call.args]);
+  return JSON.stringify(call.t === 'prompt' ? [call.t, call.text] : [call.t, call.model, call.prompt, call.options]);
+}
+
+function differencesOf(recorded: TurnRecord, tried: TurnRecord): readonly Divergence[] {
+  const [was, is] = [recorded, tried].map(shownOf);
+  return Object.keys(was ?? {}).flatMap((where) => {
+    const [before, now] = [was?.[where] ?? [], is?.[where] ?? []];
+    const line = Array.from({ length: Math.max(before.length, now.length) }).findIndex(
+      (_, index) => before[index] !== now[index],
+    );
+    if (line < 0) return [];
+    const place = where === 'OUTPUT' || where === 'SCRATCHPAD' ? `line ${line + 1} of ${where}` : where;
+    return [{ where: place, recorded: before[line] ?? 'nothing', replayed: now[line] ?? 'nothing' }];
+  });
+}
+
+function shownOf(record: TurnRecord): Readonly<Record<string, readonly string[]>> {
+  const { decision, reason, error, scratchpad, journal, usage } = record;
+  return {
+    decision: [reason === null ? decision : `${decision} ${reason}`],
+    error: [error === null ? 'none' : `${error.code}: ${error.message}`],
+    calls: [journal.map((entry) => (entry.kind === 'tool' ? entry.name : entry.kind)).join(', ')],
+    OUTPUT: (visibleOutput(record) ?? '').split('\n'),
+    SCRATCHPAD: scratchpad.split('\n'),
+    fuel: [String(usage.fuel)],
+  };
+}
