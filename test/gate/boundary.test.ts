@@ -255,6 +255,17 @@ describe('what the gate is', () => {
     expect(gate.checkEligibility.length).toBe(2);
   });
 
+  it('ARGO-2-3, ARGO-8-2: only the commands of a human say that a human acts; no loop, tool or runtime can', () => {
+    const saying = filesBelow('src', '.ts').filter((path) =>
+      /source: 'human'/.test(sourceOf(path).text.replace(/^\s*\*.*$/gm, '')),
+    );
+    expect(saying.sort()).toEqual(['src/cli/approval.ts', 'src/cli/execute.ts', 'src/gate/eligibility.ts', 'src/gate/main.ts']);
+    const importing = filesBelow('src', '.ts').filter((path) =>
+      importsOf(sourceOf(path)).some(({ to }) => to.startsWith('src/gate/')),
+    );
+    expect(importing.filter((path) => !/^src\/(gate|cli)\//.test(path))).toEqual([]);
+  });
+
   it('ARGO-R2: approval, eligibility and execution are apart: the gate needs neither of the other two', () => {
     expect(ours.filter((path) => /executor|approve/.test(path))).toEqual([]);
     expect(filesOf('src/gate/approved.ts').filter((path) => /executor|eligibility|verifier|history/.test(path))).toEqual([]);

@@ -68,6 +68,10 @@ describe('recording an execution', () => {
     for (const make of [
       (path: string) => symlinkSync('/dev/null', path),
       (path: string) => symlinkSync(`${path}.elsewhere`, path),
+      (path: string) => {
+        writeFileSync(`${path}.real`, '');
+        symlinkSync(`${path}.real`, path);
+      },
       (path: string) => mkdirSync(path),
     ]) {
       const queue = queueWith();
