@@ -143,7 +143,8 @@ function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, {
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.check([source]),
     fork: ({ context, tools, limits }) => ({
-      denied: (tool) => calls.denied(tool),
+      // ACTIONS as a whole, which a human may have had to approve, is not asked about in a trial.
+      denied: (tool) => (tool.startsWith('tool.') ? calls.denied(tool) : null),
       execute: ({ source, globals, onOut, onCall, onInput }) => {
         const run = inputs.scene?.run ?? BARE;
         const input = inputOf(run, limits, source, globals['userdata'] ?? {});
