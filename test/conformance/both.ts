@@ -1,9 +1,8 @@
-import { createHostContext, type Runtime, SILENT_LOGGER } from '../../src/index.ts';
+import { createHostContext, type Runtime, SILENT_LOGGER, type ToolDefinition } from '../../src/index.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import type { EventError, EventInput, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
-import { drive } from '../guest/driver.ts';
+import { drive, type TestTool } from '../guest/driver.ts';
 import type { Chunk, Expected } from './chunks.ts';
-import { makeWorld } from './world.ts';
 
 /** All that the two ways of running a program must agree on. */
 export interface Outcome {
@@ -17,31 +16,37 @@ export interface Outcome {
   readonly peakMemoryBytes: number;
 }
 
+/** The same tools for a program in this process and for one in the sandbox. */
+export interface Tools {
+  readonly here: Readonly<Record<string, TestTool>>;
+  readonly sandbox: readonly ToolDefinition[];
+}
+
 const SOURCE = 'test.ns';
 
 /** Runs a program in this process. */
-export function inProcess(chunk: Chunk): Outcome {
+export function inProcess(chunk: Chunk, tools: Tools['here']): Outcome {
   const { emits, values, whispers, calls, eventErrors, error, fuel, peakMemoryBytes } = drive(chunk.source, {
     call: callsMain(chunk) ? 'main' : null,
     globals: globalsOf(chunk),
     stdin: chunk.stdin,
     limits: chunk.limits,
     events: eventsOf(chunk),
-    tools: makeWorld().inProcess,
+    tools,
   });
   const prompts = calls.flatMap((call) => (call.t === 'prompt' ? [call.text] : []));
   return { emits, values, whispers, prompts, eventErrors, error, fuel, peakMemoryBytes };
 }
 
 /** Runs a program in a worker's isolate, as a user does. */
-export async function inSandbox(runtime: Runtime, chunk: Chunk): Promise<Outcome> {
+export async function inSandbox(runtime: Runtime, chunk: Chunk, tools: Tools['sandbox']): Promise<Outcome> {
   const asked: string[] = [];
   const host = createHostContext({
     logger: SILENT_LOGGER,
     stdout: { write: (text: string) => asked.push(text) },
     ...(chunk.stdin === null ? {} : { stdin: chunk.stdin.map((line) => `${line}\n`) }),
   });
-  const fork = runtime.interpreter({ host }).fork({ tools: makeWorld().inSandbox });
+  const fork = runtime.interpreter({ host }).fork({ tools, ...(chunk.policy === null ? {} : { policy: chunk.policy }) });
   const { emits, values, whispers, eventErrors, error, usage } = await fork.perform({
     sources: [{ name: SOURCE, text: chunk.source }],
     globals: globalsOf(chunk),

@@ -1,27 +1,14 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRuntime, type Runtime } from '../../src/index.ts';
-import { inProcess, inSandbox, observed } from './both.ts';
-import { readChunks } from './chunks.ts';
+import { describe, expect, it } from 'vitest';
+import { observed } from './both.ts';
+import { runHere, sections } from './suite.ts';
 
-const FOLDER = new URL('programs', import.meta.url).pathname;
-const files = readdirSync(FOLDER).map((name) => ({ name, chunks: readChunks(join(FOLDER, name)) }));
+const files = sections().filter(({ name }) => name.startsWith('programs/'));
 const programs = files.flatMap(({ chunks }) => chunks);
 
-let runtime: Runtime;
-beforeAll(async () => {
-  runtime = await createRuntime();
-});
-afterAll(() => runtime.close());
-
-describe.each(files)('programs, $name', ({ chunks }) => {
-  it.each(chunks)('$title', async (chunk) => {
-    const here = inProcess(chunk);
-    expect(observed(here, chunk.expected)).toEqual(chunk.expected);
-    // the driver's standard input says and trims a little differently, which the memory of texts shows
-    const same = chunk.stdin === null ? here : { ...here, peakMemoryBytes: expect.any(Number) };
-    expect(await inSandbox(runtime, chunk)).toEqual(same);
+describe.each(files)('$name', (section) => {
+  it.each(section.chunks)('$title', (chunk) => {
+    const here = runHere(section, chunk);
+    expect(here === null ? null : observed(here, chunk.expected)).toEqual(chunk.expected);
   });
 });
 

@@ -1,6 +1,7 @@
-import { decode, defineTool, encode, type ToolDefinition, ToolError } from '../../src/index.ts';
+import { decode, defineTool, encode, ToolError } from '../../src/index.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
-import { Raise, type TestTool } from '../guest/driver.ts';
+import { Raise } from '../guest/driver.ts';
+import type { Tools } from './both.ts';
 
 /** What a tool of the small world refuses with: a code of the language and a message. */
 class Refusal extends Error {
@@ -17,12 +18,6 @@ interface WorldTool {
   answer(...args: TaggedJson[]): TaggedJson;
 }
 
-/** The same tools for a program in this process and for one in the sandbox. */
-export interface World {
-  readonly inProcess: Readonly<Record<string, TestTool>>;
-  readonly inSandbox: readonly ToolDefinition[];
-}
-
 /**
  * A small world for a program to act on, new for every run:
  *
@@ -34,13 +29,13 @@ export interface World {
  * - `tool.mail.Send(to, subject)` gives `m1`, `m2`, …
  * - `tool.policy.Allow(op, path)` gives `[true, ""]`, or `[false, reason]` for anything below `/admin`.
  */
-export function makeWorld(): World {
+export function makeWorld(): Tools {
   const tools = worldTools();
   return {
-    inProcess: Object.fromEntries(
+    here: Object.fromEntries(
       tools.map(({ name, answer }) => [name.toLowerCase(), (args) => translated(Raise, () => answer(...args))]),
     ),
-    inSandbox: tools.map(({ name, args, answer }) =>
+    sandbox: tools.map(({ name, args, answer }) =>
       defineTool({
         name,
         args: args.map((arg) => ({ name: arg, required: false })),

@@ -1,26 +1,4 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type ArgType,
-  createRuntime,
-  defineTool,
-  Handle,
-  type PolicyOptions,
-  type Runtime,
-  type ToolDefinition,
-  ToolError,
-} from '../../src/index.ts';
-import type { TaggedJson } from '../../src/wire/protocol.ts';
-import { observed } from './both.ts';
-import { type Chunk, readChunks } from './chunks.ts';
-
-/** The chunks that need the real host, through the real sandbox: argument types, policy, the calling fork's variables. */
-const FOLDER = new URL('.', import.meta.url).pathname;
-const chunks = readdirSync(FOLDER)
-  .filter((name) => name.endsWith('.ns'))
-  .flatMap((name) => readChunks(join(FOLDER, name)))
-  .filter(({ host }) => host);
+import { type ArgType, defineTool, Handle, type ToolDefinition, ToolError } from '../../src/index.ts';
 
 /** How the reference names the native type behind each ArgType, in the rows of language.md section 12. */
 const NATIVE: Partial<Record<ArgType, string>> = {
@@ -35,31 +13,8 @@ const NATIVE: Partial<Record<ArgType, string>> = {
   handle: 'handle',
 };
 
-let runtime: Runtime;
-beforeAll(async () => {
-  runtime = await createRuntime({ policy: { context: 'config', allow: ['*'] }, tools: testTools() });
-});
-afterAll(() => runtime.close());
-
-describe('conformance on the real host', () => {
-  it.each(chunks)('$title', async (chunk) => {
-    expect(await outcome(chunk)).toEqual(chunk.expected);
-  });
-});
-
-async function outcome(chunk: Chunk): Promise<unknown> {
-  const policy: { policy?: PolicyOptions } = chunk.policy === null ? {} : { policy: chunk.policy };
-  const fork = runtime.interpreter().fork({ limits: chunk.limits, ...policy });
-  const { emits, values, whispers, eventErrors, error, usage } = await fork.perform({
-    sources: [{ name: 'test.ns', text: chunk.source }],
-    globals: chunk.globals as Record<string, TaggedJson>,
-    call: { name: 'main', args: [] },
-  });
-  const { fuel, peakMemoryBytes } = usage;
-  return observed({ emits, values, whispers, prompts: [], eventErrors, error, fuel, peakMemoryBytes }, chunk.expected);
-}
-
-function testTools(): ToolDefinition[] {
+/** The test tools of language.md section 12 that need the real host: argument types, defaults, handles, the caller's variables. */
+export function hostTools(): ToolDefinition[] {
   const typed = Object.entries(NATIVE).map(([type, native]) =>
     defineTool({
       name: `tool.t.o_${type}`,
