@@ -35,6 +35,11 @@ export interface CrashReport {
   readonly runs: number;
 }
 
+/** Whether the agent of a session gives no reply to its last turn. */
+export function isMute(sid: string): boolean {
+  return Number(sid.split('-')[1]) % 5 === 4;
+}
+
 const CHILD = fileURLToPath(new URL('crashchild.ts', import.meta.url));
 
 /** Lets processes drive the sessions of one store, kills them at random instants, and lets the last ones finish. */

@@ -1,9 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
+import type { AgentRequest } from '../../src/loop/agents/index.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { FileLog } from '../../src/loop/filelog.ts';
 import { systemClock } from '../../src/loop/ports.ts';
 import { SqliteStore } from '../../src/loop/sqlite.ts';
 import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/store.ts';
+import { isMute } from './crash.ts';
 import { fakeExecutor, type Program, reply, testKeyring, USERDATA } from './fake.ts';
 
 /** One process of the crash test: drives all sessions of a store to their end, until it is killed. */
@@ -39,7 +41,13 @@ const loop = new LoopController({
   leaseMs: Number(leaseMs),
   maxAttempts: 1_000_000,
 });
-const agent = { reply: async () => reply('program work') };
+/** Some sessions end between two turns: their agent has nothing to say any more. */
+const agent = {
+  async reply({ sid, turn }: AgentRequest) {
+    if (turn === Number(turns) && isMute(sid)) throw new Error('nothing to say');
+    return reply('program work');
+  },
+};
 
 /** Drives one session to its end, whoever began it. */
 async function drive(sid: string): Promise<void> {
