@@ -5,7 +5,8 @@ import { filesBelow, isNode, literalText, type SyntaxNode, sourceOf, templatePar
 
 /**
  * Which requirement is proved by which test. A requirement id is the one of the project's requirement list (`A3-3.2-6`,
- * `ARGO-R4`, `CTX-2B-5`) or a row of the language profile (`P12`). A test proves it by naming it in its title.
+ * `ARGO-R4`, `CTX-2B-5`) or a row of the language profile (`P12`). A test, or a
+ * program of the conformance suite, proves it by naming it in its title.
  */
 
 const FOLDER = new URL('./', import.meta.url);
@@ -51,11 +52,20 @@ export function prune(): { readonly removed: readonly string[]; readonly left: n
   return { removed: before.filter((id) => proved.has(id)), left: after.length };
 }
 
-/** Every id-like word in the titles of the tests below `test/`. */
+/** Every id-like word in the titles of the tests below `test/`, the programs of the conformance suite included. */
 export function mentions(): Mention[] {
-  return filesBelow('test', '.test.ts').flatMap((path) =>
-    titlesOf(sourceOf(path).program).flatMap((title) => idsIn(title).map((id) => ({ id, path, title }))),
+  const tests = filesBelow('test', '.test.ts').map((path) => ({ path, titles: titlesOf(sourceOf(path).program) }));
+  const programs = filesBelow('test/conformance', '.ns').map((path) => {
+    return { path, titles: programTitles(readFileSync(new URL(`../../${path}`, FOLDER), 'utf8')) };
+  });
+  return [...tests, ...programs].flatMap(({ path, titles }) =>
+    titles.flatMap((title) => idsIn(title).map((id) => ({ id, path, title }))),
   );
+}
+
+/** The titles of a file of programs: the first line `#: …` of each. */
+export function programTitles(text: string): string[] {
+  return text.split(/^---$/m).flatMap((program) => /^#: (.*)$/m.exec(program)?.[1] ?? []);
 }
 
 /** The id-like words of a text, in order. */

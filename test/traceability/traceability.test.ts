@@ -1,7 +1,7 @@
 import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, it } from 'vitest';
 import { isNode } from '../architecture/source.ts';
-import { idsIn, isSection, mentions, planned, plannedSeal, requirements, seal, titlesOf } from './ids.ts';
+import { idsIn, isSection, mentions, planned, plannedSeal, programTitles, requirements, seal, titlesOf } from './ids.ts';
 
 const required = new Set(requirements());
 const due = planned();
@@ -70,6 +70,10 @@ describe('reading titles', () => {
       'd',
     ]);
     expect(titles("it.concurrent('a', f); other('b', f); it(`c`, f)")).toEqual(['a', 'c']);
+  });
+
+  it('reads the titles of programs, and no other directive', () => {
+    expect(programTitles('#: P1 a\n#: raw\nemit 1\n---\n#: row 2 (P3)\nemit 2\n')).toEqual(['P1 a', 'row 2 (P3)']);
   });
 
   it('reads the table where a title is computed, and only there', () => {
