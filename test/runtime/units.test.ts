@@ -1,13 +1,13 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { LibraryError, type SignedUnit, signUnit, UnitError } from '../../src/index.ts';
-import { fakeRuntime } from './fake.ts';
+import { type FakeProgram, fakeRuntime } from './fake.ts';
 
 const SEED = new Uint8Array(32).fill(7);
 const OTHER = new Uint8Array(32).fill(8);
 const SOURCE = { name: 'base.ns', text: 'func base\n' };
 const unit = signUnit(SOURCE, SEED);
-const nothing = async (): Promise<null> => null;
+const nothing: FakeProgram = async () => undefined;
 
 const root = (signers?: readonly string[]) => {
   const { runtime } = fakeRuntime(nothing);
