@@ -104,7 +104,7 @@ describe('what a run may call', () => {
     await using runtime = await createRuntime({ tools: pureTools(), policy: ALL, concurrency: 1 });
     const source = [
       'func main(needs t) means\nreturn tool.STR.length(t)\nendfunc',
-      'on event tool.str.ToLower("TICK") as e do\nemit tool.tool.str.ToUpper(e.Payload)\nendon\n',
+      'on event tool.str.ToLower("TICK") as e do\nemit tool.tool.str.ToUpper(e.payload[0].Payload)\nendon\n',
     ].join('\n');
     const { error, result, emits } = await runtime.run(source, {
       call: { name: 'main', args: ['😀😀'] },
@@ -223,7 +223,7 @@ describe('tool.tools', () => {
   const TOOLS = [...pureTools(), ...toolsTools()];
   const run = async (expression: string) => {
     await using runtime = await createRuntime({ tools: TOOLS, policy: ALL, concurrency: 1 });
-    return runtime.run(`command\nemit ${expression}\nendcommand\n`);
+    return await runtime.run(`command\nemit ${expression}\nendcommand\n`);
   };
 
   it('Help tells what a tool does, takes and gives, by any spelling of its name', async () => {
