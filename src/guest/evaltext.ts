@@ -1,3 +1,4 @@
+import { RESERVED } from '../../grammar/reserved.ts';
 import { DATA_FUEL } from '../wire/costs.ts';
 import { elementIfAny } from './access.ts';
 import { TextBuilder } from './builder.ts';
@@ -13,7 +14,7 @@ const STEP = /[A-Za-z_]\w*|\d+/g;
 
 /**
  * `eval(s)` (P13): fills `{{name}}`, `{{name.key}}`, `{{name[0]}}` in a text from the variables of the running frame. What is
- * not there gives empty text; nothing is rescanned or executed. Other values are returned as they are.
+ * not there gives empty text; a reserved word is no name and stays with its braces; nothing is rescanned or executed. Other values are returned as they are.
  */
 export function evalText(machine: Machine, frame: Frame, value: Value): Value {
   if (typeof value !== 'string') return value;
@@ -23,7 +24,7 @@ export function evalText(machine: Machine, frame: Frame, value: Value): Value {
   for (let open = value.indexOf('{{'); open >= 0; open = value.indexOf('{{', open)) {
     FIELD.lastIndex = open;
     const path = FIELD.exec(value)?.[1];
-    if (path === undefined) {
+    if (path === undefined || RESERVED.has(/^\w+/.exec(path)?.[0] ?? '')) {
       open++;
       continue;
     }

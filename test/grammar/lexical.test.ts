@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { foreignValues } from '../../grammar/foreign.ts';
+import { RESERVED } from '../../grammar/reserved.ts';
+import { keywords } from '../../grammar/tokens.ts';
 import { bare, command, expression, file, places, problems, shape, statements } from './help.ts';
 
 describe('comments and lines (language.md 1.3, 1.4)', () => {
@@ -222,4 +225,8 @@ describe('metadata (language.md 1.11, P32)', () => {
     expect(places(command('emit x :: y'))).toEqual(['2:8']);
     expect(places("on event 'e' do\n:: k: v\nemit 1\nendon")).toEqual(['2:1']);
   });
+});
+
+it('the plain list of reserved words is that of the lexer, and the values of other languages', () => {
+  expect([...RESERVED].sort()).toEqual([...keywords.keys(), ...foreignValues.keys()].sort());
 });
