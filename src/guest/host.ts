@@ -1,10 +1,11 @@
 import { positionAt } from '../../grammar/ast.ts';
 import { DATA_FUEL, STEP_FUEL, textBytes } from '../wire/costs.ts';
-import type { GuestReply } from '../wire/protocol.ts';
+import type { AskSpent, GuestReply } from '../wire/protocol.ts';
 import { decode, encode, encodeText } from './codec.ts';
 import { InternalError, Stop } from './errors.ts';
 import { type Frame, rareOf } from './frame.ts';
 import type { Machine } from './machine.ts';
+import { countLive } from './memory.ts';
 import { utf8Bytes } from './utf8.ts';
 import type { Value } from './values.ts';
 import { assignByName, lookup } from './variables.ts';
@@ -46,7 +47,21 @@ export function promptUser(machine: Machine, frame: Frame, text: string): Value 
 export function ask(machine: Machine, frame: Frame, model: string, prompt: Value, options: Value): Value {
   const fields = `"model":${encodeText(machine, model)},"prompt":${encode(machine, prompt, 'host')},"options":${encode(machine, options, 'host')}`;
   checkSize(machine, fields, 0, 'what is asked');
-  return exchange(machine, frame, 'ask', fields);
+  return exchange(machine, frame, 'ask', `${fields},"left":${left(machine)}`);
+}
+
+/** What the nested loop may use up at most: all that this run has, once the call itself is paid. */
+function left(machine: Machine): string {
+  const memoryBytes = Math.max(0, machine.limits.memoryBytes - countLive(machine));
+  const fuel = Math.max(0, machine.fuelLeft - STEP_FUEL.host.amount);
+  return stringify({ fuel, memoryBytes, toolCalls: machine.limits.toolCalls - machine.toolCalls });
+}
+
+/** Charges what a nested loop used up. */
+function pay(machine: Machine, spent: AskSpent | undefined): void {
+  if (spent === undefined) return;
+  machine.toolCalls += spent.toolCalls;
+  machine.spend(spent.fuel);
 }
 
 /** What a reply has around the value in it. */
@@ -67,11 +82,13 @@ function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask
     machine.at = at;
     switch (reply.t) {
       case 'ok': {
+        pay(machine, reply.spent);
         const value = decode(machine, reply.value);
         machine.releaseText(units);
         return value;
       }
       case 'error':
+        pay(machine, reply.spent);
         throw machine.failure(reply.code, reply.message, reply.hint);
       case 'halt':
         throw new Stop(reply.error);

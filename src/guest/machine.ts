@@ -108,6 +108,11 @@ export class Machine {
     if (left < 0) this.refill(this.at);
   }
 
+  /** Fuel that the run may still use. */
+  get fuelLeft(): number {
+    return this.rest + this.left;
+  }
+
   /** Hands out more fuel and looks at the clocks; ends the run when there is none, or no time. `at` is the place. */
   refill(at: number): void {
     this.at = at;

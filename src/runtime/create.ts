@@ -14,6 +14,7 @@ const KEYS: KeysOf<RuntimeOptions> = {
   policy: true,
   limits: true,
   audit: true,
+  ask: true,
   now: true,
   sandboxRoot: true,
   concurrency: true,

@@ -1,5 +1,6 @@
 /** What other parts may use of the runtime. */
 export { type AnswerOptions, answerRequest } from './answer.ts';
+export type { AskBudget, AskHandler, AskRequest } from './ask.ts';
 export { SELF_BUFFER, type TextBuffers } from './buffers.ts';
 export type { CheckOptions } from './catalogue.ts';
 export { createRuntime, type RuntimeOptions } from './create.ts';

@@ -16,6 +16,7 @@ import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { checkOptions, type KeysOf } from '../wire/options.ts';
 import type { LimitValues, Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
+import type { AskHandler } from './ask.ts';
 import { TextBuffers } from './buffers.ts';
 import { Definitions, type SymbolTable } from './definitions.ts';
 import { Deliveries } from './deliveries.ts';
@@ -51,6 +52,7 @@ export interface RuntimeScope {
   readonly nextId: () => string;
   readonly audit: ((record: AuditRecord) => void) | undefined;
   readonly belongings: SessionBelongings;
+  readonly ask: AskHandler | undefined;
 }
 
 /** What a root is made with. */
@@ -155,7 +157,11 @@ export class Interpreter {
   /** A sandbox for one operation. Throws {@link ConfigError} (`ERR_CONFIG`) for limits, tools or a policy that cannot be. */
   fork(options: ForkOptions = {}): Fork {
     checkOptions('the options of a fork', options, FORK_KEYS);
-    const { sandbox, registry, limits, now, audit, nextId, belongings } = this.#runtime;
+    return this.#fork([this.#guard], options);
+  }
+
+  #fork(guards: readonly PolicyGuard[], options: ForkOptions): Fork {
+    const { sandbox, registry, limits, now, audit, nextId, belongings, ask } = this.#runtime;
     if (options.turn !== undefined && !(options.turn instanceof TurnContext))
       throw new ConfigError('turn of a fork must be a TurnContext; make one with runtime.turn()');
     const own = options.policy === undefined ? [] : [new PolicyGuard(asPolicy(options.policy))];
@@ -167,7 +173,7 @@ export class Interpreter {
       host: this.host,
       turn: options.turn ?? this.turn,
       view: registry.view(forkId, options.tools),
-      guards: [this.#guard, ...own],
+      guards: [...guards, ...own],
       limits: tighten(limits, checkLimits(options.limits ?? {})),
       globals: new Map(this.#globals),
       now,
@@ -178,6 +184,8 @@ export class Interpreter {
       deliveries: this.#deliveries,
       buffers: this.buffers,
       root: this.#root,
+      ask,
+      nested: (outer: readonly PolicyGuard[], nested: ForkOptions) => this.#fork(outer, nested),
     };
     return new Fork(() => {
       this.#mustBeOpen();

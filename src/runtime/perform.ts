@@ -1,6 +1,7 @@
 import { DeadlineError, type HostContext, type StoreReaders, type Stores, type TurnContext } from '../context/index.ts';
 import { checkLimits, type LimitOptions, type RunHandlers, tighten } from '../sandbox/index.ts';
 import {
+  type AskCall,
   type AuditRecord,
   type Belongings,
   type CallScript,
@@ -10,6 +11,7 @@ import {
   type RootPort,
   type SessionBelongings,
   type ToolView,
+  type VariablePort,
 } from '../tools/index.ts';
 import { cancelledError, timeoutError } from '../wire/breach.ts';
 import { decode } from '../wire/codec.ts';
@@ -19,8 +21,11 @@ import type { EventInput, LimitValues, OutFrame, RunInput, Source, TaggedJson, W
 import { refusedResult } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
 import { ValueError } from '../wire/values.ts';
+import { type AskHandler, Asks } from './ask.ts';
 import type { TextBuffers } from './buffers.ts';
 import type { Deliveries } from './deliveries.ts';
+import type { Fork } from './fork.ts';
+import type { ForkOptions } from './interpreter.ts';
 import type { SandboxPort } from './port.ts';
 import { deniedCall } from './precheck.ts';
 import { checkRequest } from './request.ts';
@@ -83,6 +88,9 @@ export interface RunScope {
   readonly stores: Stores;
   readonly readers: StoreReaders;
   readonly belongings: SessionBelongings;
+  readonly ask: AskHandler | undefined;
+  /** A fork of the same root that obeys these policies too. */
+  readonly nested: (guards: readonly PolicyGuard[], options: ForkOptions) => Fork;
 }
 
 /**
@@ -105,7 +113,10 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   const shared = { stores, readers, root, belongings: () => own.get() };
   const { onCall, again, mayWait = false } = request;
   const calls = again?.calls;
-  const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits, shared, onCall, calls, mayWait });
+  const { sources, globals } = input;
+  const asks = scope.ask === undefined ? null : new Asks({ scope, turn, limits, sources, globals }, scope.ask);
+  const ask = asks === null ? undefined : (call: AskCall, io: VariablePort) => asks.answer(call, io);
+  const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits, shared, onCall, calls, mayWait, ask });
   request.onInput?.(input);
   const handlers: RunHandlers = {
     onOut: (out) => said.take(out),

@@ -24,6 +24,7 @@ import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { checkCallback, checkList, checkObject, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
 import type { CheckReport, FormatReport, LimitValues, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
+import type { AskHandler } from './ask.ts';
 import { type CheckOptions, surroundings } from './catalogue.ts';
 import type { SymbolTable } from './definitions.ts';
 import type { ExecuteOptions } from './fork.ts';
@@ -41,6 +42,8 @@ export interface RuntimeSettings {
   readonly limits?: LimitOptions;
   /** Receives a record of every tool call, those that tools make themselves included. */
   readonly audit?: (record: AuditRecord) => void;
+  /** Answers `ask`: `askHandler` of `neuroscript-runtime/loop`. Without it no agent can be asked (code 9). */
+  readonly ask?: AskHandler;
   /** Unix milliseconds, for deadlines; the system's clock when absent. */
   readonly now?: () => number;
   /** The directory in which sessions get one of their own; the system's for temporary files when absent. */
@@ -48,14 +51,15 @@ export interface RuntimeSettings {
 }
 
 /** Checked {@link RuntimeSettings}. */
-export type Settings = Pick<RuntimeScope, 'registry' | 'policy' | 'limits' | 'audit' | 'now' | 'belongings'>;
+export type Settings = Pick<RuntimeScope, 'registry' | 'policy' | 'limits' | 'audit' | 'now' | 'belongings' | 'ask'>;
 
 /** Throws {@link ConfigError} (`ERR_CONFIG`) for settings that cannot be used. */
 export function checkSettings(settings: RuntimeSettings): Settings {
-  const { tools = [], policy = {}, limits = {}, audit, now = Date.now, sandboxRoot } = settings;
+  const { tools = [], policy = {}, limits = {}, audit, now = Date.now, sandboxRoot, ask } = settings;
   if (sandboxRoot !== undefined) checkText('sandboxRoot', sandboxRoot);
   checkCallback('audit', audit);
   checkCallback('now', now);
+  checkCallback('ask', ask);
   const registry = new ToolRegistry(tools);
   const checked = policy === null ? null : asPolicy(policy);
   checkCallLimits(checked, registry);
@@ -66,6 +70,7 @@ export function checkSettings(settings: RuntimeSettings): Settings {
     audit,
     now,
     belongings: new SessionBelongings(sandboxRoot),
+    ask,
   };
 }
 

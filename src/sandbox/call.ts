@@ -23,8 +23,11 @@ export class OpenCall implements CallIo {
   #over = false;
   readonly #listeners = new Set<() => void>();
 
-  /** `closed` is called once, when the answer has been sent. */
-  constructor(send: (frame: HostFrame) => void, closed: (reply: FinalReply) => void) {
+  readonly #cpuMs: () => number | null;
+
+  /** `closed` is called once, when the answer has been sent; `cpuMs` is what the run has used so far. */
+  constructor(send: (frame: HostFrame) => void, closed: (reply: FinalReply) => void, cpuMs: () => number | null = () => null) {
+    this.#cpuMs = cpuMs;
     this.#send = send;
     this.#closed = closed;
   }
@@ -43,6 +46,10 @@ export class OpenCall implements CallIo {
     if (this.over) callback();
     else this.#listeners.add(callback);
     return () => this.#listeners.delete(callback);
+  }
+
+  cpuMs(): number | null {
+    return this.#cpuMs();
   }
 
   get asked(): readonly Question[] {

@@ -1,6 +1,6 @@
 import { type ErrorInfo, type ErrorKind, type StackFrame, WireError } from '../wire/errors.ts';
 import { parseFrame } from '../wire/frames.ts';
-import type { CallSite, EventError, GuestResult, Phase, Usage, Whisper, WorkerFrame } from '../wire/protocol.ts';
+import type { AskLeft, CallSite, EventError, GuestResult, Phase, Usage, Whisper, WorkerFrame } from '../wire/protocol.ts';
 
 import {
   amount,
@@ -52,6 +52,7 @@ export function readWorkerFrame(text: string): WorkerFrame {
         model: string(frame['model'], 'model'),
         prompt: tagged(frame['prompt'], 'prompt'),
         options: tagged(frame['options'], 'options'),
+        left: askLeft(frame['left']),
       };
     case 'var':
       return {
@@ -97,6 +98,15 @@ export function readWorkerFrame(text: string): WorkerFrame {
     default:
       throw new WireError(`a frame of the unknown type ${JSON.stringify(t)?.slice(0, 40)}`);
   }
+}
+
+function askLeft(value: unknown): AskLeft {
+  const left = record(value, 'left');
+  return {
+    fuel: count(left['fuel'], 'left.fuel'),
+    memoryBytes: count(left['memoryBytes'], 'left.memoryBytes'),
+    toolCalls: count(left['toolCalls'], 'left.toolCalls'),
+  };
 }
 
 const KINDS: ReadonlySet<unknown> = new Set<ErrorKind>([

@@ -184,6 +184,7 @@ export class Execution implements WorkerTask {
     const open = new OpenCall(
       (frame) => this.#send(frame),
       (reply) => this.#onReplied(reply),
+      () => this.#usedCpuMs(),
     );
     this.#call = open;
     this.#at = call.at;
@@ -192,13 +193,18 @@ export class Execution implements WorkerTask {
       open.halt(this.#verdict);
       return;
     }
+    // A nested loop is bounded by the time of this run and by its own, not by that of one tool.
+    if (call.t !== 'ask') this.#startToolTimer(call);
+    void this.#answer(call, open);
+  }
+
+  #startToolTimer(call: Exclude<GuestCall, { t: 'ask' }>): void {
     const { toolMs } = this.#input.limits;
     this.#toolTimer = setTimeout(() => {
       const name = call.t === 'tool' ? call.name : call.t;
       const message = `${name} did not answer within ${toolMs} ms`;
       this.#end(timeoutError({ limit: 'toolMs', allowed: toolMs, used: toolMs }, message), HALT_MS);
     }, toolMs);
-    void this.#answer(call, open);
   }
 
   async #answer(call: GuestCall, open: OpenCall): Promise<void> {
@@ -249,9 +255,14 @@ export class Execution implements WorkerTask {
   }
 
   #kill(): void {
-    const now = this.#worker.meter?.cpuMs() ?? null;
-    if (now !== null && this.#startCpu !== null) this.#cpuMs = now - this.#startCpu;
+    this.#cpuMs = this.#usedCpuMs() ?? this.#cpuMs;
     this.#worker.kill();
+  }
+
+  /** CPU time since the program's start, as the system counts it; null where it does not tell. */
+  #usedCpuMs(): number | null {
+    const now = this.#worker.meter?.cpuMs() ?? null;
+    return now === null || this.#startCpu === null ? null : now - this.#startCpu;
   }
 
   #onResult(frame: ResultFrame): void {

@@ -29,6 +29,8 @@ export interface CallIo {
   readonly over: boolean;
   /** Calls back when `signal` is aborted, at once if it is already; the function returned takes that back. */
   whenOver(callback: () => void): () => void;
+  /** CPU time of the run so far, milliseconds; null where the system does not tell. */
+  cpuMs?(): number | null;
   /** The questions that were put to the fork so far, in order: its answers cost it fuel. */
   readonly asked: readonly Question[];
   /** Puts a question as it was put before, when a recorded run is executed again. */

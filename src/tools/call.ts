@@ -20,6 +20,8 @@ export interface VariablePort {
   readonly over: boolean;
   /** Calls back when `signal` is aborted, at once if it is already; the function returned takes that back. */
   whenOver(callback: () => void): () => void;
+  /** CPU time of the run so far, milliseconds; null where the system does not tell. */
+  cpuMs?(): number | null;
   /** What the fork was asked so far. */
   readonly asked: readonly Question[];
   /** Asks what was asked before, when a recorded call is answered again. */

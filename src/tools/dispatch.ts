@@ -10,6 +10,7 @@ import type { CallSite, GuestCall, LimitValues, TaggedJson } from '../wire/proto
 import { type Value, ValueError } from '../wire/values.ts';
 import { APPROVAL, Approval, NOT_APPROVED } from './approval.ts';
 import { checkArgBytes, matchArgs } from './args.ts';
+import { type AskCall, type AskPort, NO_AGENTS, spentIn } from './ask.ts';
 import { type AuditRecord, digestOf } from './audit.ts';
 import { type Shared, ToolCall, type VariablePort } from './call.ts';
 import { type ToolDefinition, ToolError } from './define.ts';
@@ -18,7 +19,7 @@ import { canonicalName } from './names.ts';
 import { encodeAs, type FinalReply, Halt, outcomeOf, replyFor, translate } from './outcome.ts';
 import { Pending } from './pending.ts';
 import type { PolicyGuard } from './policy.ts';
-import { ask, promptUser } from './prompt.ts';
+import { promptUser } from './prompt.ts';
 import { type CallScript, type Completion, type Known, replyOf } from './recorded.ts';
 import type { ToolView } from './registry.ts';
 import { resultJson } from './result.ts';
@@ -35,6 +36,8 @@ export interface DispatchInit {
   /** Told of every call of a script once it has ended. */
   readonly onCall?: ((entry: JournalEntry) => void) | undefined;
   readonly audit?: ((record: AuditRecord) => void) | undefined;
+  /** Answers `ask`; without it there is no agent to ask. */
+  readonly ask?: AskPort | undefined;
   /** Knows calls before they are made, when a recorded run is executed again. */
   readonly calls?: CallScript | undefined;
   /** Whether a tool may let the script wait: somebody keeps the run and goes on with it later. */
@@ -99,7 +102,7 @@ export class Dispatcher {
       return reply;
     }
     // An answer that comes too late never reaches the script: then `finish` says how the call really ended.
-    if (!variables.over) this.#journal.close(call, outcomeOf(reply));
+    if (!variables.over) this.#journal.close(call, outcomeOf(reply), spentIn(reply));
     return reply;
   }
 
@@ -119,7 +122,7 @@ export class Dispatcher {
   /** Gives a recorded call the answer that it had, after the same questions. */
   async #repeat(call: GuestCall, entry: JournalEntry, variables: VariablePort): Promise<FinalReply> {
     const reply = replyOf(entry);
-    if (call.t === 'tool') this.#scriptCalls++;
+    this.#scriptCalls += call.t === 'tool' ? 1 : (spentIn(reply)?.toolCalls ?? 0);
     this.#weigh(call);
     this.#weigh(reply);
     await putAgain(entry.asked ?? [], variables);
@@ -143,6 +146,7 @@ export class Dispatcher {
     try {
       const completed = known?.t === 'completed' ? known : null;
       await putAgain(completed?.asked ?? [], variables);
+      if (call.t === 'ask') return await this.#ask(call, variables);
       const value = await this.#perform(call, variables, completed?.completion ?? null);
       return this.#halt === null ? { t: 'ok', value } : { t: 'halt', error: this.#halt };
     } catch (error) {
@@ -160,9 +164,16 @@ export class Dispatcher {
     this.#waiting = { seq, tool, args, at, asked: [...variables.asked], reason, expiresIn, ms: elapsed(start) };
   }
 
-  async #perform(call: GuestCall, variables: VariablePort, completion: Completion | null): Promise<TaggedJson> {
+  /** Runs a nested loop, whose tool calls count as calls of this run. */
+  async #ask(call: AskCall, variables: VariablePort): Promise<FinalReply> {
+    const { ask = NO_AGENTS } = this.#init;
+    const reply = await unlessOver(variables, () => ask(call, variables));
+    this.#scriptCalls += spentIn(reply)?.toolCalls ?? 0;
+    return reply;
+  }
+
+  async #perform(call: Exclude<GuestCall, AskCall>, variables: VariablePort, completion: Completion | null): Promise<TaggedJson> {
     if (call.t === 'prompt') return unlessOver(variables, () => promptUser(this.#init.host, call.text));
-    if (call.t === 'ask') return ask(call.model);
     this.#scriptCalls++;
     const own = canonicalName(call.name);
     this.#callsOf.set(own, (this.#callsOf.get(own) ?? 0) + 1);

@@ -1,6 +1,6 @@
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry, JournalOutcome, Question } from '../wire/journal.ts';
-import type { GuestCall } from '../wire/protocol.ts';
+import type { AskSpent, GuestCall } from '../wire/protocol.ts';
 import type { VariablePort } from './call.ts';
 import { canonicalName } from './names.ts';
 import type { FinalReply } from './outcome.ts';
@@ -28,11 +28,11 @@ export class CallJournal {
   }
 
   /** A call has ended; nothing happens when it had ended before. */
-  close(call: GuestCall, outcome: JournalOutcome): void {
+  close(call: GuestCall, outcome: JournalOutcome, spent?: AskSpent): void {
     const open = this.#open.get(call);
     if (open === undefined) return;
     this.#open.delete(call);
-    this.#keep(entryOf(call, outcome, elapsed(open.start), open.variables.asked));
+    this.#keep(entryOf(call, outcome, elapsed(open.start), open.variables.asked, spent));
   }
 
   /** A call ended as it had ended before. */
@@ -62,13 +62,19 @@ export function elapsed(start: number): number {
   return Math.round((performance.now() - start) * 1000) / 1000;
 }
 
-function entryOf(call: GuestCall, outcome: JournalOutcome, ms: number, questions: readonly Question[]): JournalEntry {
+function entryOf(
+  call: GuestCall,
+  outcome: JournalOutcome,
+  ms: number,
+  questions: readonly Question[],
+  spent: AskSpent | undefined,
+): JournalEntry {
   const { seq, at } = call;
   const asked = questions.length === 0 ? {} : { asked: [...questions] };
   if (call.t === 'tool') return { kind: 'tool', seq, name: canonicalName(call.name), args: call.args, at, ...asked, outcome, ms };
   if (call.t === 'prompt') return { kind: 'prompt', seq, text: call.text, at, ...asked, outcome, ms };
   const { model, prompt, options } = call;
-  return { kind: 'ask', seq, model, prompt, options, at, ...asked, outcome, ms };
+  return { kind: 'ask', seq, model, prompt, options, at, ...asked, outcome, ...(spent === undefined ? {} : { spent }), ms };
 }
 
 /** What the script was sent in place of an answer when the run was ended from outside; null when it was not. */

@@ -16,8 +16,3 @@ export async function promptUser(host: HostContext, text: string): Promise<Tagge
   }
   throw new ToolError(NS_CODES.IOFailed, 'promptuser found the end of the input');
 }
-
-/** `ask` on a host that knows no agent model: code 9, as for any unknown model (P34). */
-export function ask(model: string): never {
-  throw new ToolError(NS_CODES.KeyNotFound, `there is no agent model '${model}' here to answer 'ask'`);
-}

@@ -99,10 +99,12 @@ function describe({ seq, field }: CallDivergence): string {
 }
 
 /** The answer of a recorded call, byte for byte as it was sent. */
-export function replyOf({ outcome }: JournalEntry): FinalReply {
-  if (outcome.ok) return { t: 'ok', value: outcome.value };
+export function replyOf(entry: JournalEntry): FinalReply {
+  const { outcome } = entry;
+  const spent = entry.kind === 'ask' && entry.spent !== undefined ? { spent: entry.spent } : {};
+  if (outcome.ok) return { t: 'ok', value: outcome.value, ...spent };
   // The stack of the error was added when the run had ended; what the script was sent had none, and its length is fuel.
   if ('halted' in outcome) return { t: 'halt', error: { ...outcome.halted, stack: [] } };
   const { code, message, hint } = outcome;
-  return { t: 'error', code, message, ...(hint === undefined ? {} : { hint }) };
+  return { t: 'error', code, message, ...(hint === undefined ? {} : { hint }), ...spent };
 }

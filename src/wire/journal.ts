@@ -1,5 +1,5 @@
 import type { ErrorInfo } from './errors.ts';
-import type { CallSite, GuestReply, TaggedJson } from './protocol.ts';
+import type { AskSpent, CallSite, GuestReply, TaggedJson } from './protocol.ts';
 
 /** What all recorded calls have in common. */
 interface Recorded {
@@ -20,7 +20,14 @@ interface Recorded {
 export type JournalEntry =
   | (Recorded & { readonly kind: 'tool'; readonly name: string; readonly args: readonly TaggedJson[] })
   | (Recorded & { readonly kind: 'prompt'; readonly text: string })
-  | (Recorded & { readonly kind: 'ask'; readonly model: string; readonly prompt: TaggedJson; readonly options: TaggedJson });
+  | (Recorded & {
+      readonly kind: 'ask';
+      readonly model: string;
+      readonly prompt: TaggedJson;
+      readonly options: TaggedJson;
+      /** What the nested loop used up, which was charged to this run; absent when none was begun. */
+      readonly spent?: AskSpent;
+    });
 
 /** A question about the calling fork, as it was sent: it costs the program fuel, and may change its variables. */
 export type Question = Exclude<GuestReply, { readonly t: 'ok' | 'error' | 'halt' }>;

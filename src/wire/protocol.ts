@@ -199,8 +199,24 @@ export type GuestCall =
       readonly model: string;
       readonly prompt: TaggedJson;
       readonly options: TaggedJson;
+      readonly left: AskLeft;
       readonly at: CallSite;
     };
+
+/** What a run has left where it asks: a nested loop gets no more than that (P34). */
+export interface AskLeft {
+  readonly fuel: number;
+  readonly memoryBytes: number;
+  readonly toolCalls: number;
+}
+
+/** What a nested loop used up, which its caller pays. */
+export interface AskSpent {
+  readonly fuel: number;
+  readonly toolCalls: number;
+  /** CPU time of its isolates, milliseconds; fractions count. */
+  readonly cpuMs: number;
+}
 
 /** What the guest writes to the worker, and the worker passes on to the host. `var` answers a `var.get`, `var.set` or `const`. */
 export type GuestFrame =
@@ -210,9 +226,9 @@ export type GuestFrame =
 
 /** The host's answer to a `GuestCall`, or a question about variables and constants while the call is open. */
 export type GuestReply =
-  | { readonly t: 'ok'; readonly value: TaggedJson }
+  | { readonly t: 'ok'; readonly value: TaggedJson; readonly spent?: AskSpent }
   /** A failure the script may catch. `code` is a language code (`NS_CODES`). */
-  | { readonly t: 'error'; readonly code: number; readonly message: string; readonly hint?: string }
+  | { readonly t: 'error'; readonly code: number; readonly message: string; readonly hint?: string; readonly spent?: AskSpent }
   /** A failure no script can catch: policy breach under `halt`, cancellation, wall time, host-side quota. */
   | { readonly t: 'halt'; readonly error: ErrorInfo }
   | { readonly t: 'var.get'; readonly name: string }

@@ -10,7 +10,8 @@ export interface HostPort {
 }
 
 const OUT = 'out';
-const CALLS: ReadonlySet<string> = new Set(['tool', 'prompt', 'ask']);
+const ASK = 'ask';
+const CALLS: ReadonlySet<string> = new Set(['tool', 'prompt', ASK]);
 const QUESTIONS: ReadonlySet<string> = new Set<GuestReply['t']>(['var.get', 'var.set', 'const']);
 
 /**
@@ -23,9 +24,13 @@ export class Bridge {
   breach: ErrorInfo | null = null;
   /** Milliseconds spent waiting for the host. */
   waitedMs = 0;
+  /** CPU time of nested loops, milliseconds: it counts as this run's own. */
+  nestedCpuMs = 0;
   readonly #port: HostPort;
   readonly #maxBytes: number;
   #asked = false;
+  /** Whether the open call is one that runs a nested loop. */
+  #nests = false;
 
   constructor(port: HostPort, limits: LimitValues) {
     this.#port = port;
@@ -42,6 +47,7 @@ export class Bridge {
     // A UTF-16 unit is at most three bytes of UTF-8: most texts need no count.
     if (text.length * 3 > this.#maxBytes && utf8Bytes(text) > this.#maxBytes) return this.#halt(this.#tooLarge(kind));
     this.#port.write(text);
+    if (kind !== null && CALLS.has(kind)) this.#nests = kind === ASK;
     return kind === OUT ? '' : this.#answer();
   }
 
@@ -50,6 +56,7 @@ export class Bridge {
     const text = this.#port.read();
     this.waitedMs += performance.now() - from;
     this.#asked = QUESTIONS.has(kindOf(text) ?? '');
+    if (this.#nests && !this.#asked) this.nestedCpuMs += spentCpuMs(text);
     return text;
   }
 
@@ -64,6 +71,12 @@ export class Bridge {
     this.breach = error;
     return JSON.stringify({ t: 'halt', error } satisfies GuestReply);
   }
+}
+
+/** From the host, which is trusted: a reply to an `ask`. */
+function spentCpuMs(text: string): number {
+  const { spent }: { readonly spent?: { readonly cpuMs: number } } = JSON.parse(text);
+  return spent?.cpuMs ?? 0;
 }
 
 const HEAD = /^\{"t":"([a-z.]{1,8})"[,}]/;

@@ -38,8 +38,13 @@ export class Turn implements GuestPorts {
   }
 
   clock(): number {
-    if (this.#bridge.breach !== null || cpuMs(this.#prepared) - this.#startCpu >= this.#limits.cpuMs) return 1;
+    if (this.#bridge.breach !== null || this.#cpuMs() >= this.#limits.cpuMs) return 1;
     return performance.now() - this.#startWall >= this.#limits.wallMs ? 2 : 0;
+  }
+
+  /** CPU time of the isolate and of the loops that it has begun, milliseconds. */
+  #cpuMs(): number {
+    return cpuMs(this.#prepared) - this.#startCpu + this.#bridge.nestedCpuMs;
   }
 
   host(frame: unknown): string {
@@ -72,7 +77,7 @@ export class Turn implements GuestPorts {
     } catch (error) {
       return this.#broken(error);
     }
-    const used = cpuMs(this.#prepared) - this.#startCpu;
+    const used = this.#cpuMs();
     const result = typeof text === 'string' ? readResult(text) : null;
     if (result !== null) return { result, breach: null, last: false, cpuMs: used };
     const breach = internalError('the interpreter ended without a result');
@@ -84,7 +89,7 @@ export class Turn implements GuestPorts {
     const message = error instanceof Error ? error.message : String(error);
     const { isolate } = this.#prepared;
     const elapsed = performance.now() - this.#startWall - this.#bridge.waitedMs;
-    const used = isolate.isDisposed ? elapsed : cpuMs(this.#prepared) - this.#startCpu;
+    const used = isolate.isDisposed ? elapsed + this.#bridge.nestedCpuMs : this.#cpuMs();
     const end = (breach: ErrorInfo) => ({ result: NOTHING, breach, last: true, cpuMs: used });
     if (isolate.isDisposed || /memory limit|allocation failed/.test(message)) {
       const allowed = this.#limits.memoryBytes;
