@@ -22,7 +22,7 @@ import type { TurnRecord } from '../record.ts';
 import { visibleOutput } from '../result.ts';
 import { runTurn, type TurnHost } from '../turn.ts';
 import type { Divergence } from './compare.ts';
-import { inputOf } from './facts.ts';
+import { inputOf, type PublicKeyRecord } from './facts.ts';
 import type { RecordedSession } from './session.ts';
 
 /** What is different in a session that is tried out. Everything else is as it was recorded. */
@@ -127,13 +127,21 @@ function hostOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, chang
   const clock = { now: () => inputs.clock.at(-1) ?? startedAt, monotonic: () => performance.now() };
   return {
     executor: executorOf(runtime, recorded, calls, changes),
-    keyring: keyringFrom(generateKeys('tried'), { clock }),
+    keyring: keyringFrom(generateKeys(nameOf(judged?.keys ?? [])), { clock }),
     clock,
     ids: seededIds(`tried ${inputs.nonce}`),
     replay: new ReplayCache({ clock }),
     ...(judged === undefined ? {} : { lifetimes: { clockSkew: judged.clockSkew }, noProgressN: judged.noProgressN }),
   };
 }
+
+/** Keys of the same names as those of the host: tokens are as long as theirs, and cost the same fuel. */
+function nameOf(keys: readonly PublicKeyRecord[]): string {
+  const primary = keys.find(({ kid }) => kid.endsWith(PRIMARY));
+  return primary === undefined ? 'tried' : primary.kid.slice(0, -PRIMARY.length);
+}
+
+const PRIMARY = '-primary';
 
 function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, { limits: changed = {} }: Changes): TurnExecutor {
   const { inputs } = recorded;
@@ -180,7 +188,7 @@ class TriedCalls implements CallScript {
     this.#runtime = runtime;
     this.#turn = turn;
     this.#left = [...journal];
-    this.#answers = new Map([...answers].map(([key, answer]) => [canonicalName(key), answer]));
+    this.#answers = new Map([...answers].map(([key, answer]) => [/^\d/.test(key) ? key : canonicalName(key), answer]));
     const recorded = (inputs.scene?.host?.policies ?? []).map((options) => (options === null ? null : new Policy(options)));
     this.#guards = (policy === undefined ? recorded : [policy]).map((each) => new PolicyGuard(each));
   }

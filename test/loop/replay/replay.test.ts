@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateKeys, keyringFrom } from '../../../src/aeiou/index.ts';
+import {
+  type Agent,
+  exportFile,
+  exportRecords,
+  LoopController,
+  MemoryStore,
+  Redaction,
+  readExport,
+  replaySession,
+  replayTurn,
+  runtimeExecutor,
+  sealFaults,
+  type TurnRecord,
+  tryOut,
+} from '../../../src/loop/index.ts';
+import { readRecord } from '../../../src/loop/rows.ts';
+import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
+import { defineTool, Policy } from '../../../src/tools/index.ts';
+import { reply, TestClock, USERDATA } from '../fake.ts';
+import { CONTINUE, command, DONE } from '../sessions.ts';
+
+let calls = 0;
+const tools = [
+  defineTool({ name: 'tool.t.Get', args: [{ name: 'key', type: 'string' }], run: ({ key }) => `${key} ${++calls}` }),
+  defineTool({ name: 'tool.t.Put', args: [{ name: 'key', type: 'string' }], run: () => true }),
+];
+const PROGRAMS = [
+  command('emit shared', "emit tool.t.Get('a')", "emit tool.t.Get('b')", 'whisper self, helper(2)', CONTINUE),
+  command("emit 'second'", "emit tool.t.Get('secret-word')", 'emit userdata', CONTINUE),
+  command("emit 'third'", DONE),
+];
+const LIBRARY = 'func helper(needs n returns r) means\n  return n * 21\nendfunc';
+
+let recording: Runtime;
+let replaying: Runtime;
+const clock = new TestClock();
+const keyring = keyringFrom(generateKeys('host'), { clock });
+const store = new MemoryStore();
+let records: readonly TurnRecord[] = [];
+beforeAll(async () => {
+  recording = await createRuntime({ tools, policy: { allow: ['tool.t.*'] }, concurrency: 1 });
+  replaying = await createRuntime({ concurrency: 1 });
+  const root = recording.interpreter();
+  await root.load(LIBRARY);
+  root.setGlobal('shared', { a: 1 });
+  const loop = new LoopController({ executor: runtimeExecutor(recording, root), keyring, clock, store });
+  const agent: Agent = {
+    reply: async ({ turn }) => {
+      clock.ms += 1500;
+      return reply(PROGRAMS[turn - 1] ?? '');
+    },
+  };
+  expect(await loop.runLoop({ userdata: USERDATA, agent, sid: 's' })).toMatchObject({ decision: 'DONE' });
+  records = await store.turns('s');
+});
+afterAll(() => Promise.all([recording.close(), replaying.close()]));
+
+const session = async () => {
+  const state = await store.read('s');
+  if (state === null) throw new Error('no session');
+  return state;
+};
+
+/** The records as somebody else gets them, changed. */
+const copy = (change: (records: Record<string, unknown>[]) => void = () => {}): readonly TurnRecord[] => {
+  const made = JSON.parse(JSON.stringify(records));
+  change(made);
+  return made;
+};
+
+describe('replay', () => {
+  it('A3-2-7 AMB-14: a session is the same, and no tool is called', async () => {
+    const before = calls;
+    const replay = await replaySession(replaying, { sid: 's', head: (await session()).head, turns: copy() });
+    expect(replay).toMatchObject({
+      ok: true,
+      broken: [],
+      turns: [{ verdict: 'same' }, { verdict: 'same' }, { verdict: 'same' }],
+    });
+    expect(calls).toBe(before);
+    for (const [index, { replayed }] of replay.turns.entries()) {
+      const { output, scratchpad, decision, kid, jti, digest, usage } = records[index] ?? {};
+      expect(replayed).toMatchObject({ output, scratchpad, decision, kid, jti, digest, usage: { fuel: usage?.fuel } });
+    }
+  });
+
+  it('a record says what the host was made of', () => {
+    expect(records[0]?.inputs.scene).toMatchObject({
+      unreadable: null,
+      denied: null,
+      run: {
+        sources: [{ name: 'lib', text: LIBRARY }],
+        globals: { shared: { a: 1 }, userdata: null },
+        forkId: 's#1',
+        events: [],
+      },
+      host: { node: process.version, policies: [{ allow: ['tool.t.*'], context: 'normal' }] },
+      judged: { fresh: [true], stopped: false, mintFailed: false, keys: [{ kid: 'host-primary', alg: 'Ed25519' }, {}] },
+    });
+    expect(records[0]?.inputs.scene?.host?.catalogue).toMatch(/^[\w-]{43}$/);
+    expect(JSON.stringify(records)).not.toContain('seed');
+  });
+
+  it('A3-1.1-2: without its token line, or with the key of another host, the decision is another', async () => {
+    const [first] = copy();
+    if (first === undefined) throw new Error('no record');
+    const other = keyringFrom(generateKeys('host'), { clock });
+    expect(await replayTurn(replaying, first, { keys: other })).toMatchObject({
+      verdict: 'differs',
+      divergence: { where: 'candidates', replayed: expect.stringContaining('ERR_TOKEN_VERIFY') },
+    });
+    expect(await replayTurn(replaying, first, { keys: keyring })).toMatchObject({ verdict: 'same' });
+  });
+
+  /** Sets, in a record, what stands at a path; undefined takes it out. */
+  const set = (record: object, path: string, value: unknown): void => {
+    const keys = path.split('.');
+    const last = keys.pop() ?? '';
+    const place = keys.reduce((at: object, key) => Object(Reflect.get(at, key)), record);
+    if (value === undefined && Array.isArray(place)) place.splice(Number(last), 1);
+    else Reflect.set(place, last, typeof value === 'function' ? value(Reflect.get(place, last)) : value);
+  };
+  const swap = (from: string, to: string) => (text: string) => text.replace(from, to);
+
+  // What is changed, the part of the seal that shows it, and where the execution differs.
+  const changes: readonly (readonly [what: string, path: string, value: unknown, part: string, where: string | null])[] = [
+    ['a byte of OUTPUT', 'output', swap('a 1', 'a 2'), 'output', 'line 2 of OUTPUT'],
+    ['a byte of SCRATCHPAD', 'scratchpad', '43\n', 'scratchpad', 'line 1 of SCRATCHPAD'],
+    ['the result of a call', 'journal.1.outcome.value', 'b 9', 'journal.2', 'line 3 of OUTPUT'],
+    ['the argument of a call', 'journal.0.args.0', 'z', 'journal.1', 'call 1: args'],
+    ['the place of a call', 'journal.0.at.line', 9, 'journal.1', 'call 1: at'],
+    ['a call that is missing', 'journal.2', undefined, 'journal.3', 'call 3'],
+    ['the program', 'inputs.envelope', swap('helper(2)', 'helper(3)'), 'inputs.envelope', 'line 1 of SCRATCHPAD'],
+    ['a global', 'inputs.scene.run.globals.shared.a', 2, 'inputs.scene', 'line 1 of OUTPUT'],
+    ['the nonce', 'inputs.nonce', 'AAAAAAAAAAAAAAAAAAAAAA', 'inputs.nonce', 'candidates'],
+    ['the clock', 'inputs.clock', [5], 'inputs.clock', 'candidates'],
+    ['the fuel', 'usage.fuel', 1, 'usage', 'fuel'],
+    ['the decision', 'decision', 'DONE', 'decision', 'decision'],
+    ['the time', 'latencyMs', 0.5, 'latencyMs', null],
+  ];
+
+  it.each(changes)('one change is found and located: %s', async (_what, path, value, part, where) => {
+    const [first] = copy(([record]) => record !== undefined && set(record, path, value));
+    if (first === undefined) throw new Error('no record');
+    const replay = await replayTurn(replaying, first);
+    expect(replay.verdict).toBe('changed');
+    expect(replay.faults.map((fault) => fault.part)).toEqual([part]);
+    expect(replay.divergence?.where ?? null).toBe(where);
+  });
+
+  it('every single byte of a record counts', () => {
+    const text = JSON.stringify(records[1]);
+    const missed: number[] = [];
+    for (let at = 0; at < text.length; at += 7) {
+      const flipped = text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1);
+      let changed: unknown;
+      try {
+        changed = JSON.parse(flipped);
+      } catch {
+        continue;
+      }
+      if (JSON.stringify(changed) === text) continue;
+      try {
+        if (sealFaults(changed as TurnRecord, records[0]?.seal?.hash ?? null).length === 0) missed.push(at);
+      } catch {
+        // It is no record any more.
+      }
+    }
+    expect(missed).toEqual([]);
+  });
+
+  it('a turn that is missing, moved, or taken off the end is told', async () => {
+    const { head } = await session();
+    const of = async (turns: readonly TurnRecord[]) => (await replaySession(replaying, { sid: 's', head, turns })).broken;
+    expect(await of(copy((all) => void all.splice(1, 1)))).toEqual(['turn 2 is missing']);
+    expect(await of(copy((all) => void all.pop()))).toEqual(['the record of turn 2 is not the last that was kept']);
+    expect(await of([])).toEqual(['its turns are missing']);
+    const mended = await replaySession(replaying, {
+      sid: 's',
+      head: null,
+      turns: copy(([, second]) => second !== undefined && Object.assign(second, { seal: records[2]?.seal })),
+    });
+    expect(mended.turns[1]?.faults).toContainEqual({ part: 'seal', problem: 'moved' });
+  });
+
+  it('a record of version 1 can be shown, and says that it cannot be executed', async () => {
+    const [first] = copy();
+    if (first === undefined) throw new Error('no record');
+    const { scene: _, ...inputs } = first.inputs;
+    const { seal: __, ...rest } = first;
+    const old = readRecord(JSON.stringify({ ...rest, version: 1, inputs }));
+    expect(old).toMatchObject({ version: 1, seal: null, inputs: { scene: null } });
+    expect(await replayTurn(replaying, old)).toMatchObject({ verdict: 'incomplete', faults: [], replayed: null });
+  });
+});
+
+describe('a file of sessions', () => {
+  it('is replayed anywhere, and holds no secret', async () => {
+    const text = JSON.stringify(exportFile([exportRecords(await session(), records)]));
+    const [read] = readExport(text);
+    if (read === undefined) throw new Error('no session');
+    expect(await replaySession(replaying, read)).toMatchObject({ ok: true, turns: [{}, {}, {}] });
+    expect(text).not.toMatch(/"(seed|secret|privateKey)"/);
+  });
+
+  it('without what the rules name; what is left still verifies', async () => {
+    const rules = new Redaction({ tools: ['tool.t.*'], keys: ['subject'], values: ['secret-word'] });
+    const text = JSON.stringify(exportFile([exportRecords(await session(), records, rules)]));
+    expect(text).not.toContain('secret-word');
+    expect(text).not.toContain('"subject":"test"');
+    expect(text).not.toContain('\\"subject\\":\\"test\\"');
+    const [read] = readExport(text);
+    if (read === undefined) throw new Error('no session');
+    const replay = await replaySession(replaying, read);
+    expect(replay.ok).toBe(true);
+    expect(replay.turns.map(({ verdict }) => verdict)).toEqual(['verified', 'verified', 'verified']);
+    const forged = text.replace(/"decision":"CONTINUE"/, '"decision":"DONE"');
+    const [bad] = readExport(forged);
+    if (bad === undefined) throw new Error('no session');
+    expect((await replaySession(replaying, bad)).turns[0]).toMatchObject({
+      verdict: 'changed',
+      divergence: { where: 'decision' },
+    });
+  });
+
+  it.each([
+    ['{', 'it is not JSON'],
+    ['{}', 'it is no file of sessions: format'],
+    ['{"format":"neuroscript-sessions","version":2,"sessions":[]}', 'it is of version 2'],
+  ])('anything else is refused: %s', (text, message) => {
+    expect(() => readExport(text)).toThrow(
+      expect.objectContaining({ code: 'ERR_EXPORT', message: expect.stringContaining(message) }),
+    );
+  });
+});
+
+describe('what if', () => {
+  const tried = async (changes: Omit<Parameters<typeof tryOut>[2], 'fromTurn'> & { readonly fromTurn?: number }) =>
+    tryOut(replaying, { sid: 's', head: null, turns: records }, { fromTurn: 1, ...changes });
+
+  it('nothing is changed: nothing differs, fuel included, and later turns run on what was said', async () => {
+    expect((await tried({})).turns.map(({ turn, differences, unanswered }) => ({ turn, differences, unanswered }))).toEqual(
+      [1, 2, 3].map((turn) => ({ turn, differences: [], unanswered: [] })),
+    );
+  });
+
+  it('a call, by its id or for all calls of a tool, gives something else, or fails', async () => {
+    const one = await tried({ answers: new Map([['1.2', { ok: true, value: 'other' }]]) });
+    expect(one.turns[0]?.differences).toContainEqual({ where: 'line 3 of OUTPUT', recorded: 'b 2', replayed: 'other' });
+    expect(one.turns[0]?.tried.output).toContain('a 1');
+    const all = await tried({ answers: new Map([['tool.t.GET', { ok: false, code: 9, message: 'gone' }]]) });
+    expect(all).toMatchObject({ turns: [{ tried: { error: { code: 'NS9' } } }], end: 'turn 1 ended with HALT' });
+  });
+
+  it('another program, policy or limit; nothing answers what was never asked', async () => {
+    const program = command("emit tool.t.Get('b')", "emit tool.t.Put('x')", DONE);
+    expect(await tried({ program })).toMatchObject({
+      turns: [{ tried: { output: 'b 2\n', error: { code: 'NS21' } }, unanswered: ['1.2 tool.t.put'] }],
+    });
+    expect(await tried({ fromTurn: 2, policy: new Policy({ allow: [] }) })).toMatchObject({
+      turns: [{ turn: 2, tried: { reason: 'ERR_POLICY' } }],
+    });
+    expect(await tried({ fromTurn: 3, limits: { fuel: 20 } })).toMatchObject({
+      turns: [{ turn: 3, tried: { reason: 'ERR_QUOTA' } }],
+    });
+    await expect(tried({ fromTurn: 4 })).rejects.toMatchObject({ code: 'ERR_CONFIG' });
+  });
+
+  it('tools that are there answer what the record does not', async () => {
+    const program = command("emit tool.t.Put('x')", DONE);
+    const live = await tryOut(recording, { sid: 's', head: null, turns: records }, { fromTurn: 3, program });
+    expect(live.turns[0]).toMatchObject({
+      unanswered: [],
+      tried: { decision: 'DONE', output: expect.stringMatching(/^true\n/) },
+    });
+    expect((await store.turns('s')).length).toBe(3);
+  });
+});
