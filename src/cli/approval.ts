@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { executeOnce } from '../gate/index.ts';
+import { ExecutorError, executeOnce } from '../gate/index.ts';
 import { readCommand } from '../gate/words.ts';
 import { humanApproval, type TurnApproval } from '../loop/index.ts';
 import { UsageError } from './failure.ts';
@@ -49,8 +49,23 @@ export function approvalOf(flags: ApprovalFlags, terminal: Terminal): TurnApprov
   const command = readCommand(verifier);
   if (command === null) throw new UsageError('--verifier must be a plain command: no shell reads it');
   const show = (line: string): void => terminal.err.line(printable(line));
-  const approval = humanApproval(hash, (work) =>
-    executeOnce({ intentId, hash, source: 'human' }, { queue: resolve(queue), verifier: command, show }, work),
-  );
+  const approval = humanApproval(hash, async (work) => {
+    try {
+      return await executeOnce({ intentId, hash, source: 'human' }, { queue: resolve(queue), verifier: command, show }, work);
+    } catch (error) {
+      const problem = notRecorded(error);
+      // Said here too, because a program may swallow what its tool call failed with.
+      show(`[ERROR] ${problem.message}`);
+      throw problem;
+    }
+  });
   return { requiresApproval, approval };
+}
+
+/** What a human must know when something was executed and the queue does not have it. */
+export function notRecorded(error: unknown): UsageError {
+  if (!(error instanceof ExecutorError)) throw error;
+  return new UsageError(`what was approved RAN, and that could NOT BE RECORDED: ${error.message} (${error.code})`, {
+    cause: error,
+  });
 }

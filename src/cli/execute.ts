@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { ExecutorError, executeOnce } from '../gate/index.ts';
+import { executeOnce } from '../gate/index.ts';
 import { reasonOf } from '../gate/queue.ts';
 import { readCommand } from '../gate/words.ts';
 import { planHash } from '../loop/plan.ts';
+import { notRecorded } from './approval.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
 import type { Execute, Terminal } from './terminal.ts';
@@ -58,8 +59,7 @@ async function run(
     if (result.state === 'failed') terminal.err.line(`[ERROR] Failed, and not recorded: ${printable(reasonOf(result.error))}`);
     return result.state === 'executed' ? EXIT.ok : EXIT.runtime;
   } catch (error) {
-    if (!(error instanceof ExecutorError)) throw error;
-    throw new UsageError(`the command RAN, and that could NOT BE RECORDED: ${error.message} (${error.code})`, { cause: error });
+    throw notRecorded(error);
   }
 }
 

@@ -192,6 +192,8 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
   for (const key of ['description', 'example'] as const) if (init[key] !== undefined) checkText(`${name}: ${key}`, init[key]);
   if (typeof init.run !== 'function') throw new ConfigError(`${name}: run must be a function`);
   checkCallback(`${name}: complete`, init.complete);
+  if (!['undefined', 'boolean'].includes(typeof init.requiresApproval))
+    throw new ConfigError(`${name}: requiresApproval must be true or false`);
   const effects = init.effects ?? 'write';
   if (!['none', 'read', 'write'].includes(effects)) throw new ConfigError(`${name}: effects must be none, read or write`);
   const tool = Object.freeze({

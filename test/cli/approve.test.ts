@@ -30,11 +30,11 @@ async function typing(argv: readonly string[], answer: string): Promise<{ readon
   const terminal = {
     stdin,
     out,
-    err: out,
+    err: new Output(new PassThrough().resume()),
     paintOut: paint,
     paintErr: paint,
     outIsTTY: true,
-    errIsTTY: true,
+    errIsTTY: false,
     interrupt: new AbortController().signal,
   };
   let code = -1;
@@ -211,8 +211,9 @@ endcommand
 
 describe('execute', () => {
   /** An approved command. */
-  async function approved(command: readonly string[]) {
+  async function approved(made: readonly string[] | ((queue: string) => readonly string[])) {
     const queue = folder({});
+    const command = typeof made === 'function' ? made(queue) : made;
     const { shown } = await typing(['propose', '-', '--queue', queue], JSON.stringify({ command }));
     const [id = '', hash = ''] = shown.trimEnd().split(' ');
     await typing(['approve', id, '--queue', queue], 'yes\n');
@@ -243,6 +244,15 @@ describe('execute', () => {
       stderr: expect.stringMatching(/not what was approved/),
     });
     expect(existsSync(join(queue, 'executed.jsonl'))).toBe(false);
+  });
+
+  it('what ran and could not be recorded is told loudly, and keeps the lock', async () => {
+    const { queue, run } = await approved((queue) => ['sh', '-c', 'printf cut > "$0"/executed.jsonl', queue]);
+    expect(await run()).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/what was approved RAN, and that could NOT BE RECORDED: executed.jsonl cannot be continued/),
+    });
+    expect(existsSync(join(queue, 'executed.lock'))).toBe(true);
   });
 
   it('a command that fails, or cannot be started, is not recorded and may be tried again', async () => {

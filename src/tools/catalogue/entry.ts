@@ -34,6 +34,8 @@ export interface CatalogueTool {
   readonly effects: Effects;
   readonly capabilities: readonly string[];
   readonly requiresTrust: boolean;
+  /** A human has to approve every call by itself; left out where none has to. */
+  readonly requiresApproval?: true;
   readonly timeoutMs?: number;
   readonly maxArgBytes?: number;
   readonly maxResultBytes?: number;
@@ -60,6 +62,7 @@ function entryOf(tool: ToolDefinition): CatalogueTool {
     effects,
     capabilities: capabilities.map(capabilityText),
     requiresTrust,
+    ...(tool.requiresApproval ? { requiresApproval: true } : {}),
     ...(timeoutMs === null ? {} : { timeoutMs }),
     ...(maxArgBytes === null ? {} : { maxArgBytes }),
     ...(maxResultBytes === null ? {} : { maxResultBytes }),

@@ -49,11 +49,13 @@ function cell(text: string): string {
 }
 
 /** What else there is to know: effects, what a policy must give, bounds. */
-export function facts({ effects, capabilities, requiresTrust, timeoutMs, maxArgBytes, maxResultBytes }: CatalogueTool): string[] {
+export function facts(tool: CatalogueTool): string[] {
+  const { effects, capabilities, requiresTrust, requiresApproval, timeoutMs, maxArgBytes, maxResultBytes } = tool;
   return [
     { none: 'No effects', read: 'Reads', write: 'May change something' }[effects],
     ...(capabilities.length === 0 ? [] : [`needs ${capabilities.join(', ')}`]),
     ...(requiresTrust ? ['only in the context config'] : []),
+    ...(requiresApproval ? ['a human has to approve every call'] : []),
     ...(timeoutMs === undefined ? [] : [`at most ${timeoutMs} ms`]),
     ...(maxArgBytes === undefined ? [] : [`at most ${maxArgBytes} bytes of arguments`]),
     ...(maxResultBytes === undefined ? [] : [`at most ${maxResultBytes} bytes of result`]),
