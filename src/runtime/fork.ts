@@ -39,6 +39,7 @@ export class Fork {
   readonly tools: ToolView;
   readonly #guards: readonly PolicyGuard[];
   readonly #scope: () => RunScope;
+  #runs = 0;
 
   /** Forks are made by `Interpreter.fork`. `scope` is asked at each run: definitions loaded meanwhile are seen. */
   constructor(scope: () => RunScope) {
@@ -59,7 +60,10 @@ export class Fork {
    * (`ERR_TURN_CLOSED`) when the fork's turn has ended.
    */
   async perform(request: PerformRequest): Promise<RunResult> {
-    return perform(this.#scope(), request);
+    const run = ++this.#runs;
+    const scope = this.#scope();
+    // Light forks are counted within a run, so a second run of this fork needs a name of its own.
+    return perform(run === 1 ? scope : { ...scope, forkId: `${this.id}:${run}` }, request);
   }
 
   /** Runs a source: its definitions are known to this run alone. Resolves and rejects as {@link perform}. */
