@@ -1,0 +1,26 @@
+// An agent that needs no model: it reads the prompt from standard input and writes its reply to standard output. Whatever
+// can do that can be an agent, in any language: see docs/agents.md.
+import { text } from 'node:stream/consumers';
+
+const prompt = await text(process.stdin);
+
+// The envelope of this turn is the last one: the rules before it show an example of one.
+const envelope = prompt.slice(prompt.lastIndexOf('\n<<<NSENV:V3:START>>>') + 1);
+
+// What the last turn emitted comes back in the OUTPUT section.
+const [, output = ''] = /^<<<NSENV:V3:OUTPUT>>>\n([\s\S]*?)\n<<<NSENV:V3:/m.exec(envelope) ?? [];
+const count = Number(/^count (\d+)$/m.exec(output)?.[1] ?? 0) + 1;
+const action = count < 3 ? 'continue' : 'done';
+
+process.stdout.write(`Turn ${process.env.NEUROSCRIPT_TURN}: I count on.
+
+<<<NSENV:V3:START>>>
+<<<NSENV:V3:USERDATA>>>
+{}
+<<<NSENV:V3:ACTIONS>>>
+command
+  emit "count ${count}"
+  emit tool.aeiou.magic("LOOP", {"action": "${action}"})
+endcommand
+<<<NSENV:V3:END>>>
+`);

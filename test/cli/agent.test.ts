@@ -1,0 +1,193 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { words } from '../../src/cli/agent.ts';
+import { UsageError } from '../../src/cli/failure.ts';
+import { defaultStore } from '../../src/cli/store.ts';
+import { ROOT } from '../architecture/source.ts';
+import { modelServer, refuse, speak } from '../loop/agents/server.ts';
+import { command, folder, linesOf, neuroscript } from './spawn.ts';
+
+const envelope = (program: string): string =>
+  `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\n${program.trimEnd()}\n<<<NSENV:V3:END>>>\n`;
+const DONE = envelope(command('emit "said"', 'emit tool.aeiou.magic("LOOP", {"action": "done"})'));
+const KEY = 'sk-cli-test-0815';
+
+describe('loop --agent command:CMD', () => {
+  it('plays the example: three turns of a command that counts', async () => {
+    const agent = 'command:node examples/command-agent/agent.mjs';
+    const ended = await neuroscript(['loop', '--agent', agent, '--store', 'none'], { cwd: ROOT });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const lines = linesOf(ended.stdout);
+    expect(lines.at(-2)).toMatch(/^Session .+: DONE after 3 turns$/);
+    expect(lines.at(-1)).toBe('  said        count 3');
+  });
+
+  it('a command that fails halts the session, and says why', async () => {
+    const flags = ['--store', 'none', '--json'];
+    const failing = `command:${process.execPath} -e 'console.error("out of tokens"); process.exit(1)'`;
+    const ended = await neuroscript(['loop', '--agent', failing, ...flags]);
+    expect(ended.code).toBe(11);
+    const { reason, error } = JSON.parse(ended.stdout);
+    expect(reason).toBe('ERR_AGENT');
+    expect(error.message).toMatch(/ended with code 1: out of tokens$/);
+  });
+
+  it('is killed after --reply-timeout', async () => {
+    const slow = `command:${process.execPath} -e 'setInterval(() => {}, 1000)'`;
+    const ended = await neuroscript(['loop', '--agent', slow, '--reply-timeout', '300ms', '--store', 'none', '--json']);
+    expect(ended.code).toBe(124);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'HALT', reason: 'ERR_TIMEOUT' });
+  });
+});
+
+describe('loop --agent model:NAME', () => {
+  it('asks a model, counts its tokens, and keeps a transcript without the key', async () => {
+    await using server = await modelServer((response) => speak(response, `Sure.\n${DONE}`));
+    const cwd = folder({});
+    const args = [
+      'loop',
+      '--agent',
+      'model:qwen3:8b',
+      '--base-url',
+      server.baseUrl,
+      '--api-key-env',
+      'MY_KEY',
+      '--store',
+      'none',
+    ];
+    const ended = await neuroscript([...args, '--transcript', 't.jsonl', '--metrics', '--json'], { cwd, env: { MY_KEY: KEY } });
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'DONE', turns: [{ output: expect.stringContaining('said\n') }] });
+    expect(server.asked).toMatchObject([{ authorization: `Bearer ${KEY}`, body: { model: 'qwen3:8b' } }]);
+    expect(linesOf(ended.stderr)).toEqual(
+      expect.arrayContaining([
+        'decisions_total{decision="DONE"} 1',
+        'agent_tokens_total{type="input"} 30',
+        'agent_tokens_total{type="output"} 12',
+      ]),
+    );
+    const transcript = readFileSync(join(cwd, 't.jsonl'), 'utf8');
+    const [asked] = linesOf(transcript).map((line) => JSON.parse(line));
+    expect(asked).toMatchObject({ turn: 1, attempt: 1, agent: 'qwen3:8b', reply: `Sure.\n${DONE}`, tokens: 42, error: null });
+    expect(asked.system).toContain('# NeuroScript in one page');
+    expect(asked.prompt).toMatch(/^<<<NSENV:V3:START>>>\n/);
+    expect(statSync(join(cwd, 't.jsonl')).mode & 0o777).toBe(0o600);
+    expect(transcript + ended.stdout + ended.stderr).not.toContain(KEY);
+  });
+
+  it('asks again for a reply without an envelope, and shows the tools that may be called', async () => {
+    await using server = await modelServer((response, _, index) => speak(response, index === 0 ? 'Hello!' : DONE));
+    const cwd = folder({
+      't.yaml':
+        'tools: { tool.queue.Take: { args: [], cases: [{ returns: 1 }] }, tool.queue.Drop: { args: [], cases: [{ returns: 1 }] } }\n',
+      'p.yaml': 'allow: [tool.queue.take]\n',
+    });
+    const args = ['loop', '--agent', 'model:m', '--base-url', server.baseUrl, '--store', 'none', '--json'];
+    const ended = await neuroscript([...args, '--tools', 't.yaml', '--policy', 'p.yaml'], { cwd });
+    expect(ended.code, ended.stderr).toBe(0);
+    const [first, second] = server.asked.map(({ body }) => JSON.stringify(body.messages));
+    expect(first).toContain('tool.queue.Take()');
+    expect(first).not.toContain('tool.queue.Drop');
+    expect(second).toContain('reply_problem');
+  });
+
+  it('a server that refuses halts the session, and the key is in no message', async () => {
+    await using server = await modelServer((response, { authorization }) => refuse(response, 401, `bad key ${authorization}`));
+    const cwd = folder({ key: `${KEY}\n` });
+    const args = ['loop', '--agent', 'model:m', '--base-url', server.baseUrl, '--api-key-file', 'key', '--store', 'none'];
+    const ended = await neuroscript(args, { cwd });
+    expect(ended.code).toBe(11);
+    expect(ended.stdout.replace(/\s+/g, ' ')).toContain('answered 401: bad key Bearer [key]');
+    expect(ended.stdout + ended.stderr).not.toContain(KEY);
+  });
+});
+
+describe('what --agent refuses, in one sentence', () => {
+  it.each([
+    [['--agent', 'robot'], "there is no agent 'robot'; write --agent script:FILE, command:CMD or model:NAME"],
+    [['--agent', 'model:m'], '--agent model:NAME needs --base-url, for instance http://127.0.0.1:11434/v1'],
+    [['--agent', 'model:m', '--base-url', 'here'], "baseUrl of a model agent must be an http or https URL, got 'here'"],
+    [
+      ['--agent', 'model:m', '--base-url', 'http://h', '--api-key-env', 'NO_SUCH_VAR'],
+      'there is no key in the environment variable NO_SUCH_VAR',
+    ],
+    [['--agent', 'command:x', '--base-url', 'http://h'], '--base-url belongs to --agent model:NAME'],
+    [['--agent', 'script:x', '--retries', '1'], '--retries belongs to --agent model:NAME'],
+    [['--agent', "command:a 'b"], "has a quote ' that is not closed"],
+    [['--agent', 'command: '], 'argv of a command agent must be texts'],
+    [['--agent', 'script:none.txt', '--transcript', '.'], 'cannot read none.txt'],
+    [['--agent', 'command:x', '--transcript', '.'], 'cannot append to .: it is a folder'],
+    [['--agent', 'command:x', '--max-tokens', '0'], "--max-tokens '0' must be a whole number of at least 1"],
+    [['--agent', 'command:x', '--max-time', '5'], "--max-time '5' needs a unit"],
+    [['--agent', 'command:x', '--profile', 'v1', '--store', 's.db'], '--store belongs to --profile v3'],
+    [['--agent', 'command:x', '--profile', 'v1', '--max-reasks', '1'], '--max-reasks belongs to --profile v3'],
+  ])('%j', async (args, message) => {
+    const ended = await neuroscript(['loop', ...args], { cwd: folder({}) });
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(linesOf(ended.stderr)).toHaveLength(1);
+    expect(ended.stderr).toContain(message);
+  });
+});
+
+describe('where sessions are kept', () => {
+  it('the folder of the user’s state, as XDG has it', () => {
+    expect(defaultStore({ XDG_STATE_HOME: '/state' })).toBe(join('/state', 'neuroscript', 'sessions.db'));
+    for (const env of [{}, { XDG_STATE_HOME: '' }, { XDG_STATE_HOME: 'relative' }])
+      expect(defaultStore(env)).toMatch(/\/\.local\/state\/neuroscript\/sessions\.db$/);
+  });
+
+  it('there, without being asked, for its owner only; list, show and resume find them there', async () => {
+    const cwd = folder({ 'a.txt': DONE });
+    const env = { XDG_STATE_HOME: join(cwd, 'state') };
+    const ended = await neuroscript(['loop', '--agent', 'script:a.txt', '--sid', 's', '--json'], { cwd, env });
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+    const file = join(cwd, 'state', 'neuroscript', 'sessions.db');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(join(cwd, 'state', 'neuroscript')).mode & 0o777).toBe(0o700);
+    const list = await neuroscript(['sessions', 'list', '--json'], { cwd, env });
+    expect(JSON.parse(list.stdout)).toMatchObject([{ sid: 's', status: 'done', turns: 1 }]);
+    const again = await neuroscript(['loop', '--agent', 'script:a.txt', '--sid', 's'], { cwd, env });
+    expect(again).toMatchObject({ code: 2, stderr: 'neuroscript: session "s" exists already\n' });
+  });
+
+  it('nowhere with --store none', async () => {
+    const cwd = folder({ 'a.txt': DONE });
+    const env = { XDG_STATE_HOME: join(cwd, 'state') };
+    for (const _ of [1, 2])
+      expect(
+        await neuroscript(['loop', '--agent', 'script:a.txt', '--sid', 's', '--store', 'none', '--json'], { cwd, env }),
+      ).toMatchObject({
+        code: 0,
+      });
+    expect(existsSync(join(cwd, 'state'))).toBe(false);
+    expect(await neuroscript(['sessions', 'list'], { cwd, env })).toMatchObject({ code: 2 });
+    expect(existsSync(join(cwd, 'state'))).toBe(false);
+  });
+
+  it('a folder that cannot be made is told, with what to do', async () => {
+    const cwd = folder({ 'a.txt': DONE, state: 'a file' });
+    const ended = await neuroscript(['loop', '--agent', 'script:a.txt'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'state') } });
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(
+      /a part of its path is not a folder; name a file with --store FILE, or keep nothing with --store none\n$/,
+    );
+  });
+});
+
+describe('the words of a command', () => {
+  it.each([
+    ['llm -m x', ['llm', '-m', 'x']],
+    ['  a   b\tc ', ['a', 'b', 'c']],
+    [`a 'b c' "d 'e'" f"g h"i`, ['a', 'b c', "d 'e'", 'fg hi']],
+    [`a '' ""`, ['a', '', '']],
+    ['a \\ $HOME *', ['a', '\\', '$HOME', '*']],
+    ['', []],
+  ])('%j', (text, expected) => {
+    expect(words(text)).toEqual(expected);
+  });
+
+  it('a quote must be closed', () => {
+    expect(() => words('a "b')).toThrow(UsageError);
+  });
+});

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addLog } from '../../src/cli/log.ts';
+import { addLoop } from '../../src/cli/loop.ts';
+import { addSessions } from '../../src/cli/sessions.ts';
+import * as loop from '../../src/loop/index.ts';
+import { ROOT } from '../architecture/source.ts';
+
+const page = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
+const program = new Command();
+for (const add of [addLoop, addSessions, addLog]) add(program, async () => {});
+const flagsOf = (command: Command): string[] => [
+  ...command.options.map(({ long }) => long ?? ''),
+  ...command.commands.flatMap(flagsOf),
+];
+
+describe.each(['loop.md', 'agents.md'])('docs/%s', (name) => {
+  it('names flags that exist', () => {
+    const named = [...new Set(page(name).match(/(?<=[\s`(])--[a-z][a-z-]+/g))];
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((flag) => !flagsOf(program).includes(flag))).toEqual([]);
+  });
+
+  it('names functions and classes that can be imported', () => {
+    const named = [...page(name).matchAll(/\b((?:new )?[A-Za-z]+)\(/g)].map(([, call = '']) => call);
+    const ours = named.flatMap((call) =>
+      /^new [A-Z]|Agent$|^transcribed$|^agentBrief$/.test(call) ? [call.replace('new ', '')] : [],
+    );
+    expect(ours.length).toBeGreaterThan(3);
+    expect(ours.filter((one) => !(one in loop))).toEqual([]);
+  });
+});
+
+describe('docs/loop.md', () => {
+  it('has every counter', () => {
+    for (const name of Object.keys(new loop.Metrics().snapshot())) expect(page('loop.md')).toContain(`\`${name}\``);
+  });
+
+  it('has every kind of event', () => {
+    for (const type of [
+      'asked',
+      'replied',
+      'unanswered',
+      'state',
+      'output',
+      'called',
+      'suspended',
+      'decided',
+      'ended',
+      'dropped',
+    ])
+      expect(page('loop.md')).toContain(`\`${type}\``);
+  });
+});
