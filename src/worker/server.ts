@@ -186,13 +186,16 @@ function dieAtOnce(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
+/** isolated-vm makes none that is smaller. */
+const MIN_HEAP_MB = 8;
+
 /**
  * Heap limit for a run, in MB. The interpreter refuses what goes beyond `memoryBytes` by its own account; the isolate's
  * limit is for what that account does not see, so it stands an eighth above, with room for the trees.
  */
 function heapMb(memoryBytes: number, treeChars: number): number {
   const trees = treeChars > SMALL_TREES ? Math.ceil((treeChars * TREE_FACTOR) / MB) : 0;
-  return Math.ceil((memoryBytes * 1.125) / MB) + BASE_HEAP_MB + trees;
+  return Math.max(MIN_HEAP_MB, Math.ceil((memoryBytes * 1.125) / MB) + BASE_HEAP_MB + trees);
 }
 
 /** A command block where only definitions belong. */
