@@ -80,7 +80,7 @@ function execute(lines: readonly string[]): Executed {
   const source = whole ? lines.join('\n') : `func main() means\n${lines.join('\n')}\nendfunc`;
   const given = hostLines(lines);
   const callsMain = given.events.length === 0 && /^func main\b/m.test(source);
-  const driven = drive(`${source}\n`, { ...given, call: callsMain ? 'main' : null, tools: makeWorld().inProcess });
+  const driven = drive(`${source}\n`, { ...given, call: callsMain ? 'main' : null, tools: makeWorld().here });
   const { emits, error, eventErrors } = driven;
   const thrown = error ?? eventErrors[0]?.error ?? null;
   const line = thrown?.line ?? null;

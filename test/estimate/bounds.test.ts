@@ -60,7 +60,7 @@ describe('the bounds of a block', () => {
     let bounded = 0;
     for (const { source, globals, stdin, limits } of runnable) {
       const sources = /^func main\b/m.test(source) ? [source, 'command\n  call main()\nendcommand\n'] : [source];
-      const options = { globals: globals as DriveOptions['globals'] & object, stdin, limits, tools: makeWorld().inProcess };
+      const options = { globals: globals as DriveOptions['globals'] & object, stdin, limits, tools: makeWorld().here };
       if (hold(sources, options)) bounded++;
     }
     expect(runnable.length).toBeGreaterThan(400);
