@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
 import { type Bind, type Bubblewrap, bubblewrapArguments } from './bubblewrap.ts';
+import { withoutInherited } from './descriptors.ts';
 
 /** The two bundles a worker is made of, as absolute paths. */
 export interface WorkerFiles {
@@ -60,7 +61,7 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
   const child = spawn(places.node, commandLine(places, memoryBytes), {
     env: {},
     cwd: '/',
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe']),
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
@@ -97,7 +98,7 @@ function launchCaged(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubble
   const child = spawn(bubblewrap.path, args, {
     env: {},
     cwd: '/',
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+    stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe', 'pipe']),
     // In a group of its own: a terminal's Ctrl-C is for the host, which then ends what it started in good order.
     detached: true,
   });

@@ -1,8 +1,8 @@
-// What hostile code in the worker's own realm could still do after the drop: started exactly like a worker, it tries, and
-// writes the names of what worked to descriptor 3.
+// What hostile code in the worker's own realm could still do after the drop: started exactly like a worker, on any Node and with
+// or without the cage, it tries, and writes the names of what worked to descriptor 3.
 import { readFileSync, writeSync } from 'node:fs';
 
-const { port, victim } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const { port, udpPort, victim, victimPid, hostPid } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 for (const scope of ['fs.read', 'addon']) process.permission.drop?.(scope);
 
 process.on('uncaughtException', () => {});
@@ -12,6 +12,20 @@ const connected = (socket) =>
     socket.once('connect', resolve).once('error', reject);
   });
 const deeds = {
+  // First: later ones make Node open descriptors of its own.
+  'use a descriptor that the host had open': async () => {
+    const { fstatSync } = await import('node:fs');
+    for (let fd = 4; fd < 1024; fd++) {
+      try {
+        const seen = fstatSync(fd);
+        if (seen.isFile() || seen.isDirectory() || seen.isSocket()) return;
+      } catch {}
+    }
+    throw new Error('none');
+  },
+  'signal the host': async () => process.kill(hostPid, 0),
+  'signal another process': async () => process.kill(victimPid, 'SIGTERM'),
+  'start the inspector of another process': async () => process._debugProcess(victimPid),
   'read a file': async () => readFileSync('/etc/passwd'),
   'read its own code': async () => readFileSync(process.argv[1]),
   'read /proc': async () => readFileSync('/proc/self/environ'),
@@ -37,13 +51,54 @@ const deeds = {
   'send by UDP': async () =>
     new Promise((resolve, reject) => {
       import('node:dgram').then(({ createSocket }) => {
-        createSocket('udp4').send('x', port, '127.0.0.1', (error) => (error ? reject(error) : resolve()));
+        createSocket('udp4').send('x', udpPort, '127.0.0.1', (error) => (error ? reject(error) : resolve()));
       }, reject);
     }),
+  'listen by UDP': async () =>
+    new Promise((resolve, reject) => {
+      import('node:dgram').then(
+        ({ createSocket }) => createSocket('udp4').once('error', reject).bind(0, '127.0.0.1', resolve),
+        reject,
+      );
+    }),
+  'connect by HTTP': async () =>
+    new Promise((resolve, reject) => {
+      import('node:http').then(({ get }) => get({ host: '127.0.0.1', port }, resolve).once('error', reject), reject);
+    }),
+  'listen by a path': async () =>
+    new Promise((resolve, reject) => {
+      import('node:net').then(
+        ({ createServer }) => createServer().once('error', reject).listen(`${victim}.sock`, resolve),
+        reject,
+      );
+    }),
+  'ask a name server': async () => {
+    const { Resolver } = (await import('node:dns')).promises;
+    const resolver = new Resolver({ timeout: 300, tries: 1 });
+    resolver.setServers([`127.0.0.1:${udpPort}`]);
+    await resolver.resolve4('example.test');
+  },
+  'become another program': async () => process.execve('/bin/true', ['true'], {}),
+  'write a report': async () => {
+    if (!(await import('node:fs')).existsSync(process.report.writeReport(`${victim}.json`))) throw new Error('not written');
+  },
+  'write a heap snapshot': async () => (await import('node:v8')).writeHeapSnapshot(`${victim}.heapsnapshot`),
+  'read variables of a file': async () => process.loadEnvFile('/etc/os-release'),
+  'keep something in web storage': async () => globalThis.localStorage.setItem('a', 'b'),
+  'use a debugging session': async () => new (await import('node:inspector')).Session().connect(),
+  'open a file as a blob': async () => (await (await import('node:fs')).openAsBlob('/etc/passwd')).text(),
+  'go to another folder and list it': async () => {
+    process.chdir('/etc');
+    (await import('node:fs')).readdirSync('.');
+  },
+  'become root': async () => {
+    if (process.getuid() === 0) throw new Error('it is already');
+    process.setuid(0);
+  },
   'look a name up': async () => (await import('node:dns/promises')).lookup('localhost'),
   'open the inspector': async () => (await import('node:inspector')).open(0),
   'see the environment': async () => {
-    if (Object.keys(process.env).length === 0) throw new Error('empty');
+    if (Object.keys(process.env).filter((name) => name !== 'PWD').length === 0) throw new Error('empty');
   },
 };
 const worked = [];
@@ -57,3 +112,4 @@ const text = Buffer.from(JSON.stringify(worked));
 const head = Buffer.alloc(4);
 head.writeUInt32BE(text.length);
 writeSync(3, Buffer.concat([head, text]));
+process.exit(0);

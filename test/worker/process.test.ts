@@ -1,14 +1,10 @@
-import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { launch, requiredScopes } from '../../src/sandbox/launch.ts';
 import { FrameReader } from '../../src/wire/frames.ts';
 import { closePermissions, type PermissionPort } from '../../src/worker/permissions.ts';
 import { HOLED } from '../sandbox/kit.ts';
+import { probed, probedBy, SIGNALS } from './realm.ts';
 
 /** A worker as it stands after its hello, and what it said. */
 async function greeted<T>(look: (pid: number, hello: Record<string, unknown>) => T): Promise<T> {
@@ -69,32 +65,15 @@ describe('the worker process', () => {
   });
 });
 
-/** What probe.mjs, started exactly like a worker, could do. */
-async function probed(): Promise<unknown> {
-  const folder = mkdtempSync(join(tmpdir(), 'probe-'));
-  const victim = join(folder, 'victim');
-  const guest = join(folder, 'plan.json');
-  writeFileSync(victim, 'untouched');
-  const listener = createServer((socket) => void socket.destroy()).listen(0, '127.0.0.1');
-  try {
-    await once(listener, 'listening');
-    const address = listener.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    writeFileSync(guest, JSON.stringify({ port, victim }));
-    const { frames } = launch({ worker: fileURLToPath(new URL('probe.mjs', import.meta.url)), guest }, 1);
-    const reader = new FrameReader(65536);
-    for await (const chunk of frames) reader.push(chunk);
-    expect(readFileSync(victim, 'utf8')).toBe('untouched');
-    return JSON.parse(reader.next() ?? 'null');
-  } finally {
-    listener.close();
-    rmSync(folder, { recursive: true });
-  }
-}
-
 describe("hostile code in the worker's own realm", () => {
-  it('A3-11.1-1 A3-11.1-2 A3-11.1-4: reaches no network, no file, no process, no native code', async () => {
-    expect(await probed()).toEqual([]);
+  it('A3-11.1-1 A3-11.1-2 A3-11.1-4: reaches no network, no file, no native code; without the cage, signals alone', async () => {
+    const { worked, ...harm } = await probed(false);
+    expect(worked).toEqual(SIGNALS);
+    expect(harm).toEqual({ victimLives: false, fileUntouched: true, left: [], heard: 0 });
+  });
+
+  it('finds no descriptor that the host was started with, however far above the others', async () => {
+    expect((await probedBy(process.execPath, false)).worked).toEqual(SIGNALS);
   });
 });
 
