@@ -3,6 +3,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createRuntime, defineTool, type Interpreter, type RunResult, type Runtime } from '../src/index.ts';
+import { pureTools } from '../stdlib-tools/index.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
@@ -16,10 +17,12 @@ export interface ContextRow {
 }
 
 const PROCEDURES = 200;
-const TARGETS = { turnMs: 2.5, lightUs: 20, callRatio: 1.5 } as const;
+const TARGETS = { turnMs: 2.5, lightUs: 20, callRatio: 1.5, pureUs: 3 } as const;
 
 /** Procedure calls of one measurement: a light fork takes less than a microsecond. */
 const LIGHT_CALLS = 50_000;
+/** Calls of a pure tool of one measurement: what issue 6 asks for. */
+const PURE_CALLS = 10_000;
 /** Between two turns the worker makes its next isolate, as it does while a model thinks. */
 const PAUSE_MS = 5;
 
@@ -68,12 +71,12 @@ endfunc
 
 /**
  * A turn's fork of a root that knows many procedures, beside one of a root that knows none; a light fork, which every
- * procedure call makes; a validated tool call from two procedures down, beside a bare pipe's round trip of as many bytes.
+ * procedure call makes; a call of a tool that runs inside the isolate; a validated tool call from two procedures down, beside a bare pipe's round trip of as many bytes.
  */
 export async function benchContexts(quick: boolean): Promise<ContextRow[]> {
   await using runtime = await createRuntime({
-    tools: [ECHO],
-    policy: { allow: ['tool.bench.*'] },
+    tools: [ECHO, ...pureTools('str')],
+    policy: { allow: ['tool.bench.*', 'tool.str.*'] },
     limits: { fuel: 1e9, cpuMs: 60_000, wallMs: 120_000, toolCalls: 100_000, journalBytes: 2 ** 26 },
   });
   await using pipe = await BarePipe.open();
@@ -111,20 +114,24 @@ async function calls(root: Interpreter, pipe: BarePipe, [rounds, trips]: readonl
   const lights: number[] = [];
   const echoes: number[] = [];
   const tools: number[] = [];
+  const pures: number[] = [];
   const ratios: number[] = [];
   for (let round = -1; round < rounds; round++) {
     const idle = (await looped(root, 'n', LIGHT_CALLS)) / LIGHT_CALLS;
     const light = (await looped(root, 'light(n)', LIGHT_CALLS)) / LIGHT_CALLS - idle;
+    const pure = (await looped(root, 'n * tool.str.Length("x")', PURE_CALLS)) / PURE_CALLS - idle;
     const echo = (await pipe.trips(trips, QUESTION_BYTES, ANSWER_BYTES)) / trips;
     const tool = (await looped(root, 'outer(n)', trips)) / trips - idle;
     if (round < 0) continue;
     lights.push(light * 1000);
     echoes.push(echo * 1000);
     tools.push(tool * 1000);
+    pures.push(pure * 1000);
     ratios.push(tool / echo);
   }
   return [
     { what: 'light fork', unit: 'µs', measured: summarize(lights), target: TARGETS.lightUs },
+    { what: 'pure tool call', unit: 'µs', measured: summarize(pures), target: TARGETS.pureUs },
     { what: 'bare pipe, one round trip', unit: 'µs', measured: summarize(echoes), target: null },
     { what: 'tool call through two procedures', unit: 'µs', measured: summarize(tools), target: null },
     { what: 'tool call over bare pipe', unit: 'ratio', measured: summarize(ratios), target: TARGETS.callRatio },

@@ -38,7 +38,14 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ['stdlib-tools', rule('sqlite tools context wire', '', true)],
   ['mcp', rule('loop runtime aeiou tools context wire', '@modelcontextprotocol/client @modelcontextprotocol/server zod', true)],
   ['cli', rule('mcp gate loop runtime aeiou sandbox tools context wire stdlib-tools bench', 'commander yaml zod', true)],
-  ['bench', rule('entry loop runtime aeiou sandbox tools context wire', '@pydantic/monty quickjs-emscripten isolated-vm', true)],
+  [
+    'bench',
+    rule(
+      'entry loop runtime aeiou sandbox tools context wire stdlib-tools',
+      '@pydantic/monty quickjs-emscripten isolated-vm',
+      true,
+    ),
+  ],
 ]);
 
 const files = productFiles();
