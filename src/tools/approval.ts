@@ -1,3 +1,9 @@
+import type { TurnContext } from '../context/index.ts';
+import { NS_CODES } from '../wire/codes.ts';
+import type { TaggedJson } from '../wire/protocol.ts';
+import { type ToolDefinition, ToolError } from './define.ts';
+import { Pending } from './pending.ts';
+
 /** What is about to be executed, as JSON: `{tool, args}` of a tool call, `{actions}` of a turn. A human approves its hash. */
 export type Plan = Readonly<Record<string, unknown>>;
 
@@ -63,3 +69,36 @@ export const APPROVAL = 'tools.approval';
 
 /** What is said where nobody approved anything. */
 export const NOT_APPROVED = '[ERROR] A human has to approve this, and none has';
+
+/**
+ * The work of a call, which may need a human's approval of exactly this call. A tool that will answer later has begun: that
+ * counts as executed. Throws {@link ToolError} 1003 with the line that denies.
+ */
+export async function approvedCall(
+  { canonicalName, requiresApproval }: ToolDefinition,
+  args: readonly TaggedJson[],
+  turn: TurnContext,
+  work: () => Promise<unknown>,
+): Promise<unknown> {
+  if (!requiresApproval) return work();
+  const approval = turn.value(APPROVAL);
+  const plan = { tool: canonicalName, args };
+  const outcome = approval instanceof Approval ? await approval.spend(plan, () => unlessPending(work)) : null;
+  if (outcome?.state === 'executed') {
+    if (outcome.value instanceof Pending) throw outcome.value;
+    return outcome.value;
+  }
+  if (outcome?.state === 'failed') throw outcome.error;
+  const line = outcome?.verdict.line ?? NOT_APPROVED;
+  throw new ToolError(NS_CODES.Policy, `tool '${canonicalName}': ${line}`, `the plan is ${JSON.stringify(plan)}`);
+}
+
+/** The result of the work, or the sign that it comes later. */
+async function unlessPending(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Pending) return error;
+    throw error;
+  }
+}

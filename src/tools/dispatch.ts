@@ -8,7 +8,7 @@ import { languageError } from '../wire/info.ts';
 import type { JournalEntry, JournalOutcome, Question, WaitingCall } from '../wire/journal.ts';
 import type { CallSite, GuestCall, LimitValues, TaggedJson } from '../wire/protocol.ts';
 import { type Value, ValueError } from '../wire/values.ts';
-import { APPROVAL, Approval, NOT_APPROVED } from './approval.ts';
+import { approvedCall } from './approval.ts';
 import { checkArgBytes, matchArgs } from './args.ts';
 import { type AskCall, type AskPort, NO_AGENTS, spentIn } from './ask.ts';
 import { type AuditRecord, digestOf } from './audit.ts';
@@ -250,7 +250,7 @@ export class Dispatcher {
       // What is completed has begun, with the approval that it needed.
       const result =
         completion === null
-          ? await this.#approved(tool, given, async () => tool.run(args.value, call))
+          ? await approvedCall(tool, given, turn, async () => tool.run(args.value, call))
           : await completed(tool, completion, args.value, call);
       return resultJson(tool, result, limits.toolBytes);
     };
@@ -261,24 +261,6 @@ export class Dispatcher {
     } finally {
       call.end();
     }
-  }
-
-  /**
-   * The work of a tool, which may need a human's approval of exactly this call. A tool that will answer later has begun: that
-   * counts as executed.
-   */
-  async #approved(tool: ToolDefinition, args: readonly TaggedJson[], work: () => Promise<unknown>): Promise<unknown> {
-    if (!tool.requiresApproval) return work();
-    const approval = this.#init.turn.value(APPROVAL);
-    const plan = { tool: tool.canonicalName, args };
-    const outcome = approval instanceof Approval ? await approval.spend(plan, () => unlessPending(work)) : null;
-    if (outcome?.state === 'executed') {
-      if (outcome.value instanceof Pending) throw outcome.value;
-      return outcome.value;
-    }
-    if (outcome?.state === 'failed') throw outcome.error;
-    const line = outcome?.verdict.line ?? NOT_APPROVED;
-    throw new ToolError(NS_CODES.Policy, `tool '${tool.canonicalName}': ${line}`, `the plan is ${JSON.stringify(plan)}`);
   }
 
   /** What a tool that will answer later ends with: the whole run, where somebody keeps it, else the call. */
@@ -406,14 +388,4 @@ function unlessOver<T>(call: VariablePort, work: () => Promise<T>): Promise<T> {
       },
     );
   });
-}
-
-/** The result of the work, or the sign that it comes later. */
-async function unlessPending(work: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Pending) return error;
-    throw error;
-  }
 }
