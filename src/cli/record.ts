@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { RECORDING_MARK, recordTools, type ToolDefinition } from '../tools/index.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import { UsageError } from './failure.ts';
@@ -38,6 +38,13 @@ export class Recorder {
       throw new UsageError(`cannot record to ${printable(file)}: ${fileTrouble(error)}`);
     }
     return new Recorder(file);
+  }
+
+  /** Leaves everything as it was: nothing was executed, and what was recorded before is worth more than nothing. */
+  async discard(terminal: Terminal): Promise<void> {
+    const { size } = await stat(this.#file);
+    if (size === 0) await rm(this.#file);
+    terminal.err.line(`nothing was executed, so nothing is recorded in ${printable(this.#file)}`);
   }
 
   /** Keeps calls in the order in which they were made. */

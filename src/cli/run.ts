@@ -105,7 +105,8 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   const result = await perform(runtime, sources, flags, terminal);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled')) report(result, sources, flags, terminal);
   recorder?.add(...result.journal);
-  await recorder?.save(setup.tools, terminal);
+  if (['request', 'parse', 'load'].includes(result.phase)) await recorder?.discard(terminal);
+  else await recorder?.save(setup.tools, terminal);
   return exitOf(result.error);
 }
 

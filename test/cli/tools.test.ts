@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
@@ -112,7 +112,7 @@ describe('--record', () => {
     const cwd = folder({ 'tools.ts': REAL, 'e.txt': envelope(...lines) });
     for (const args of [
       ['turn', 'e.txt'],
-      ['loop', '--agent', 'script:e.txt'],
+      ['loop', '--store', 'none', '--agent', 'script:e.txt'],
     ]) {
       const repeat = ['--ids', 'x', '--now', '1760000000', '--json'];
       const real = await neuroscript([...args, '--tools', 'tools.ts', '--record', 'calls.yaml', ...repeat], { cwd });
@@ -121,6 +121,20 @@ describe('--record', () => {
       const again = await neuroscript([...args, '--tools', 'calls.yaml', ...repeat], { cwd });
       expect(JSON.parse(again.stdout).output ?? JSON.parse(again.stdout).turns?.[0]?.output).toMatch(/^1(?:\n|$)/);
     }
+  });
+
+  it('keeps an earlier recording when nothing was executed', async () => {
+    const cwd = folder({ 'tools.ts': REAL, 'a.ns': PROGRAM, 'bad.ns': 'command\n  emit )\nendcommand\n' });
+    await neuroscript(['run', 'a.ns', '--tools', 'tools.ts', '--record', 'calls.yaml'], { cwd });
+    const before = readFileSync(join(cwd, 'calls.yaml'), 'utf8');
+    const bad = await neuroscript(['run', 'bad.ns', '--tools', 'tools.ts', '--record', 'calls.yaml'], { cwd });
+    expect(bad).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('nothing was executed, so nothing is recorded in calls.yaml'),
+    });
+    expect(readFileSync(join(cwd, 'calls.yaml'), 'utf8')).toBe(before);
+    await neuroscript(['run', 'bad.ns', '--record', 'new.yaml'], { cwd });
+    expect(existsSync(join(cwd, 'new.yaml'))).toBe(false);
   });
 
   it('refuses, before anything runs, to overwrite what is no recording, and places that cannot be written', async () => {
@@ -200,13 +214,13 @@ tools:
   });
 
   it('has a form for programs, for pages, and for models within a budget', async () => {
-    expect(JSON.parse((await tools(['--format', 'schema'])).stdout)[0]).toMatchObject({
+    expect(JSON.parse((await tools(['memory.*', 'clock.*', '--format', 'schema'])).stdout)[0]).toMatchObject({
       name: 'tool.memory.Get',
       inputSchema: { required: ['path'] },
     });
-    expect((await tools(['--format', 'md'])).stdout).toMatch(/^# Tools\n\n## memory\n/);
-    expect(await tools(['--format', 'prompt', '--budget', '76', '--prefer', '*now'])).toMatchObject({
-      stdout: expect.stringMatching(/\ntool\.clock\.Now\(\)\nLeft out for lack of space: 2 more, tool\.memory\.\* \(2\)\.\n$/),
+    expect((await tools(['memory.*', 'clock.*', '--format', 'md'])).stdout).toMatch(/^# Tools\n\n## memory\n/);
+    expect(await tools(['memory.*', 'clock.*', '--format', 'prompt', '--budget', '70', '--prefer', '*now'])).toMatchObject({
+      stdout: expect.stringMatching(/^Tools, called .*\ntool\.clock\.Now\(\)\nLeft out for lack of space: 2 more\b.*\n$/),
       stderr: expect.stringMatching(/^about \d+ tokens; 2 of 3 tools left out, 0 shortened\n$/),
     });
     expect(await tools(['--format', 'prompt', '--budget', '9'])).toMatchObject({

@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
-import { type Block, markedBlocks, matches } from './blocks.ts';
+import { markedBlocks, matches } from './blocks.ts';
+import { execute } from './execute.ts';
 
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const blocks = markedBlocks(README);
@@ -16,7 +16,7 @@ describe('what README.md shows is what happens', () => {
   it('every line of the demo that it shows is one that the demo prints, but for times and ids', () => {
     const [shown = ''] = /(?<=```text\n)-- calls[^`]*/.exec(README) ?? [];
     const lines = shown.split('\n').filter((line) => !['', '  …'].includes(line));
-    const { stdout } = execute({ language: 'sh', code: 'npm run -s demo', line: 0, output: null });
+    const { stdout } = execute({ language: 'sh', code: 'npm run -s demo' });
     const printed = new Set(stdout.split('\n').map(withoutChance));
     expect(lines.length).toBeGreaterThan(15);
     expect(lines.filter((line) => !printed.has(withoutChance(line)))).toEqual([]);
@@ -48,25 +48,4 @@ describe('reading marked blocks', () => {
 /** A line of the demo without what differs from run to run. */
 function withoutChance(line: string): string {
   return line.replace(/[0-9.]+ ms/g, '… ms').replace(/(nonce|id|issued) [\w:-]{20,}/, '$1 …');
-}
-
-/** Runs a block from the root of the repository, as a reader would: with the repository's own commands in the path. */
-function execute({ language, code }: Block): { status: number | null; stdout: string; stderr: string } {
-  const env = {
-    PATH: `${join(ROOT, 'node_modules', '.bin')}${delimiter}${process.env.PATH}`,
-    HOME: process.env.HOME,
-    NO_COLOR: '1',
-  };
-  const options = { cwd: ROOT, env, encoding: 'utf8', input: '', timeout: 15_000 } as const;
-  if (language === 'sh') return spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', code], options);
-  // within the repository, so that the package's own name resolves
-  mkdirSync(join(ROOT, '.cache'), { recursive: true });
-  const folder = mkdtempSync(join(ROOT, '.cache', 'readme-'));
-  try {
-    const file = join(folder, 'example.ts');
-    writeFileSync(file, code);
-    return spawnSync(process.execPath, [file], options);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }

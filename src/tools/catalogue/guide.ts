@@ -51,11 +51,15 @@ export function toolPrompt(tools: readonly ToolDefinition[], { budget, prefer = 
   const entries = inOrder(toolCatalogue(tools), prefer);
   const lines = entries.map((entry) => ([1, 2, 3] as const).map((detail) => linesOf(entry, detail)));
   const details = entries.map((): Detail => (budget === undefined ? 3 : 0));
+  let named = 0;
   const render = (): string => {
     const shown = details.flatMap((detail, index) => (detail === 0 ? [] : [lines[index]?.[detail - 1] ?? '']));
-    return `${[HEAD, ...shown, ...footer(entries.filter((_entry, index) => details[index] === 0))].join('\n')}\n`;
+    const missing = entries.filter((_entry, index) => details[index] === 0);
+    return `${[HEAD, ...shown, ...footer(missing, named)].join('\n')}\n`;
   };
   if (budget !== undefined) {
+    // A small budget is for tools, not for the names of those that are left out.
+    named = MOST_NAMED.find((most) => estimateTokens(footer(entries, most).join('\n')) <= budget / 4) ?? 0;
     const least = estimateTokens(render());
     if (least > budget) throw new ConfigError(`a budget of ${budget} tokens is too small for any tool; the least is ${least}`);
     for (const detail of [1, 2, 3] as const)
@@ -67,12 +71,12 @@ export function toolPrompt(tools: readonly ToolDefinition[], { budget, prefer = 
       }
   }
   const text = render();
-  const named = (wanted: (index: number) => boolean) => entries.flatMap(({ name }, index) => (wanted(index) ? [name] : []));
+  const namesOf = (wanted: (index: number) => boolean) => entries.flatMap(({ name }, index) => (wanted(index) ? [name] : []));
   return {
     text,
     tokens: estimateTokens(text),
-    leftOut: named((index) => details[index] === 0),
-    shortened: named((index) => details[index] !== 0 && lines[index]?.[2] !== lines[index]?.[(details[index] ?? 1) - 1]),
+    leftOut: namesOf((index) => details[index] === 0),
+    shortened: namesOf((index) => details[index] !== 0 && lines[index]?.[2] !== lines[index]?.[(details[index] ?? 1) - 1]),
   };
 }
 
@@ -99,16 +103,17 @@ function linesOf(entry: CatalogueTool, detail: 1 | 2 | 3): string {
 }
 
 /** Whole groups by their number, so that the line stays short; a tool that stands alone in its group by name. */
-function footer(missing: readonly CatalogueTool[]): readonly string[] {
+function footer(missing: readonly CatalogueTool[], most: number): readonly string[] {
   if (missing.length === 0) return [];
+  if (most === 0) return [`Left out for lack of space: ${missing.length} more.`];
   const groups = [...Map.groupBy(missing, ({ group }) => group)];
   const names = groups.map(([group, entries]) =>
     entries.length === 1 ? (entries[0]?.name ?? '') : `tool.${group}.* (${entries.length})`,
   );
-  const listed = names.slice(0, MOST_NAMED).join(', ');
-  const more = names.length > MOST_NAMED ? ' and others' : '';
+  const listed = names.slice(0, most).join(', ');
+  const more = names.length > most ? ' and others' : '';
   return [`Left out for lack of space: ${missing.length} more, ${listed}${more}.`];
 }
 
-/** Groups that the last line names. */
-const MOST_NAMED = 12;
+/** How many groups the last line may name, from ample budgets to small ones. */
+const MOST_NAMED = [12, 6, 3, 1];
