@@ -229,9 +229,9 @@ export class Execution implements WorkerTask {
   #onReplied(reply: FinalReply): void {
     clearTimeout(this.#toolTimer);
     this.#call = null;
-    this.#at = null;
     this.#owner.onBlocked(false);
     if (reply.t === 'halt') this.#end(reply.error, REFUSED_MS);
+    this.#at = null;
   }
 
   /** Calls a handler of the host; one that throws ends the run, not the host. */

@@ -42,7 +42,9 @@ export function withVerdict(result: GuestResult, verdict: ErrorInfo | null): Gue
   if (verdict === null) return result;
   const told = result.error;
   const place =
-    told?.code === verdict.code ? { source: told.source, line: told.line, column: told.column, stack: told.stack } : {};
+    told?.code === verdict.code && told.source !== null
+      ? { source: told.source, line: told.line, column: told.column, stack: told.stack }
+      : {};
   return { ...result, ok: false, result: null, error: { ...verdict, ...place } };
 }
 

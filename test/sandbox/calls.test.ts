@@ -83,7 +83,7 @@ describe('a call to the host', () => {
       inputOf('call'),
       handlers(async () => ({ t: 'halt', error })),
     );
-    expect(result).toMatchObject({ ok: false, error });
+    expect(result).toMatchObject({ ok: false, error: { ...error, source: 'src', line: 1, column: 1 } });
     expect(outputComplete).toBe(true);
   });
 
