@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { toolDigest } from '../../src/tools/digest.ts';
 import {
   Approval,
@@ -18,6 +19,12 @@ import { ROOT } from '../architecture/source.ts';
 const run = (): number => 1;
 const tool = (requiresApproval?: boolean) =>
   defineTool({ name: 'tool.a.B', run, ...(requiresApproval === undefined ? {} : { requiresApproval }) });
+
+/** Checks the public JSON of that name. */
+function schemaOf(name: string) {
+  const read = (file: string) => JSON.parse(readFileSync(join(ROOT, `schemas/${file}.schema.json`), 'utf8'));
+  return new Ajv2020({ strict: false }).addSchema(read('value')).compile(read(name));
+}
 
 describe('the mark requiresApproval', () => {
   it('is part of what a tool promises, and only then', () => {
@@ -39,10 +46,10 @@ describe('the mark requiresApproval', () => {
       'tools:\n  tool.a.B: { requiresApproval: true, cases: [{ returns: 1 }] }\n  tool.a.C: { cases: [{ returns: 1 }] }\n';
     const tools = loadMockTools(text, 'tools.yaml');
     expect(tools.map(({ requiresApproval }) => requiresApproval)).toEqual([true, false]);
+    const fits = schemaOf('tools');
+    expect([fits(parse(text)), fits.errors]).toEqual([true, null]);
     const catalogue = toolCatalogue(tools);
-    const validate = new Ajv2020({ strict: false })
-      .addSchema(JSON.parse(readFileSync(join(ROOT, 'schemas/value.schema.json'), 'utf8')))
-      .compile(JSON.parse(readFileSync(join(ROOT, 'schemas/catalogue.schema.json'), 'utf8')));
+    const validate = schemaOf('catalogue');
     expect([validate(catalogue), validate.errors]).toEqual([true, null]);
     expect(catalogue.map(({ requiresApproval }) => requiresApproval)).toEqual([true, undefined]);
     expect(toolMarkdown(tools).match(/a human has to approve every call/g)).toHaveLength(1);
