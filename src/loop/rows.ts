@@ -22,6 +22,10 @@ const STATE: z.ZodType<SessionState> = z.object({
   spent: z.object({ fuel: z.number().min(0), tokens: z.int().min(0) }),
   // Not there in states that older versions kept.
   head: z.string().nullable().default(null),
+  parent: z
+    .object({ sid: z.string().nullable(), turn: z.int().nullable(), seq: z.int().min(1) })
+    .nullable()
+    .default(null),
 });
 
 const limits = z.custom<LimitValues>(
@@ -94,9 +98,9 @@ export function readWaiting(text: unknown): Waiting {
   return checked('a turn that waits', text, WAITING);
 }
 
-/** The record of a turn. */
-export function readRecord(text: unknown): TurnRecord {
-  return checked('a turn', text, RECORD);
+/** The record of a turn; `what` is how an error calls it. */
+export function readRecord(text: unknown, what = 'a turn'): TurnRecord {
+  return checked(what, text, RECORD);
 }
 
 function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {

@@ -166,7 +166,9 @@ export class SqliteStore implements SessionStore, Disposable {
 
   async turns(sid: string): Promise<readonly TurnRecord[]> {
     return this.#file.read(() =>
-      this.#file.all('SELECT record FROM turns WHERE sid = ? ORDER BY turn', sid).map(({ record }) => readRecord(record)),
+      this.#file
+        .all('SELECT turn, record FROM turns WHERE sid = ? ORDER BY turn', sid)
+        .map(({ turn, record }) => readRecord(record, `turn ${turn} of session ${JSON.stringify(sid)}`)),
     );
   }
 
@@ -187,6 +189,7 @@ export class SqliteStore implements SessionStore, Disposable {
           waits: row['waits'] === null ? null : readWaiting(row['waits']),
           lease: leaseOf(row),
           owed: Number(row['owed']) + Number(row['end_owed']),
+          parent: readState(row['state']).parent,
         };
       }),
     );
