@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { LoopController } from '../../../src/loop/controller.ts';
+import { runtimeExecutor, SqliteStore } from '../../../src/loop/index.ts';
+import { replaySession } from '../../../src/loop/replay/session.ts';
+import { SESSIONS } from '../../../src/loop/schema.ts';
+import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
+import { reply, TestClock, testKeyring, USERDATA } from '../fake.ts';
+import { CONTINUE, command, DONE } from '../sessions.ts';
+
+let folder = '';
+let runtime: Runtime;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'loop-replay-'));
+  runtime = await createRuntime({ concurrency: 1 });
+});
+afterAll(async () => {
+  await runtime.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A store with a session of two turns. */
+async function recorded(name: string): Promise<string> {
+  const path = join(folder, name);
+  using store = await SqliteStore.open(path);
+  const clock = new TestClock();
+  const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring: testKeyring(clock), clock, store });
+  const programs = [command("emit 'one'", CONTINUE), command("emit 'two'", DONE)];
+  await loop.runLoop({ userdata: USERDATA, agent: { reply: async ({ turn }) => reply(programs[turn - 1] ?? '') }, sid: 's' });
+  return path;
+}
+
+async function replayOf(path: string) {
+  using store = await SqliteStore.open(path);
+  const state = await store.read('s');
+  return replaySession(runtime, { sid: 's', head: state?.head ?? null, turns: await store.turns('s') });
+}
+
+describe('a store', () => {
+  it('one byte changed in its file is found, with session, turn and part', async () => {
+    const path = await recorded('changed.db');
+    expect(await replayOf(path)).toMatchObject({ ok: true, turns: [{ verdict: 'same' }, { verdict: 'same' }] });
+    using database = new DatabaseSync(path);
+    database.exec(`UPDATE turns SET record = replace(record, '"output":"one', '"output":"onf') WHERE turn = 1`);
+    expect(await replayOf(path)).toMatchObject({
+      ok: false,
+      turns: [
+        {
+          turn: 1,
+          verdict: 'changed',
+          faults: [{ part: 'output', problem: 'changed' }],
+          divergence: { where: 'line 1 of OUTPUT' },
+        },
+        { turn: 2, verdict: 'same' },
+      ],
+    });
+    database.exec(`UPDATE turns SET record = substr(record, 2) WHERE turn = 2`);
+    await expect(replayOf(path)).rejects.toMatchObject({
+      code: 'ERR_STORE',
+      message: expect.stringContaining('turn 2 of session "s"'),
+    });
+  });
+
+  it('of the first form is brought to the present one; what it holds can be shown and driven on', async () => {
+    const path = join(folder, 'old.db');
+    {
+      using present = new DatabaseSync(await recorded('present.db'));
+      const [{ state } = { state: '' }] = present.prepare('SELECT state FROM sessions').all();
+      const records = present.prepare('SELECT record FROM turns ORDER BY turn').all();
+      // As the version before wrote it.
+      using database = new DatabaseSync(path);
+      database.exec(`${SESSIONS.migrations[0]}; PRAGMA application_id = ${SESSIONS.applicationId}; PRAGMA user_version = 1`);
+      const { head: _, ...old } = JSON.parse(String(state));
+      const session = 'INSERT INTO sessions (sid, status, next_turn, state, created_at, updated_at) VALUES (?, ?, 3, ?, 0, 0)';
+      database.prepare(session).run('s', 'done', JSON.stringify(old));
+      const insert = database.prepare('INSERT INTO turns (sid, turn, decision, nonce, record, owed) VALUES (?, ?, ?, ?, ?, 0)');
+      for (const { record } of records) {
+        const { seal: __, inputs, ...rest } = JSON.parse(String(record));
+        const { scene: ___, ...before } = inputs;
+        insert.run('s', rest.turn, rest.decision, before.nonce, JSON.stringify({ ...rest, inputs: before, version: 1 }));
+      }
+    }
+    expect(SESSIONS.migrations.length).toBeGreaterThanOrEqual(2);
+    expect(await replayOf(path)).toMatchObject({ ok: true, turns: [{ verdict: 'incomplete' }, { verdict: 'incomplete' }] });
+    using store = await SqliteStore.open(path);
+    expect(await store.list()).toMatchObject([{ sid: 's', waits: null }]);
+  });
+});
