@@ -8,13 +8,14 @@ import { openOurs } from './ours.ts';
 import { openMonty, openQuickJs, openRawIsolate } from './peers.ts';
 import { brokenPromises } from './promises.ts';
 import { benchQuotas, renderQuotas } from './quotas.ts';
+import { benchSessions, renderSessions, sessionsFailures } from './sessions.ts';
 import { benchSoak, renderSoak, soakFailures } from './soak.ts';
 import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
 /** How `neuroscript bench` is called. */
 export const BENCH_USAGE =
-  'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|soak [--json] [--quick] [--seconds N]';
+  'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|sessions|soak [--json] [--quick] [--seconds N]';
 
 /** How long `soak` takes unless `--seconds` says otherwise, and at most. */
 const SOAK_S = 60;
@@ -44,11 +45,12 @@ const BENCHES: ReadonlyMap<string, (quick: boolean, seconds: number) => Promise<
   ['contexts', contexts],
   ['tokens', tokens],
   ['loop', loop],
+  ['sessions', sessions],
   ['soak', soak],
 ]);
 
 /**
- * Runs one benchmark: `quotas`, `turns`, `interp`, `contexts`, `tokens`, `loop` or `soak`, and writes its report to standard output;
+ * Runs one benchmark: `quotas`, `turns`, `interp`, `contexts`, `tokens`, `loop`, `sessions` or `soak`, and writes its report to standard output;
  * `--json` for machines, `--quick` for a sanity check with few samples. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
  * hold, 2 when the arguments were not understood.
  */
@@ -129,6 +131,11 @@ async function tokens(quick: boolean): Promise<Report> {
 async function loop(quick: boolean): Promise<Report> {
   const rows = await benchLoop(quick);
   return { rows, text: renderLoop(rows), failures: loopFailures(rows) };
+}
+
+async function sessions(quick: boolean): Promise<Report> {
+  const rows = await benchSessions(quick);
+  return { rows, text: renderSessions(rows), failures: sessionsFailures(rows) };
 }
 
 async function withEngines(measure: (candidates: Awaited<ReturnType<typeof openAll>>) => Promise<Report>): Promise<Report> {

@@ -2,6 +2,7 @@ import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LimitValues, TaggedJson, Usage } from '../wire/protocol.ts';
+import type { AgentUse } from './asking.ts';
 import { type Decision, HALT_REASONS } from './decision.ts';
 import type { CandidateRecord, TurnRecord } from './record.ts';
 import type { LoopResult } from './result.ts';
@@ -171,7 +172,7 @@ function explainDecision(record: TurnRecord, palette: Palette): string[] {
       ),
       palette,
     ),
-    ...row('used', flow(usageParts(record.usage, record.inputs.limits), ', '), palette),
+    ...row('used', flow([...usageParts(record.usage, record.inputs.limits), ...agentParts(record.agent)], ', '), palette),
   ];
 }
 
@@ -196,6 +197,15 @@ function usageParts(usage: Usage, limits: LimitValues): string[] {
     `${count(usage.peakMemoryBytes)} bytes of values`,
     `${count(usage.toolCalls)} tool call${usage.toolCalls === 1 ? '' : 's'}`,
     `${count(usage.outputBytes)} bytes of output`,
+  ];
+}
+
+/** What an agent took, when there is something to tell. */
+function agentParts(agent: AgentUse | null): string[] {
+  if (agent === null) return [];
+  return [
+    ...(agent.asks === 1 ? [] : [`${agent.asks} replies`]),
+    ...(agent.tokens === 0 ? [] : [`${count(agent.tokens)} model tokens`]),
   ];
 }
 

@@ -102,6 +102,7 @@ export interface TurnResult {
   readonly scratchpad: string;
   readonly lints: readonly Lint[];
   readonly candidates: readonly { readonly line: number; readonly ok: boolean; readonly code: TokenCode | null }[];
+  readonly agent: AgentUse | null;
   readonly usage: Usage;
   readonly error: ErrorInfo | null;
 }
@@ -119,6 +120,7 @@ export function toPublicTurn(record: TurnRecord): TurnResult {
     scratchpad: record.scratchpad,
     lints: record.lints.map(({ code, line }) => ({ code, line })),
     candidates: record.candidates.map(({ line, ok, code }) => ({ line, ok, code })),
+    agent: record.agent,
     usage: record.usage,
     error: record.error,
   };

@@ -67,6 +67,14 @@ describe('neuroscript bench', () => {
     expect(bench('soak', '--seconds=0')).toMatchObject({ status: 2, stdout: '' });
   });
 
+  it('sessions: many at once, none of which sees another', { timeout: 60_000 }, () => {
+    const { status, stdout } = bench('sessions', '--quick', '--json');
+    expect(status).toBe(0);
+    const row = z.object({ sessions: z.number(), turns: z.number(), turnsPerSecond: z.number(), crossed: z.literal(0) });
+    const { rows } = report(row).parse(JSON.parse(stdout));
+    expect(rows).toMatchObject([{ sessions: 40, turns: 200 }]);
+  });
+
   it('contexts: measures forks and tool calls, and says which promises are kept', { timeout: 60_000 }, () => {
     const { status, stdout } = bench('contexts', '--quick', '--json');
     const row = z.object({ what: z.string(), unit: z.string(), measured: summary, target: z.number().nullable() });

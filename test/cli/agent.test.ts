@@ -58,7 +58,10 @@ describe('loop --agent model:NAME', () => {
     ];
     const ended = await neuroscript([...args, '--transcript', 't.jsonl', '--metrics', '--json'], { cwd, env: { MY_KEY: KEY } });
     expect(ended.code, ended.stderr).toBe(0);
-    expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'DONE', turns: [{ output: expect.stringContaining('said\n') }] });
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      decision: 'DONE',
+      turns: [{ output: expect.stringContaining('said\n'), agent: { name: 'qwen3:8b', asks: 1, tokens: 42 } }],
+    });
     expect(server.asked).toMatchObject([{ authorization: `Bearer ${KEY}`, body: { model: 'qwen3:8b' } }]);
     expect(linesOf(ended.stderr)).toEqual(
       expect.arrayContaining([

@@ -27,6 +27,7 @@ describe('turn', () => {
     expect(linesOf(record.output)[0]).toBe('said');
     expect(record.candidates).toEqual([{ line: 2, ok: true, code: null }]);
     const keys = [
+      'agent',
       'candidates',
       'decision',
       'error',
