@@ -44,7 +44,9 @@ describe('loop --store and sessions', () => {
     expect(show.stdout).toMatch(/^s {2}done {2}2 turns {2}/);
     expect(show.stdout).toContain('Turn 2 of session s');
     const exported = await neuroscript(['sessions', 'export', '--store', store]);
-    expect(JSON.parse(exported.stdout)).toMatchObject({ sid: 's', turns: [{ version: 2, turn: 1 }, { turn: 2 }] });
+    expect(JSON.parse(exported.stdout)).toMatchObject({
+      sessions: [{ sid: 's', turns: [{ version: 2, turn: 1 }, { turn: 2 }] }],
+    });
     const verify = await neuroscript(['log', 'verify', log]);
     expect(verify.stdout).toMatch(/^2 lines, unbroken; head [0-9a-f]{64}\n$/);
     await writeFile(log, (await readFile(log, 'utf8')).replace('"decision":"DONE"', '"decision":"ABORT"'));

@@ -26,7 +26,9 @@ describe('random sessions', () => {
           const { verdict, divergence, faults } = each;
           const key = `${verdict} ${records[index]?.reason ?? records[index]?.decision}`;
           seen[key] = (seen[key] ?? 0) + 1;
-          if (verdict !== 'same')
+          // A worker that does not see in time that its time is over, on a busy machine, is killed: nobody knows how far it was.
+          const killed = records[index]?.outputComplete === false;
+          if (verdict !== (killed ? 'prefix' : 'same'))
             wrong.push({ seed, turn: each.turn, verdict, divergence, faults, error: records[index]?.error });
         }
       }

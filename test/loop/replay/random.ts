@@ -219,7 +219,7 @@ export function limitsOf(dice: Dice): LimitOptions {
     memoryBytes: dice.pick([256 * 1024, 4 * 1024 * 1024]),
     toolCalls: dice.pick([3, 20, 200]),
     toolMs: 40,
-    wallMs: dice.pick([60, 5_000]),
+    wallMs: dice.pick([150, 5_000]),
     ...(dice.chance(0.2) ? { cpuMs: 5 } : {}),
     ...(dice.chance(0.2) ? { outputBytes: 300, scratchBytes: 200 } : {}),
     ...(dice.chance(0.1) ? { journalBytes: 500 } : {}),
