@@ -29,7 +29,14 @@ import type { TurnRecord } from './record.ts';
 import { type LoopResult, visibleOutput } from './result.ts';
 import { Spans } from './spans.ts';
 import { STEP_OPTIONS, type StepOptions, type Stepper, takeStep } from './step.ts';
-import { NOTHING_SPENT, SessionLeasedError, SessionStateError, type SessionStore, type SessionSummary } from './store.ts';
+import {
+  NOTHING_SPENT,
+  SessionLeasedError,
+  type SessionParent,
+  SessionStateError,
+  type SessionStore,
+  type SessionSummary,
+} from './store.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import { SuspendedError } from './suspend/errors.ts';
@@ -182,7 +189,11 @@ export class LoopController {
    * Opens a session for {@link step} and returns its id. Throws {@link UserdataError} for USERDATA of the wrong form,
    * {@link ConfigError} for an id that is not 1 to 128 visible ASCII characters, `SessionExistsError` for one that is taken.
    */
-  async open(userdata: unknown, sid: string = this.#host.ids.session()): Promise<string> {
+  async open(
+    userdata: unknown,
+    sid: string = this.#host.ids.session(),
+    { parent = null }: { readonly parent?: SessionParent | null } = {},
+  ): Promise<string> {
     checkSid(sid);
     const state = {
       sid,
@@ -195,6 +206,7 @@ export class LoopController {
       progress: NO_PROGRESS_YET,
       spent: NOTHING_SPENT,
       head: null,
+      parent,
     } as const;
     await this.#keeper.store.create(state, this.#clock.now());
     return sid;
@@ -318,7 +330,7 @@ export class LoopController {
     const before = state.nextTurn - 1;
     const turns: TurnRecord[] = [];
     const stop = async (reason: HaltReason, message: string): Promise<LoopResult> => {
-      await this.#halt(sid, reason);
+      await this.halt(sid, reason);
       return { ...halted(sid, reason, message), output: shownOf(turns), turns };
     };
     for (;;) {
@@ -354,8 +366,11 @@ export class LoopController {
     );
   }
 
-  /** Ends an open session between two turns. */
-  #halt(sid: string, reason: HaltReason): Promise<void> {
+  /**
+   * Ends an open session between two turns, for hosts with a loop of their own that give it up. Nothing happens to one that has
+   * ended. Rejects with `SessionStateError` for an unknown session and `SessionLeasedError` while another process drives it.
+   */
+  halt(sid: string, reason: HaltReason): Promise<void> {
     return this.#mutex.run(sid, async () => {
       const claimed = await this.#keeper.claim(sid);
       if (claimed.state.status === 'open') {

@@ -103,30 +103,35 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
     fork({ context, tools, limits, policy }) {
       const id = `${context.sessionId}#${context.turnIndex}`;
       const fork = root.fork({ turn: context, tools, limits, id, ...(policy === undefined ? {} : { policy }) });
-      return {
-        denied: (tool) => fork.denied(tool),
-        facts: () => ({
-          version: version(),
-          node: process.version,
-          protocol: PROTOCOL_VERSION,
-          policies: fork.policies,
-          catalogue: catalogueDigest(fork.tools),
-        }),
-        execute: ({ source, definitions = [], events = [], globals, onOut, onCall, onInput, again, mayWait = false }) =>
-          fork.perform({
-            sources: [...definitions, source],
-            events,
-            globals,
-            turn: true,
-            onOut,
-            onCall,
-            mayWait,
-            signal: context.signal,
-            ...(onInput === undefined ? {} : { onInput }),
-            ...(again === undefined ? {} : { again }),
-          }),
-      };
+      return turnFork(fork, context);
     },
+  };
+}
+
+/** A fork of a runtime as the sandbox of one turn. */
+export function turnFork(fork: Fork, context: TurnContext): TurnFork {
+  return {
+    denied: (tool) => fork.denied(tool),
+    facts: () => ({
+      version: version(),
+      node: process.version,
+      protocol: PROTOCOL_VERSION,
+      policies: fork.policies,
+      catalogue: catalogueDigest(fork.tools),
+    }),
+    execute: ({ source, definitions = [], events = [], globals, onOut, onCall, onInput, again, mayWait = false }) =>
+      fork.perform({
+        sources: [...definitions, source],
+        events,
+        globals,
+        turn: true,
+        onOut,
+        onCall,
+        mayWait,
+        signal: context.signal,
+        ...(onInput === undefined ? {} : { onInput }),
+        ...(again === undefined ? {} : { again }),
+      }),
   };
 }
 
@@ -142,6 +147,7 @@ async function misfit({ tools, limits }: Fork, name: string, value: TaggedJson):
   }
 }
 
-function protocolSizes(): LimitOptions {
+/** Sizes of what a turn may say: the protocol's. */
+export function protocolSizes(): LimitOptions {
   return Object.fromEntries(LIMITS.flatMap(({ key, turnDefault }) => (turnDefault === undefined ? [] : [[key, turnDefault]])));
 }

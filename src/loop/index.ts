@@ -3,6 +3,7 @@
 export { type StoreDetail, StoreError } from '../sqlite/error.ts';
 export * from './agents/index.ts';
 export { humanApproval, type TurnApproval } from './approval.ts';
+export * from './ask/index.ts';
 export type { AgentUse } from './asking.ts';
 export type { Ceilings } from './ceilings.ts';
 export { type ChainOptions, type ChainReport, GENESIS, verifyChain } from './chain.ts';
@@ -65,6 +66,7 @@ export {
   type Renewal,
   SessionExistsError,
   SessionLeasedError,
+  type SessionParent,
   type SessionState,
   SessionStateError,
   type SessionStatus,

@@ -145,11 +145,12 @@ export class Keeper {
   async recover(): Promise<readonly string[]> {
     const open: string[] = [];
     const now = this.#clock.now();
-    for (const { sid, status, owed, lease, waits } of await this.store.list()) {
+    for (const { sid, status, owed, lease, waits, parent } of await this.store.list()) {
       const idle = waits !== null && !waits.completed && now < waits.expiresAt;
       if (owed === 0) {
         const driven = lease !== null && lease.owner !== this.owner && now < lease.until;
-        if (status === 'open' && !driven && !idle) open.push(sid);
+        if (status === 'open' && !driven && parent !== null) await this.#orphaned(sid);
+        else if (status === 'open' && !driven && !idle) open.push(sid);
         continue;
       }
       try {
@@ -159,9 +160,17 @@ export class Keeper {
         throw error;
       }
       await this.release(sid);
-      if (status === 'open' && !idle) open.push(sid);
+      if (status === 'open' && parent !== null) await this.#orphaned(sid);
+      else if (status === 'open' && !idle) open.push(sid);
     }
     return open;
+  }
+
+  /** A nested session does not outlive the run that waits for it: that is run again, and asks anew. */
+  async #orphaned(sid: string): Promise<void> {
+    const claimed = await this.claim(sid);
+    if (claimed.state.status === 'open') await this.halt(claimed, 'ERR_INTERRUPTED');
+    else await this.release(sid);
   }
 }
 

@@ -139,6 +139,7 @@ export class MemoryStore implements SessionStore {
         waits: started === null || started.suspended === null ? null : waitingOf(started.turn, started.suspended),
         lease,
         owed: owed.length + (owedEnd ? 1 : 0),
+        parent: state.parent,
       }));
   }
 

@@ -19,6 +19,15 @@ export interface Spent {
 /** A session that has not started. */
 export const NOTHING_SPENT: Spent = Object.freeze({ fuel: 0, tokens: 0 });
 
+/** The turn whose program asked for a nested session (seed 004, 4). */
+export interface SessionParent {
+  /** Null outside of any session. */
+  readonly sid: string | null;
+  readonly turn: number | null;
+  /** Which of the calls of that turn it is, from 1. */
+  readonly seq: number;
+}
+
 /** What a session needs to go on; everything else is in the records of its turns. */
 export interface SessionState {
   readonly sid: string;
@@ -37,6 +46,8 @@ export interface SessionState {
   readonly spent: Spent;
   /** Hash of the last turn's record, which the next one is chained to; null before the first. */
   readonly head: string | null;
+  /** Who asked for it; null for a session of the host's own. */
+  readonly parent: SessionParent | null;
 }
 
 /** A turn whose program may have run already, and of which nothing is decided yet. */
@@ -123,6 +134,8 @@ export interface SessionSummary {
   readonly lease: { readonly owner: string; readonly until: number } | null;
   /** Decisions and ends that are not known to be in the log. */
   readonly owed: number;
+  /** Who asked for it; null for a session of the host's own. */
+  readonly parent: SessionParent | null;
 }
 
 /** A session with this id exists already: ids are never used twice. */

@@ -43,6 +43,8 @@ export interface AskRequest {
   definitions(): Promise<readonly Source[]>;
   /** Parses without executing; never waits for a worker that the asking run holds. */
   inspect(source: Source): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
+  /** Removes what tools kept for a nested session. */
+  endSession(sessionId: string): Promise<void>;
 }
 
 /**
@@ -97,6 +99,7 @@ export class Asks {
       fork: (fork) => nested(scope.guards, fork),
       definitions: () => this.#library(),
       inspect: (source) => sandbox.parse([source], limits.sourceBytes, true),
+      endSession: (sessionId) => scope.belongings.end(sessionId),
     });
     if ('spent' in reply) this.#nestedCpuMs += reply.spent?.cpuMs ?? 0;
     return reply;

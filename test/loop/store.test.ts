@@ -35,6 +35,7 @@ const ODD = 'a\u0000b\ud800\'"\u{1f600}\r\n';
 const state = (sid: string, more: Partial<SessionState> = {}): SessionState => ({
   sid,
   head: null,
+  parent: null,
   status: 'open',
   reason: null,
   userdata: '{}',
