@@ -64,6 +64,8 @@ describe('bombs of other kinds end in an error that says so, never in memory or 
   const cases: readonly (readonly [string, string, readonly TaggedJson[], readonly string[]])[] = [
     ['JSON that nests', 'tool.json.Parse', ['['.repeat(100_000)], ['NS37']],
     ['JSON that nests and closes', 'tool.json.Parse', ['['.repeat(501) + ']'.repeat(501)], ['NS37']],
+    ['JSON with a mistake behind many lines', 'tool.json.Parse', [`[${'\n'.repeat(3_000_000)}x`], ['NS41']],
+    ['JSON with a mistake far into a line', 'tool.json.Parse', [`[${' '.repeat(3_000_000)}x`], ['NS41']],
     ['JSON of empty lists', 'tool.json.Parse', [`[${'[],'.repeat(900_000)}[]]`], quota],
     ['JSON of empty maps', 'tool.json.Parse', [`[${'{},'.repeat(900_000)}{}]`], quota],
     ['JSON with a number of a million digits', 'tool.json.Parse', ['1'.repeat(1_000_000)], ['NS41']],

@@ -198,9 +198,14 @@ class Reader {
   }
 
   #expected(what: string): never {
-    const before = this.#text.slice(0, this.#at);
-    const line = before.split('\n').length;
-    const column = [...before.slice(before.lastIndexOf('\n') + 1)].length + 1;
+    const text = this.#text;
+    let line = 1;
+    let start = 0;
+    for (let feed = text.indexOf('\n'); feed >= 0 && feed < this.#at; feed = text.indexOf('\n', start)) {
+      line++;
+      start = feed + 1;
+    }
+    const column = this.#machine.codePoints.count(text.slice(start, this.#at)) + 1;
     const got =
       this.#at < this.#text.length ? JSON.stringify(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)) : 'the end';
     throw new NotJson(`line ${line}, column ${column}: expected ${what}, got ${got}`);

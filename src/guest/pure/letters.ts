@@ -1,4 +1,5 @@
 import { DATA_FUEL } from '../../wire/costs.ts';
+import { TextBuilder } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 
 /**
@@ -30,15 +31,14 @@ export function folded(machine: Machine, text: string): string {
 }
 
 function mapped(machine: Machine, text: string, ascii: (text: string) => string, one: (character: string) => string): string {
-  machine.chargeText(text.length);
   if (ASCII.test(text)) {
+    machine.chargeText(text.length);
     machine.spend(Math.floor(text.length / DATA_FUEL.scan.amount));
     return ascii(text);
   }
-  machine.spend(Math.floor(text.length / DATA_FUEL.text.amount));
-  let made = '';
-  for (const character of text) made += one(character);
-  return made;
+  const made = new TextBuilder(machine, DATA_FUEL.text.amount, 'text');
+  for (const character of text) made.add(one(character));
+  return made.finish();
 }
 
 function upperOf(character: string): string {

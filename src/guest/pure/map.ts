@@ -19,8 +19,8 @@ export const MAP: Group<'map'> = {
   'tool.map.FromEntries': (machine, entries) => {
     const made = newMap(machine);
     for (const [index, entry] of entries.items.entries()) {
-      const [key, value = null, ...more] = entry instanceof List ? entry.items : [];
-      if (typeof key !== 'string' || more.length > 0)
+      const [key, value = null] = entry instanceof List && entry.items.length <= 2 ? entry.items : [];
+      if (typeof key !== 'string')
         return machine.fail('Type', `entry ${index} must be a list of a text and a value, got ${describe(entry)}`);
       put(machine, made, key, value);
     }

@@ -1,4 +1,4 @@
-import { DATA_FUEL } from '../../wire/costs.ts';
+import { DATA_FUEL, VALUE_BYTES } from '../../wire/costs.ts';
 import { putEntry, shortQuote, TextBuilder } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Dict, List, Value } from '../values.ts';
@@ -91,6 +91,7 @@ function expansion(machine: Machine, { groups }: Program, replacement: string): 
   let start = 0;
   for (const place of replacement.matchAll(PLACE)) {
     machine.spend(1);
+    machine.charge(2 * VALUE_BYTES.item.amount);
     if (place.index > start) pieces.push(replacement.slice(start, place.index));
     start = place.index + place[0].length;
     const name = place[2] ?? place[3] ?? '';

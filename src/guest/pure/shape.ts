@@ -40,7 +40,13 @@ function problems(machine: Machine, value: Dict, shape: Dict, options: Dict | nu
 }
 
 function sameLetters(machine: Machine): (a: string, b: string) => boolean {
-  return (a, b) => folded(machine, a) === folded(machine, b);
+  return (a, b) => {
+    const left = folded(machine, a);
+    const right = folded(machine, b);
+    machine.releaseText(left.length);
+    machine.releaseText(right.length);
+    return left === right;
+  };
 }
 
 /** The options of a call. Code 4 for one that does not exist and for one that is no boolean. */

@@ -61,6 +61,7 @@ export class Checker {
       this.#machine.spend(STEP_FUEL.compared.amount);
       const { name, optional, list } = fieldOf(key);
       const { sameKey } = this.#options;
+      if (sameKey !== undefined) this.#machine.spend(map.entries.size);
       const actual =
         sameKey === undefined ? name : ([...map.entries.keys()].find((each) => each === name || sameKey(each, name)) ?? name);
       known.add(actual);
