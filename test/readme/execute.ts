@@ -15,7 +15,7 @@ export function execute({ language, code }: Pick<Block, 'language' | 'code'>): {
     HOME: process.env.HOME,
     NO_COLOR: '1',
   };
-  const options = { cwd: ROOT, env, encoding: 'utf8', input: '', timeout: 15_000 } as const;
+  const options = { cwd: ROOT, env, encoding: 'utf8', input: '', timeout: 45_000 } as const;
   // within the repository, so that the package's own name resolves
   mkdirSync(join(ROOT, '.cache'), { recursive: true });
   if (language === 'sh') return spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', code], options);

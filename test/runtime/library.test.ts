@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerRequest, createRuntime, defineTool, type Runtime } from '../../src/index.ts';
+import { answerRequest, defineTool, type Runtime } from '../../src/index.ts';
+import { ScriptBench } from '../../src/testing/index.ts';
 
+let bench: ScriptBench;
 let runtime: Runtime;
 let calls = 0;
 beforeAll(async () => {
-  runtime = await createRuntime({
+  bench = await ScriptBench.create({
     tools: [defineTool({ name: 'tool.t.Ok', run: () => ++calls }), defineTool({ name: 'tool.t.Denied', run: () => ++calls })],
     policy: { allow: ['tool.t.*'], deny: ['*.denied'] },
-    concurrency: 1,
   });
+  runtime = bench.runtime;
 });
-afterAll(() => runtime.close());
+afterAll(() => bench[Symbol.asyncDispose]());
 
 const LIB = 'func one() means\n  return 1\nendfunc\n';
 const COMMAND = 'command\n  emit one()\nendcommand\n';
@@ -32,7 +34,7 @@ describe('a library holds definitions', () => {
   });
 
   it('and the same text as a source of its own runs', async () => {
-    expect(await runtime.run(COMMAND, { lib: LIB })).toMatchObject({ ok: true, emits: ['1'] });
+    (await bench.run(COMMAND, { lib: LIB })).expectEmits('1');
     const sources = [LIB, COMMAND].map((text, index) => ({ name: `f${index}`, text }));
     expect(await runtime.interpreter().fork().perform({ sources })).toMatchObject({ ok: true, emits: ['1'] });
   });

@@ -1,6 +1,7 @@
 import { SILENT_LOGGER } from '../../src/context/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import type { LimitOptions } from '../../src/sandbox/index.ts';
+import { runScript } from '../../src/testing/index.ts';
 import { Policy, type PolicyOptions, type ToolDefinition } from '../../src/tools/index.ts';
 import type { RunResult } from '../../src/wire/result.ts';
 
@@ -41,6 +42,7 @@ export async function emitted(
 
 /** As {@link emitted} in one session: the values, and the error if there is one. */
 export async function values(tools: readonly ToolDefinition[], ...expressions: readonly string[]): Promise<readonly unknown[]> {
-  const [result] = await emitted(tools, expressions);
-  return [...(result?.values ?? []), ...(result?.error == null ? [] : [result.error.code])];
+  const source = expressions.map((each) => `emit ${each}`).join('\n');
+  const run = await runScript(source, { tools, policy: ALL, run: { turn: { sessionId: 's', turnIndex: 1 } } });
+  return [...run.values, ...(run.error === null ? [] : [run.error.code])];
 }
