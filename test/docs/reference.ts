@@ -82,13 +82,7 @@ export const REFERENCE: readonly ReferenceRow[] = [
   ...rows('same', '', 'shape.Select', 'shape.IsValidPath'),
   ...rows('same', 'its name works here (P10)', 'error.New'),
   ...rows('better', 'the clock is that of the turn, recorded, so that a run can be repeated', 'time.Now', 'time.Sleep'),
-  ...rows(
-    'better',
-    'recorded, so that a run can be repeated',
-    'crypto.Hash',
-    'crypto.HMAC',
-    'crypto.UUID',
-  ),
+  ...rows('better', 'recorded, so that a run can be repeated', 'crypto.Hash', 'crypto.HMAC', 'crypto.UUID'),
   ...rows(
     'better',
     'algorithms by name only; time checks by the clock of the turn',
@@ -130,7 +124,8 @@ export const REFERENCE: readonly ReferenceRow[] = [
   ),
   ...rows('declined', '`tool.json.Stringify(tool.meta.ListTools())`', 'meta.GetToolSpecificationsJSON'),
   ...rows('declined', '`emit` and `promptuser`', 'io.*'),
-  ...rows('declined', 'keys of providers and models are the host’s, never a script’s', 'account.*', 'agentmodel.*', 'ai.*'),
+  ...rows('better', 'changing takes a policy of context config; a key goes in and never comes out', 'account.*', 'agentmodel.*'),
+  ...rows('declined', '`ask` is the way to a model', 'ai.*'),
   ...rows('declined', 'time is `tool.time`; a script sees nothing of the machine', 'os.*'),
   ...rows(
     'declined',
@@ -148,6 +143,7 @@ export const REFERENCE: readonly ReferenceRow[] = [
     'metadata.*',
   ),
   ...rows('declined', 'a handle is opaque to a script', 'handle.*'),
-  ...rows('declined', 'definitions come from the host (`load`, `append`), never from a text that a script made', 'script.*'),
-  ...rows('declined', 'constants are defined by trusted tools of the host; forks show in `--trace`', 'ns.*', 'debug.*'),
+  ...rows('better', 'needs a grant; what is loaded, runs from the next one on know', 'script.*'),
+  ...rows('better', 'a name that means something already is refused', 'ns.*'),
+  ...rows('declined', 'forks show in `--trace`', 'debug.*'),
 ];

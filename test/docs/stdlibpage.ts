@@ -8,7 +8,9 @@ import {
   pathRule,
   policyTools,
   pureTools,
+  rootTools,
   scratchTools,
+  storeTools,
   systemTools,
   timeTools,
   toolsTools,
@@ -31,6 +33,8 @@ export function hostTools(): readonly ToolDefinition[] {
     ...capsuleTools(new MemoryCapsules([])),
     ...systemTools({ policy: new Policy() }),
     ...policyTools(pathRule([])),
+    ...rootTools(),
+    ...storeTools(),
   ];
 }
 
@@ -49,7 +53,8 @@ const tools = [...pureTools(), ...toolsTools(), ...timeTools()];
 await using runtime = await createRuntime({ tools, policy: { allow: ['tool.str.*', 'tool.list.*', 'tool.tools.*'] } });
 \`\`\`
 
-The command line has all of them. Without \`--policy\` a program may call those without effects, and the tools of \`--tools\` and
+The command line has all of them but \`ns\`, \`script\`, \`account\` and \`agentmodel\` (\`rootTools\`, \`storeTools\`), which an application gives on
+purpose. Without \`--policy\` a program may call those without effects, and the tools of \`--tools\` and
 \`--mcp\`; with a policy file, what that allows. In the API nothing is allowed that the policy does not name. A tool of yours, or a
 mock, takes the place of a pure tool of the same name.
 
