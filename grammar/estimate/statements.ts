@@ -175,10 +175,10 @@ class Follower {
         return values.length > 1 ? evaluation.list(values) : values[0];
       }
       case 'fail':
-        if (stmt.value !== undefined) evaluation.text(evaluation.value(stmt.value), stmt.value);
+        if (stmt.value !== undefined) evaluation.shown(evaluation.value(stmt.value), stmt.value);
         return undefined;
       case 'clear_event':
-        if (stmt.event !== undefined) evaluation.text(evaluation.value(stmt.event), stmt.event);
+        if (stmt.event !== undefined) evaluation.shown(evaluation.value(stmt.event), stmt.event);
         return undefined;
       case 'ask': {
         const values = [stmt.model, stmt.prompt, ...(stmt.with === undefined ? [] : [stmt.with])].map((part) =>

@@ -1,0 +1,131 @@
+/** What binary operators give and cost. */
+import type { BinaryOp, Span } from '../ast.ts';
+import type { Charges } from './charges.ts';
+import {
+  type Abstract,
+  BOOLEAN,
+  container,
+  join,
+  knownBoolean,
+  knownNumber,
+  knownText,
+  LIST,
+  may,
+  NOTHING,
+  NUM,
+  NUMBER,
+  numberUpTo,
+  OTHER,
+  only,
+  TEXT,
+} from './values.ts';
+
+/** Whether two numbers are in some relation, or what they make. */
+const ARITHMETIC: Readonly<Partial<Record<BinaryOp | '**', (a: number, b: number) => number | boolean | undefined>>> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': (a, b) => (b === 0 ? undefined : a / b),
+  '%': (a, b) => (b === 0 || !Number.isSafeInteger(a) || !Number.isSafeInteger(b) ? undefined : a % b || 0),
+  '<': (a, b) => a < b,
+  '>': (a, b) => a > b,
+  '<=': (a, b) => a <= b,
+  '>=': (a, b) => a >= b,
+  '==': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+};
+
+/** An operator that evaluates both sides; they have been evaluated. */
+export function binary(charges: Charges, op: BinaryOp, left: Abstract, right: Abstract, at: Span): Abstract {
+  if (only(left, NUM) && only(right, NUM)) return arithmetic(op, left, right);
+  switch (op) {
+    case '==':
+    case '!=':
+      charges.compare(left, right, at);
+      return BOOLEAN;
+    case '<':
+    case '>':
+    case '<=':
+    case '>=':
+      charges.numeric(left, at);
+      charges.numeric(right, at);
+      if (may(left, TEXT) && may(right, TEXT))
+        charges.spend(Math.min(left.units, right.units), 'compare', 'what is compared', at);
+      return BOOLEAN;
+    case '+':
+      return add(charges, left, right, at);
+    case '*':
+      return multiply(charges, left, right, at);
+    default:
+      charges.numeric(left, at);
+      charges.numeric(right, at);
+      return NUMBER;
+  }
+}
+
+function add(charges: Charges, left: Abstract, right: Abstract, at: Span): Abstract {
+  charges.numeric(left, at);
+  charges.numeric(right, at);
+  const numeric = NUM | TEXT | OTHER;
+  const words = isWord(left) || isWord(right);
+  if (words && typeof left.known === 'string' && typeof right.known === 'string') {
+    const both = left.known + right.known;
+    charges.spend(both.length, 'concat', 'what is added', at);
+    charges.made(both.length, true);
+    if (both.length <= LONGEST_KNOWN) return knownText(both);
+  }
+  let made: Abstract | undefined = !words && may(left, numeric) && may(right, numeric) ? NUMBER : undefined;
+  if (may(left, TEXT) || may(right, TEXT)) {
+    const units = charges.text(left, at, 'what is added') + charges.text(right, at, 'what is added');
+    charges.spend(units, 'concat', 'what is added', at);
+    const joined = charges.made(units, left.plain && right.plain);
+    made = made === undefined ? joined : join(made, joined);
+  }
+  if (may(left, LIST) && may(right, LIST)) {
+    charges.spend(left.nodes + right.nodes, 'copy', 'what is added', at);
+    const [size, nodes] = [left.size + right.size, left.nodes + right.nodes];
+    const { list: own, item } = charges.costs.values;
+    charges.bytes += own.amount + item.amount * nodes;
+    const least = only(left, LIST) && only(right, LIST) ? left.least + right.least : 0;
+    const list = container(LIST, { size, nodes, least, most: left.most + right.most });
+    made = made === undefined ? list : join(made, list);
+  }
+  return made ?? NOTHING;
+}
+
+/** A text and a number give the text so many times, in either order; two texts that spell numbers are multiplied. */
+function multiply(charges: Charges, left: Abstract, right: Abstract, at: Span): Abstract {
+  charges.numeric(left, at);
+  charges.numeric(right, at);
+  const units = Math.max(repeated(left, right), repeated(right, left));
+  if (units < 0) return NUMBER;
+  charges.spend(units, 'concat', 'what is repeated', at);
+  return join(NUMBER, charges.made(units, left.plain && right.plain));
+}
+
+/** Longer texts are not put together here, only measured. */
+const LONGEST_KNOWN = 1000;
+
+/** Whether a value is a text that spells no number, whatever follows. */
+function isWord({ known }: Abstract): boolean {
+  return typeof known === 'string' && /^[^\s\u0085\-+.0-9iInN]/.test(known);
+}
+
+/** Length of a text that is repeated; −1 when that cannot happen. */
+function repeated(value: Abstract, times: Abstract): number {
+  if (!may(value, TEXT) || !may(times, NUM)) return -1;
+  const most = Math.max(0, times.max);
+  return value.units === 0 || most === 0 ? 0 : value.units * most;
+}
+
+function arithmetic(op: BinaryOp, left: Abstract, right: Abstract): Abstract {
+  const { known: a } = left;
+  const { known: b } = right;
+  const made = typeof a === 'number' && typeof b === 'number' ? ARITHMETIC[op]?.(a, b) : undefined;
+  if (typeof made === 'number') return knownNumber(made);
+  if (typeof made === 'boolean') return knownBoolean(made);
+  if (RELATIONS.has(op)) return BOOLEAN;
+  return op === '+' ? numberUpTo(left.max + right.max) : NUMBER;
+}
+
+const RELATIONS: ReadonlySet<string> = new Set(['<', '>', '<=', '>=', '==', '!=']);
