@@ -10,12 +10,13 @@ import { brokenPromises } from './promises.ts';
 import { benchQuotas, renderQuotas } from './quotas.ts';
 import { benchSessions, renderSessions, sessionsFailures } from './sessions.ts';
 import { benchSoak, renderSoak, soakFailures } from './soak.ts';
+import { benchSuspend, renderSuspend, suspendFailures } from './suspend.ts';
 import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
 /** How `neuroscript bench` is called. */
 export const BENCH_USAGE =
-  'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|sessions|soak [--json] [--quick] [--seconds N]';
+  'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|sessions|suspend|soak [--json] [--quick] [--seconds N]';
 
 /** How long `soak` takes unless `--seconds` says otherwise, and at most. */
 const SOAK_S = 60;
@@ -46,11 +47,12 @@ const BENCHES: ReadonlyMap<string, (quick: boolean, seconds: number) => Promise<
   ['tokens', tokens],
   ['loop', loop],
   ['sessions', sessions],
+  ['suspend', suspend],
   ['soak', soak],
 ]);
 
 /**
- * Runs one benchmark: `quotas`, `turns`, `interp`, `contexts`, `tokens`, `loop`, `sessions` or `soak`, and writes its report to standard output;
+ * Runs one benchmark: `quotas`, `turns`, `interp`, `contexts`, `tokens`, `loop`, `sessions`, `suspend` or `soak`, and writes its report to standard output;
  * `--json` for machines, `--quick` for a sanity check with few samples. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
  * hold, 2 when the arguments were not understood.
  */
@@ -111,6 +113,11 @@ async function quotas(quick: boolean): Promise<Report> {
     ...(survived === runs ? [] : [`${limit} (${program}): ${runs - survived} of ${runs} runs after it failed`]),
   ]);
   return { rows, text: renderQuotas(rows), failures };
+}
+
+async function suspend(quick: boolean): Promise<Report> {
+  const rows = await benchSuspend(quick);
+  return { rows, text: renderSuspend(rows), failures: suspendFailures(rows) };
 }
 
 async function soak(_quick: boolean, seconds: number): Promise<Report> {

@@ -9,9 +9,9 @@ export function addBench(program: Command, execute: Execute): void {
     .summary('measure limits and speed')
     .description(
       'Measures how exactly limits hold (quotas), speed beside other sandboxes (turns, interp), what forks and tool calls ' +
-        '(contexts), tokens (tokens) and the host loop (loop) cost; sessions runs a thousand at once; soak mixes honest and hostile turns for a time.',
+        '(contexts), tokens (tokens) and the host loop (loop) cost; sessions runs a thousand at once; suspend puts turns aside and goes on with them; soak mixes honest and hostile turns for a time.',
     )
-    .argument('<NAME>', 'quotas, turns, interp, contexts, tokens, loop, sessions or soak')
+    .argument('<NAME>', 'quotas, turns, interp, contexts, tokens, loop, sessions, suspend or soak')
     .option('--json', 'print the numbers as JSON')
     .option('--quick', 'few samples, to see that it works')
     .option('--seconds <N>', 'soak: how long honest and hostile turns go on (60)')
