@@ -490,7 +490,15 @@ describe('promptuser and ask', () => {
 
   it('ask without an agent model is code 9 and stands in the journal', async () => {
     const bench = new Bench([]);
-    const ask = { t: 'ask', seq: 1, model: 'm', prompt: 'p', options: encode({ turns: 1 }), left: { fuel: 1, memoryBytes: 1, toolCalls: 1 }, at: SITE } as const;
+    const ask = {
+      t: 'ask',
+      seq: 1,
+      model: 'm',
+      prompt: 'p',
+      options: encode({ turns: 1 }),
+      left: { fuel: 1, memoryBytes: 1, toolCalls: 1 },
+      at: SITE,
+    } as const;
     expect(await bench.dispatcher.handle(ask, variables())).toMatchObject({ t: 'error', code: 9 });
     expect(bench.dispatcher.finish(null)).toMatchObject([{ kind: 'ask', model: 'm', prompt: 'p', options: { turns: 1 } }]);
   });

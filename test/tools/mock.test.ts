@@ -276,6 +276,13 @@ describe('mock tools with state and computed results', () => {
     });
   });
 
+  it('a key of the state that is not there is nil, whatever every object has', async () => {
+    const tools = bench(
+      'state: { n: 1 }\ntools: { tool.a.B: { cases: [{ inState: { constructor: 1 }, returns: no }, { inState: { toString: null }, returns: { $text: "{{state.toString}} {{state.n}} {{state}}" } }] } }',
+    );
+    expect(await tools.call('tool.a.b')).toEqual({ t: 'ok', value: 'nil 1 {"n":1}' });
+  });
+
   it('a state of a script cannot reach what every object has', async () => {
     const tools = bench(
       'state: { m: {} }\ntools: { tool.a.B: { args: [k], cases: [{ set: [{ at: [m, { $arg: k }, x], to: 1 }], returns: [{ $state: [m, { $arg: k }] }, { $state: [{ $arg: k }] }] }] } }',

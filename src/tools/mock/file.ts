@@ -57,7 +57,9 @@ export function loadMockTools(text: string, fileName: string): readonly ToolDefi
 
 function readState(file: YamlFile, value: unknown): ValueMap {
   const entries = Object.entries(file.map(['state'], value ?? {}, null));
-  return Object.fromEntries(entries.map(([key, each]) => [key, readValue(file, ['state', key], each)]));
+  const state: Record<string, Value> = Object.create(null);
+  for (const [key, each] of entries) state[key] = readValue(file, ['state', key], each);
+  return state;
 }
 
 function readTool(

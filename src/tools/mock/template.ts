@@ -1,4 +1,4 @@
-import { decode } from '../../wire/codec.ts';
+import { decode, encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
@@ -97,7 +97,7 @@ function text(content: unknown, args: readonly string[]): Template {
 
 function shown(value: Value): string {
   if (typeof value === 'string') return value;
-  return value === null ? 'nil' : JSON.stringify(value);
+  return value === null ? 'nil' : JSON.stringify(encode(value));
 }
 
 function several(form: string, content: unknown, args: readonly string[]): readonly Template[] {
