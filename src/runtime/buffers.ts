@@ -9,7 +9,9 @@ export const SELF_BUFFER = 'default_self_buffer';
  * one, and its forks share it. It holds the last 1 Mi UTF-16 units of all targets together.
  */
 export class TextBuffers {
-  readonly #lines: { readonly to: string; readonly text: string }[] = [];
+  #lines: { readonly to: string; readonly text: string }[] = [];
+  /** Lines before this one are gone; they are cleared away when they are the most. */
+  #first = 0;
   #units = 0;
   #dropped = 0;
 
@@ -20,12 +22,13 @@ export class TextBuffers {
 
   /** Targets that have text, in the order of their oldest line. */
   names(): readonly string[] {
-    return [...new Set(this.#lines.map(({ to }) => to))];
+    return [...new Set(this.#lines.slice(this.#first).map(({ to }) => to))];
   }
 
   /** Everything whispered to a target, each whisper with a line feed; '' when there is nothing. `self` when absent. */
   read(name: string = SELF_BUFFER): string {
     return this.#lines
+      .slice(this.#first)
       .filter(({ to }) => to === name)
       .map(({ text }) => `${text}\n`)
       .join('');
@@ -34,8 +37,8 @@ export class TextBuffers {
   /** As {@link read}, and forgets it. */
   take(name: string = SELF_BUFFER): string {
     const text = this.read(name);
-    const rest = this.#lines.filter(({ to }) => to !== name);
-    this.#lines.splice(0, this.#lines.length, ...rest);
+    this.#lines = this.#lines.slice(this.#first).filter(({ to }) => to !== name);
+    this.#first = 0;
     this.#units -= text.length;
     return text;
   }
@@ -44,11 +47,13 @@ export class TextBuffers {
   append(to: string, text: string): void {
     this.#lines.push({ to, text });
     this.#units += text.length + 1;
-    while (this.#units > MAX_UNITS) {
-      const oldest = this.#lines.shift();
-      if (oldest === undefined) break;
+    for (let oldest = this.#lines[this.#first]; oldest !== undefined && this.#units > MAX_UNITS; ) {
       this.#units -= oldest.text.length + 1;
       this.#dropped++;
+      oldest = this.#lines[++this.#first];
     }
+    if (this.#first < this.#lines.length / 2) return;
+    this.#lines = this.#lines.slice(this.#first);
+    this.#first = 0;
   }
 }
