@@ -230,3 +230,19 @@ tools:
     expect(await tools(['--budget', '90'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--format prompt') });
   });
 });
+
+describe('mocks in a session', () => {
+  it('keep their state and sequences from turn to turn', async () => {
+    const turn = (action: string): string =>
+      envelope('emit tool.t.Next()', `emit tool.aeiou.magic("LOOP", {"action": "${action}"})`);
+    const cwd = folder({ 't.yaml': SEQUENCE, 'a.txt': [turn('continue'), turn('continue'), turn('done')].join('\n') });
+    const ended = await neuroscript(
+      ['loop', '--store', 'none', '--agent', 'script:a.txt', '--tools', 't.yaml', '--record', 'calls.yaml'],
+      { cwd },
+    );
+    expect(ended.code).toBe(0);
+    expect(readFileSync(join(cwd, 'calls.yaml'), 'utf8')).toContain(
+      '- { "returns": 0 }\n          - { "returns": 1 }\n          - { "returns": 2 }\n',
+    );
+  });
+});
