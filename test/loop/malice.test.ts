@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_ENVELOPE_BYTES, parseEnvelope } from '../../src/aeiou/index.ts';
 import { type Agent, commandAgent, openaiAgent } from '../../src/loop/agents/index.ts';
+import type { LoopEvent } from '../../src/loop/events.ts';
 import { begin, event, modelServer } from './agents/server.ts';
 import { reply } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -75,7 +76,12 @@ program continue
     ['many envelopes', `${DONE}\n`.repeat(20_000)],
   ])('that sends %s is halted for its size, and what is kept of it is bounded', async (_, text) => {
     const { loop, store } = controller();
-    const result = await loop.runLoop(run(saying(text)));
+    let kept = 0;
+    const onEvent = (event: LoopEvent) => {
+      if (event.type === 'replied') kept = event.reply.length;
+    };
+    const result = await loop.runLoop(run(saying(text), { onEvent }));
+    expect(kept).toBe(MAX_ENVELOPE_BYTES + 8);
     expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_ENV_SIZE', turns: { length: 1 } });
     expect(JSON.stringify(await store.turns('s')).length).toBeLessThan(2 * MAX_ENVELOPE_BYTES + 10_000);
   });

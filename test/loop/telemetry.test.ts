@@ -131,6 +131,7 @@ describe('metrics', () => {
     expect(labels).toHaveLength(4 + 5 + 4 + Object.keys(HALT_REASONS).length + 3 + 3 + 2);
     metrics.ended('ERR_MADE_UP' as never);
     expect(metrics.prometheus()).toBe(text);
+    expect(metrics.snapshot().halts_total).toEqual({});
   });
 
   it('are text that Prometheus reads', async () => {

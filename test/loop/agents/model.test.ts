@@ -195,15 +195,18 @@ describe('the model agent', () => {
   });
 
   it('gives up a line that never ends, in bounded memory', async () => {
+    let sent = 0;
     const { error } = await ask((response) => {
       begin(response);
       const pour = (): void => {
+        do sent += 65_536;
         while (response.write('x'.repeat(65_536)));
         response.once('drain', pour);
       };
       pour();
     });
     expect(error?.message).toContain('too large');
+    expect(sent).toBeLessThan(16 * 1024 * 1024);
   }, 30_000);
 
   it('never shows the key, also when the server repeats it', async () => {
