@@ -1,6 +1,6 @@
 import type { CallExpr, ToolCallExpr } from '../../grammar/ast.ts';
-import { STEP_FUEL } from '../wire/costs.ts';
 import { borrowed } from '../../grammar/borrowed.ts';
+import { STEP_FUEL } from '../wire/costs.ts';
 import { builtin, wrongCount } from './builtins.ts';
 import type { Context, Eval } from './context.ts';
 import type { Slot } from './frame.ts';

@@ -163,7 +163,7 @@ function inputOf(scope: RunScope, request: PerformRequest): RunInput {
     globals[checkGlobalName(name)] = checked(`global ${name}`, value);
   const call = request.call ?? null;
   for (const [index, arg] of (call?.args ?? []).entries()) checked(`argument ${index + 1} of ${call?.name}`, arg);
-  const events = request.events ?? [];
+  const events = (request.events ?? []).map((event, index) => stamped(event, `${forkId}.event.${index + 1}`, scope.turn));
   for (const event of events) checked(`payload of event ${event.name}`, event.payload);
   const pure = scope.view.pureNames(scope.guards);
   return {
@@ -178,6 +178,11 @@ function inputOf(scope: RunScope, request: PerformRequest): RunInput {
     turn,
     stdin: host.stdin !== null && !turn,
   };
+}
+
+/** An event with the `ID` and `TS` that its handlers find: those of the request, else the next of the fork and the turn's time. */
+function stamped(event: EventInput, id: string, turn: TurnContext): EventInput {
+  return { ...event, id: event.id ?? id, ts: event.ts ?? turn.now() * 1e6 };
 }
 
 function checked(what: string, value: TaggedJson): TaggedJson {

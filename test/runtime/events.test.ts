@@ -43,6 +43,15 @@ beforeAll(async () => {
 afterAll(() => runtime.close());
 
 describe('events of a root, through the real sandbox', () => {
+  it('handlers find the time of the turn as TS, and as ID what no other event of the runtime has', async () => {
+    await using still = await createRuntime({ concurrency: 1, now: () => 1_760_000_000_000 });
+    const source = 'on event "x" as e do\n  emit [e.payload[0].ID, e.payload[0].TS]\nendon\n';
+    const events = [{ name: 'x' }, { name: 'x' }];
+    const seen = [await still.run(source, { events }), await still.run(source, { events })].flatMap(({ values }) => values);
+    expect(new Set(seen.map((value) => JSON.stringify(value))).size).toBe(4);
+    expect(seen).toMatchObject(Array.from({ length: 4 }, () => [expect.any(String), 1_760_000_000_000 * 1e6]));
+  });
+
   it('every handler runs in its own fork; one that was cleared by an earlier one does not run', async () => {
     handled.length = 0;
     const root = runtime.interpreter();

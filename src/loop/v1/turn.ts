@@ -170,7 +170,7 @@ async function execute(
       .execute({
         source: last,
         definitions: definitions.filter((definition) => definition !== last),
-        events: deliver.map(({ name, source: sender, payload }) => ({ name, source: sender, payload })),
+        events: deliver.map(({ eventId, name, source: sender, payload }) => ({ name, source: sender, payload, id: eventId })),
         globals: { userdata: encode(request.userdata) },
         onOut: (out) => request.onOut?.(out),
         onCall: (entry) => request.onCall?.(entry),
