@@ -36,6 +36,7 @@ export {
   type TurnInit,
 } from './context/index.ts';
 export {
+  type Again,
   type AnswerOptions,
   answerRequest,
   type CheckOptions,
@@ -82,9 +83,11 @@ export {
   type AuditEntry,
   type AuditRecord,
   auditEntry,
+  type CallScript,
   type Capability,
   type CatalogueArgument,
   type CatalogueTool,
+  type Completion,
   defineTool,
   type Effects,
   estimateTokens,
@@ -92,12 +95,14 @@ export {
   type Handles,
   type JsonSchema,
   type JsonType,
+  type Known,
   type Loaded,
   loadMockTools,
   loadPolicy,
   type ObjectSchema,
   type Parameter,
   type ParameterKind,
+  type PendingOptions,
   Policy,
   type PolicyContext,
   type PolicyOptions,
@@ -139,7 +144,7 @@ export {
   type StackFrame,
   WireError,
 } from './wire/errors.ts';
-export type { JournalEntry, JournalOutcome } from './wire/journal.ts';
+export type { JournalEntry, JournalOutcome, Question, WaitingCall } from './wire/journal.ts';
 export type {
   CallSite,
   CheckReport,
