@@ -28,6 +28,10 @@ export interface Case {
   readonly unit: 'fuel' | 'ms' | 'MB' | 'bytes' | 'count';
   readonly options?: Omit<RunOptions, 'limits'>;
   readonly code: string;
+  /** A program that uses exactly what is allowed, and must succeed. */
+  readonly fits?: string;
+  /** Whether what is counted is the same on every run, so that nothing may go beyond it at all. */
+  readonly exact: boolean;
   observe(result: RunResult): number;
 }
 
@@ -47,6 +51,7 @@ export const CASES: readonly Case[] = [
     set: 1_000_000,
     unit: 'fuel',
     code: 'ERR_QUOTA',
+    exact: true,
     observe: ({ usage }) => usage.fuel,
   },
   {
@@ -57,26 +62,29 @@ export const CASES: readonly Case[] = [
     set: 50,
     unit: 'ms',
     code: 'ERR_QUOTA',
+    exact: false,
     observe: ({ usage }) => usage.cpuMs,
   },
   {
     limit: 'wallMs',
     program: 'endless loop',
     source: SPIN,
-    limits: { wallMs: 50, fuel: 1e12 },
-    set: 50,
+    limits: { wallMs: 200, fuel: 1e12 },
+    set: 200,
     unit: 'ms',
     code: 'ERR_TIMEOUT',
+    exact: false,
     observe: ({ usage }) => usage.wallMs,
   },
   {
     limit: 'wallMs',
     program: 'tool that never answers',
     source: WAIT,
-    limits: { wallMs: 50 },
-    set: 50,
+    limits: { wallMs: 200 },
+    set: 200,
     unit: 'ms',
     code: 'ERR_TIMEOUT',
+    exact: false,
     observe: ({ usage }) => usage.wallMs,
   },
   {
@@ -87,6 +95,7 @@ export const CASES: readonly Case[] = [
     set: 32,
     unit: 'MB',
     code: 'ERR_QUOTA',
+    exact: true,
     observe: ({ usage }) => usage.peakMemoryBytes / MB,
   },
   {
@@ -97,6 +106,7 @@ export const CASES: readonly Case[] = [
     set: 32,
     unit: 'MB',
     code: 'ERR_QUOTA',
+    exact: true,
     observe: ({ usage }) => usage.peakMemoryBytes / MB,
   },
   {
@@ -107,6 +117,7 @@ export const CASES: readonly Case[] = [
     set: 1300,
     unit: 'bytes',
     code: 'ERR_QUOTA',
+    exact: true,
     observe: ({ emits }) => bytes(emits),
   },
   {
@@ -117,6 +128,7 @@ export const CASES: readonly Case[] = [
     set: 100,
     unit: 'bytes',
     code: 'ERR_QUOTA',
+    exact: true,
     observe: ({ emits }) => Math.max(...emits.map((text) => text.length)),
   },
   {
@@ -127,6 +139,7 @@ export const CASES: readonly Case[] = [
     set: 1300,
     unit: 'bytes',
     code: 'ERR_QUOTA',
+    exact: true,
     observe: ({ whispers }) => bytes(whispers.map(({ text }) => text)),
   },
   {
@@ -137,6 +150,7 @@ export const CASES: readonly Case[] = [
     set: 20,
     unit: 'count',
     code: 'ERR_QUOTA',
+    exact: true,
     observe: ({ journal }) => journal.length,
   },
   {
@@ -147,6 +161,7 @@ export const CASES: readonly Case[] = [
     set: 50,
     unit: 'ms',
     code: 'ERR_TIMEOUT',
+    exact: false,
     observe: ({ usage }) => usage.wallMs,
   },
   {
@@ -157,6 +172,7 @@ export const CASES: readonly Case[] = [
     set: 40,
     unit: 'bytes',
     code: 'ERR_QUOTA',
+    exact: true,
     observe: ({ journal }) => Math.max(...journal.map((entry) => JSON.stringify('args' in entry ? entry.args : []).length)),
   },
   {
@@ -168,6 +184,7 @@ export const CASES: readonly Case[] = [
     set: 50,
     unit: 'count',
     code: 'NS37',
+    exact: true,
     observe: ({ values }) => values.length,
   },
   {
@@ -179,9 +196,101 @@ export const CASES: readonly Case[] = [
     set: 10,
     unit: 'count',
     code: 'ERR_QUOTA',
+    exact: true,
     observe: ({ emits }) => emits.length,
   },
+  {
+    limit: 'deliveries',
+    program: 'a handler of many events',
+    source: 'on event "e" do\n  emit 1\nendon\n',
+    options: { events: Array.from({ length: 20 }, () => ({ name: 'e' })) },
+    limits: { deliveries: 10 },
+    set: 10,
+    unit: 'count',
+    code: 'ERR_QUOTA',
+    exact: true,
+    observe: ({ emits }) => emits.length,
+  },
+  {
+    limit: 'emits',
+    program: 'endless empty emits',
+    source: 'command\n  while true\n    emit ""\n  endwhile\nendcommand\n',
+    limits: { emits: 500 },
+    set: 500,
+    unit: 'count',
+    code: 'ERR_QUOTA',
+    exact: true,
+    observe: ({ emits }) => emits.length,
+  },
+  {
+    limit: 'toolCallsPerTool',
+    program: 'endless calls of one tool',
+    source: 'command\n  while true\n    call tool.bench.Echo(1)\n  endwhile\nendcommand\n',
+    limits: { toolCallsPerTool: 20 },
+    set: 20,
+    unit: 'count',
+    code: 'ERR_QUOTA',
+    exact: true,
+    observe: ({ journal }) => journal.length,
+  },
+  {
+    limit: 'journalBytes',
+    program: 'calls that are kept',
+    source: 'command\n  while true\n    call tool.bench.Echo("twelve bytes")\n  endwhile\nendcommand\n',
+    limits: { journalBytes: 4000 },
+    set: 4000,
+    unit: 'bytes',
+    code: 'ERR_QUOTA',
+    exact: true,
+    observe: ({ journal }) => journal.reduce((sum, entry) => sum + JSON.stringify('args' in entry ? entry.args : []).length, 0),
+  },
+  {
+    limit: 'evalDepth',
+    program: 'ever more prefix operators',
+    source: commands(`set m = 1${Array.from({ length: 60 }, (_, i) => `\n  set n = ${'- '.repeat(i + 1)}m\n  emit 1`).join('')}`),
+    limits: { evalDepth: 30 },
+    set: 30,
+    unit: 'count',
+    code: 'NS37',
+    exact: true,
+    observe: ({ emits }) => emits.length,
+  },
+  sized('sourceBytes', 'a source', 1000, 'bytes', (n) => `command\n  emit 1\nendcommand\n#${'x'.repeat(n - 30)}\n`),
+  sized('valueBytes', 'a text repeated', 2024, 'bytes', (n) => commands(`set t = "a" * ${(n - 24) / 2}`), 2),
+  sized('valueDepth', 'lists within each other', 20, 'count', (n) => commands(`set l = ${'[ '.repeat(n)}${'] '.repeat(n)}`)),
+  sized('textLength', 'a text repeated', 1000, 'count', (n) => commands(`set t = "a" * ${n}`)),
+  sized('listLength', 'a list padded', 1000, 'count', (n) => commands(`set l[${n - 1}] = 1`)),
+  sized('mapLength', 'a map filled', 100, 'count', (n) =>
+    commands(`set m = {}\n  while len(m) < ${n}\n    set m["k" + len(m)] = 1\n  endwhile`),
+  ),
 ];
+
+function commands(body: string): string {
+  return `command\n  ${body}\nendcommand\n`;
+}
+
+/** A limit of one size: what is allowed must run, the next size must be refused. */
+function sized(
+  limit: keyof LimitOptions,
+  program: string,
+  set: number,
+  unit: Case['unit'],
+  source: (size: number) => string,
+  step = 1,
+): Case {
+  return {
+    limit,
+    program,
+    source: source(set + step),
+    fits: source(set),
+    limits: { [limit]: set },
+    set,
+    unit,
+    code: 'ERR_QUOTA',
+    exact: true,
+    observe: ({ ok }) => (ok ? set + step : set),
+  };
+}
 
 function bytes(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { closeAll, machine, openAll, type Row } from './compare.ts';
 import { benchContexts, contextFailures, renderContexts } from './contexts.ts';
@@ -5,18 +6,19 @@ import type { Opener } from './engine.ts';
 import { benchInterp, renderInterp } from './interp.ts';
 import { benchLoop, loopFailures, renderLoop } from './loop.ts';
 import { openOurs } from './ours.ts';
+import { quotaPage } from './page.ts';
 import { openMonty, openQuickJs, openRawIsolate } from './peers.ts';
 import { brokenPromises } from './promises.ts';
-import { benchQuotas, renderQuotas } from './quotas.ts';
+import { benchQuotas, quotaFailures, renderQuotas } from './quotas.ts';
 import { benchSessions, renderSessions, sessionsFailures } from './sessions.ts';
-import { benchSoak, renderSoak, soakFailures } from './soak.ts';
+import { benchSoak, renderSoak, soakFailures, soakTrends } from './soak.ts';
 import { benchSuspend, renderSuspend, suspendFailures } from './suspend.ts';
 import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
 /** How `neuroscript bench` is called. */
 export const BENCH_USAGE =
-  'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|sessions|suspend|soak [--json] [--quick] [--seconds N]';
+  'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|sessions|suspend|soak [--json] [--quick] [--seconds N] [--html FILE]';
 
 /** How long `soak` takes unless `--seconds` says otherwise, and at most. */
 const SOAK_S = 60;
@@ -27,6 +29,8 @@ const MAX_SOAK_S = 7 * 24 * 3600;
 interface Report {
   readonly rows: readonly object[];
   readonly promises?: readonly object[];
+  readonly growth?: readonly object[];
+  readonly trends?: readonly object[];
   readonly text: string;
   /** Why the numbers do not count: a wrong result, a missing error, a run that failed after a breach. */
   readonly failures: readonly string[];
@@ -39,7 +43,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   'isolated-vm (raw)': openRawIsolate,
 };
 
-const BENCHES: ReadonlyMap<string, (quick: boolean, seconds: number) => Promise<Report>> = new Map([
+const BENCHES: ReadonlyMap<string, (quick: boolean, seconds: number, html: string | null) => Promise<Report>> = new Map([
   ['quotas', quotas],
   ['turns', (quick: boolean) => withEngines(async (candidates) => report(await benchTurns(candidates, quick), renderTurns))],
   ['interp', interp],
@@ -63,7 +67,7 @@ export async function benchMain(argv: readonly string[]): Promise<number> {
     process.stderr.write(`${BENCH_USAGE}\n`);
     return 2;
   }
-  const { text, ...found } = await bench(asked.quick, asked.seconds);
+  const { text, ...found } = await bench(asked.quick, asked.seconds, asked.html);
   const { failures } = found;
   const { node, cores } = machine();
   if (asked.json)
@@ -76,7 +80,16 @@ export async function benchMain(argv: readonly string[]): Promise<number> {
   return failures.length === 0 ? 0 : 1;
 }
 
-function readArguments(argv: readonly string[]): { name: string; json: boolean; quick: boolean; seconds: number } | null {
+interface Asked {
+  readonly name: string;
+  readonly json: boolean;
+  readonly quick: boolean;
+  readonly seconds: number;
+  /** Where `quotas` writes its page. */
+  readonly html: string | null;
+}
+
+function readArguments(argv: readonly string[]): Asked | null {
   try {
     const { values, positionals } = parseArgs({
       args: [...argv],
@@ -85,12 +98,14 @@ function readArguments(argv: readonly string[]): { name: string; json: boolean; 
         json: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
         seconds: { type: 'string' },
+        html: { type: 'string' },
       },
     });
     const [name, ...more] = positionals;
     const seconds = Number(values.seconds ?? (values.quick ? QUICK_SOAK_S : SOAK_S));
     if (name === undefined || more.length > 0 || !(seconds > 0 && seconds <= MAX_SOAK_S)) return null;
-    return { name, json: values.json, quick: values.quick, seconds };
+    if (values.html !== undefined && name !== 'quotas') return null;
+    return { name, json: values.json, quick: values.quick, seconds, html: values.html ?? null };
   } catch (error) {
     // parseArgs throws for what it does not know; the usage line says more than its message
     if (error instanceof TypeError) return null;
@@ -106,13 +121,10 @@ async function interp(quick: boolean): Promise<Report> {
   });
 }
 
-async function quotas(quick: boolean): Promise<Report> {
-  const rows = await benchQuotas(quick);
-  const failures = rows.flatMap(({ limit, program, runs, typed, survived }) => [
-    ...(typed === runs ? [] : [`${limit} (${program}): ${runs - typed} of ${runs} runs did not end with the error of the limit`]),
-    ...(survived === runs ? [] : [`${limit} (${program}): ${runs - survived} of ${runs} runs after it failed`]),
-  ]);
-  return { rows, text: renderQuotas(rows), failures };
+async function quotas(quick: boolean, _seconds: number, html: string | null): Promise<Report> {
+  const found = await benchQuotas(quick);
+  if (html !== null) writeFileSync(html, quotaPage(found, { node: machine().node, quick }));
+  return { ...found, text: renderQuotas(found), failures: quotaFailures(found, quick) };
 }
 
 async function suspend(quick: boolean): Promise<Report> {
@@ -122,7 +134,7 @@ async function suspend(quick: boolean): Promise<Report> {
 
 async function soak(_quick: boolean, seconds: number): Promise<Report> {
   const rows = await benchSoak(seconds);
-  return { rows, text: renderSoak(rows), failures: soakFailures(rows) };
+  return { rows, trends: soakTrends(rows), text: renderSoak(rows), failures: soakFailures(rows) };
 }
 
 async function contexts(quick: boolean): Promise<Report> {

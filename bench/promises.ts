@@ -4,7 +4,7 @@ import { short, table } from './table.ts';
 export interface PromiseRow {
   readonly what: string;
   readonly measured: number | null;
-  readonly unit: 'ms' | 'x' | 'MB/s';
+  readonly unit: 'ms' | 's' | 'x' | 'MB' | 'MB/s' | 'turns/s' | 'deep' | 'runs' | 'steps' | '%';
   /** `most`: it may not be above the target; `least`: not below. */
   readonly bound: 'most' | 'least';
   readonly target: number;

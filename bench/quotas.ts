@@ -1,7 +1,11 @@
 import { createRuntime, type Runtime } from '../src/index.ts';
 import { CASES, type Case, TOOLS } from './breaches.ts';
+import { benchCapacity } from './capacity.ts';
+import { benchGrowth, type GrowthRow, MOST_GROWTH, renderGrowth } from './growth.ts';
+import { brokenPromises, judged, type PromiseRow, renderPromises } from './promises.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, table } from './table.ts';
+import { benchWedge } from './wedge.ts';
 
 /** One limit, breached again and again. */
 export interface QuotaRow {
@@ -21,14 +25,100 @@ export interface QuotaRow {
   readonly typed: number;
   /** After how many of them the next run succeeded. */
   readonly survived: number;
+  /** Whether what is counted is the same on every run. */
+  readonly exact: boolean;
 }
 
-/** Breaches every limit again and again; after each breach, runs a program that must succeed. */
-export async function benchQuotas(quick: boolean): Promise<QuotaRow[]> {
-  await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] } });
+/** What the benchmark found. */
+export interface QuotaReport {
+  readonly rows: readonly QuotaRow[];
+  readonly growth: readonly GrowthRow[];
+  readonly promises: readonly PromiseRow[];
+}
+
+/** Breaches every limit again and again; after each breach, runs a program that must succeed. Then grows, wedges and crowds. */
+export async function benchQuotas(quick: boolean): Promise<QuotaReport> {
   const rows: QuotaRow[] = [];
-  for (const each of CASES) rows.push(await breach(runtime, each, quick ? 3 : 100));
-  return rows;
+  const runs = quick ? 3 : 100;
+  {
+    await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] } });
+    for (const each of CASES) rows.push(await breach(runtime, each, runs));
+  }
+  const wedged = await benchWedge(quick ? 2 : 100);
+  rows.push({
+    limit: 'wallMs',
+    program: 'wedged in native code: killed',
+    set: wedged[0]?.setMs ?? 0,
+    unit: 'ms',
+    observed: summarize(wedged.map(({ killedMs }) => killedMs)),
+    overshoot: summarize(wedged.map(({ killedMs, setMs }) => Math.max(0, killedMs - setMs))),
+    nextMs: null,
+    runs: wedged.length,
+    typed: wedged.filter(({ typed }) => typed).length,
+    survived: wedged.length,
+    exact: false,
+  });
+  const growth = await benchGrowth(quick);
+  return { rows, growth, promises: [...promisesOf(rows, growth), ...(await benchCapacity(quick))] };
+}
+
+/** What is promised of the rows. */
+function promisesOf(rows: readonly QuotaRow[], growth: readonly GrowthRow[]): PromiseRow[] {
+  const find = (limit: string, program: string): QuotaRow | undefined =>
+    rows.find((row) => row.limit === limit && row.program.startsWith(program));
+  const over = (what: string, row: QuotaRow | undefined, at: 'median' | 'p99' | 'max', target: number): PromiseRow => {
+    const value = at === 'p99' ? (row?.overshoot?.p99 ?? row?.overshoot?.max) : row?.overshoot?.[at];
+    return judged(
+      `${what} (${at === 'median' ? 'p50' : at})`,
+      value ?? null,
+      { unit: 'ms', bound: 'most', target },
+      row?.runs ?? 0,
+    );
+  };
+  const exact = rows.filter((row) => row.exact);
+  const spread = exact.filter(({ observed }) => observed !== null && observed.min !== observed.max).length;
+  const none = { unit: 'steps', bound: 'most', target: 0 } as const;
+  const all = exact.reduce((sum, { runs }) => sum + runs, 0);
+  const next = Math.max(...rows.map(({ nextMs }) => nextMs?.max ?? 0));
+  const survived = rows.reduce((sum, row) => sum + Math.min(row.survived, row.typed), 0);
+  const runs = rows.reduce((sum, row) => sum + row.runs, 0);
+  const largest = growth.length === 0 ? null : Math.max(...growth.map(({ ratio }) => ratio));
+  return [
+    judged('what is counted: most beyond any limit', Math.max(...exact.map(({ overshoot }) => overshoot?.max ?? 0)), none, all),
+    judged('what is counted: limits that ended at another place on another run', spread, none, all),
+    over('CPU limit of 50 ms on a hot loop, overshoot', find('cpuMs', 'endless loop'), 'median', 2),
+    over('CPU limit of 50 ms on a hot loop, overshoot', find('cpuMs', 'endless loop'), 'p99', 10),
+    over('wall limit of 200 ms, in a tool, overshoot', find('wallMs', 'tool'), 'p99', 10),
+    over('wall limit of 200 ms, in a loop, overshoot', find('wallMs', 'endless loop'), 'p99', 10),
+    over('wall limit of 200 ms, wedged in native code, dead after', find('wallMs', 'wedged'), 'max', 50),
+    judged(
+      'memory limit of 32 MB: most the process grew by',
+      largest,
+      { unit: 'x', bound: 'most', target: MOST_GROWTH },
+      growth.length,
+    ),
+    judged('breaches survived and typed', (100 * survived) / runs, { unit: '%', bound: 'least', target: 100 }, runs),
+    judged('run after a breach, slowest', next, { unit: 'ms', bound: 'most', target: 200 }, runs),
+  ];
+}
+
+/** Why the numbers do not count, or a limit did not hold. Promises of time are judged with enough samples only. */
+export function quotaFailures({ rows, growth, promises }: QuotaReport, quick: boolean): string[] {
+  const broken = promises.filter(
+    ({ kept, unit }) => kept === false && (!quick || unit === 'steps' || unit === '%' || unit === 'runs'),
+  );
+  return [
+    ...rows.flatMap(({ limit, program, runs, typed, survived }) => [
+      ...(typed === runs
+        ? []
+        : [`${limit} (${program}): ${runs - typed} of ${runs} runs did not end with the error of the limit`]),
+      ...(survived === runs ? [] : [`${limit} (${program}): ${runs - survived} of ${runs} runs after it failed`]),
+    ]),
+    ...growth
+      .filter(({ refused }) => !refused)
+      .map(({ pattern }) => `${pattern}: was not refused by the interpreter's own account`),
+    ...brokenPromises(broken),
+  ];
 }
 
 async function breach(runtime: Runtime, each: Case, runs: number): Promise<QuotaRow> {
@@ -38,7 +128,8 @@ async function breach(runtime: Runtime, each: Case, runs: number): Promise<Quota
   let survived = 0;
   for (let run = 0; run < runs; run++) {
     const result = await runtime.run(each.source, { limits: each.limits, ...each.options });
-    if (result.error?.code === each.code && (each.code === 'NS37' || result.error.limit === each.limit)) typed++;
+    const fits = each.fits === undefined || (await runtime.run(each.fits, { limits: each.limits })).ok;
+    if (fits && result.error?.code === each.code && (each.code === 'NS37' || result.error.limit === each.limit)) typed++;
     observed.push(each.observe(result));
     const start = performance.now();
     const after = await runtime.run('command\n  emit 1\nendcommand\n');
@@ -56,11 +147,12 @@ async function breach(runtime: Runtime, each: Case, runs: number): Promise<Quota
     runs,
     typed,
     survived,
+    exact: each.exact,
   };
 }
 
-/** The rows as a page of text. */
-export function renderQuotas(rows: readonly QuotaRow[]): string {
+/** What was found, as a page of text. */
+export function renderQuotas({ rows, growth, promises }: QuotaReport): string {
   const cells = rows.map((row) => [
     row.limit,
     row.program,
@@ -89,5 +181,5 @@ export function renderQuotas(rows: readonly QuotaRow[]): string {
     'next ms p50',
     'max',
   ];
-  return `${table(head, cells)}\n\nover: observed minus set, in the unit of the row; next: the run right after a breach.\n`;
+  return `${table(head, cells)}\n\nover: observed minus set, in the unit of the row; next: the run right after a breach.\n\n${renderGrowth(growth)}\n${renderPromises(promises)}\n`;
 }

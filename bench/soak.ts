@@ -28,7 +28,8 @@ interface Visitor {
 }
 
 const MB = 1024 * 1024;
-const PARTS = 5;
+/** Samples of a soak: enough for a line through them. */
+const PARTS = 20;
 const quota = (limit: string) => (result: RunResult) => result.error?.code === 'ERR_QUOTA' && result.error.limit === limit;
 const loop = (body: string): string => `command\n  set s = "x"\n  while true\n    ${body}\n  endwhile\nendcommand\n`;
 
@@ -83,23 +84,81 @@ function openHandles(): number {
   return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : process.getActiveResourcesInfo().length;
 }
 
-/** Growth of the host from the first part to the last that is no garbage any more. */
+/** The first parts fill caches and start workers; the line is laid through the others. */
+const WARM_PARTS = PARTS / 4;
+/** Growth of the host that is no garbage any more, over what is measured after warming up. */
 const GROWTH_BYTES = 64 * MB;
 /** Timers of runs that are just ending, pipes of workers that are being replaced. */
 const SPARE_HANDLES = 16;
+/** How much slower honest turns may become, from the beginning of the line to its end, before that is no noise. */
+const SLOWER = 1.5;
+
+/** What a line through the rows after warming up says. */
+export interface Trend {
+  readonly what: 'host RSS' | 'handles' | 'honest p50';
+  readonly unit: string;
+  /** At the beginning and the end of the line. */
+  readonly from: number;
+  readonly to: number;
+  /** In the unit, per hour. */
+  readonly perHour: number;
+  readonly flat: boolean;
+}
+
+/** Lays lines of least squares through memory, handles and latency, and judges them. */
+export function soakTrends(rows: readonly SoakRow[]): Trend[] {
+  const warm = rows.length > WARM_PARTS ? rows.slice(WARM_PARTS) : rows;
+  const trend = (
+    what: Trend['what'],
+    unit: string,
+    value: (row: SoakRow) => number,
+    flat: (from: number, to: number) => boolean,
+  ): Trend => {
+    const { from, to, slope } = line(warm.map((row) => [row.until, value(row)]));
+    return { what, unit, from, to, perHour: slope * 3600, flat: flat(from, to) };
+  };
+  return [
+    trend(
+      'host RSS',
+      'MB',
+      ({ hostRssBytes }) => hostRssBytes / MB,
+      (from, to) => to - from <= GROWTH_BYTES / MB,
+    ),
+    trend(
+      'handles',
+      '',
+      ({ handles }) => handles,
+      (from, to) => to - from <= SPARE_HANDLES,
+    ),
+    trend(
+      'honest p50',
+      'ms',
+      ({ honestMs }) => honestMs?.median ?? 0,
+      (from, to) => to <= Math.max(1, from) * SLOWER,
+    ),
+  ];
+}
+
+/** A line through points by least squares: its values at the first and the last, and its slope. */
+function line(points: readonly (readonly [x: number, y: number])[]): { from: number; to: number; slope: number } {
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const x = mean(points.map(([at]) => at));
+  const y = mean(points.map(([, value]) => value));
+  const spread = points.reduce((sum, [at]) => sum + (at - x) ** 2, 0);
+  const slope = spread === 0 ? 0 : points.reduce((sum, [at, value]) => sum + (at - x) * (value - y), 0) / spread;
+  const at = (place: number): number => y + slope * (place - x);
+  return { from: at(points[0]?.[0] ?? x), to: at(points.at(-1)?.[0] ?? x), slope };
+}
 
 /** Why the time was not spent as promised. */
 export function soakFailures(rows: readonly SoakRow[]): string[] {
   const wrong = rows.reduce((sum, row) => sum + row.wrong, 0);
-  const [first, last] = [rows[0], rows.at(-1)];
-  if (first === undefined || last === undefined) return ['nothing ran'];
-  const grown = last.hostRssBytes - first.hostRssBytes;
+  if (rows.length === 0) return ['nothing ran'];
   return [
     ...(wrong === 0 ? [] : [`${wrong} runs did not end as they should`]),
-    ...(grown <= GROWTH_BYTES ? [] : [`the host grew by ${Math.round(grown / MB)} MB`]),
-    ...(last.handles <= first.handles + SPARE_HANDLES
-      ? []
-      : [`the host had ${first.handles} handles, and ${last.handles} at the end`]),
+    ...soakTrends(rows)
+      .filter(({ flat }) => !flat)
+      .map(({ what, unit, from, to }) => `${what} did not stay flat: from ${short(from)} to ${short(to)} ${unit}`.trimEnd()),
   ];
 }
 
@@ -117,5 +176,13 @@ export function renderSoak(rows: readonly SoakRow[]): string {
     short(hostRssBytes / MB),
     String(handles),
   ]);
-  return `${table(head, cells)}\n\nFive honest turns to four hostile ones, every core busy; flat rows are the promise.\n`;
+  const trends = soakTrends(rows).map(({ what, unit, from, to, perHour, flat }) => [
+    what,
+    `${short(from)} ${unit}`.trimEnd(),
+    `${short(to)} ${unit}`.trimEnd(),
+    `${short(perHour)} ${unit}`.trimEnd(),
+    flat ? 'flat' : 'NOT FLAT',
+  ]);
+  const verdict = table(['line through the last three quarters', 'from', 'to', 'per hour', 'verdict'], trends);
+  return `${table(head, cells)}\n\nFive honest turns to four hostile ones, every core busy.\n\n${verdict}\n`;
 }

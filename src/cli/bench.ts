@@ -14,16 +14,19 @@ export function addBench(program: Command, execute: Execute): void {
     .argument('<NAME>', 'quotas, turns, interp, contexts, tokens, loop, sessions, suspend or soak')
     .option('--json', 'print the numbers as JSON')
     .option('--quick', 'few samples, to see that it works')
+    .option('--html <FILE>', 'quotas: write a page with plots, too')
     .option('--seconds <N>', 'soak: how long honest and hostile turns go on (60)')
-    .action((name: string, flags: { readonly json?: true; readonly quick?: true; readonly seconds?: string }) =>
-      execute(() =>
-        bench([
-          name,
-          ...(flags.json ? ['--json'] : []),
-          ...(flags.quick ? ['--quick'] : []),
-          ...(flags.seconds === undefined ? [] : [`--seconds=${flags.seconds}`]),
-        ]),
-      ),
+    .action(
+      (name: string, flags: { readonly json?: true; readonly quick?: true; readonly seconds?: string; readonly html?: string }) =>
+        execute(() =>
+          bench([
+            name,
+            ...(flags.json ? ['--json'] : []),
+            ...(flags.quick ? ['--quick'] : []),
+            ...(flags.seconds === undefined ? [] : [`--seconds=${flags.seconds}`]),
+            ...(flags.html === undefined ? [] : [`--html=${flags.html}`]),
+          ]),
+        ),
     );
 }
 

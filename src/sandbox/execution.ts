@@ -25,7 +25,7 @@ const HALT_MS = 50;
 /** The same when the host's own handler halted it, where no clock is running out. */
 const REFUSED_MS = 250;
 /** How long the interpreter may take to notice by itself that its wall time is over. */
-const WALL_MS = 25;
+const WALL_MS = 20;
 
 const MB = 1024 * 1024;
 /** Resident memory above what a limit allows: V8's garbage and its new space, before the last resort. */

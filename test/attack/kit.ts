@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { createRuntime, defineTool, type LimitOptions, type RunOptions, type RunResult, type Runtime } from '../../src/index.ts';
 
@@ -99,29 +98,4 @@ export async function attack(
   expect(performance.now() - start).toBeLessThan(NEXT_MS);
   expect(next).toMatchObject({ ok: true, emits: ['nil'], whispers: [], eventErrors: [] });
   return result;
-}
-
-/** The process that runs scripts: the youngest descendant of this one. */
-export function workerPid(): number {
-  const descend = (pid: number): number => {
-    const children = readdirSync(`/proc/${pid}/task`)
-      .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
-      .filter((child) => child !== '')
-      .map(Number);
-    const youngest = children.at(-1);
-    return youngest === undefined ? pid : descend(youngest);
-  };
-  return descend(process.pid);
-}
-
-/** Resident bytes of a process now, and the most it had since {@link forgetPeak}. */
-export function residence(pid: number): { readonly now: number; readonly peak: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  const field = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
-  return { now: field('VmRSS'), peak: field('VmHWM') };
-}
-
-/** Starts the system's record of a process's peak anew. */
-export function forgetPeak(pid: number): void {
-  writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

@@ -1,0 +1,147 @@
+import { createRuntime } from '../src/index.ts';
+import { forgetPeak, residence, workerPid } from './residence.ts';
+import { short, table } from './table.ts';
+
+/** One way to grow, and what the process took for it. */
+export interface GrowthRow {
+  readonly pattern: string;
+  /** `memoryBytes`, in MB. */
+  readonly limitMb: number;
+  /** Most that the worker took above what it had while idle, one prepared isolate included, as a multiple of the limit. */
+  readonly ratio: number;
+  /** Whether the interpreter refused it, and the worker lived on. */
+  readonly refused: boolean;
+  readonly ms: number;
+}
+
+const MB = 1024 * 1024;
+const LIMIT_MB = 32;
+/** What is promised of the ratio. */
+export const MOST_GROWTH = 1.25;
+
+const commands = (...lines: string[]): string => `command\n${lines.join('\n')}\nendcommand\n`;
+const forever = (...lines: string[]): string[] => ['while true', ...lines, 'endwhile'];
+
+/** Every way in which values of the language grow: texts, lists, maps, and each of them within the others. */
+const PATTERNS: Readonly<Record<string, string>> = {
+  'text doubled': commands("set s = 'x'", ...forever('set s = s + s')),
+  'wide text doubled': commands('set s = char(8364)', ...forever('set s = s + s')),
+  'wide text tripled': commands('set s = char(8364)', ...forever('set s = s + s + s')),
+  'wide texts': commands('set l = []', 'set s = char(8364) * 5000', ...forever('set l[len(l)] = s + len(l)')),
+  'grown lists of 1': commands('set l = []', ...forever('set p = []', 'set p[0]=1', 'set l[len(l)] = p')),
+  'grown lists of 4': commands(
+    'set l = []',
+    ...forever('set p = []', 'set p[0]=1', 'set p[1]=1', 'set p[2]=1', 'set p[3]=1', 'set l[len(l)] = p'),
+  ),
+  'list of texts': commands('set l = []', ...forever("set l[len(l)] = 'k' + len(l)")),
+  'list of long texts': commands('set l = []', ...forever("set l[len(l)] = 'k' * 1000")),
+  'list of numbers': commands('set l = []', ...forever('set l[len(l)] = len(l) + 0.5')),
+  'list of ints': commands('set l = []', ...forever('set l[len(l)] = 1')),
+  'list of empty lists': commands('set l = []', ...forever('set l[len(l)] = []')),
+  'list of lists of one': commands('set l = []', ...forever('set l[len(l)] = [1]')),
+  'list of lists of 3': commands('set l = []', ...forever('set l[len(l)] = [1,2.5,3]')),
+  'list of lists of 10': commands('set l = []', ...forever('set l[len(l)] = [1,2,3,4,5,6,7,8,9,10]')),
+  'list of grown lists of 5': commands(
+    'set l = []',
+    ...forever('set p = []', 'set p[0]=1', 'set p[1]=1', 'set p[2]=1', 'set p[3]=1', 'set p[4]=1', 'set l[len(l)] = p'),
+  ),
+  'list of empty maps': commands('set l = []', ...forever('set l[len(l)] = {}')),
+  'list of maps of 1': commands('set l = []', ...forever("set l[len(l)] = {'a': 1}")),
+  'list of maps of 2': commands('set l = []', ...forever("set l[len(l)] = {'a': 1, 'b':2}")),
+  'list of maps of 5': commands('set l = []', ...forever("set l[len(l)] = {'a': 1, 'b': 2, 'c': 3, 'd': 4, 'e': 5}")),
+  'list of maps of 9': commands(
+    'set l = []',
+    ...forever("set l[len(l)] = {'a': 1, 'b': 2, 'c': 3, 'd': 4, 'e': 5,'f':1,'g':1,'h':1,'i':1}"),
+  ),
+  'list of maps of 17': commands(
+    'set l = []',
+    ...forever(
+      "set l[len(l)] = {'a': 1, 'b': 2, 'c': 3, 'd': 4, 'e': 5,'f':1,'g':1,'h':1,'i':1,'j':1,'k':1,'l':1,'m':1,'n':1,'o':1,'p':1,'q':1}",
+    ),
+  ),
+  'map of numbers': commands('set m = {}', ...forever("set m['k' + len(m)] = 1")),
+  'map of fractions': commands('set m = {}', ...forever("set m['k' + len(m)] = len(m) + 0.5")),
+  'map by numbers': commands('set m = {}', ...forever("set m['' + len(m)] = 1")),
+  'map long keys': commands("set p = 'p' * 100", 'set m = {}', ...forever('set m[p + len(m)] = 1')),
+  'map of maps': commands('set m = {}', ...forever("set m['k' + len(m)] = {}")),
+  'map of maps of 1': commands('set m = {}', ...forever("set m['k' + len(m)] = {'a':1}")),
+  'map of lists': commands('set m = {}', ...forever("set m['k' + len(m)] = []")),
+  'map of lists of 1': commands('set m = {}', ...forever("set m['k' + len(m)] = [1]")),
+  'map of texts': commands('set m = {}', ...forever("set m['k' + len(m)] = 'v' + len(m)")),
+  'nested lists': commands('set l = []', ...forever('set l = [l]')),
+  'nested maps': commands('set m = {}', ...forever("set m = {'m': m}")),
+  'list joined': commands('set l = [1]', ...forever('set l = l + l')),
+  'list joined fractions': commands('set l = [1.5]', ...forever('set l = l + l')),
+  'padded lists': commands('set l = []', ...forever('set p = nil', 'set p[10000] = 1', 'set l[len(l)] = p')),
+  copies: commands('set l[5000] = 1', 'set all = []', ...forever('set all[len(all)] = l', 'set l[0] = len(all)')),
+  'map copies': commands(
+    'set m = {}',
+    'set i = 0',
+    'while i < 1000',
+    "set m['k'+i]=i",
+    'set i=i+1',
+    'endwhile',
+    'set all = []',
+    ...forever('set all[len(all)] = m', 'set m["k0"] = len(all)'),
+  ),
+  template: commands("set s = 'x'", ...forever('set s = ```{{s}}{{s}}```')),
+  chars: commands('set l = []', ...forever('set l[len(l)] = char(len(l) % 60000)')),
+  'wide chars': commands('set l = []', ...forever('set l[len(l)] = char(128512)+len(l)')),
+  slices: commands("set s='abcdefghij'*100", 'set l = []', ...forever('for each c in s', 'set l[len(l)] = c', 'endfor')),
+  'text of lists': commands('set l = []', ...forever("set l[len(l)] = '' + [len(l), 'x']")),
+  errors: commands(
+    'set all = []',
+    'on error do',
+    'set all[len(all)] = system_error',
+    'clear_error',
+    'endon',
+    ...forever("fail 'x' * 5000"),
+  ),
+  'short errors': commands(
+    'set all = []',
+    'on error do',
+    'set all[len(all)] = system_error',
+    'clear_error',
+    'endon',
+    ...forever("fail 'x'"),
+  ),
+};
+
+/** Grows in every way until the limit ends it, each in a worker of its own. Linux alone tells what a process takes. */
+export async function benchGrowth(quick: boolean): Promise<GrowthRow[]> {
+  if (process.platform !== 'linux') return [];
+  const rows: GrowthRow[] = [];
+  const patterns = Object.entries(PATTERNS);
+  for (const [pattern, source] of quick ? patterns.filter((_, index) => index % 12 === 0) : patterns)
+    rows.push(await grow(pattern, source));
+  return rows;
+}
+
+async function grow(pattern: string, source: string): Promise<GrowthRow> {
+  await using runtime = await createRuntime({
+    concurrency: 1,
+    limits: { memoryBytes: LIMIT_MB * MB, fuel: 1e12, cpuMs: 60_000, wallMs: 120_000 },
+  });
+  await runtime.run(commands('emit 1'));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const pid = workerPid();
+  forgetPeak(pid);
+  const base = residence(pid).now;
+  const { error, usage, outputComplete } = await runtime.run(source);
+  const refused = error?.code === 'ERR_QUOTA' && error.limit === 'memoryBytes' && outputComplete === undefined;
+  const peak = refused ? residence(pid).peak : Number.POSITIVE_INFINITY;
+  return { pattern, limitMb: LIMIT_MB, ratio: (peak - base) / LIMIT_MB / MB, refused, ms: usage.wallMs };
+}
+
+/** The rows as a page of text. */
+export function renderGrowth(rows: readonly GrowthRow[]): string {
+  if (rows.length === 0) return 'What the process takes can be measured on Linux alone.\n';
+  const cells = rows.map(({ pattern, limitMb, ratio, refused, ms }) => [
+    pattern,
+    `${limitMb} MB`,
+    short(ratio),
+    refused ? 'yes' : 'NO',
+    short(ms),
+  ]);
+  return `${table(['what grows', 'memoryBytes', 'process grew by x', 'refused by ring 1', 'ms'], cells)}\n`;
+}

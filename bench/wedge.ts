@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defaultLimits, Sandbox } from '../src/sandbox/index.ts';
+import { packageFiles } from '../src/sandbox/launch.ts';
+
+/**
+ * Stands in for the interpreter, as if it had a hole: raw JavaScript that V8 does not come back from for minutes. What the worker
+ * runs to warm up it answers.
+ */
+const WEDGE = `var guest = { boot: () => (input) => {
+  if (JSON.parse(input).globals.wedge === true) new Array(2 ** 31).fill(0);
+  return JSON.stringify({ ok: true, phase: 'exec', result: null, eventErrors: [], error: null,
+    fuel: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 });
+} };`;
+
+const WALL_MS = 200;
+
+/** A worker that is wedged in native code, where neither meter nor V8 can stop it. */
+export interface WedgeRow {
+  readonly setMs: number;
+  /** Elapsed milliseconds from the start of the program to the death of its worker. */
+  readonly killedMs: number;
+  readonly typed: boolean;
+}
+
+/** Wedges workers again and again; the host kills each at the wall. */
+export async function benchWedge(runs: number): Promise<WedgeRow[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'wedge-'));
+  const guest = join(folder, 'guest.js');
+  writeFileSync(guest, WEDGE);
+  try {
+    await using sandbox = await Sandbox.create({ concurrency: 1, files: { ...packageFiles(), guest } });
+    const rows: WedgeRow[] = [];
+    for (let run = 0; run < runs; run++) rows.push(await wedge(sandbox));
+    return rows;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function wedge(sandbox: Sandbox): Promise<WedgeRow> {
+  let started = 0;
+  const limits = { ...defaultLimits('run'), wallMs: WALL_MS, cpuMs: 60_000, memoryBytes: 1024 ** 3 };
+  const input = {
+    sources: [],
+    globals: { wedge: true },
+    call: null,
+    events: [],
+    limits,
+    forkId: 'wedge',
+    turn: false,
+    stdin: false,
+  };
+  const { result } = await sandbox.run(input, {
+    onStarted: () => {
+      started = performance.now();
+    },
+    onOut() {},
+    onCall: async () => ({ t: 'ok', value: null }),
+  });
+  const { error } = result;
+  const typed = error?.code === 'ERR_TIMEOUT' && error.limit === 'wallMs';
+  return { setMs: WALL_MS, killedMs: performance.now() - started, typed };
+}
