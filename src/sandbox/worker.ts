@@ -173,16 +173,24 @@ export class WorkerProcess {
   #receive(chunk: Uint8Array): void {
     if (this.#violation !== null) return;
     try {
-      this.#reader.push(chunk);
-      for (let text = this.#reader.next(); text !== null && this.#violation === null; text = this.#reader.next()) {
-        const frame = readWorkerFrame(text);
-        if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
-        this.#task.onFrame(frame);
+      const whole = this.#reader.whole(chunk);
+      if (whole !== null) {
+        this.#take(whole);
+        return;
       }
+      this.#reader.push(chunk);
+      for (let text = this.#reader.next(); text !== null && this.#violation === null; text = this.#reader.next())
+        this.#take(text);
     } catch (error) {
       this.#violation = error instanceof Error ? error.message : String(error);
       this.kill();
     }
+  }
+
+  #take(text: string): void {
+    const frame = readWorkerFrame(text);
+    if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
+    this.#task.onFrame(frame);
   }
 
   #bury(how: string): void {

@@ -29,11 +29,12 @@ export function frameLimit(limits: LimitValues): number {
 
 /** One frame, ready to write. Throws {@link WireError} when the text is empty or has more than `maxBytes` bytes. */
 export function encodeFrame(text: string, maxBytes: number): Uint8Array {
-  const bytes = encoder.encode(text);
-  checkLength(bytes.length, maxBytes);
-  const frame = new Uint8Array(HEADER_BYTES + bytes.length);
-  new DataView(frame.buffer).setUint32(0, bytes.length);
-  frame.set(bytes, HEADER_BYTES);
+  const length = Buffer.byteLength(text, 'utf8');
+  checkLength(length, maxBytes);
+  // From Node's pool: memory of its own cost six times as much as all the rest of a small frame.
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
+  frame.writeUInt32BE(length, 0);
+  frame.write(text, HEADER_BYTES, 'utf8');
   return frame;
 }
 
@@ -55,6 +56,18 @@ export class FrameReader {
     return this.#held > 0;
   }
 
+  /**
+   * The text of a chunk that is exactly one frame, as small ones nearly always are; null when it is not, or when part of another
+   * frame is held. The chunk is not kept. Throws {@link WireError}.
+   */
+  whole(chunk: Uint8Array): string | null {
+    if (this.#held > 0 || chunk.length < HEADER_BYTES) return null;
+    const length = lengthOf(chunk);
+    if (chunk.length !== HEADER_BYTES + length) return null;
+    checkLength(length, this.maxBytes);
+    return decodeText(chunk.subarray(HEADER_BYTES));
+  }
+
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
     this.#chunks.push(chunk);
@@ -65,7 +78,7 @@ export class FrameReader {
   next(): string | null {
     if (this.#held < HEADER_BYTES) return null;
     const header = this.#joined(HEADER_BYTES);
-    const length = new DataView(header.buffer, header.byteOffset, HEADER_BYTES).getUint32(0);
+    const length = lengthOf(header);
     checkLength(length, this.maxBytes);
     if (this.#held < HEADER_BYTES + length) return null;
     const bytes = this.#joined(HEADER_BYTES + length);
@@ -118,7 +131,10 @@ export class FramePipe {
         if (this.#reader.partial) throw new WireError('the pipe ended within a frame');
         return null;
       }
-      this.#reader.push(this.#buffer.slice(0, count));
+      const chunk = this.#buffer.subarray(0, count);
+      const whole = this.#reader.whole(chunk);
+      if (whole !== null) return whole;
+      this.#reader.push(chunk.slice());
     }
   }
 
@@ -142,8 +158,15 @@ export function parseFrame(text: string): unknown {
   }
 }
 
-const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function lengthOf(header: Uint8Array): number {
+  const a = header[0] ?? 0;
+  const b = header[1] ?? 0;
+  const c = header[2] ?? 0;
+  const d = header[3] ?? 0;
+  return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
+}
 
 function decodeText(bytes: Uint8Array): string {
   try {
