@@ -20,7 +20,9 @@ export async function matchArgs(
   let args: Record<string, unknown> = Object.create(null);
   for (const [index, parameter] of parameters.entries()) {
     if ('partOf' in parameter.kind || (index >= given.length && parameter.required)) continue;
-    const result = await fitted(parameter, given[index]);
+    const fit = fitted(parameter, given[index]);
+    // Only a schema may answer later; an `await` costs as much as fitting a value to a type.
+    const result = fit instanceof Promise ? await fit : fit;
     if (result.ok) args[parameter.name] = result.value;
     else problems.push(argumentProblem(parameter.name, result.problem));
   }

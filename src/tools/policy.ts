@@ -97,6 +97,11 @@ function callLimits(value: unknown = {}): ReadonlyMap<string, number> {
 export class PolicyGuard {
   readonly policy: Policy | null;
   readonly #calls = new Map<string, number>();
+  /** What {@link explain} said: neither tools nor policies change. Of tools of a fork, and of the others. */
+  readonly #verdicts = {
+    own: new WeakMap<ToolDefinition, string | null>(),
+    shared: new WeakMap<ToolDefinition, string | null>(),
+  };
 
   /** Null: no policy at all, which denies everything. */
   constructor(policy: Policy | null) {
@@ -108,13 +113,23 @@ export class PolicyGuard {
    * host gave them to the calling fork itself; every other rule holds for them too.
    */
   admit(tool: ToolDefinition, own: boolean): string | null {
-    const denied = this.explain(tool, own);
+    const denied = this.#verdict(tool, own);
     if (denied !== null) return denied;
     const limit = this.policy?.toolMaxCalls.get(tool.canonicalName);
     if (limit === undefined) return null;
     const calls = (this.#calls.get(tool.canonicalName) ?? 0) + 1;
     this.#calls.set(tool.canonicalName, calls);
     return calls > limit ? `tool '${tool.canonicalName}' exceeded its call limit of ${limit}` : null;
+  }
+
+  #verdict(tool: ToolDefinition, own: boolean): string | null {
+    const known = own ? this.#verdicts.own : this.#verdicts.shared;
+    let verdict = known.get(tool);
+    if (verdict === undefined) {
+      verdict = this.explain(tool, own);
+      known.set(tool, verdict);
+    }
+    return verdict;
   }
 
   /** As {@link admit}, without counting and without the call limit: for checks before anything runs. */
