@@ -95,6 +95,25 @@ describe('a recording', () => {
     ]);
   });
 
+  it('is under the same policy as the real tools', () => {
+    const careful = defineTool({
+      name: 'tool.t.Pay',
+      capabilities: ['pay:use:eu'],
+      requiresTrust: true,
+      requiresApproval: true,
+      run: () => 1,
+    });
+    const { text } = recordTools([entry('tool.t.pay', [], { ok: true, value: 1 })], [careful]);
+    const [again] = loadMockTools(text, 'f');
+    const facts = ({ capabilities, effects, requiresTrust, requiresApproval }: ToolDefinition) => ({
+      capabilities,
+      effects,
+      requiresTrust,
+      requiresApproval,
+    });
+    expect(again === undefined ? null : facts(again)).toEqual(facts(careful));
+  });
+
   it('any values come back as they were', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), fc.jsonValue(), async (argument, result) => {
