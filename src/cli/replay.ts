@@ -19,12 +19,12 @@ import { UsageError } from './failure.ts';
 import { readText } from './input.ts';
 import { readKeyring } from './keys.ts';
 import { launcherOption, repeatable, wholeNumber } from './options.ts';
-import { readSetup, type SetupFlags } from './setup.ts';
+import { readTools, type SetupFlags } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 import { changesOf, trialLines } from './trial.ts';
 
-interface ReplayFlags extends SetupFlags {
+interface ReplayFlags extends Pick<SetupFlags, 'tools' | 'launcher'> {
   readonly store?: string;
   readonly all?: true;
   readonly turn?: number;
@@ -87,10 +87,11 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
   const memoryBytes = sessions
     .flatMap(({ turns }) => turns.map(({ inputs }) => inputs.limits.memoryBytes))
     .reduce((most, each) => Math.max(most, each), defaultLimits('run').memoryBytes);
-  await using resources = new AsyncDisposableStack();
-  const setup = await readSetup(flags, resources);
-  // Recorded runs bring their policies and limits; tools are asked only in a trial.
-  await using runtime = await createRuntime({ ...setup, policy: { allow: ['*'], grants: ['*:*:*'] }, limits: { memoryBytes } });
+  // Recorded runs bring their policies and limits; tools are asked only in a trial, and no others than it was given.
+  const tools = flags.tools === undefined ? [] : await readTools(flags.tools);
+  const launcher = flags.launcher === undefined ? {} : { launcher: flags.launcher };
+  const policy = { allow: ['*'], grants: ['*:*:*'] };
+  await using runtime = await createRuntime({ tools, policy, limits: { memoryBytes }, ...launcher });
   if (flags.fromTurn !== undefined) return await trial(runtime, sessions, flags, flags.fromTurn, terminal);
   const replays: SessionReplay[] = [];
   const keys = flags.keys === undefined ? {} : { keys: readKeyring(flags.keys, systemClock) };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { TurnRecord, UnsealedRecord } from '../record.ts';
 
 /**
@@ -56,10 +56,10 @@ function digestsOf(record: UnsealedRecord): Readonly<Record<string, string>> {
 }
 
 function hashOf(prev: string | null, parts: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(parts).map(([part, hash]) => `${part} ${hash}`);
+  const lines = Object.entries(parts).map(([part, text]) => `${part} ${text}`);
   return digest([prev ?? '-', ...lines].join('\n'));
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }

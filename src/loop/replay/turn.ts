@@ -2,7 +2,7 @@ import { generateKeys, type KeyLookup, keyringFrom, parseStrict, ReplayCache, se
 import type { Runtime } from '../../runtime/index.ts';
 import { type CallScript, type Known, RecordedCalls } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
-import type { ErrorInfo } from '../../wire/errors.ts';
+import { type ErrorInfo, NeuroScriptError } from '../../wire/errors.ts';
 import type { LimitValues, RunInput } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
 import type { TurnExecutor } from '../executor.ts';
@@ -10,6 +10,7 @@ import { readTurn, type TurnInput } from '../input.ts';
 import { randomIds } from '../ports.ts';
 import type { TurnRecord } from '../record.ts';
 import { runTurn, type TurnHost } from '../turn.ts';
+import { malformation } from './check.ts';
 import { compareTurns, type Divergence, prefixDifference } from './compare.ts';
 import { inputOf, type Scene } from './facts.ts';
 import { recordedKeys, secretKeys } from './keys.ts';
@@ -48,7 +49,7 @@ export interface ReplayOptions {
 
 /**
  * Executes a recorded turn again, in a fresh sandbox of `runtime`, from its recorded inputs alone: no tool is called, no clock
- * read, nothing minted. Rejects with `RuntimeClosedError`, `BusyError`, and for keys that no host would accept `KeyError`.
+ * read, nothing minted. A record that is malformed is `incomplete`. Rejects with `RuntimeClosedError` and `BusyError`.
  */
 export async function replayTurn(runtime: Runtime, record: TurnRecord, options: ReplayOptions = {}): Promise<TurnReplay> {
   const faults = sealFaults(record, options.prev === undefined ? (record.seal?.prev ?? null) : options.prev);
@@ -65,6 +66,8 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
     ...more,
   });
   if (scene === null) return end('incomplete', { why });
+  const malformed = malformation(record) ?? keyFault(record);
+  if (malformed !== null) return end('incomplete', { why: malformed });
   if (options.redacted !== undefined && options.redacted.length > 0) {
     const redacted = `redacted: ${options.redacted.join(', ')}`;
     const decided = verifyDecision(record, scene, options);
@@ -79,6 +82,17 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
   }
   const divergence = compareTurns(record, replayed, calls);
   return end(divergence === null ? 'same' : 'differs', { divergence, replayed });
+}
+
+/** Why a public key of a record is none; null when they all are. */
+function keyFault(record: TurnRecord): string | null {
+  try {
+    recordedKeys(record, { now: () => 0, monotonic: () => 0 });
+    return null;
+  } catch (error) {
+    if (error instanceof NeuroScriptError) return error.message;
+    throw error;
+  }
 }
 
 function whyIncomplete({ version, reason }: TurnRecord): string {

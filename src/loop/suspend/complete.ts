@@ -1,6 +1,8 @@
 import type { Completion } from '../../tools/index.ts';
+import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { ValueError } from '../../wire/values.ts';
 import type { TurnExecutor } from '../executor.ts';
 import type { Keeper } from '../keeper.ts';
 import type { Clock } from '../ports.ts';
@@ -70,8 +72,19 @@ export function mustBeUnchanged(executor: TurnExecutor, call: string, { waiting,
 }
 
 async function mustFit(executor: TurnExecutor, call: string, { waiting }: Suspension, value: TaggedJson): Promise<void> {
-  const problem = (await executor.misfit?.(waiting.tool, value)) ?? null;
+  const problem = unholdable(value) ?? (await executor.misfit?.(waiting.tool, value)) ?? null;
   if (problem !== null) throw new CallError('ERR_CALL_TYPE', `call ${call}: ${problem}`);
+}
+
+/** Why a value is none that a script can hold; null when it is one. */
+function unholdable(value: TaggedJson): string | null {
+  try {
+    decode(value);
+    return null;
+  } catch (error) {
+    if (error instanceof ValueError) return error.message;
+    throw error;
+  }
 }
 
 function completionOf(answer: CallAnswer): Completion {

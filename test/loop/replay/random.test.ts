@@ -4,7 +4,7 @@ import { openWild } from './random.ts';
 import { recordSession, replayAll } from './sessions.ts';
 
 /** How many sessions; the whole thousand with NEUROSCRIPT_REPLAY=1000. */
-const SESSIONS = Number(process.env['NEUROSCRIPT_REPLAY'] ?? 100);
+const SESSIONS = Number(process.env['NEUROSCRIPT_REPLAY'] ?? 60);
 
 let recording: Runtime;
 let replaying: Runtime;

@@ -70,6 +70,15 @@ const copy = (change: (records: Record<string, unknown>[]) => void = () => {}): 
   return made;
 };
 
+/** Sets, in a record, what stands at a path; undefined takes it out. */
+const set = (record: object, path: string, value: unknown): void => {
+  const keys = path.split('.');
+  const last = keys.pop() ?? '';
+  const place = keys.reduce((at: object, key) => Object(Reflect.get(at, key)), record);
+  if (value === undefined && Array.isArray(place)) place.splice(Number(last), 1);
+  else Reflect.set(place, last, typeof value === 'function' ? value(Reflect.get(place, last)) : value);
+};
+
 describe('replay', () => {
   it('A3-2-7 AMB-14: a session is the same, and no tool is called', async () => {
     const before = calls;
@@ -114,14 +123,6 @@ describe('replay', () => {
     expect(await replayTurn(replaying, first, { keys: keyring })).toMatchObject({ verdict: 'same' });
   });
 
-  /** Sets, in a record, what stands at a path; undefined takes it out. */
-  const set = (record: object, path: string, value: unknown): void => {
-    const keys = path.split('.');
-    const last = keys.pop() ?? '';
-    const place = keys.reduce((at: object, key) => Object(Reflect.get(at, key)), record);
-    if (value === undefined && Array.isArray(place)) place.splice(Number(last), 1);
-    else Reflect.set(place, last, typeof value === 'function' ? value(Reflect.get(place, last)) : value);
-  };
   const swap = (from: string, to: string) => (text: string) => text.replace(from, to);
 
   // What is changed, the part of the seal that shows it, and where the execution differs.
@@ -193,6 +194,23 @@ describe('replay', () => {
     const old = readRecord(JSON.stringify({ ...rest, version: 1, inputs }));
     expect(old).toMatchObject({ version: 1, seal: null, inputs: { scene: null } });
     expect(await replayTurn(replaying, old)).toMatchObject({ verdict: 'incomplete', faults: [], replayed: null });
+  });
+});
+
+describe('a record from anybody', () => {
+  it.each<readonly [string, string, unknown]>([
+    ['fuel beyond all limits', 'inputs.limits.fuel', 1e300],
+    ['no time limit', 'inputs.limits.wallMs', null],
+    ['a source that is none', 'inputs.scene.run.sources', [{}]],
+    ['a global that is no value', 'inputs.scene.run.globals.shared', { $num: 'one' }],
+    ['a call of no kind', 'journal.0.kind', 'system'],
+    ['a result that is no value', 'journal.0.outcome.value', { $bytes: 7 }],
+    ['a key of small order', 'inputs.scene.judged.keys.0.publicKey', 'A'.repeat(43)],
+    ['a clock without numbers', 'inputs.clock', ['now']],
+  ])('is not executed with %s', async (_what, path, value) => {
+    const [first] = copy(([record]) => record !== undefined && set(record, path, value));
+    if (first === undefined) throw new Error('no record');
+    expect(await replayTurn(replaying, { ...first, seal: null })).toMatchObject({ verdict: 'incomplete', replayed: null });
   });
 });
 

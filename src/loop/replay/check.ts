@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { LIMITS } from '../../sandbox/limits.ts';
+import { decode } from '../../wire/codec.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { ValueError } from '../../wire/values.ts';
+import type { TurnRecord } from '../record.ts';
+
+/**
+ * What is executed of a record, field by field: a file of sessions may come from anybody. Limits must be those that a host
+ * could have had, so that no record takes more of a machine than any turn may.
+ */
+const limits = z
+  .record(z.string(), z.number())
+  .refine(
+    (values) => LIMITS.every(({ key, min, max }) => (values[key] ?? Number.NaN) >= min && (values[key] ?? Number.NaN) <= max),
+    'a limit is missing or out of range',
+  );
+const value = z.custom<TaggedJson>((json) => json !== undefined && isTagged(json), 'it is no value of a script');
+const values = z.record(z.string(), value);
+const site = z.object({ fork: z.string(), source: z.string(), line: z.int(), column: z.int() });
+const outcome = z.union([
+  z.object({ ok: z.literal(true), value }),
+  z.object({ ok: z.literal(false), code: z.int(), message: z.string(), hint: z.string().optional() }),
+  z.object({ ok: z.literal(false), halted: z.looseObject({ kind: z.string(), code: z.string(), message: z.string() }) }),
+]);
+const question = z.union([
+  z.object({ t: z.literal('var.get'), name: z.string() }),
+  z.object({ t: z.literal('var.set'), name: z.string(), value }),
+  z.object({ t: z.literal('const'), name: z.string(), value, redefine: z.boolean() }),
+]);
+const common = { seq: z.int().min(1), at: site, asked: z.array(question).optional(), outcome, ms: z.number() };
+const entry = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('tool'), name: z.string(), args: z.array(value), ...common }),
+  z.object({ kind: z.literal('prompt'), text: z.string(), ...common }),
+  z.object({ kind: z.literal('ask'), model: z.string(), prompt: value, options: value, ...common }),
+]);
+const run = z.looseObject({
+  sources: z.array(z.looseObject({ name: z.string(), text: z.string() })),
+  globals: values,
+  constants: values.optional(),
+  call: z.object({ name: z.string(), args: z.array(value) }).nullable(),
+  events: z.array(z.looseObject({ name: z.string(), source: z.string(), payload: value })),
+  forkId: z.string(),
+  turn: z.boolean(),
+  stdin: z.boolean(),
+});
+const judged = z.looseObject({
+  progress: z.object({ digest: z.string().nullable(), repeats: z.int().min(0) }),
+  noProgressN: z.int().min(2).max(100),
+  clockSkew: z.int().min(0),
+  stopped: z.boolean(),
+  mintFailed: z.boolean(),
+  fresh: z.array(z.boolean()),
+  keys: z.array(z.object({ kid: z.string(), alg: z.enum(['Ed25519', 'HS256']), publicKey: z.string().nullable() })),
+});
+const EXECUTABLE = z.looseObject({
+  startedAt: z.number(),
+  inputs: z.looseObject({
+    envelope: z.string(),
+    limits,
+    nonce: z.string(),
+    clock: z.array(z.number()),
+    scene: z.looseObject({
+      lints: z.array(z.looseObject({ code: z.string(), line: z.int() })),
+      unreadable: z.object({ code: z.string(), message: z.string() }).nullable(),
+      denied: z.object({ tool: z.string(), message: z.string() }).nullable(),
+      run: run.nullable(),
+      judged,
+    }),
+  }),
+  candidates: z.array(z.looseObject({ line: z.int(), ok: z.boolean() })),
+  output: z.string(),
+  scratchpad: z.string(),
+  journal: z.array(entry),
+  usage: z.looseObject({ fuel: z.number() }),
+  error: z.looseObject({ kind: z.string(), code: z.string(), message: z.string() }).nullable(),
+});
+
+/** Why a record of version 2 cannot be executed again as it stands; null when it can. */
+export function malformation(record: TurnRecord): string | null {
+  const { error } = EXECUTABLE.safeParse(record);
+  const [issue] = error?.issues ?? [];
+  return issue === undefined ? null : `it is malformed: ${issue.path.join('.')}: ${issue.message}`;
+}
+
+function isTagged(json: unknown): boolean {
+  try {
+    // What came out of the JSON parser is tagged JSON as far as its shape goes.
+    decode(json as TaggedJson);
+    return true;
+  } catch (error) {
+    if (error instanceof ValueError) return false;
+    throw error;
+  }
+}
