@@ -126,6 +126,13 @@ function statementAsValue({ peek, expected }: Mismatch): Advice | undefined {
   switch (peek(1).tokenType) {
     case keyword.call:
       return { message: '`call` is a statement', hint: 'a call within an expression has no `call`: `set x = f()`' };
+    case keyword.error:
+      return {
+        message: '`error` is a keyword',
+        hint: 'in an `on error` block the error is `system_error`: `system_error.message`',
+      };
+    case keyword.event:
+      return { message: '`event` is a keyword', hint: 'name the event: `on event "x" as e do`, and read `e.payload[0].Payload`' };
     case keyword.ask:
       return { message: '`ask` is a statement', hint: 'write `ask model, prompt into x`' };
     case keyword.promptuser:
@@ -141,9 +148,9 @@ const noFunctions: Advice = {
 };
 
 /** A lambda, an arrow, a `func` within an expression. */
-function procedureAsValue({ peek, expected }: Mismatch): Advice | undefined {
+function procedureAsValue({ peek }: Mismatch): Advice | undefined {
   const [before, found, next] = [peek(0), peek(1), peek(2)];
-  if (expected === aValue && found.tokenType === keyword.func) return noFunctions;
+  if (found.tokenType === keyword.func && before.tokenType !== Newline && before.tokenType.name !== 'EOF') return noFunctions;
   if (before.image === 'lambda' && before.tokenType === Identifier) return noFunctions;
   const arrow = found.tokenType === punct.assign && next.tokenType === punct.greater && touches(found, next);
   return arrow ? { ...noFunctions, message: '`=>` is no operator: procedures are no values' } : undefined;

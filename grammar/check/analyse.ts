@@ -1,6 +1,7 @@
 /** The linter: everything that can be said about a program without running it. */
 import { positionAt, type Span } from '../ast.ts';
 import { checkCalls } from './calls.ts';
+import { checkFills } from './fills.ts';
 import { type CheckedFile, type Edit, type Environment, type Finding, type RawFinding, severityOf } from './finding.ts';
 import { checkFlow } from './flow.ts';
 import { checkLogic } from './logic.ts';
@@ -23,6 +24,7 @@ export function analyse(files: readonly CheckedFile[], environment: Environment 
   checkCalls(files, environment, report);
   checkVariables(files, environment, report);
   checkLogic(files, report);
+  checkFills(files, report);
   for (const file of files) {
     checkFlow(file, globals, report);
     checkTraps(file, report);

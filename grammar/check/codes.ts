@@ -22,6 +22,7 @@ export const LINTS = {
   LINT_UNREACHABLE: { severity: 'warning', title: 'statements that are never executed' },
   LINT_HANDLER_NEVER_RUNS: { severity: 'warning', title: 'an `on error` block that guards nothing that can fail' },
   LINT_LOGIC_VALUE: { severity: 'warning', title: '`and` or `or` with a value that is meant as the result' },
+  LINT_PLAIN_TEMPLATE: { severity: 'warning', title: 'a text in quotes that looks like a template' },
   LINT_COMMENT_TRAP: { severity: 'warning', title: 'an operator that is read as the start of a comment' },
   LINT_DOUBLE_BRACKET: { severity: 'warning', title: '`[[` does not mean what it looks like' },
 } as const satisfies Record<string, { readonly severity: Severity; readonly title: string }>;
