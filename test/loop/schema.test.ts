@@ -84,7 +84,7 @@ describe('the public JSON of a turn', () => {
       suspended: null,
     };
     const sections = { userdata: '{"subject":"s","fields":{}}', output: null, scratchpad: null };
-    const state = { sid: 's', status: 'open', reason: null, ...sections, nextTurn: 2, head: null } as const;
+    const state = { sid: 's', status: 'open', reason: null, ...sections, nextTurn: 2, head: null, parent: null } as const;
     const record = interruptedRecord({ ...state, progress: NO_PROGRESS_YET, spent: NOTHING_SPENT }, started, 'ERR_INTERRUPTED');
     expect(problems('turn', toPublicTurn(record))).toEqual([]);
     expect(record.inputs.envelope).toContain('program done');

@@ -195,6 +195,7 @@ describe.each<[string, () => Promise<SessionStore>]>([
       started: null,
       lease: null,
       owed: 0,
+      parent: null,
     };
     expect(await store.list()).toEqual([
       { ...idle, sid: 'a', started: 1, lease: { owner: 'me', until: 99 } },

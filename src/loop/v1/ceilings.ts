@@ -1,5 +1,6 @@
 import type { LimitOptions } from '../../sandbox/limits.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { checkOptions, type KeysOf } from '../../wire/options.ts';
 
 /** What a loop may use. Only the host sets it; nothing that an agent or a program says changes it (AL1-7-2). */
 export interface CeilingOptions {
@@ -24,10 +25,21 @@ export type Ceilings = {
   readonly [Name in Exclude<keyof CeilingOptions, 'maxTurnsCap'>]: number;
 };
 
+const KEYS: KeysOf<CeilingOptions> = {
+  maxTurns: true,
+  maxTurnsCap: true,
+  wallMs: true,
+  turnFuel: true,
+  totalFuel: true,
+  turnTokens: true,
+  totalTokens: true,
+};
+
 const DEFAULTS = { maxTurns: 4, maxTurnsCap: 25, wallMs: 30_000, turnTokens: 200_000 } as const;
 
 /** Throws {@link ConfigError} (`ERR_CONFIG`) for a ceiling that cannot be enforced. `fuel` is what the executor allows a turn. */
 export function resolveCeilings(options: CeilingOptions, fuel: number): Ceilings {
+  checkOptions('the ceilings of a loop', options, KEYS);
   const whole = (name: keyof CeilingOptions, value: number): number => {
     if (Number.isSafeInteger(value) && value >= 1) return value;
     throw new ConfigError(`${name} must be a whole number from 1, got ${String(value)}`);

@@ -1,5 +1,6 @@
 import { canonicalize, JsonError, type JsonValue, parseStrict } from '../../aeiou/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { checkOptions, type KeysOf } from '../../wire/options.ts';
 import { type Agent, agentBrief } from '../agents/index.ts';
 import type { TurnExecutor } from '../executor.ts';
 import { type Clock, type Ids, randomIds, systemClock } from '../ports.ts';
@@ -57,6 +58,31 @@ export interface AskLoopRun {
   readonly onEvent?: (event: V1LoopEvent) => void;
 }
 
+const OPTIONS: KeysOf<AskLoopOptions> = {
+  executor: true,
+  clock: true,
+  ids: true,
+  system: true,
+  ceilings: true,
+  outputBytes: true,
+  countTokens: true,
+  screen: true,
+  applyTools: true,
+  feedLogs: true,
+  showIds: true,
+};
+
+const RUN_OPTIONS: KeysOf<AskLoopRun> = {
+  agent: true,
+  permitted: true,
+  userdata: true,
+  prompt: true,
+  loopId: true,
+  events: true,
+  signal: true,
+  onEvent: true,
+};
+
 /**
  * The Ask-Loop of the v1 profile (seed 001): asks an agent for an AEIOU v1 turn, executes it, reads control from what
  * ACTIONS emitted, and goes on only while it asks to continue and the host's ceilings allow it. Tokens of v3 mean nothing
@@ -73,6 +99,7 @@ export class AskLoop {
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) for a ceiling or a size that cannot be enforced. */
   constructor(options: AskLoopOptions) {
+    checkOptions('the options of an AskLoop', options, OPTIONS);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#ceilings = resolveCeilings(options.ceilings ?? {}, options.executor.limits.fuel);
@@ -88,6 +115,7 @@ export class AskLoop {
    * with what `onEvent` throws.
    */
   async run(run: AskLoopRun): Promise<V1LoopResult> {
+    checkOptions('the options of a loop', run, RUN_OPTIONS);
     const loopId = run.loopId ?? (this.#options.ids ?? randomIds).session();
     checkSid(loopId);
     const userdata = checkUserdata(run.userdata);

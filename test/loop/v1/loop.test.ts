@@ -5,6 +5,7 @@ import { v1SystemPrompt } from '../../../src/loop/v1/prompt.ts';
 import { secretHook } from '../../../src/loop/v1/secrets.ts';
 import { executeV1Turn } from '../../../src/loop/v1/turn.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { fakeExecutor } from '../fake.ts';
 import { agentOf, command, emits, outputOf, Stage, StillClock, sections } from './bench.ts';
 
 const effects: string[] = [];
@@ -336,6 +337,14 @@ describe('who decides', () => {
 });
 
 describe('ceilings', () => {
+  it('one that nobody knows is refused, and so is every other unknown option', async () => {
+    const make = (options: object) => () => new AskLoop({ executor: fakeExecutor({}), ...options });
+    expect(make({ ceilings: { maxturns: 2 } })).toThrow("unknown key 'maxturns' in the ceilings of a loop");
+    expect(make({ outputBytess: 2 })).toThrow("unknown key 'outputBytess'");
+    const run = { agent: { reply: async () => '' }, permitted: true, userdata: {}, maxTurns: 3 };
+    await expect(make({})().run(run)).rejects.toThrow("unknown key 'maxTurns' in the options of a loop");
+  });
+
   it('AL1-2.5-1: a program that always continues is stopped after MaxTurns; four when nothing is said', async () => {
     const three = await stage.play(many(9), { host: { ceilings: { maxTurns: 3 } } });
     expect(three.result).toMatchObject({ decision: 'HALT', reason: 'max-turns', error: { code: 'ERR_MAX_TURNS' } });
