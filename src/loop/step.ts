@@ -4,6 +4,7 @@ import type { KeysOf } from '../wire/options.ts';
 import type { LimitValues } from '../wire/protocol.ts';
 import { type Agent, AgentError } from './agents/index.ts';
 import type { TurnApproval } from './approval.ts';
+import { Purse, tokensOfAsks } from './ask/purse.ts';
 import { type AgentUse, type Asked, askAgent } from './asking.ts';
 import { type Allowance, allowance, CEILINGS, type Ceilings, type CheckedCeilings, checkCeilings } from './ceilings.ts';
 import type { Decision } from './decision.ts';
@@ -120,7 +121,9 @@ async function takeTurn(
     const kept = suspended === null || started === null ? {} : { limits: started.limits };
     const earlier =
       suspended === null ? null : goOn(suspended, suspended.completion ?? expiredCompletion(turn, suspended), limits);
+    const taken = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(suspended?.earlier.journal ?? []);
     const outcome = await runStarted(stepper, state, {
+      purse: purseFor(ceilings, taken),
       input,
       agent,
       options,
@@ -167,7 +170,14 @@ function mayExpire({ host, onExpired }: Stepper, turn: number, suspended: Suspen
   return onExpired === 'halt';
 }
 
+/** What asks may take of a session's model tokens, once so many were taken. */
+function purseFor({ maxTokens }: CheckedCeilings, taken: number): Purse | null {
+  if (maxTokens === undefined) return null;
+  return new Purse(null, { turns: null, tokens: Math.max(0, maxTokens - taken), ceiling: maxTokens });
+}
+
 interface Prepared {
+  readonly purse: Purse | null;
   readonly earlier: EarlierRun | null;
   /** Takes `begin` back. */
   readonly undo: () => Promise<void>;
@@ -186,7 +196,7 @@ interface Prepared {
 async function runStarted(
   { host }: Stepper,
   { sid, nextTurn: turn, progress, head }: SessionState,
-  { input, agent, options, watcher, limits, earlier, begin, undo }: Prepared,
+  { purse, input, agent, options, watcher, limits, earlier, begin, undo }: Prepared,
 ): Promise<TurnOutcome | TurnWaits> {
   let undone = false;
   try {
@@ -208,6 +218,7 @@ async function runStarted(
         watcher.emit(event);
       },
       approval: approvalOf(options),
+      ...(purse === null ? {} : { purse }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
   } catch (error) {
@@ -257,7 +268,7 @@ const STATUS = { CONTINUE: 'open', DONE: 'done', ABORT: 'aborted', HALT: 'halted
 /** The session after a turn; what was said goes into the next envelope only when there is one (A3-8-6). */
 function stateAfter(
   state: SessionState,
-  { decision, reason, output, scratchpad, usage, seal, agent }: TurnRecord,
+  { decision, reason, output, scratchpad, usage, seal, agent, journal }: TurnRecord,
   progress: ProgressState,
 ): SessionState {
   const goesOn = decision === 'CONTINUE';
@@ -269,7 +280,10 @@ function stateAfter(
     output: goesOn ? carryForward(output) : null,
     scratchpad: goesOn ? carryForward(scratchpad) : null,
     progress,
-    spent: { fuel: state.spent.fuel + usage.fuel, tokens: state.spent.tokens + (agent?.tokens ?? 0) },
+    spent: {
+      fuel: state.spent.fuel + usage.fuel,
+      tokens: state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(journal),
+    },
     head: seal?.hash ?? state.head,
   };
 }

@@ -19,6 +19,7 @@ import { ConfigError } from '../wire/errors.ts';
 import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
 import type { LimitValues, RunInput } from '../wire/protocol.ts';
 import type { TurnApproval } from './approval.ts';
+import { ASK_PURSE, type Purse } from './ask/purse.ts';
 import type { AgentUse } from './asking.ts';
 import type { LoopEventBody, LoopListener } from './events.ts';
 import { type Execution, execute } from './execute.ts';
@@ -74,6 +75,8 @@ export interface TurnRequest {
   readonly earlier?: EarlierRun;
   /** The human's approval, and whether ACTIONS needs it; tools may need it by themselves. */
   readonly approval?: TurnApproval;
+  /** What the asks of this turn take from; nothing but their own options bounds them when absent. */
+  readonly purse?: Purse;
 }
 
 /** What a turn takes over from an earlier execution of itself. */
@@ -249,7 +252,7 @@ async function executeTurn(
     nonce,
     // What a tool reads of it is in the tool's result; the recorder keeps the readings for tokens alone.
     clock: () => host.clock.now(),
-    values: { [MINT_LEDGER]: ledger, [APPROVAL]: request.approval?.approval },
+    values: { [MINT_LEDGER]: ledger, [APPROVAL]: request.approval?.approval, [ASK_PURSE]: request.purse },
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   });
   try {

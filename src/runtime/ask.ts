@@ -1,8 +1,8 @@
 import type { HostContext, StoreReaders, TurnContext } from '../context/index.ts';
-import type { AskCall, FinalReply, VariablePort } from '../tools/index.ts';
+import type { AskCall, AskReply, VariablePort } from '../tools/index.ts';
 import { decode, isValueMap } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
-import type { CallSite, Diagnostic, LimitValues, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
+import type { AskLeft, CallSite, Diagnostic, LimitValues, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
 import type { Value, ValueMap } from '../wire/values.ts';
 import type { Fork } from './fork.ts';
 import type { ForkOptions } from './interpreter.ts';
@@ -52,7 +52,7 @@ export interface AskRequest {
  * for what a model or a nested program does; what it rejects with is a fault of the host. `askHandler` of
  * `neuroscript-runtime/loop` makes one.
  */
-export type AskHandler = (request: AskRequest) => Promise<FinalReply>;
+export type AskHandler = (request: AskRequest) => Promise<AskReply>;
 
 /** What one run brings to its asks. */
 export interface AskingRun {
@@ -68,6 +68,7 @@ export class Asks {
   readonly #run: AskingRun;
   readonly #handler: AskHandler;
   readonly #begun = performance.now();
+  #nestedFuel = 0;
   #nestedCpuMs = 0;
   #definitions: Promise<readonly Source[]> | null = null;
 
@@ -77,7 +78,7 @@ export class Asks {
   }
 
   /** Answers one. Rejects only for faults of the host. */
-  async answer(call: AskCall, io: VariablePort): Promise<FinalReply> {
+  async answer(call: AskCall, io: VariablePort): Promise<AskReply> {
     const { scope, turn, limits, globals } = this.#run;
     const options = decode(call.options);
     if (options !== null && !isValueMap(options))
@@ -89,7 +90,7 @@ export class Asks {
       options: options ?? Object.create(null),
       site: call.at,
       seq: call.seq,
-      left: { ...call.left, ...this.#time(io) },
+      left: { ...this.#bounded(call.left), ...this.#time(io) },
       limits,
       turn,
       signal: io.signal,
@@ -101,8 +102,19 @@ export class Asks {
       inspect: (source) => sandbox.parse([source], limits.sourceBytes, true),
       endSession: (sessionId) => scope.belongings.end(sessionId),
     });
-    if ('spent' in reply) this.#nestedCpuMs += reply.spent?.cpuMs ?? 0;
+    this.#nestedFuel += reply.spent?.fuel ?? 0;
+    this.#nestedCpuMs += reply.spent?.cpuMs ?? 0;
     return reply;
+  }
+
+  /** What the isolate says that is left of its run, and no more than there can be: who has broken into it may say anything. */
+  #bounded({ fuel, memoryBytes, toolCalls }: AskLeft): AskLeft {
+    const { limits } = this.#run;
+    return {
+      fuel: Math.max(0, Math.min(fuel, limits.fuel - this.#nestedFuel)),
+      memoryBytes: Math.min(memoryBytes, limits.memoryBytes),
+      toolCalls: Math.min(toolCalls, limits.toolCalls),
+    };
   }
 
   /** Time has no exact remainder: what the worker's own meter has not seen yet is still to be used. */

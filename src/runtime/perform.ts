@@ -17,7 +17,7 @@ import { cancelledError, timeoutError } from '../wire/breach.ts';
 import { decode } from '../wire/codec.ts';
 import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
-import type { EventInput, LimitValues, OutFrame, RunInput, Source, TaggedJson, Whisper } from '../wire/protocol.ts';
+import type { EventInput, LimitValues, OutFrame, RunInput, Source, TaggedJson, Usage, Whisper } from '../wire/protocol.ts';
 import { refusedResult } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
 import { ValueError } from '../wire/values.ts';
@@ -128,6 +128,7 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   const { ok, phase, result, eventErrors } = outcome.result;
   const error =
     turn.signal.aborted && outcome.result.error?.kind === 'cancelled' ? endOf(turn, input.limits) : outcome.result.error;
+  await dispatcher.settled();
   const journal = dispatcher.finish(error);
   for (const each of eventErrors) said.eventError(each.event, each.error);
   const { emits, values, whispers } = said;
@@ -141,7 +142,7 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
     eventErrors,
     ...(outcome.errors.length === 0 ? {} : { errors: outcome.errors }),
     error,
-    usage: outcome.usage,
+    usage: withUnpaid(outcome.usage, journal),
     ...(outcome.outputComplete ? {} : { outputComplete: false }),
     journal,
     ...(dispatcher.waiting === null || error?.code !== 'ERR_SUSPENDED' ? {} : { waiting: dispatcher.waiting }),
@@ -183,6 +184,14 @@ function inputOf(scope: RunScope, request: PerformRequest): RunInput {
 /** An event with the `ID` and `TS` that its handlers find: those of the request, else the next of the fork and the turn's time. */
 function stamped(event: EventInput, id: string, turn: TurnContext): EventInput {
   return { ...event, id: event.id ?? id, ts: event.ts ?? turn.now() * 1e6 };
+}
+
+/** What a run used, with what an `ask` used that ended it: its interpreter was not there any more to be charged. */
+function withUnpaid(usage: Usage, journal: readonly JournalEntry[]): Usage {
+  const last = journal.at(-1);
+  if (last?.kind !== 'ask' || last.spent === undefined || !('halted' in last.outcome)) return usage;
+  const { fuel, toolCalls, cpuMs } = last.spent;
+  return { ...usage, fuel: usage.fuel + fuel, toolCalls: usage.toolCalls + toolCalls, cpuMs: usage.cpuMs + cpuMs };
 }
 
 function checked(what: string, value: TaggedJson): TaggedJson {

@@ -56,6 +56,8 @@ export class Execution implements WorkerTask {
   #cpuMs: number | null = null;
   #lastSeq = 0;
   #calls = 0;
+  /** What nested loops used up that this run was charged. */
+  readonly #paid = { fuel: 0, toolCalls: 0, cpuMs: 0 };
   #outputBytes = 0;
   #call: OpenCall | null = null;
   /** Where in the program the open call stands. */
@@ -123,8 +125,9 @@ export class Execution implements WorkerTask {
     const error = this.#verdict ?? diedOf(gone, this.#input.limits.memoryBytes);
     this.#call?.lost(error);
     const [phase, wallMs] = this.#started === null ? (['parse', 0] as const) : (['exec', elapsed] as const);
-    const counted = { wallMs, cpuMs: this.#cpuMs ?? wallMs, toolCalls: this.#calls, outputBytes: this.#outputBytes };
-    this.#finish(lostResult(phase, error, counted));
+    const { fuel, cpuMs: nested } = this.#paid;
+    const cpuMs = (this.#cpuMs ?? wallMs) + nested;
+    this.#finish(lostResult(phase, error, { fuel, wallMs, cpuMs, toolCalls: this.#toolCalls, outputBytes: this.#outputBytes }));
   }
 
   #onStarted(): void {
@@ -153,9 +156,9 @@ export class Execution implements WorkerTask {
     this.#watched = {
       meter,
       maxRssBytes: base + memoryBytes * 1.25 + RSS_SLACK + sourceChars * TREE_FACTOR,
-      maxCpuMs: () => startCpu + cpuMs * 1.25 + CPU_SLACK_MS + this.#calls * CALL_CPU_MS,
+      maxCpuMs: () => startCpu + Math.max(0, cpuMs - this.#paid.cpuMs) * 1.25 + CPU_SLACK_MS + this.#calls * CALL_CPU_MS,
       exceeded: (what, reading) => {
-        const used = Math.round(what === 'rss' ? reading - base : reading - startCpu);
+        const used = Math.round(what === 'rss' ? reading - base : reading - startCpu + this.#paid.cpuMs);
         const error =
           what === 'rss'
             ? quotaError(
@@ -214,7 +217,21 @@ export class Execution implements WorkerTask {
     } catch (error) {
       reply = { t: 'halt', error: workerError(`the host's handler of a call failed: ${messageOf(error)}`) };
     }
+    if (!open.over) this.#charge(reply);
     open.reply(reply);
+  }
+
+  #charge(reply: FinalReply): void {
+    if (reply.t === 'halt' || reply.spent === undefined) return;
+    const { fuel, toolCalls, cpuMs } = reply.spent;
+    this.#paid.fuel += fuel;
+    this.#paid.toolCalls += toolCalls;
+    this.#paid.cpuMs += cpuMs;
+  }
+
+  /** Tool calls that the host has seen, those of nested loops included. */
+  get #toolCalls(): number {
+    return this.#calls + this.#paid.toolCalls;
   }
 
   /** An answer may be too large for any frame, or hold what JSON cannot. */
@@ -268,7 +285,10 @@ export class Execution implements WorkerTask {
   #onResult(frame: ResultFrame): void {
     if (this.#started === null && frame.result.ok) throw new WireError("a success came before 'started'");
     this.#worker.free();
-    const { result, usage, errors } = frame;
+    const { result, errors } = frame;
+    // What the host has charged itself holds, whatever is left of the worker's account.
+    const fuel = Math.max(frame.usage.fuel, this.#paid.fuel);
+    const usage = { ...frame.usage, fuel, toolCalls: Math.max(frame.usage.toolCalls, this.#toolCalls) };
     this.#finish({ result: withVerdict(result, this.#verdict), usage, errors, outputComplete: !frame.last });
   }
 

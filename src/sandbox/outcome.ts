@@ -6,25 +6,27 @@ import type { Gone } from './worker.ts';
 
 /** What the host itself has seen of a run whose worker cannot tell. */
 export interface Seen {
+  /** Of nested loops, which is all that is known. */
+  readonly fuel: number;
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly toolCalls: number;
   readonly outputBytes: number;
 }
 
-const NOTHING_SEEN: Seen = { wallMs: 0, cpuMs: 0, toolCalls: 0, outputBytes: 0 };
+const NOTHING_SEEN: Seen = { fuel: 0, wallMs: 0, cpuMs: 0, toolCalls: 0, outputBytes: 0 };
 
-/** The result of a run that the worker could not report: fuel and memory of the script are unknown and stand at 0. */
+/** The result of a run that the worker could not report: memory and the script's own fuel are unknown and stand at 0. */
 export function lostResult(phase: Phase, error: ErrorInfo, seen: Seen): SandboxResult {
-  const { toolCalls, outputBytes } = seen;
-  const usage: Usage = { fuel: 0, peakMemoryBytes: 0, ...seen };
+  const { fuel, toolCalls, outputBytes } = seen;
+  const usage: Usage = { peakMemoryBytes: 0, ...seen };
   const result: GuestResult = {
     ok: false,
     phase,
     result: null,
     eventErrors: [],
     error,
-    fuel: 0,
+    fuel,
     peakMemoryBytes: 0,
     toolCalls,
     outputBytes,

@@ -10,7 +10,7 @@ import type { CallSite, GuestCall, LimitValues, TaggedJson } from '../wire/proto
 import { type Value, ValueError } from '../wire/values.ts';
 import { approvedCall } from './approval.ts';
 import { checkArgBytes, matchArgs } from './args.ts';
-import { type AskCall, type AskPort, NO_AGENTS, spentIn } from './ask.ts';
+import { type AskCall, AskLedger, type AskPort, NO_AGENTS } from './ask.ts';
 import { type AuditRecord, digestOf } from './audit.ts';
 import { type Shared, ToolCall, type VariablePort } from './call.ts';
 import { type ToolDefinition, ToolError } from './define.ts';
@@ -68,6 +68,7 @@ const MAX_NESTING = 32;
 export class Dispatcher {
   readonly #init: DispatchInit;
   readonly #journal: CallJournal;
+  readonly #asks = new AskLedger();
   #waiting: WaitingCall | null = null;
   #nestedCalls = 0;
   #scriptCalls = 0;
@@ -102,7 +103,7 @@ export class Dispatcher {
       return reply;
     }
     // An answer that comes too late never reaches the script: then `finish` says how the call really ended.
-    if (!variables.over) this.#journal.close(call, outcomeOf(reply), spentIn(reply));
+    if (!variables.over) this.#journal.close(call, outcomeOf(reply), this.#asks.of(call));
     return reply;
   }
 
@@ -111,7 +112,13 @@ export class Dispatcher {
    * without such an error was given up by its worker.
    */
   finish(error: ErrorInfo | null): readonly JournalEntry[] {
-    return this.#journal.finish(error ?? workerError('the run ended while the call was open'));
+    const halted = error ?? workerError('the run ended while the call was open');
+    return this.#journal.finish(halted, (call) => this.#asks.of(call));
+  }
+
+  /** Resolves when no nested loop of this run is left: one that nobody waits for any more was cancelled, and ends soon. */
+  settled(): Promise<void> {
+    return this.#asks.settled();
   }
 
   /** The call at which the run was put aside; null for a run that ended for any other reason. */
@@ -122,7 +129,7 @@ export class Dispatcher {
   /** Gives a recorded call the answer that it had, after the same questions. */
   async #repeat(call: GuestCall, entry: JournalEntry, variables: VariablePort): Promise<FinalReply> {
     const reply = replyOf(entry);
-    this.#scriptCalls += call.t === 'tool' ? 1 : (spentIn(reply)?.toolCalls ?? 0);
+    this.#scriptCalls += entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool');
     this.#weigh(call);
     this.#weigh(reply);
     await putAgain(entry.asked ?? [], variables);
@@ -164,12 +171,15 @@ export class Dispatcher {
     this.#waiting = { seq, tool, args, at, asked: [...variables.asked], reason, expiresIn, ms: elapsed(start) };
   }
 
-  /** Runs a nested loop, whose tool calls count as calls of this run. */
+  /** Runs a nested loop, whose tool calls count as calls of this run: it has as many left as this host has not counted. */
   async #ask(call: AskCall, variables: VariablePort): Promise<FinalReply> {
-    const { ask = NO_AGENTS } = this.#init;
-    const reply = await unlessOver(variables, () => ask(call, variables));
-    this.#scriptCalls += spentIn(reply)?.toolCalls ?? 0;
-    return reply;
+    const { ask = NO_AGENTS, limits } = this.#init;
+    const toolCalls = Math.max(0, Math.min(call.left.toolCalls, limits.toolCalls - this.#scriptCalls - this.#nestedCalls));
+    const bounded = { ...call, left: { ...call.left, toolCalls } };
+    const reply = await unlessOver(variables, () => this.#asks.follow(call, () => ask(bounded, variables)));
+    this.#scriptCalls += reply.spent?.toolCalls ?? 0;
+    // What ends the run is paid where the run ends: its script does not go on.
+    return reply.t === 'halt' ? { t: 'halt', error: reply.error } : reply;
   }
 
   async #perform(call: Exclude<GuestCall, AskCall>, variables: VariablePort, completion: Completion | null): Promise<TaggedJson> {

@@ -2,7 +2,7 @@
 
 export { APPROVAL, Approval, type ApprovalInit, type Gate, type GateOutcome, NOT_APPROVED, type Plan } from './approval.ts';
 export type { ArgType, ArgTypes } from './argtypes.ts';
-export type { AskCall, AskPort } from './ask.ts';
+export type { AskCall, AskPort, AskReply } from './ask.ts';
 export { type AuditEntry, type AuditRecord, auditEntry } from './audit.ts';
 export { Belongings, SessionBelongings } from './belongings.ts';
 export type { Loaded, RootPort, Shared, VariablePort } from './call.ts';

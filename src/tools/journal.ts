@@ -45,9 +45,10 @@ export class CallJournal {
     this.#open.delete(call);
   }
 
-  /** All entries. What is still open was ended from outside: by what its script was sent, else by `halted`. */
-  finish(halted: ErrorInfo): readonly JournalEntry[] {
-    for (const [call, { variables }] of [...this.#open]) this.close(call, { ok: false, halted: sentTo(variables) ?? halted });
+  /** All entries. What is still open was ended from outside: by what its script was sent, else by `halted`. `spent` says what an `ask` has used up. */
+  finish(halted: ErrorInfo, spent: (call: GuestCall) => AskSpent | undefined = () => undefined): readonly JournalEntry[] {
+    for (const [call, { variables }] of [...this.#open])
+      this.close(call, { ok: false, halted: sentTo(variables) ?? halted }, spent(call));
     return this.#entries;
   }
 

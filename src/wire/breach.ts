@@ -7,7 +7,8 @@ import type { LimitKey } from './protocol.ts';
  */
 
 interface Spent {
-  readonly limit: LimitKey;
+  /** `maxTokens` is a ceiling of a session, on the tokens of models. */
+  readonly limit: LimitKey | 'maxTokens';
   readonly allowed: number;
   /** What was used when the run was ended; absent when nobody could tell any more. */
   readonly used?: number;

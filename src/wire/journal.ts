@@ -25,7 +25,7 @@ export type JournalEntry =
       readonly model: string;
       readonly prompt: TaggedJson;
       readonly options: TaggedJson;
-      /** What the nested loop used up, which was charged to this run; absent when none was begun. */
+      /** What the nested loop used up, which this run pays however the `ask` ended; absent when none was begun. */
       readonly spent?: AskSpent;
     });
 

@@ -216,6 +216,10 @@ export interface AskSpent {
   readonly toolCalls: number;
   /** CPU time of its isolates, milliseconds; fractions count. */
   readonly cpuMs: number;
+  /** Turns, those of loops within it included. */
+  readonly turns: number;
+  /** Model tokens of all its replies, as far as its agents tell; those of loops within it included. */
+  readonly tokens: number;
 }
 
 /** What the guest writes to the worker, and the worker passes on to the host. `var` answers a `var.get`, `var.set` or `const`. */

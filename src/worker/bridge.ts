@@ -1,7 +1,7 @@
 import { internalError, quotaError } from '../wire/breach.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
-import type { GuestFrame, GuestReply, LimitValues } from '../wire/protocol.ts';
+import type { AskSpent, GuestFrame, GuestReply, LimitValues } from '../wire/protocol.ts';
 
 /** The worker's end of the pipe to the host, as texts of frames. `read` does not return when the host is gone. */
 export interface HostPort {
@@ -56,8 +56,19 @@ export class Bridge {
     const text = this.#port.read();
     this.waitedMs += performance.now() - from;
     this.#asked = QUESTIONS.has(kindOf(text) ?? '');
-    if (this.#nests && !this.#asked) this.nestedCpuMs += spentCpuMs(text);
-    return text;
+    return this.#nests && !this.#asked ? this.#paid(text) : text;
+  }
+
+  /**
+   * The answer to an `ask`: CPU time is charged here, and the guest sees of what was spent only what it charges itself. An answer
+   * costs fuel for its length, which must not depend on times.
+   */
+  #paid(text: string): string {
+    const { spent, ...reply }: { readonly spent?: AskSpent } = JSON.parse(text);
+    if (spent === undefined) return text;
+    this.nestedCpuMs += spent.cpuMs;
+    const { fuel, toolCalls } = spent;
+    return JSON.stringify({ ...reply, spent: { fuel, toolCalls } });
   }
 
   #tooLarge(kind: string | null): ErrorInfo {
@@ -71,12 +82,6 @@ export class Bridge {
     this.breach = error;
     return JSON.stringify({ t: 'halt', error } satisfies GuestReply);
   }
-}
-
-/** From the host, which is trusted: a reply to an `ask`. */
-function spentCpuMs(text: string): number {
-  const { spent }: { readonly spent?: { readonly cpuMs: number } } = JSON.parse(text);
-  return spent?.cpuMs ?? 0;
 }
 
 const HEAD = /^\{"t":"([a-z.]{1,8})"[,}]/;

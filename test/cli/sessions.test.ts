@@ -28,7 +28,15 @@ async function withOpen(sid: string): Promise<string> {
   const path = newPath('store.db');
   using store = await SqliteStore.open(path);
   const userdata = encodeUserdata({ subject: 'test', fields: {} });
-  const nothing = { reason: null, output: null, scratchpad: null, progress: NO_PROGRESS_YET, spent: NOTHING_SPENT, head: null, parent: null };
+  const nothing = {
+    reason: null,
+    output: null,
+    scratchpad: null,
+    progress: NO_PROGRESS_YET,
+    spent: NOTHING_SPENT,
+    head: null,
+    parent: null,
+  };
   await store.create({ sid, status: 'open', userdata, nextTurn: 1, ...nothing }, 0);
   return path;
 }

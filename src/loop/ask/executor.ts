@@ -3,16 +3,18 @@ import { tighten } from '../../sandbox/limits.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
 import { protocolSizes, type TurnExecutor, turnFork } from '../executor.ts';
 import { ASK_DEPTH, depthOf } from './depth.ts';
+import { ASK_PURSE, type Purse } from './purse.ts';
 
 /**
  * Turns of a nested loop: each in a fork of the asking run, in a context derived from the asking one (CTX-3-2, CTX-4-1). They
- * find its definitions and globals, and obey its policies; `policy` holds besides.
+ * find its definitions and globals, and obey its policies; `policy` holds besides. What they ask in
+ * turn takes from `purse`.
  */
-export function askExecutor(request: AskRequest, policy: PolicyOptions | undefined): TurnExecutor {
+export function askExecutor(request: AskRequest, purse: Purse, policy: PolicyOptions | undefined): TurnExecutor {
   const depth = depthOf(request.turn) + 1;
   return {
     limits: tighten(request.limits, protocolSizes()),
-    context: (init) => request.turn.derive({ ...init, values: { ...init.values, [ASK_DEPTH]: depth } }),
+    context: (init) => request.turn.derive({ ...init, values: { ...init.values, [ASK_DEPTH]: depth, [ASK_PURSE]: purse } }),
     inspect: (source) => request.inspect(source),
     async end(sid) {
       try {

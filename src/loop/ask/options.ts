@@ -17,6 +17,11 @@ const BUDGETS: Readonly<Record<string, BudgetKey>> = {
   cpu_ms: 'cpuMs',
   wall_ms: 'wallMs',
 };
+/** What `with` calls a budget. */
+export function optionOf(key: BudgetKey): string {
+  return Object.keys(BUDGETS).find((name) => BUDGETS[name] === key) ?? key;
+}
+
 const COUNTS = ['max_turns', 'max_tokens'] as const;
 
 /** Most turns of one `ask`, whatever is asked for (language.md 11.2). */

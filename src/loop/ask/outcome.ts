@@ -1,5 +1,5 @@
 import { decodeToken } from '../../aeiou/index.ts';
-import { type FinalReply, Halt, ToolError } from '../../tools/index.ts';
+import { type AskReply, Halt, ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { AskSpent } from '../../wire/protocol.ts';
 import type { HaltReason } from '../decision.ts';
@@ -9,15 +9,11 @@ import type { Budget } from './budget.ts';
 
 /** What the script gets for the last turn (P34). Throws what an `ask` that failed ends with. */
 export function valueOfTurn(record: TurnRecord, budget: Budget): string | null {
-  const { decision, reason, error, usage } = record;
+  const { decision, reason, error } = record;
   if (decision === 'DONE') return visibleOutput(record);
   if (decision === 'ABORT') throw new ToolError(NS_CODES.FailStatement, abortReason(record));
-  const breach = error === null ? null : budget.breachOf(error.limit, error.used ?? usedOf(error.limit, record));
+  const breach = error === null ? null : budget.breachOf(error);
   throw breach ?? halted(reason ?? 'ERR_TOKEN_MISSING', error?.message);
-
-  function usedOf(limit: string | undefined, { usage: used }: TurnRecord): number {
-    return limit === 'wallMs' ? used.wallMs : limit === 'cpuMs' ? used.cpuMs : usage.fuel;
-  }
 }
 
 /** The failure of a nested loop that its host has ended: code 6 with the reason. */
@@ -25,12 +21,13 @@ export function halted(reason: HaltReason, message?: string): ToolError {
   return new ToolError(NS_CODES.Internal, `the ask was halted: ${reason}${message === undefined ? '' : ` (${message})`}`);
 }
 
-/** The reply to the script for what an `ask` ended with. Rethrows what is no answer. */
-export function replyFor(error: unknown, spent: AskSpent): FinalReply {
-  if (error instanceof Halt) return { t: 'halt', error: error.info };
+/** The reply to the script for what an `ask` ended with; `spent` is null when no loop was begun. Rethrows what is no answer. */
+export function replyFor(error: unknown, spent: AskSpent | null): AskReply {
+  const paid = spent === null ? {} : { spent };
+  if (error instanceof Halt) return { t: 'halt', error: error.info, ...paid };
   if (!(error instanceof ToolError)) throw error;
   const hint = error.hint === undefined ? {} : { hint: error.hint };
-  return { t: 'error', code: error.nsCode, message: error.message, ...hint, spent };
+  return { t: 'error', code: error.nsCode, message: error.message, ...hint, ...paid };
 }
 
 /** What the program said when it gave up; the token was verified before. */
