@@ -93,14 +93,16 @@ func deep(needs n returns r) means
   return deep(n - 1) + 1
 endfunc
 func risky(needs what returns r) means
+  set r = 'caught'
   on error do
     clear_error
-    return 'caught'
   endon
   if what == 0
-    return tool.wild.Fails()
+    set r = tool.wild.Fails()
+  else
+    set r = 1 / what
   endif
-  return 1 / what
+  return r
 endfunc
 `;
 
