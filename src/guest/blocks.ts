@@ -10,13 +10,15 @@ import { compileStmt } from './statements.ts';
 /** A compiled statement with what is charged before it runs. */
 interface Step {
   readonly run: Exec;
+  /** 0 when the call has paid for it. */
   readonly fuel: number;
   readonly at: number;
 }
 
 /** Compiles a block; with a handler in or around it, one that recovers. */
 export function compileBlock(context: Context, block: Block): Exec {
-  const { machine } = context;
+  const { machine, entering } = context;
+  context.entering = false;
   const outer = context.guard;
   const own = block.onError === undefined ? null : new Guard(block.onError);
   context.guard = own ?? outer;
@@ -24,6 +26,11 @@ export function compileBlock(context: Context, block: Block): Exec {
   for (const stmt of block.stmts) {
     const step = compileStep(context, stmt);
     if (step !== null) steps.push(step);
+  }
+  const [first] = steps;
+  if (entering && first !== undefined) {
+    context.entryFuel = first.fuel;
+    steps[0] = { ...first, fuel: 0 };
   }
   const nearest = context.guard;
   context.guard = outer;
@@ -73,6 +80,12 @@ function plainBlock(machine: Machine, steps: readonly Step[]): Exec {
 }
 
 function one(machine: Machine, { run, fuel, at }: Step): Exec {
+  if (fuel === 0)
+    return (frame) => {
+      machine.temp = 0;
+      frame.keep = null;
+      return run(frame);
+    };
   return (frame) => {
     const left = machine.left - fuel;
     machine.left = left;
@@ -86,6 +99,19 @@ function one(machine: Machine, { run, fuel, at }: Step): Exec {
 function two(machine: Machine, first: Step, second: Step): Exec {
   const { run: run1, fuel: fuel1, at: at1 } = first;
   const { run: run2, fuel: fuel2, at: at2 } = second;
+  if (fuel1 === 0)
+    return (frame) => {
+      machine.temp = 0;
+      frame.keep = null;
+      const completion = run1(frame);
+      if (completion !== NORMAL) return completion;
+      const left2 = machine.left - fuel2;
+      machine.left = left2;
+      if (left2 < 0) machine.refill(at2);
+      machine.temp = 0;
+      frame.keep = null;
+      return run2(frame);
+    };
   return (frame) => {
     const left1 = machine.left - fuel1;
     machine.left = left1;

@@ -52,6 +52,10 @@ export class Context {
 
   /** Fuel of the operations compiled since the last {@link startCost}. */
   cost = 0;
+  /** Whether the next block is the body of a procedure or handler, whose first statement its call pays for. */
+  entering: boolean;
+  /** Fuel of that first statement. */
+  entryFuel = 0;
   /** Static evaluation depth here, and the deepest met since the start of the statement and of the unit. */
   depth = 0;
   statementDepth = 0;
@@ -81,6 +85,7 @@ export class Context {
     this.keepsLast = unit.keepsLast;
     this.checked = unit.checked;
     this.top = unit.kind === 'procedure';
+    this.entering = unit.kind !== 'command';
   }
 
   /** Compiles an expression one level deeper. */

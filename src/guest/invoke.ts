@@ -1,11 +1,8 @@
-import { STEP_FUEL } from '../wire/costs.ts';
 import { Frame, type Slot } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { retain } from './memory.ts';
 import type { Callee } from './procedure.ts';
 import type { Value } from './values.ts';
-
-const CALL = STEP_FUEL.call.amount;
 
 /** Evaluation depth between a call and the expressions of the callee's statements. */
 const ENTRY_DEPTH = 3;
@@ -16,7 +13,7 @@ const ENTRY_DEPTH = 3;
  */
 export function invoke(machine: Machine, callee: Callee, slots: Slot[], at: number, depth: number): Value {
   const caller = machine.frame;
-  const left = machine.left - CALL;
+  const left = machine.left - callee.entryFuel;
   machine.left = left;
   if (left < 0) machine.refill(at);
   const level = caller === null ? 1 : caller.level + 1;

@@ -7,6 +7,8 @@ export interface Compiled extends Layout {
   readonly body: Exec;
   /** As many unset variables as a frame has. */
   readonly blank: readonly Slot[];
+  /** Fuel of entering it: of a call, and of the first statement, which always runs. */
+  readonly entryFuel: number;
   /** Deepest static evaluation depth in it. */
   readonly deepest: number;
 }

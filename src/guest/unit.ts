@@ -1,4 +1,5 @@
 import type { Block, Expr } from '../../grammar/ast.ts';
+import { STEP_FUEL } from '../wire/costs.ts';
 import { compileBlock } from './blocks.ts';
 import { type Compilers, Context, type Eval, type Exec, type Linkage, type UnitKind } from './context.ts';
 import { compileExpr } from './expressions.ts';
@@ -8,6 +9,8 @@ import type { Machine } from './machine.ts';
 import { frameBytes } from './memory.ts';
 import type { Compiled } from './procedure.ts';
 import { Scope } from './scope.ts';
+
+const CALL = STEP_FUEL.call.amount;
 
 const COMPILERS: Compilers = { expr: compileExpr, block: compileBlock };
 
@@ -51,17 +54,19 @@ export function compileBodies(
   for (const name of parameters) scope.parameter(name);
   let sawLast = false;
   let deepest = 0;
+  let entryFuel = CALL;
   const compiled = bodies.map(({ file, block }) => {
     const context = new Context(run.machine, run.linkage, COMPILERS, file, { kind, scope, keepsLast, checked });
     const exec = compileBlock(context, block);
     sawLast ||= context.sawLast;
     deepest = Math.max(deepest, context.deepest);
+    entryFuel += context.entryFuel;
     return exec;
   });
   if (sawLast && !keepsLast) return compileBodies(run, bodies, kind, parameters, checked, true);
   // An argument left out is nil, whatever global has the parameter's name (P7).
   const blank: Slot[] = new Array<Slot>(scope.size).fill(undefined).fill(null, 0, parameters.length);
-  return { scope, bodies: compiled, blank, frameBytes: frameBytes(scope.size), deepest };
+  return { scope, bodies: compiled, blank, frameBytes: frameBytes(scope.size), entryFuel, deepest };
 }
 
 /** An expression that stands alone: the name of an event. */
