@@ -142,7 +142,7 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
     eventErrors,
     ...(outcome.errors.length === 0 ? {} : { errors: outcome.errors }),
     error,
-    usage: withUnpaid(outcome.usage, journal),
+    usage: withUnpaid(outcome.usage, journal, limits),
     ...(outcome.outputComplete ? {} : { outputComplete: false }),
     journal,
     ...(dispatcher.waiting === null || error?.code !== 'ERR_SUSPENDED' ? {} : { waiting: dispatcher.waiting }),
@@ -187,11 +187,13 @@ function stamped(event: EventInput, id: string, turn: TurnContext): EventInput {
 }
 
 /** What a run used, with what an `ask` used that ended it: its interpreter was not there any more to be charged. */
-function withUnpaid(usage: Usage, journal: readonly JournalEntry[]): Usage {
+function withUnpaid(usage: Usage, journal: readonly JournalEntry[], limits: LimitValues): Usage {
   const last = journal.at(-1);
   if (last?.kind !== 'ask' || last.spent === undefined || !('halted' in last.outcome)) return usage;
   const { fuel, toolCalls, cpuMs } = last.spent;
-  return { ...usage, fuel: usage.fuel + fuel, toolCalls: usage.toolCalls + toolCalls, cpuMs: usage.cpuMs + cpuMs };
+  // The news of its end has cost fuel too, which was not there any more.
+  const all = Math.max(usage.fuel, Math.min(limits.fuel, usage.fuel + fuel));
+  return { ...usage, fuel: all, toolCalls: usage.toolCalls + toolCalls, cpuMs: usage.cpuMs + cpuMs };
 }
 
 function checked(what: string, value: TaggedJson): TaggedJson {

@@ -216,7 +216,7 @@ export interface AskSpent {
   readonly toolCalls: number;
   /** CPU time of its isolates, milliseconds; fractions count. */
   readonly cpuMs: number;
-  /** Turns, those of loops within it included. */
+  /** Turns that were begun, those of loops within it included. */
   readonly turns: number;
   /** Model tokens of all its replies, as far as its agents tell; those of loops within it included. */
   readonly tokens: number;

@@ -57,12 +57,11 @@ export class Budget {
     return this.#rest('wallMs') <= EARLY_MS;
   }
 
-  /** Counts a turn, and the model tokens of its replies. What was asked within it has taken from the purse by itself. */
-  take({ fuel, toolCalls, cpuMs }: Usage, tokens: number): void {
+  /** Counts what a turn used. */
+  take({ fuel, toolCalls, cpuMs }: Usage): void {
     this.#before = this.#sum;
     const { fuel: ownFuel, toolCalls: ownCalls, cpuMs: ownCpu } = this.#sum;
     this.#sum = { fuel: ownFuel + fuel, toolCalls: ownCalls + toolCalls, cpuMs: ownCpu + cpuMs };
-    this.#purse.take(1, tokens);
   }
 
   /**

@@ -40,29 +40,43 @@ export async function driveNested(loop: NestedLoop): Promise<string | null> {
   const controller = controllerOf(loop);
   await controller.open(userdata, sid, { parent });
   let open = true;
+  /** Model tokens of the replies of the current turn. */
+  let replied = 0;
   try {
     for (;;) {
       const { wallMs, ...limits } = budget.next();
       if (!purse.hasTurn) throw new Ended('ERR_MAX_TURNS');
       const tokens = purse.tokensLeft;
+      // What the turn has cost so far is not there for what its program asks.
+      purse.take(1, 0);
+      replied = 0;
       const record = await controller.step(sid, {
         agent,
         limits,
         wallMs,
         signal,
         ...(tokens === null ? {} : { maxTokens: purse.tokens + tokens }),
-        ...(onEvent === undefined ? {} : { onEvent: (event: LoopEvent) => onEvent(event, parent) }),
+        onEvent(event: LoopEvent) {
+          if (event.type === 'replied') pay(event.tokens);
+          onEvent?.(event, parent);
+        },
       });
-      budget.take(record.usage, record.agent?.tokens ?? 0);
+      budget.take(record.usage);
       open = record.decision === 'CONTINUE';
       if (!open) return valueOfTurn(record, budget);
       if (model.auto_loop_enabled === false) throw new Ended('ERR_POLICY', `${model.name} may not ask for another turn`);
     }
   } catch (error) {
-    if (error instanceof AgentError) purse.take(0, error.tokens);
+    // Of replies that were refused it is known already.
+    if (error instanceof AgentError) pay(error.tokens - replied);
     const end = endOf(error, budget);
     if (open) await close(end.reason);
     throw end.error;
+  }
+
+  function pay(tokens: number): void {
+    replied += tokens;
+    purse.take(0, tokens);
   }
 
   async function close(reason: HaltReason): Promise<void> {
