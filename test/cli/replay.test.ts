@@ -37,7 +37,6 @@ describe('a session that waits, on the command line', () => {
         "call 1.2: tool 'tool.human.approve' returned something else than it promises",
       ],
       [['--call', '1.2', '--result', '"yes"'], 'call 1.2: the tool tool.human.approve is not there'],
-      [['--call', '9.9', '--result', '"yes"', ...TOOLS], 'session "order" has no call 9.9 that waits'],
       [['--call', '1.2', '--result', 'yes', ...TOOLS], '--result is not JSON: yes; write a text as \'"text"\''],
       [['--call', '1.2', ...TOOLS], 'give exactly one of --result JSON and --error TEXT'],
     ];
@@ -47,8 +46,6 @@ describe('a session that waits, on the command line', () => {
     }
     const done = await complete('--call', '1.2', '--result', '"yes"', ...DRIVE, '--json');
     expect(JSON.parse(done.stdout)).toMatchObject({ decision: 'DONE', turns: [{ turn: 1 }, { turn: 2 }] });
-    expect(await complete('--call', '1.2', '--result', '"no"', ...TOOLS)).toMatchObject({ code: 2 });
-
     const replay = await run('replay', '--all', ...store);
     expect(replay).toEqual({
       code: 0,
@@ -84,7 +81,6 @@ describe('a session that waits, on the command line', () => {
 
   it.each<[readonly string[], string]>([
     [['replay'], 'name files of "sessions export", or sessions with --store FILE'],
-    [['replay', 'missing.json'], 'cannot read missing.json: there is no such file'],
     [['replay', 'bad.json'], 'bad.json: it is no file of sessions'],
     [['replay', 'bad.json', '--set', 'program=x'], '--set and --tools belong to --from-turn N'],
     [['sessions', 'export', '--store', 'missing.db'], 'missing.db cannot be opened'],

@@ -41,7 +41,7 @@ const steady = ({ usage, journal: _, ...rest }: RunResult): unknown => {
 
 it('A3-2-7: runs with events, their ids and times, failing handlers and calls are the same again', async () => {
   let failures = 0;
-  for (let seed = 0; seed < 60; seed += 1) {
+  for (let seed = 0; seed < 30; seed += 1) {
     const dice = diceOf(randomOf(seed));
     const root = recording.interpreter();
     await root.load(LIBRARY + HANDLERS);
@@ -68,5 +68,5 @@ it('A3-2-7: runs with events, their ids and times, failing handlers and calls ar
     expect(calls.divergence).toBeNull();
     expect(steady(again)).toEqual(steady(result));
   }
-  expect(failures).toBeGreaterThan(5);
+  expect(failures).toBeGreaterThan(3);
 }, 60_000);

@@ -177,6 +177,40 @@ describe('a turn that waits', () => {
     expect(await tight.loop.resume('s', { agent })).toMatchObject({ decision: 'HALT', reason: 'ERR_TIMEOUT' });
   });
 
+  it('a process that dies while it goes on leaves it to others, with the answer it has', async () => {
+    const store = new MemoryStore();
+    const clock = new TestClock();
+    let calls = 0;
+    const hung = Promise.withResolvers<void>();
+    // The second call never ends in the process that dies.
+    const effect = (dies: boolean) =>
+      defineTool({
+        name: 'tool.world.Effect',
+        run: () => {
+          calls += 1;
+          if (!dies || calls < 2) return calls;
+          hung.resolve();
+          return new Promise<number>(() => {});
+        },
+      });
+    const dying = await openHost([effect(true), approval()], { store, clock });
+    await dying.loop.runLoop({ ...SESSION, agent });
+    await dying.loop.complete('s', '1.2', { result: true });
+    const lost = dying.loop.resume('s', { agent }).catch((error: unknown) => error);
+    await hung.promise;
+    // It holds the lease until it has been silent for too long.
+    await using other = await openHost([effect(false), approval()], { store, clock });
+    await expect(other.loop.resume('s', { agent })).rejects.toMatchObject({ code: 'ERR_SESSION_LEASED' });
+    clock.ms += 60_000;
+    expect(await other.loop.list()).toMatchObject([{ started: 1, waits: { call: '1.2', completed: true } }]);
+    const done = await other.loop.resume('s', { agent });
+    expect(done).toMatchObject({ decision: 'DONE' });
+    expect(done.turns[0]?.output).toMatch(/^before 1\napproved: true\n3\n/);
+    await dying.runtime.close();
+    expect(await lost).toBeInstanceOf(Error);
+    expect(await store.turns('s')).toHaveLength(1);
+  });
+
   it('a token minted before the wait is as old as it is', async () => {
     await using host = await openHost([approval()]);
     const early = agentOf(
