@@ -38,13 +38,14 @@ export function measuredList(items: Value[]): List {
 }
 
 /** As {@link measuredList}, for a map. */
-export function measuredMap(entries: Iterable<readonly [string, Value]>): Dict {
-  const map = new Dict(new Map());
-  for (const [key, value] of entries) {
-    if (!map.entries.has(key)) map.bytes += entryBytes(key);
-    replaced(map, map.entries.get(key) ?? null, value);
-    map.entries.set(key, value);
+export function measuredMap(entries: readonly (readonly [string, Value])[]): Dict {
+  const map = new Dict(new Map(entries));
+  let depth = 0;
+  for (const [key, value] of map.entries) {
+    map.bytes += entryBytes(key) + sizeOf(value);
+    depth = Math.max(depth, depthOf(value));
   }
+  map.depth = depth + 1;
   return map;
 }
 

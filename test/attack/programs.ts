@@ -36,7 +36,7 @@ export const ENDLESS: readonly Attack[] = [
   {
     name: 'a handler that clears every error of a loop',
     source: commands('on error do', 'clear_error', 'endon', ...forever('set n = 1 / 0')),
-    ending: quota('fuel'),
+    ending: quota('fuel', 'cpuMs'),
   },
   {
     name: 'a handler that raises what it handles',
