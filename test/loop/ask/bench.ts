@@ -6,7 +6,11 @@ import {
   type AskHandlerOptions,
   askHandler,
   functionAgent,
+  LoopController,
+  type LoopControllerOptions,
   MemoryStore,
+  runtimeExecutor,
+  type SessionStore,
   systemClock,
 } from '../../../src/loop/index.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/runtime/index.ts';
@@ -30,7 +34,10 @@ export function replies(...texts: readonly string[]): Agent {
 
 export interface AskBench extends AsyncDisposable {
   readonly runtime: Runtime;
-  readonly store: MemoryStore;
+  /** Of the nested sessions, and of those of {@link loop}. */
+  readonly store: SessionStore;
+  /** A host loop whose programs can ask the agents. */
+  readonly loop: LoopController;
   /** Runs these statements in a command block. */
   run(...statements: readonly string[]): Promise<RunResult>;
 }
@@ -42,11 +49,13 @@ export interface BenchInit {
   readonly runtime?: RuntimeOptions;
   readonly ask?: Partial<AskHandlerOptions>;
   readonly lib?: string;
+  readonly store?: SessionStore;
+  readonly loop?: Partial<LoopControllerOptions>;
 }
 
 /** A runtime on which a program can ask the given agents. */
-export async function askBench({ agents, models = {}, runtime: options = {}, ask = {}, lib }: BenchInit): Promise<AskBench> {
-  const store = new MemoryStore();
+export async function askBench(init: BenchInit): Promise<AskBench> {
+  const { agents, models = {}, runtime: options = {}, ask = {}, lib, store = new MemoryStore() } = init;
   const keyring = keyringFrom(generateKeys('session'), { clock: systemClock });
   const handler = askHandler({
     keyring,
@@ -58,9 +67,13 @@ export async function askBench({ agents, models = {}, runtime: options = {}, ask
   const known = new AgentModelStore();
   for (const name of Object.keys(agents)) known.register(name, { provider: 'test', model: name, ...models[name] });
   const stores = createStores({ models: known });
+  const root = runtime.interpreter({ stores });
+  if (lib !== undefined) await root.load(lib);
+  const loop = new LoopController({ executor: runtimeExecutor(runtime, root), keyring, store, ...init.loop });
   return {
     runtime,
     store,
+    loop,
     run: (...statements) =>
       runtime.run(['command', ...statements.map((each) => `  ${each}`), 'endcommand'].join('\n'), {
         stores,
