@@ -4,7 +4,7 @@ import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
 import { type Edit, shortestEdit } from './edits.ts';
-import { newMap, Parts, part, scan } from './work.ts';
+import { newMap, Parts, part, piece, scan } from './work.ts';
 
 /** What changed between two texts, line by line. */
 export const DIFF: Group<'diff'> = {
@@ -37,7 +37,7 @@ export const DIFF: Group<'diff'> = {
           const source = op === 'insert' ? after : before;
           const [start, end] = (op === 'insert' ? young.spans[j] : old.spans[i]) ?? [0, 0];
           text.add(SIGNS[op]);
-          text.add(source.slice(start, end));
+          text.add(piece(source, start, end));
           text.add(end < source.length ? '\n' : '\n\\ No newline at end of file\n');
           if (op !== 'insert') i++;
           if (op !== 'delete') j++;

@@ -6,7 +6,7 @@ import type { Group } from './define.ts';
 import { compile, type Program } from './pattern/program.ts';
 import { type Match, Search } from './pattern/search.ts';
 import { BadPattern, parsePattern } from './pattern/syntax.ts';
-import { listOf, newMap, Parts, part, scan } from './work.ts';
+import { listOf, newMap, Parts, part, piece, scan } from './work.ts';
 
 /** Patterns in the syntax of RE2, matched in linear time and paid for step by step. */
 export const REGEX: Group<'regex'> = {
@@ -71,14 +71,14 @@ export function replaceAll(machine: Machine, pattern: string, text: string, repl
   const made = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
   let start = 0;
   for (const match of matches(machine, program, text, limit, true)) {
-    if ((match[0] ?? 0) > start) made.add(text.slice(start, match[0]));
-    for (const piece of template) {
-      if (typeof piece === 'string') made.add(piece);
-      else made.add(text.slice(Math.max(0, match[2 * piece] ?? 0), Math.max(0, match[2 * piece + 1] ?? 0)));
+    if ((match[0] ?? 0) > start) made.add(piece(text, start, match[0] ?? 0));
+    for (const each of template) {
+      if (typeof each === 'string') made.add(each);
+      else made.add(piece(text, Math.max(0, match[2 * each] ?? 0), Math.max(0, match[2 * each + 1] ?? 0)));
     }
     start = match[1] ?? 0;
   }
-  if (start < text.length) made.add(text.slice(start));
+  if (start < text.length) made.add(piece(text, start, text.length));
   return made.finish();
 }
 

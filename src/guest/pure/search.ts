@@ -1,7 +1,7 @@
 import { DATA_FUEL } from '../../wire/costs.ts';
 import { TextBuilder } from '../kit.ts';
 import type { Machine } from '../machine.ts';
-import { scan } from './work.ts';
+import { piece, scan } from './work.ts';
 
 const SURROGATE = /[\ud800-\udfff]/;
 
@@ -37,12 +37,12 @@ export function replaceText(machine: Machine, text: string, old: string, replace
   for (const at of old === '' ? boundaries(machine, text) : occurrences(machine, text, old)) {
     if (done === most) break;
     done++;
-    if (at > start) made.add(text.slice(start, at));
+    if (at > start) made.add(piece(text, start, at));
     made.add(replacement);
     start = at + old.length;
   }
   if (done === 0) return text;
-  if (start < text.length) made.add(text.slice(start));
+  if (start < text.length) made.add(piece(text, start, text.length));
   return made.finish();
 }
 

@@ -4,7 +4,7 @@ import type { Machine } from '../machine.ts';
 import type { Dict } from '../values.ts';
 import type { Group } from './define.ts';
 import { follow, parsePath } from './path.ts';
-import { scan } from './work.ts';
+import { piece, scan } from './work.ts';
 
 /** Texts with places to fill in. */
 export const TEMPLATE: Group<'template'> = {
@@ -20,7 +20,7 @@ function render(machine: Machine, template: string, values: Dict, missing: strin
   const made = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
   let start = 0;
   for (let open = template.indexOf('{{'); open >= 0; open = template.indexOf('{{', start)) {
-    if (open > start) made.add(template.slice(start, open));
+    if (open > start) made.add(piece(template, start, open));
     if (template.startsWith('{{', open + 2)) {
       made.add('{{');
       start = open + 4;
@@ -32,7 +32,7 @@ function render(machine: Machine, template: string, values: Dict, missing: strin
     made.add(filled(machine, template.slice(open + 2, close).trim(), values, missing));
     start = close + 2;
   }
-  if (start < template.length) made.add(template.slice(start));
+  if (start < template.length) made.add(piece(template, start, template.length));
   return made.finish();
 }
 

@@ -47,8 +47,13 @@ export function part(machine: Machine, whole: string, start: number, end: number
   const units = Math.max(0, end - start);
   machine.charge(textBytes(units));
   scan(machine, units);
+  return piece(whole, start, end);
+}
+
+/** As {@link part}, paid for by whoever adds it to a text. */
+export function piece(whole: string, start: number, end: number): string {
   const slice = whole.slice(start, end);
-  return units < SLICED || whole.length <= 4 * units ? slice : ` ${slice}`.slice(1);
+  return slice.length < SLICED || whole.length <= 4 * slice.length ? slice : ` ${slice}`.slice(1);
 }
 
 /** Collects texts of which nobody knows how many there will be, and pays for each before it is made. */
