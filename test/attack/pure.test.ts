@@ -5,7 +5,7 @@ import { called } from '../pure/call.ts';
 /** Milliseconds of CPU that a bounded call may take here: generous, because machines are busy; what is unbounded takes hours. */
 const BOUND_MS = 10_000;
 
-function timed(tool: string, args: readonly TaggedJson[], fuel = 20_000_000) {
+function timed(tool: string, args: readonly TaggedJson[], fuel = 3_000_000) {
   const start = process.cpuUsage();
   const result = called(tool, args, { fuel });
   const { user, system } = process.cpuUsage(start);
@@ -56,6 +56,24 @@ describe('patterns that hang other engines', () => {
   ])('a pattern that is a bomb itself is compiled or refused at once: %#', (pattern) => {
     const { error } = timed('tool.regex.Match', [pattern, 'a'.repeat(100)]);
     expect(['NS41', undefined]).toContain(error?.code);
+  });
+});
+
+describe('the clock is looked at while a tool works', () => {
+  it.each([
+    ['tool.regex.Match', ['(.*a){20}b', 'a'.repeat(20_000)]],
+    ['tool.diff.Lines', [numbered(0, 1_500), numbered(1_500, 3_000)]],
+    ['tool.list.Unique', [Array.from({ length: 1_500 }, (_, at) => [at])]],
+  ] as const)('%s: many times before it is done, so that time ends it', (tool, args) => {
+    const looks = (most: number): { readonly asked: number; readonly code: string | undefined } => {
+      let asked = 0;
+      const clock = (): number => (++asked >= most ? 1 : 0);
+      const { error } = called(tool, args, {}, clock);
+      return { asked, code: error?.limit };
+    };
+    const all = looks(Number.POSITIVE_INFINITY);
+    expect([all.code, all.asked > 20]).toEqual([undefined, true]);
+    expect(looks(10)).toEqual({ asked: 10, code: 'cpuMs' });
   });
 });
 

@@ -135,12 +135,14 @@ export function fromBase64(machine: Machine, text: string): Uint8Array {
   return bytes.subarray(0, end);
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** Bytes as hexadecimal text, two small letters a byte. */
 export function toHex(machine: Machine, bytes: Uint8Array): string {
   const text = new TextBuilder(machine, UNITS, 'text');
   for (let start = 0; start < bytes.length; start += CHUNK) {
     let chunk = '';
-    for (const byte of bytes.subarray(start, start + CHUNK)) chunk += byte.toString(16).padStart(2, '0');
+    for (const byte of bytes.subarray(start, start + CHUNK)) chunk += HEX[byte] ?? '';
     text.add(chunk);
   }
   return text.finish();
