@@ -79,6 +79,8 @@ export interface LoopControllerOptions {
    * `error` lets the call fail with code 37, which the program can catch.
    */
   readonly onExpired?: OnExpired;
+  /** Whether a tool may let a turn wait, true when absent; else `pending` is an error of the program, code 19. */
+  readonly mayWait?: boolean;
   /** Most milliseconds that a call may wait to be completed, from 1; seven days when absent. */
   readonly maxWaitMs?: number;
   /** A turn that was interrupted so often, from 1, is halted and not run again; 3 when absent. */
@@ -123,6 +125,7 @@ const CONTROLLER_OPTIONS: KeysOf<LoopControllerOptions> = {
   onInterrupted: true,
   maxAttempts: true,
   onExpired: true,
+  mayWait: true,
   maxWaitMs: true,
   owner: true,
   leaseMs: true,
@@ -178,6 +181,7 @@ export class LoopController {
       system: options.system ?? agentBrief(),
       limits: checkLimits(options.limits ?? {}),
       onExpired: options.onExpired ?? 'halt',
+      mayWait: options.mayWait ?? true,
       maxWaitMs: ceiling('maxWaitMs', options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS),
       maxAttempts: options.onInterrupted === 'halt' ? 1 : ceiling('maxAttempts', options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
     };

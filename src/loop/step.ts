@@ -52,6 +52,8 @@ export interface Stepper {
   /** How often a turn is run at most, when the processes that run it die. */
   readonly maxAttempts: number;
   readonly onExpired: OnExpired;
+  /** Whether a tool may put a turn aside. */
+  readonly mayWait: boolean;
   /** Milliseconds that a call may wait. */
   readonly maxWaitMs: number;
 }
@@ -194,33 +196,37 @@ interface Prepared {
  * either. What rejects later, such as a guard of the application, leaves an interrupted turn.
  */
 async function runStarted(
-  { host }: Stepper,
+  { host, mayWait }: Stepper,
   { sid, nextTurn: turn, progress, head }: SessionState,
   { purse, input, agent, options, watcher, limits, earlier, begin, undo }: Prepared,
 ): Promise<TurnOutcome | TurnWaits> {
   let undone = false;
   try {
-    return await runWaitingTurn(host, {
-      prev: head,
-      ...(earlier === null ? {} : { earlier }),
-      sid,
-      turn,
-      input,
-      agent,
-      progress,
-      limits,
-      onStart: async (start) => {
-        await begin(start);
-        undone = true;
+    return await runWaitingTurn(
+      host,
+      {
+        prev: head,
+        ...(earlier === null ? {} : { earlier }),
+        sid,
+        turn,
+        input,
+        agent,
+        progress,
+        limits,
+        onStart: async (start) => {
+          await begin(start);
+          undone = true;
+        },
+        onEvent: (event) => {
+          if (event.type === 'state' && event.to === 'VERIFYING') undone = false;
+          watcher.emit(event);
+        },
+        approval: approvalOf(options),
+        ...(purse === null ? {} : { purse }),
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
       },
-      onEvent: (event) => {
-        if (event.type === 'state' && event.to === 'VERIFYING') undone = false;
-        watcher.emit(event);
-      },
-      approval: approvalOf(options),
-      ...(purse === null ? {} : { purse }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    });
+      mayWait,
+    );
   } catch (error) {
     if (undone) await undo();
     throw error;

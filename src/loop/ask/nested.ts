@@ -129,6 +129,8 @@ function controllerOf({ request, asked: { model }, purse, shared }: NestedLoop):
     ...shared,
     executor: askExecutor(request, purse, mayCallTools ? undefined : { allow: [] }),
     system: agentBrief({ tools: mayCallTools ? callable(request) : [] }),
+    // The asking program stands still meanwhile, and cannot be put aside with what it asked.
+    mayWait: false,
   });
 }
 

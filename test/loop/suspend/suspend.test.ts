@@ -162,6 +162,11 @@ describe('a turn that waits', () => {
     expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_EXEC', error: { code: 'NS19' } });
   });
 
+  it('a controller may forbid it', async () => {
+    await using host = await openHost([counter().tool, approval()], { mayWait: false });
+    expect(await host.loop.runLoop({ ...SESSION, agent })).toMatchObject({ decision: 'HALT', error: { code: 'NS19' } });
+  });
+
   it('time limits count what it computes and what its tools took, not what it waited', async () => {
     const slow = defineTool({ name: 'tool.world.Effect', run: () => new Promise((done) => setTimeout(done, 250, 1)) });
     await using host = await openHost([slow, approval()], { limits: { wallMs: 5_000 } });
