@@ -9,6 +9,8 @@ import { CALLS, LOOP, type Workload } from './workloads.ts';
 /** How the built interpreter pays: `const left = m.left - n; m.left = left; if (left < 0) m.refill(at)`, as the bundler writes it. */
 const PRICE = /([\w$]+)=([\w$]+)\.left-[\w$.]+(?=[;,])/g;
 const PAYMENT = /([\w$]+)\.left=([\w$]+),\2<0&&\1\.refill\([\w$.]+\)/g;
+/** The same without the local variable. */
+const SHORT = /([\w$]+)\.left-=[\w$.]+,\1\.left<0&&\1\.refill\([\w$.]+\)/g;
 /** So many places at least pay; fewer found means that the bundle is written differently now. */
 const PLACES = 6;
 
@@ -45,10 +47,11 @@ export async function measureFuel(rounds: number): Promise<PromiseRow[]> {
 
 /** The interpreter without payments. Throws when it does not look as expected. */
 export function unmetered(guest: string): string {
-  const places = guest.match(PAYMENT)?.length ?? 0;
-  if (places < PLACES || places !== (guest.match(PRICE)?.length ?? 0) || places !== guest.split('.refill(').length - 1)
+  const count = (form: RegExp): number => guest.match(form)?.length ?? 0;
+  const places = count(PAYMENT) + count(SHORT);
+  if (places < PLACES || count(PAYMENT) !== count(PRICE) || places !== guest.split('.refill(').length - 1)
     throw new Error(`the built interpreter pays in ${places} known places; adapt bench/fuel.ts to how it is built now`);
-  return guest.replace(PRICE, '$1=0').replace(PAYMENT, '0');
+  return guest.replace(PRICE, '$1=0').replace(PAYMENT, '0').replace(SHORT, '0');
 }
 
 async function cpuMs(sandbox: Sandbox, { neuroscript: { library, commands }, result }: Workload, pays: boolean): Promise<number> {
