@@ -1,4 +1,5 @@
 import { carryForward, type ProgressState } from '../aeiou/index.ts';
+import { turnStorage } from '../context/index.ts';
 import { checkLimits, type LimitOptions, tighten } from '../sandbox/limits.ts';
 import type { KeysOf } from '../wire/options.ts';
 import type { LimitValues } from '../wire/protocol.ts';
@@ -237,8 +238,11 @@ function approvalOf({ approval, requiresApproval = false }: StepOptions): TurnAp
   return approval === undefined ? { requiresApproval } : { requiresApproval, approval };
 }
 
-/** The agent's reply as the input of the next turn. */
-function asked(
+/**
+ * The agent's reply as the input of the next turn. Who drives a turn is in it from its beginning: an agent, and what it uses,
+ * finds the session and the turn in the current context (CTX-4-2).
+ */
+async function asked(
   { system, host }: Stepper,
   state: SessionState,
   { agent, signal, wallMs = Number.POSITIVE_INFINITY }: StepOptions,
@@ -247,7 +251,8 @@ function asked(
   watcher: Watcher,
 ): Promise<Asked> {
   const { sid, nextTurn: turn } = state;
-  return askAgent({
+  using context = host.executor.context({ sessionId: sid, turnIndex: turn, ...(signal === undefined ? {} : { signal }) });
+  const asking = {
     sid,
     turn,
     agent,
@@ -259,7 +264,8 @@ function asked(
     wallMs,
     signal,
     emit: (event) => watcher.emit({ sid, turn, ...event }),
-  });
+  } satisfies Parameters<typeof askAgent>[0];
+  return await turnStorage.run(context, () => askAgent(asking));
 }
 
 function sectionsOf({ userdata, output, scratchpad }: SessionState): HostSections {
