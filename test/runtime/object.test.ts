@@ -226,7 +226,7 @@ describe('symbols that the host supplies', () => {
   it('what one root was set up with, another one begins with, as JSON', async () => {
     const setup = config.interpreter();
     await setup.load(
-      func('greet(needs who returns r)', 'return salute + who') + 'on event "ping" as e do\n  emit "pong"\nendon\n',
+      `${func('greet(needs who returns r)', 'return salute + who')}on event "ping" as e do\n  emit "pong"\nendon\n`,
       'base.ns',
     );
     setup.defineConstant('salute', 'Hello ');
