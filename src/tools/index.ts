@@ -41,7 +41,16 @@ export type { PendingOptions } from './pending.ts';
 export { Policy, type PolicyContext, PolicyGuard, type PolicyOptions, policyOptions } from './policy.ts';
 export { loadPolicy } from './policyfile.ts';
 export { definePure, type PureInit } from './pure.ts';
-export { type CallDivergence, type CallScript, type Completion, divergenceOf, type Known, RecordedCalls } from './recorded.ts';
+export {
+  type CallDivergence,
+  type CallScript,
+  type Completion,
+  callOf,
+  divergenceOf,
+  type Known,
+  type MadeCall,
+  RecordedCalls,
+} from './recorded.ts';
 export { ToolRegistry, ToolView } from './registry.ts';
 export { resultJson } from './result.ts';
 export type { ResultKind, ResultOf, ReturnSpec } from './returns.ts';

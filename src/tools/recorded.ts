@@ -74,7 +74,7 @@ export class RecordedCalls implements CallScript {
 export function divergenceOf(call: GuestCall, entry: JournalEntry | undefined): CallDivergence | null {
   const actual = fieldsOf(call);
   if (entry === undefined) return { seq: call.seq, field: 'calls', recorded: null, actual };
-  const recorded = fieldsOf({ ...entry, t: entry.kind } as GuestCall);
+  const recorded = fieldsOf(callOf(entry));
   for (const field of new Set([...Object.keys(recorded), ...Object.keys(actual)])) {
     const [was, is] = [recorded[field] ?? null, actual[field] ?? null];
     if (JSON.stringify(was) !== JSON.stringify(is)) return { seq: call.seq, field, recorded: was, actual: is };
@@ -82,8 +82,23 @@ export function divergenceOf(call: GuestCall, entry: JournalEntry | undefined): 
   return null;
 }
 
+/** What is recorded of a call: all that makes it the call it is, but not what was left of its caller's means. */
+export type MadeCall =
+  | Exclude<GuestCall, { readonly t: 'ask' }>
+  | Pick<AskCall, 't' | 'seq' | 'model' | 'prompt' | 'options' | 'at'>;
+type AskCall = Extract<GuestCall, { readonly t: 'ask' }>;
+
+/** The call that an entry is of. */
+export function callOf(entry: JournalEntry): MadeCall {
+  const { seq, at } = entry;
+  if (entry.kind === 'tool') return { t: 'tool', seq, name: entry.name, args: entry.args, at };
+  if (entry.kind === 'prompt') return { t: 'prompt', seq, text: entry.text, at };
+  const { model, prompt, options } = entry;
+  return { t: 'ask', seq, model, prompt, options, at };
+}
+
 /** What makes a call the call it is. */
-function fieldsOf(call: GuestCall): Readonly<Record<string, TaggedJson>> {
+function fieldsOf(call: MadeCall): Readonly<Record<string, TaggedJson>> {
   const { seq, at } = call;
   const site = { fork: at.fork, source: at.source, line: at.line, column: at.column };
   if (call.t === 'tool') return { kind: call.t, name: canonicalName(call.name), args: call.args, seq, at: site };

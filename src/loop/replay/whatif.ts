@@ -10,7 +10,16 @@ import {
 } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { checkLimits, type LimitOptions } from '../../sandbox/limits.ts';
-import { type CallScript, type Completion, canonicalName, type Known, Policy, PolicyGuard } from '../../tools/index.ts';
+import {
+  type CallScript,
+  type Completion,
+  callOf,
+  canonicalName,
+  type Known,
+  type MadeCall,
+  Policy,
+  PolicyGuard,
+} from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
@@ -221,7 +230,7 @@ class TriedCalls implements CallScript {
   /** The first recorded answer to the same question that was not given yet. */
   #recorded(call: GuestCall): Known | null {
     const wanted = questionOf(call);
-    const index = this.#left.findIndex((entry) => questionOf({ ...entry, t: entry.kind } as GuestCall) === wanted);
+    const index = this.#left.findIndex((entry) => questionOf(callOf(entry)) === wanted);
     const [entry] = index < 0 ? [] : this.#left.splice(index, 1);
     return entry === undefined ? null : { t: 'recorded', entry: { ...entry, seq: call.seq, at: call.at } };
   }
@@ -236,7 +245,7 @@ function failed(code: number, message: string): Known {
   return { t: 'answer', reply: { t: 'error', code, message } };
 }
 
-function questionOf(call: GuestCall): string {
+function questionOf(call: MadeCall): string {
   if (call.t === 'tool') return JSON.stringify([call.t, canonicalName(call.name), call.args]);
   return JSON.stringify(call.t === 'prompt' ? [call.t, call.text] : [call.t, call.model, call.prompt, call.options]);
 }
