@@ -149,6 +149,9 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   };
 }
 
+/** What a source needs to call a tool: the keyword, or a character that cleaning the source may take out of one. */
+const MAY_CALL = /tool|[^\t\n\r -~]/;
+
 function inputOf(scope: RunScope, request: PerformRequest): RunInput {
   const {
     forkId,
@@ -166,9 +169,11 @@ function inputOf(scope: RunScope, request: PerformRequest): RunInput {
   for (const [index, arg] of (call?.args ?? []).entries()) checked(`argument ${index + 1} of ${call?.name}`, arg);
   const events = (request.events ?? []).map((event, index) => stamped(event, `${forkId}.event.${index + 1}`, scope.turn));
   for (const event of events) checked(`payload of event ${event.name}`, event.payload);
-  const pure = scope.view.pureNames(scope.guards);
+  const sources = [...scope.libraries, ...(request.sources ?? [])];
+  // A hundred names take about a twentieth of the time of a small turn, and most programs call no tool.
+  const pure = sources.some(({ text }) => MAY_CALL.test(text)) ? scope.view.pureNames(scope.guards) : [];
   return {
-    sources: [...scope.libraries, ...(request.sources ?? [])],
+    sources,
     globals,
     ...(pure.length === 0 ? {} : { pure }),
     ...(scope.constants.size === 0 ? {} : { constants: Object.fromEntries(scope.constants) }),
