@@ -2,6 +2,7 @@ import { quantity } from '../../src/cli/units.ts';
 import { breachOf, LIMITS, type Limit, type LimitRow } from '../../src/sandbox/limits.ts';
 import { POOL_LIMITS, type PoolLimit } from '../../src/sandbox/poollimits.ts';
 import { DATA_FUEL, MAX_NESTING, MAX_PADDING, METER_INTERVAL, STEP_FUEL, VALUE_BYTES } from '../../src/wire/costs.ts';
+import { table } from './table.ts';
 
 /** Where the page stands, from the root of the repository. */
 export const LIMITS_PAGE = 'docs/limits.md';
@@ -98,13 +99,6 @@ function amount({ unit }: LimitRow, value: number): string {
 
 function costRows(costs: Costs, row: (cost: Costs[string]) => string[]): string[][] {
   return Object.values(costs).map(row);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((cells) => cells[column]?.length ?? 0)));
-  const rule = widths.map((width) => '-'.repeat(width));
-  const padded = (cells: readonly string[]): string[] => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0));
-  return [head, rule, ...rows].map((cells) => `| ${padded(cells).join(' | ')} |`).join('\n');
 }
 
 function grouped(value: number): string {

@@ -17,6 +17,7 @@ import {
 } from '../../stdlib-tools/index.ts';
 import { PURE_GROUPS } from '../../stdlib-tools/pure/index.ts';
 import { REFERENCE } from './reference.ts';
+import { table } from './table.ts';
 
 /** Where the page stands, from the root of the repository. */
 export const STDLIB_PAGE = 'docs/stdlib.md';
@@ -113,8 +114,4 @@ function code(text: string): string {
   if (text === '') return '';
   const fence = text.includes('`') ? '``' : '`';
   return `${fence}${text.replaceAll('|', '\\|')}${fence}`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
