@@ -104,7 +104,7 @@ async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> 
 }
 
 /** Most bytes of an agent's transcript. */
-const TRANSCRIPT_BYTES = 16 * 1024 * 1024;
+export const TRANSCRIPT_BYTES = 16 * 1024 * 1024;
 
 async function readScript(file: string, profile: 'v3' | 'v1'): Promise<Agent> {
   const transcript = await readText(file, TRANSCRIPT_BYTES, () => {

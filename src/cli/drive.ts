@@ -25,6 +25,7 @@ import { type ExitCode, exitOfDecision } from './exit.ts';
 import { UsageError } from './failure.ts';
 import { fileTrouble } from './input.ts';
 import { readKeyring } from './keys.ts';
+import { type ModelFlags, readModels } from './models.ts';
 import { limitsOf } from './options.ts';
 import { Progress } from './progress.ts';
 import { Recorder } from './record.ts';
@@ -35,7 +36,7 @@ import { printable } from './text.ts';
 import { type RepeatFlags, sourcesOf } from './turn.ts';
 
 /** The flags with which a session is driven, from its beginning or from where it stands. */
-export interface DriveFlags extends SetupFlags, RepeatFlags, AgentOptions, CeilingFlags, ApprovalFlags {
+export interface DriveFlags extends SetupFlags, ModelFlags, RepeatFlags, AgentOptions, CeilingFlags, ApprovalFlags {
   readonly keys?: string;
   readonly log?: string;
   readonly store?: string;
@@ -73,15 +74,28 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   if (flags.log !== undefined) await mustAppend(flags.log);
   const recorder = await Recorder.open(flags.record);
   using store = storeFile(flags.store) === null ? null : await openStore(flags.store, { mustExist: 'resume' in from });
-  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
+  // One log for all: each of its entries is chained to the one before.
+  const kept = {
+    ...(store === null ? {} : { store }),
+    ...(flags.log === undefined ? {} : { log: new FileLog(flags.log) }),
+  };
+  using progress = new Progress(terminal);
+  const { ask, stores } = await readModels(flags, {
+    keyring,
+    clock,
+    ids,
+    ...kept,
+    onEvent: (event) => progress.showNested(event),
+  });
+  const asking = ask === undefined ? {} : { ask };
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ...asking });
   const controller = new LoopController({
-    executor: runtimeExecutor(runtime),
+    executor: runtimeExecutor(runtime, runtime.interpreter(stores === undefined ? {} : { stores })),
     keyring,
     clock,
     ids,
     system: await systemOf(flags, setup, 'v3'),
-    ...(store === null ? {} : { store }),
-    ...(flags.log === undefined ? {} : { log: new FileLog(flags.log) }),
+    ...kept,
     ...(flags.onInterrupted === undefined ? {} : { onInterrupted: flags.onInterrupted }),
   });
   const { maxTime } = flags;
@@ -91,7 +105,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
     'resume' in from
       ? controller.streamResume(from.resume, options)
       : controller.stream({ ...options, userdata: from.userdata, ...(from.sid === undefined ? {} : { sid: from.sid }) });
-  const result = await watch(events, flags, terminal, recorder);
+  const result = await watch(events, flags, { terminal, progress, recorder });
   await recorder?.save(setup.tools, terminal);
   if (flags.metrics) terminal.err.text(controller.metrics.prometheus());
   return exitOfDecision(result.decision, result.reason);
@@ -101,10 +115,12 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
 async function watch(
   events: AsyncGenerator<LoopProgress, LoopResult, void>,
   { json }: DriveFlags,
-  terminal: Terminal,
-  recorder: Recorder | null,
+  {
+    terminal,
+    progress,
+    recorder,
+  }: { readonly terminal: Terminal; readonly progress: Progress; readonly recorder: Recorder | null },
 ): Promise<LoopResult> {
-  using progress = new Progress(terminal);
   const print = (lines: readonly string[]): void => {
     progress.clear();
     for (const line of lines) terminal.out.line(line);

@@ -7,6 +7,7 @@ import { type DriveFlags, drive } from './drive.ts';
 import type { ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
 import { loopV1 } from './loopv1.ts';
+import { MODELS_HELP } from './models.ts';
 import { addLimits } from './options.ts';
 import { configText, named } from './setup.ts';
 import { STORE_PLACE, storeFile } from './store.ts';
@@ -29,7 +30,7 @@ policy).
 Profiles:
   v3   control by signed tokens of tool.aeiou.magic
   v1   control by JSON on the first line of OUTPUT, or by markers such as "[[loop:done]]"; no token, key, store or log file
-${AGENT_HELP}
+${AGENT_HELP}${MODELS_HELP}
 Sessions are kept, so that "neuroscript sessions" can show and resume them: prompts, outputs and tool results, in a file
 that only you can read. --store FILE names another file, --store none keeps nothing.
 
@@ -75,6 +76,7 @@ async function profileV1(flags: LoopFlags, terminal: Terminal): Promise<ExitCode
     if (flags[flag] !== undefined)
       throw new UsageError(`--${dashed(flag)} belongs to --profile v3: see "neuroscript loop --help" for what v1 does not have`);
   if (storeFile(flags.store ?? 'none') !== null) throw new UsageError('--store belongs to --profile v3: a v1 loop is not kept');
+  if (flags.models !== undefined) throw new UsageError('--models belongs to --profile v3: programs of v1 have nobody to ask');
   if (asksApproval(flags)) throw new UsageError('approvals belong to --profile v3');
   const agent = await readAgent(flags, 'v1');
   return loopV1(flags, terminal, { agent, userdata: await userdataOf(flags.userdata) });

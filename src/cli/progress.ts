@@ -1,4 +1,4 @@
-import type { LoopProgress, LoopState } from '../loop/index.ts';
+import type { LoopEvent, LoopProgress, LoopState } from '../loop/index.ts';
 import type { Terminal } from './terminal.ts';
 import { clip, printable } from './text.ts';
 
@@ -27,6 +27,8 @@ export class Progress implements Disposable {
   #doing = 'starting';
   #fuel = 0;
   #tool = '';
+  /** The nested sessions that are open, in the order in which they began: what each does. */
+  readonly #nested = new Map<string, string>();
   #shown = false;
 
   constructor(terminal: Terminal) {
@@ -50,6 +52,7 @@ export class Progress implements Disposable {
       case 'decided':
         this.#fuel += event.record.usage.fuel;
         this.#tool = '';
+        this.#nested.clear();
         break;
       case 'replied':
       case 'unanswered':
@@ -60,11 +63,20 @@ export class Progress implements Disposable {
     }
   }
 
+  /** Takes in what happened in a session that a program asked for. */
+  showNested(event: LoopEvent): void {
+    const doing = event.type === 'asked' ? 'asking the agent' : event.type === 'state' ? DOING[event.to] : null;
+    if (doing !== null) this.#nested.set(event.sid, `turn ${event.turn} ${doing}`);
+    const ended = event.type === 'decided' ? event.record.decision !== 'CONTINUE' : event.type === 'unanswered';
+    if (ended) this.#nested.delete(event.sid);
+  }
+
   /** What the line says. */
   get text(): string {
     const seconds = ((performance.now() - this.#begun) / 1000).toFixed(1);
     const tool = this.#tool === '' ? '' : ` · ${this.#tool}`;
-    return clip(printable(`turn ${this.#turn} · ${this.#doing} · ${seconds} s · fuel ${this.#fuel}${tool}`), WIDTH);
+    const asked = [...this.#nested.values()].map((doing) => ` › ${doing}`).join('');
+    return clip(printable(`turn ${this.#turn} · ${this.#doing} · ${seconds} s · fuel ${this.#fuel}${tool}${asked}`), WIDTH);
   }
 
   /** Takes the line away, for lines that stay. */

@@ -9,6 +9,8 @@ import { type ExitCode, exitOf } from './exit.ts';
 import { UsageError } from './failure.ts';
 import { readSources, STDIN } from './input.ts';
 import { answerRequests } from './jsonl.ts';
+import { readKeyring } from './keys.ts';
+import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from './models.ts';
 import { addLimits, limitsOf, parseJson, parsePair, repeatable, wholeNumber } from './options.ts';
 import { RECORD_HELP, Recorder } from './record.ts';
 import { renderDiagnostic, renderError, SYNTAX } from './render.ts';
@@ -23,7 +25,7 @@ interface Pair {
   readonly value: TaggedJson;
 }
 
-interface RunFlags extends SetupFlags {
+interface RunFlags extends SetupFlags, ModelFlags {
   readonly call?: string;
   readonly arg?: readonly TaggedJson[];
   readonly global?: readonly Pair[];
@@ -43,7 +45,7 @@ const HELP = `
 All FILEs share one sandbox: the definitions of all of them, then their command blocks in order, then --call, then
 each --event. Emits go to standard output as they happen; whispers, as [target] text, and errors to standard error.
 A FILE that reads with promptuser gets standard input.
-
+${MODELS_HELP}
 Examples:
   neuroscript run lib.ns main.ns --tools mocks.yaml --trace
   neuroscript run lib.ns --call add --arg 1 --arg '"text"' --json
@@ -77,7 +79,7 @@ export function addRun(program: Command, execute: Execute): void {
     .option('--trace', 'show every tool call with arguments, result, time and fork; with --json, add the journal')
     .option('--json', 'print one result object at the end')
     .option('--jsonl', 'read one request object a line from standard input, print one result object a line');
-  addSetup(command);
+  addModels(addSetup(command));
   addLimits(command, 'run')
     .addHelpText('after', HELP)
     .action((files: string[], flags: RunFlags) => execute((terminal) => run(files, flags, terminal)));
@@ -101,8 +103,10 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   if (sources.every(({ text }) => text.trim() === '') && flags.call === undefined && flags.event === undefined)
     terminal.err.text(`neuroscript: ${files.join(', ')}: there is no program in it; nothing was run\n`);
   const recorder = await Recorder.open(flags.record);
-  await using runtime = await createRuntime({ ...setup, limits, concurrency: 1 });
-  const result = await perform(runtime, sources, flags, terminal);
+  const { clock, ids } = sourcesOf(flags);
+  const { ask, stores } = await readModels(flags, { keyring: readKeyring(undefined, clock), clock, ids });
+  await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
+  const result = await perform(runtime, stores, sources, flags, terminal);
   if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled')) report(result, sources, flags, terminal);
   recorder?.add(...result.journal);
   if (['request', 'parse', 'load'].includes(result.phase)) await recorder?.discard(terminal);
@@ -116,6 +120,7 @@ function refuseContradictions(files: readonly string[], flags: RunFlags): void {
     for (const flag of ['json', 'call', 'arg', 'global', 'event', 'now', 'ids'] as const)
       if (flags[flag] !== undefined)
         throw new UsageError(`--${flag} does not go with --jsonl: every request says that for itself`);
+    if (flags.models !== undefined) throw new UsageError('--models does not go with --jsonl: its programs have nobody to ask');
     if (flags.record !== undefined || flags.checkFirst)
       throw new UsageError('--record and --check-first are for one run, and --jsonl makes many');
   } else if (files.length === 0) {
@@ -124,7 +129,13 @@ function refuseContradictions(files: readonly string[], flags: RunFlags): void {
   if (flags.arg !== undefined && flags.call === undefined) throw new UsageError('--arg needs --call, the procedure it is for');
 }
 
-function perform(runtime: Runtime, sources: readonly Source[], flags: RunFlags, terminal: Terminal): Promise<RunResult> {
+function perform(
+  runtime: Runtime,
+  stores: Models['stores'],
+  sources: readonly Source[],
+  flags: RunFlags,
+  terminal: Terminal,
+): Promise<RunResult> {
   const readsProgram = sources.some((source) => source.name === STDIN);
   const host = createHostContext({
     logger: SILENT_LOGGER,
@@ -139,7 +150,7 @@ function perform(runtime: Runtime, sources: readonly Source[], flags: RunFlags, 
     return { name, source: 'cli', payload: value, id: ids.session(), ts: clock.now() * 1e6 };
   });
   return runtime
-    .interpreter({ host })
+    .interpreter({ host, ...(stores === undefined ? {} : { stores }) })
     .fork()
     .perform({
       sources,

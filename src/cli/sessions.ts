@@ -1,6 +1,15 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../aeiou/index.ts';
-import { explainTurn, FileLog, Keeper, type SessionSummary, systemClock, toPublicTurn, type Waiting } from '../loop/index.ts';
+import {
+  explainTurn,
+  FileLog,
+  Keeper,
+  type SessionParent,
+  type SessionSummary,
+  systemClock,
+  toPublicTurn,
+  type Waiting,
+} from '../loop/index.ts';
 import { type AgentFlags, addAgent, readAgent } from './agent.ts';
 import { addApproval } from './approval.ts';
 import { addCeilings } from './ceilings.ts';
@@ -71,17 +80,23 @@ async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
 }
 
 /** One session in one line. */
-function lineOf({ sid, status, reason, turns, updatedAt, started, waits, lease }: SessionSummary): string {
+function lineOf({ sid, status, reason, turns, updatedAt, started, waits, lease, parent }: SessionSummary): string {
   const parts = [
     printable(sid),
     reason === null ? status : `${status} ${reason}`,
     turns === 1 ? '1 turn' : `${turns} turns`,
     new Date(updatedAt).toISOString(),
+    ...(parent === null ? [] : [askedBy(parent)]),
     ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
     ...(waits === null ? [] : [waitOf(waits)]),
     ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${new Date(lease.until).toISOString()}`]),
   ];
   return parts.join('  ');
+}
+
+/** Whose program asked for a session. */
+function askedBy({ sid, turn, seq }: SessionParent): string {
+  return sid === null ? `asked by call ${seq} of a run` : `asked by call ${seq} of turn ${turn} of ${printable(sid)}`;
 }
 
 /** What a session waits for, in a few words. */

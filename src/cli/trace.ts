@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../wire/journal.ts';
-import type { TaggedJson } from '../wire/protocol.ts';
+import type { AskSpent, TaggedJson } from '../wire/protocol.ts';
 import { clip, type Paint, printable } from './text.ts';
 
 /** Most characters of one value in a line of the trace. */
@@ -9,7 +9,8 @@ const WIDTH = 400;
 export function renderCall(entry: JournalEntry, paint: Paint): string {
   const outcome = entry.outcome.ok ? `→ ${json(entry.outcome.value)}` : paint.red(failure(entry.outcome));
   const where = printable(`fork ${entry.at.fork}, ${entry.at.source}:${entry.at.line}:${entry.at.column}`);
-  return `${paint.dim(`#${entry.seq}`)} ${call(entry)} ${outcome} ${paint.dim(`(${entry.ms.toFixed(1)} ms, ${where})`)}`;
+  const spent = entry.kind === 'ask' && entry.spent !== undefined ? `, ${spentText(entry.spent)}` : '';
+  return `${paint.dim(`#${entry.seq}`)} ${call(entry)} ${outcome} ${paint.dim(`(${entry.ms.toFixed(1)} ms${spent}, ${where})`)}`;
 }
 
 function call(entry: JournalEntry): string {
@@ -19,8 +20,13 @@ function call(entry: JournalEntry): string {
     case 'prompt':
       return `promptuser ${json(entry.text)}`;
     case 'ask':
-      return `ask ${json(entry.model)}, ${json(entry.prompt)}`;
+      return `ask ${json(entry.model)}, ${json(entry.prompt)}${entry.options === null ? '' : ` with ${json(entry.options)}`}`;
   }
+}
+
+/** What a nested loop took, in a few words. */
+function spentText({ turns, fuel, tokens }: AskSpent): string {
+  return `${turns === 1 ? '1 turn' : `${turns} turns`}, fuel ${fuel}${tokens === 0 ? '' : `, ${tokens} tokens`}`;
 }
 
 function failure(outcome: Extract<JournalEntry['outcome'], { readonly ok: false }>): string {

@@ -18,6 +18,7 @@ import { createRuntime } from '../runtime/index.ts';
 import { type ExitCode, exitOfDecision } from './exit.ts';
 import { readBytes } from './input.ts';
 import { readKeyring } from './keys.ts';
+import { addModels, type ModelFlags, readModels } from './models.ts';
 import { addLimits, limitsOf, wholeNumber } from './options.ts';
 import { RECORD_HELP, Recorder } from './record.ts';
 import { addSetup, readSetup, type SetupFlags } from './setup.ts';
@@ -30,7 +31,7 @@ export interface RepeatFlags {
   readonly ids?: string;
 }
 
-interface TurnFlags extends SetupFlags, RepeatFlags {
+interface TurnFlags extends SetupFlags, ModelFlags, RepeatFlags {
   readonly turn: number;
   readonly nonce?: string;
   readonly keys?: string;
@@ -68,7 +69,7 @@ export function addTurn(program: Command, execute: Execute): void {
 
 /** Adds the flags that all commands with sessions have in common; `withSid` for those that do not name one otherwise. */
 export function addSession(command: Command, { withSid } = { withSid: true }): void {
-  addSetup(command);
+  addModels(addSetup(command));
   if (withSid) command.option('--sid <ID>', 'session id (default: a new one)');
   command
     .option('--keys <FILE>', 'key file, see "neuroscript keys" (default: new keys for this session)')
@@ -92,16 +93,19 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
   const setup = await readSetup(flags, resources);
   const input = readTurn(await readBytes(file, ENVELOPE_BYTES, () => terminal.stdin));
   const recorder = await Recorder.open(flags.record);
-  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
+  const sid = flags.sid ?? ids.session();
+  const { ask, stores } = await readModels(flags, { keyring, clock, ids });
+  const asking = ask === undefined ? {} : { ask };
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ...asking });
   const { record } = await runTurn(
     {
-      executor: runtimeExecutor(runtime),
+      executor: runtimeExecutor(runtime, runtime.interpreter(stores === undefined ? {} : { stores })),
       keyring,
       clock,
       ids: flags.nonce === undefined ? ids : withNonce(ids, flags.nonce),
       replay: new ReplayCache({ clock }),
     },
-    { sid: flags.sid ?? ids.session(), turn: flags.turn, input, progress: NO_PROGRESS_YET, signal: terminal.interrupt },
+    { sid, turn: flags.turn, input, progress: NO_PROGRESS_YET, signal: terminal.interrupt },
   );
   if (flags.json) terminal.out.line(JSON.stringify(toPublicTurn(record)));
   else for (const line of explainTurn(record, terminal.paintOut)) terminal.out.line(line);

@@ -54,4 +54,15 @@ describe('live progress', () => {
     progress.clear();
     expect(shown()).toBe('');
   });
+
+  it('shows what nested sessions do, as deep as they are, and forgets those that ended', () => {
+    const { terminal: tty } = terminal(true);
+    using progress = new Progress(tty);
+    progress.show({ sid: 's', turn: 1, type: 'state', from: 'IDLE', to: 'EXECUTING' });
+    progress.showNested({ sid: 'a', turn: 2, type: 'state', from: 'IDLE', to: 'EXECUTING' });
+    progress.showNested({ sid: 'b', turn: 1, type: 'asked', attempt: 1, prompt: '' });
+    expect(progress.text).toMatch(/^turn 1 · running .* fuel 0 › turn 2 running › turn 1 asking the agent$/);
+    progress.showNested({ sid: 'b', turn: 1, type: 'unanswered', reason: 'ERR_AGENT', message: 'no' });
+    expect(progress.text).toMatch(/ › turn 2 running$/);
+  });
 });

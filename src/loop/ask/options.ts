@@ -50,7 +50,7 @@ export function askOptions(given: ValueMap, model: AgentModel): AskOptions {
   }
   const turns = whole('max_turns', given['max_turns'] ?? null) ?? MAX_TURNS;
   return {
-    maxTurns: Math.min(turns, model.max_turns ?? MAX_TURNS, MAX_TURNS),
+    maxTurns: Math.max(1, Math.min(turns, model.max_turns ?? MAX_TURNS, MAX_TURNS)),
     maxTokens: whole('max_tokens', given['max_tokens'] ?? null),
     budget,
   };
