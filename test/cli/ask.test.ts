@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
@@ -14,6 +16,16 @@ describe('examples/ask', () => {
     expect(stderr).toMatch(
       /^#1 ask "editor", "What is a closure\?" with \{"max_turns":4,"fuel":200000\} → ".*" \(.*, 3 turns, fuel \d+, fork /,
     );
+  });
+
+  it('the result with its journal is of the published form', async () => {
+    const args = ['run', join(EXAMPLE, 'question.ns'), '--models', MODELS, '--json', '--trace'];
+    const result = JSON.parse((await neuroscript(args)).stdout);
+    expect(result.journal[0]).toMatchObject({ kind: 'ask', model: 'editor', spent: { turns: 3, toolCalls: 3, tokens: 0 } });
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
+    for (const name of ['value', 'error', 'result'])
+      ajv.addSchema(JSON.parse(readFileSync(join(ROOT, `schemas/${name}.schema.json`), 'utf8')));
+    expect(ajv.validate('result.schema.json', result) ? [] : ajv.errors).toEqual([]);
   });
 
   it('in a session, nested ones are kept with the turn that asked, logged in one chain, and replayed', async () => {

@@ -10,6 +10,8 @@ const result = { t: 'result', id: 1, result: good, usage, errors: [], last: fals
 const out = { t: 'out', emits: [], values: [], whispers: [] };
 const at = { fork: 'f', source: 's', line: 1, column: 1 };
 const tool = { t: 'tool', seq: 1, name: 'tool.x', args: [], at };
+const left = { fuel: 1, memoryBytes: 1, toolCalls: 1 };
+const ask = { t: 'ask', seq: 1, model: 'm', prompt: 'p', options: null, left, at };
 const bytesOf = (text: string): string => Buffer.from(text).toString('hex');
 
 /** What the host makes of a worker that answers its first run like this. */
@@ -50,6 +52,11 @@ describe('a worker that breaks the protocol is killed, and the caller gets a typ
     ['an error of no kind', [started, { frame: { ...result, result: { ...good, ok: false, error: { code: 'X' } } } }], 'code'],
     ['a missing field', [started, { frame: { t: 'out', emits: [], values: [] } }], 'whispers'],
     ['more values than emits', [started, { frame: { ...out, values: [1] } }], 'values'],
+    ['an ask without its remainder', [started, { frame: { ...ask, left: undefined } }], 'left'],
+    ['a remainder below zero', [started, { frame: { ...ask, left: { ...left, fuel: -1 } } }], 'left.fuel'],
+    ['a remainder beyond numbers', [started, { frame: JSON.stringify(ask).replace('"fuel":1', '"fuel":1e999') }], 'left.fuel'],
+    ['half a tool call left', [started, { frame: { ...ask, left: { ...left, toolCalls: 0.5 } } }], 'left.toolCalls'],
+    ['a remainder that is a text', [started, { frame: { ...ask, left: { ...left, memoryBytes: '9' } } }], 'left.memoryBytes'],
     ['nesting without end', [started, { frame: '['.repeat(100_000) }], 'nests deeper'],
     ['a cut-off frame', [started, { bytes: `000000ff${bytesOf('{"t":')}` }, { exit: 0 }], 'cut off'],
   ])('%s', async (_name, steps, message) => {
