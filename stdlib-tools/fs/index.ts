@@ -10,7 +10,7 @@ import { type Anchor, within } from './anchor.ts';
 import { contentOf, lineCount, textOf } from './content.ts';
 import { described, facts, type Shown } from './facts.ts';
 import { append, readBytes, replace, statOf } from './file.ts';
-import { namesBelow, namesOf, safeName } from './path.ts';
+import { mustBeReachable, namesBelow, namesOf, safeName } from './path.ts';
 import { named } from './problem.ts';
 import { checkQuota, type FsQuota, mustFit } from './quota.ts';
 import { ScanFull, scan } from './scan.ts';
@@ -67,17 +67,27 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       return 'OK';
     });
 
+  const scanned = async (directory: Anchor, recursive: boolean) => {
+    try {
+      return await scan(directory, recursive, quota.entries);
+    } catch (error) {
+      if (!(error instanceof ScanFull)) throw error;
+      throw new ToolError(NS_CODES.ResourceExhaustion, `it holds more than ${quota.entries} files and directories`);
+    }
+  };
+
+  /** The names of all that a directory holds, from there on. */
+  const heldBy = async (parent: Anchor, name: string): Promise<readonly (readonly string[])[]> => {
+    await using directory = await parent.enter(name, false);
+    return (await scanned(directory, true)).map((entry) => entry.path.split('/'));
+  };
+
   const listed = async <T>(path: string, recursive: boolean, runtime: ToolRuntime, show: (entry: Shown) => T): Promise<T[]> => {
     const root = await rootOf(runtime);
     const names = namesOf(path);
     return named(path, async () => {
-      try {
-        const found = await within(root, names, false, (directory) => scan(directory, recursive, quota.entries));
-        return found.map(({ name, path: below, stats }) => show({ name, path: below, ...facts(stats) }));
-      } catch (error) {
-        if (!(error instanceof ScanFull)) throw error;
-        throw new ToolError(NS_CODES.ResourceExhaustion, `it holds more than ${quota.entries} files and directories`);
-      }
+      const found = await within(root, names, false, (directory) => scanned(directory, recursive));
+      return found.map(({ name, path: below, stats }) => show({ name, path: below, ...facts(stats) }));
     });
   };
 
@@ -208,7 +218,11 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
           const below = `${namesBelow(to).join('/')}/`.startsWith(`${namesBelow(from).join('/')}/`);
           if (below) throw new ToolError(NS_CODES.ArgMismatch, 'the destination must not be the source or inside of it');
           await parent(root, from, false, async (source, oldName) => {
-            if ((await statOf(source, oldName)) === null) throw absent(from);
+            const stats = await statOf(source, oldName);
+            if (stats === null) throw absent(from);
+            // What a directory holds moves along, and must not end up deeper than it could have been made there.
+            if (stats.isDirectory())
+              for (const each of await heldBy(source, oldName)) mustBeReachable([...namesBelow(to), ...each]);
             await parent(root, to, false, async (target, newName) => {
               if ((await statOf(target, newName)) !== null)
                 throw new ToolError(NS_CODES.PathExists, `${JSON.stringify(to)}: it exists already`);

@@ -5,6 +5,8 @@ import { NS_CODES } from '../../src/wire/codes.ts';
 const MAX_DEPTH = 32;
 /** Most UTF-8 bytes of one name, as file systems have it. */
 const NAME_BYTES = 255;
+/** Most UTF-8 bytes of a path: with the directory's own path before it, it must stay one that the system can remove. */
+const PATH_BYTES = 2048;
 
 /** What half-written files are called; no path of a script may name one. */
 export const UNFINISHED = '.neuroscript-';
@@ -24,7 +26,7 @@ export function namesOf(path: string): readonly string[] {
   if (path.startsWith('/')) throw violation('it must be relative');
   if (FORBIDDEN.test(path)) throw violation("it must be without '\\', ':' and control characters");
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
-  if (names.length > MAX_DEPTH) throw violation(`it must have ${MAX_DEPTH} levels at most`);
+  mustBeReachable(names);
   for (const name of names) {
     if (name === '..') throw violation("it must be without '..'");
     if (Buffer.byteLength(name) > NAME_BYTES) throw violation(`a name may have ${NAME_BYTES} bytes`);
@@ -33,6 +35,12 @@ export function namesOf(path: string): readonly string[] {
     if (name.startsWith(UNFINISHED)) throw violation(`names that start with ${UNFINISHED} are taken`);
   }
   return names;
+}
+
+/** Throws {@link ToolError} 34 for names that lie deeper than anybody who has to remove them by their path could reach. */
+export function mustBeReachable(names: readonly string[]): void {
+  if (names.length > MAX_DEPTH) throw violation(`it must have ${MAX_DEPTH} levels at most`);
+  if (Buffer.byteLength(names.join('/')) > PATH_BYTES) throw violation(`it may have ${PATH_BYTES} bytes`);
 }
 
 /** As {@link namesOf}, for a path that must not be the directory itself. */

@@ -386,6 +386,20 @@ describe('the quota', () => {
     expect(readdirSync(root)).toEqual(['a']);
   });
 
+  it('holds for depth: nothing can be moved or made so deep that the directory cannot be removed any more', async () => {
+    const [long, levels] = ['n'.repeat(200), (count: number) => Array.from({ length: count }, () => 'd').join('/')];
+    expect(
+      await guarded([
+        `tool.fs.Mkdir("${Array.from({ length: 10 }, () => long).join('/')}")`,
+        `tool.fs.Mkdir("${Array.from({ length: 11 }, () => long).join('/')}")`,
+        `tool.fs.Mkdir("a/${levels(20)}")`,
+        `tool.fs.Mkdir("b/${levels(11)}")`,
+        'tool.fs.Move("a", "b/d/d/d/d/d/d/d/d/d/d/d/a")',
+        'tool.fs.Move("a", "b/d/d/d/d/d/d/d/d/d/d/a")',
+      ]),
+    ).toEqual([expect.anything(), 34, expect.anything(), expect.anything(), 34, expect.anything()]);
+  });
+
   it('many writers at once never exceed it', async () => {
     const small = tools({ entries: 5 });
     const sessions = Array.from({ length: 12 }, (_, index) => `s${index}`);
