@@ -1,5 +1,5 @@
 import type { HostContext, StoreReaders, TurnContext } from '../context/index.ts';
-import type { AskCall, AskReply, VariablePort } from '../tools/index.ts';
+import { type AskCall, type AskReply, callDepth, type VariablePort } from '../tools/index.ts';
 import { decode, isValueMap } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { AskLeft, CallSite, Diagnostic, LimitValues, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
@@ -99,7 +99,7 @@ export class Asks {
       globals,
       fork: (fork) => nested(scope.guards, fork),
       definitions: () => this.#library(),
-      inspect: (source) => sandbox.parse([source], limits.sourceBytes, true),
+      inspect: (source) => sandbox.parse([source], limits.sourceBytes, callDepth()),
       endSession: (sessionId) => scope.belongings.end(sessionId),
     });
     this.#nestedFuel += reply.spent?.fuel ?? 0;
@@ -136,7 +136,7 @@ export class Asks {
   async #findLibrary(): Promise<readonly Source[]> {
     const { scope, sources, limits } = this.#run;
     const own = sources.filter((source) => !scope.libraries.includes(source));
-    const { files } = await scope.sandbox.parse(own, limits.sourceBytes, true);
+    const { files } = await scope.sandbox.parse(own, limits.sourceBytes, callDepth());
     return own.filter((_, index) => files[index]?.kind === 'library');
   }
 }

@@ -9,6 +9,9 @@ export type RuntimeOptions = Omit<RuntimeSettings, 'limits'> &
     readonly limits?: RuntimeLimitOptions;
   };
 
+/** Depths of `ask` for which a worker is kept: the most that `askHandler` nests by default. */
+const ASK_LEVELS = 4;
+
 const KEYS: KeysOf<RuntimeOptions> = {
   tools: true,
   policy: true,
@@ -37,6 +40,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     ...pool,
     ...(launcher === undefined ? {} : { launcher }),
     ...(isolation === undefined ? {} : { isolation }),
+    // Loops within loops need workers while those of their callers stand still.
+    nesting: settings.ask === undefined ? 0 : ASK_LEVELS,
     memoryBytes: settings.limits.memoryBytes,
   });
   return new Runtime(sandbox, settings);

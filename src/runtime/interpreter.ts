@@ -3,7 +3,7 @@ import { TurnContext } from '../context/turn.ts';
 import { checkLimits, type LimitOptions, tighten } from '../sandbox/index.ts';
 import {
   type AuditRecord,
-  insideCall,
+  callDepth,
   Policy,
   PolicyGuard,
   type PolicyOptions,
@@ -90,7 +90,7 @@ export class Interpreter {
     this.stores = stores;
     this.#readers = readersOf(stores);
     this.#guard = new PolicyGuard(runtime.policy);
-    const parse = (source: Source) => runtime.sandbox.parse([source], runtime.limits.sourceBytes, insideCall());
+    const parse = (source: Source) => runtime.sandbox.parse([source], runtime.limits.sourceBytes, callDepth());
     this.#definitions = new Definitions({ symbols, signers, parse });
     this.#root = Object.freeze({
       append: (source: string, name?: string) => this.#definitions.append(source, name),

@@ -5,8 +5,8 @@ import {
   type AuditRecord,
   type Belongings,
   type CallScript,
+  callDepth,
   Dispatcher,
-  insideCall,
   type PolicyGuard,
   type RootPort,
   type SessionBelongings,
@@ -116,12 +116,14 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   const { sources, globals } = input;
   const asks = scope.ask === undefined ? null : new Asks({ scope, turn, limits, sources, globals }, scope.ask);
   const ask = asks === null ? undefined : (call: AskCall, io: VariablePort) => asks.answer(call, io);
-  const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits, shared, onCall, calls, mayWait, ask });
+  const depth = callDepth();
+  const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits, shared, onCall, calls, mayWait, ask, depth });
   request.onInput?.(input);
   const handlers: RunHandlers = {
     onOut: (out) => said.take(out),
     onCall: (call, io) => dispatcher.handle(call, io),
-    nested: insideCall(),
+    nested: depth > 0,
+    depth,
     session: turn.sessionId,
   };
   const outcome = await scope.sandbox.run(input, handlers, turn.signal);

@@ -17,6 +17,11 @@ export interface RunHandlers {
    * a worker at once or is refused with `BusyError`.
    */
   readonly nested?: boolean;
+  /**
+   * How many runs wait for this nested one, each within the other, from 1. Where the sandbox keeps workers for so many
+   * (`nesting`), it waits for one in place of being refused; without this it never waits.
+   */
+  readonly depth?: number;
   /** Whose run it is: sessions that wait for a worker take turns, however many runs one of them has waiting. */
   readonly session?: string | null;
 }

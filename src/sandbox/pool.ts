@@ -6,8 +6,8 @@ import { WorkerProcess } from './worker.ts';
 
 /** Something that needs a worker for itself for a while. */
 export interface Job {
-  /** May not wait for a place, see `RunHandlers.nested`. */
-  readonly nested: boolean;
+  /** How many runs wait for it, each within the other, see `RunHandlers.nested`; 0 for one that nobody waits for. */
+  readonly depth: number;
   /** Whose it is; jobs of one session do not hold up those of another. Null: nobody's in particular. */
   readonly session: string | null;
   /** Called with a free worker. Must call `pool.release(worker)` once it is done with it, dead or alive. */
@@ -24,6 +24,11 @@ export interface PoolOptions {
   readonly concurrency: number;
   readonly maxWorkers: number;
   readonly queueLength: number;
+  /**
+   * Depths at which nested runs wait for a worker, where deeper ones are refused: that many workers are kept for them, one for each
+   * depth, so that runs which wait for each other always end.
+   */
+  readonly levels: number;
   readonly files: WorkerFiles;
   readonly launcher: Launcher;
   /** The memory limit most runs will have, for which isolates are prepared. */
@@ -55,6 +60,11 @@ export class Pool {
   readonly #blocked = new Set<WorkerProcess>();
   readonly #worn = new Set<WorkerProcess>();
   readonly #queue: Job[] = [];
+  /** Nested ones that wait. */
+  readonly #inner: Job[] = [];
+  /** Nested ones whose own worker is being started. */
+  #coming = 0;
+  readonly #levels: number;
   /** When each session got a worker last, while anybody waits. */
   readonly #served = new Map<string | null, number>();
   #serving = 0;
@@ -65,6 +75,7 @@ export class Pool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#levels = Math.min(options.levels, options.maxWorkers - 1);
   }
 
   /** Starts the workers; resolves with the first that is ready. Throws {@link ConfigError} when none can be started. */
@@ -80,18 +91,33 @@ export class Pool {
   /** Begins a job now or later. Throws {@link RuntimeClosedError} and, when the queue is full, {@link BusyError}. */
   submit(job: Job): void {
     if (this.#closed) throw new RuntimeClosedError();
-    const mayBegin = job.nested || (this.#queue.length === 0 && this.#computing < this.#options.concurrency);
-    const worker = mayBegin ? this.#idle.shift() : undefined;
+    const nested = job.depth > 0;
+    const mayBegin = nested || (this.#queue.length === 0 && this.#computing < this.#options.concurrency);
+    const worker = mayBegin && this.#room(job.depth) > 0 ? this.#idle.shift() : undefined;
     if (worker !== undefined) this.#begin(job, worker);
-    else if (job.nested) this.#startOwn(job);
-    else this.#enqueue(job);
+    else if (!nested) this.#enqueue(job);
+    else if (job.depth <= this.#levels && (this.#room(job.depth) <= 0 || this.#isFull)) this.#inner.push(job);
+    else this.#startOwn(job);
+  }
+
+  /** Jobs of a depth that may be begun: the deeper, the more, so that what waits for one never keeps it from its place. */
+  #room(depth: number): number {
+    return this.#options.maxWorkers - Math.max(0, this.#levels - depth) - this.#busy.size - this.#coming;
+  }
+
+  get #isFull(): boolean {
+    return this.#workers.size >= this.#options.maxWorkers;
   }
 
   /** Takes back a job that waits. False when it does not wait any more. */
   withdraw(job: Job): boolean {
-    const at = this.#queue.indexOf(job);
-    if (at >= 0) this.#queue.splice(at, 1);
-    return at >= 0;
+    for (const waiting of [this.#queue, this.#inner]) {
+      const at = waiting.indexOf(job);
+      if (at < 0) continue;
+      waiting.splice(at, 1);
+      return true;
+    }
+    return false;
   }
 
   /** A busy worker waits for the host, or goes on. */
@@ -117,7 +143,7 @@ export class Pool {
     this.#closed = true;
     clearTimeout(this.#retry);
     clearTimeout(this.#spare);
-    for (const job of this.#queue.splice(0)) job.fail(new RuntimeClosedError());
+    for (const job of [...this.#queue.splice(0), ...this.#inner.splice(0)]) job.fail(new RuntimeClosedError());
     const all = [...this.#workers];
     for (const worker of all) worker.kill();
     await Promise.all(all.map(({ gone }) => gone));
@@ -136,12 +162,13 @@ export class Pool {
 
   /** Starts a worker for this job alone. */
   #startOwn(job: Job): void {
-    if (this.#workers.size >= this.#options.maxWorkers)
+    if (this.#isFull)
       throw new BusyError(`a nested run needs a worker of its own, and all ${this.#options.maxWorkers} are taken`);
     const fail = (error: unknown): void => job.fail(this.#closed ? new RuntimeClosedError() : new Error(messageOf(error)));
     try {
       const own = this.#create();
-      own.ready.then(() => (this.#closed ? fail(undefined) : this.#begin(job, own)), fail);
+      this.#coming++;
+      own.ready.finally(() => this.#coming--).then(() => (this.#closed ? fail(undefined) : this.#begin(job, own)), fail);
     } catch (error) {
       fail(error);
     }
@@ -164,8 +191,9 @@ export class Pool {
 
   /** Gives waiting jobs to free workers, as many as may compute, and starts workers for the rest. */
   #serve(): void {
+    this.#serveInner();
     if (this.#queue.length === 0) this.#served.clear();
-    while (this.#queue.length > 0 && this.#computing < this.#options.concurrency) {
+    while (this.#queue.length > 0 && this.#computing < this.#options.concurrency && this.#room(0) > 0) {
       const worker = this.#idle.shift();
       if (worker === undefined) break;
       const job = this.#takeNext();
@@ -174,11 +202,23 @@ export class Pool {
     this.#grow();
   }
 
+  /** Begins nested jobs that wait, the deepest first: others wait for it. */
+  #serveInner(): void {
+    this.#inner.sort((left, right) => right.depth - left.depth);
+    for (const job of [...this.#inner]) {
+      if (this.#closed || this.#room(job.depth) <= 0 || (this.#idle.length === 0 && this.#isFull)) continue;
+      this.#inner.splice(this.#inner.indexOf(job), 1);
+      const worker = this.#idle.shift();
+      if (worker === undefined) this.#startOwn(job);
+      else this.#begin(job, worker);
+    }
+  }
+
   /** Keeps `concurrency` workers alive, and one on its way for each job that could be begun if it were there. */
   #grow(): void {
     if (this.#closed || this.#retry !== undefined) return;
     const { concurrency, maxWorkers } = this.#options;
-    const startable = Math.min(this.#queue.length, concurrency - this.#computing) - this.#idle.length;
+    const startable = Math.min(this.#queue.length, concurrency - this.#computing, this.#room(0)) - this.#idle.length;
     const missing = Math.max(concurrency - this.#workers.size, startable - this.#starting.size);
     for (let n = Math.min(missing, maxWorkers - this.#workers.size); n > 0; n--) this.#spawn().catch(() => {});
   }
@@ -242,7 +282,8 @@ export class Pool {
   #startFailed(error: unknown): void {
     if (this.#closed) return;
     this.#failedStarts++;
-    if (this.#failedStarts >= MAX_FAILED_STARTS) for (const job of this.#queue.splice(0)) job.fail(new Error(messageOf(error)));
+    if (this.#failedStarts >= MAX_FAILED_STARTS)
+      for (const job of [...this.#queue.splice(0), ...this.#inner.splice(0)]) job.fail(new Error(messageOf(error)));
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
       this.#retry = undefined;

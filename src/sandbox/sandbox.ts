@@ -22,6 +22,8 @@ export interface SandboxOptions extends PoolLimitOptions {
   readonly launcher?: LauncherChoice;
   /** Whether a worker may serve one run after another; `worker` (it may) when absent. */
   readonly isolation?: Isolation;
+  /** Depths at which nested runs wait for a worker in place of being refused, see `PoolOptions`; none when absent. */
+  readonly nesting?: number;
   /** Other bundles than the package's own; tests put theirs here. */
   readonly files?: WorkerFiles;
 }
@@ -57,6 +59,7 @@ export class Sandbox implements AsyncDisposable {
       concurrency,
       maxWorkers,
       queueLength,
+      levels: options.nesting ?? 0,
       memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
       files: options.files ?? packageFiles(),
     };
@@ -89,11 +92,11 @@ export class Sandbox implements AsyncDisposable {
   }
 
   /**
-   * Parses sources without running them; `nested` as in `RunHandlers`, for a call that somebody waits for. Besides the errors of the class this rejects with a `NeuroScriptError`
+   * Parses sources without running them; `depth` as in `RunHandlers`, 0 when no run waits for it. Besides the errors of the class this rejects with a `NeuroScriptError`
    * of code `ERR_TIMEOUT` or `ERR_WORKER` when a source brings the parser down.
    */
-  async parse(sources: readonly Source[], sourceBytes: number, nested = false): Promise<ParseOutcome> {
-    return this.#inquire(parseQuestion(sources, sourceBytes), nested);
+  async parse(sources: readonly Source[], sourceBytes: number, depth = 0): Promise<ParseOutcome> {
+    return this.#inquire(parseQuestion(sources, sourceBytes), depth);
   }
 
   /** Looks for mistakes in sources that run together, and estimates what they cost. Rejects as {@link parse}. */
@@ -125,7 +128,7 @@ export class Sandbox implements AsyncDisposable {
       if (this.#pool.withdraw(job)) resolve(unstartedResult(cancelledError(CANCELLED)));
     };
     const job: Job = {
-      nested: handlers.nested ?? false,
+      depth: handlers.nested === true ? (handlers.depth ?? Number.POSITIVE_INFINITY) : 0,
       session: handlers.session ?? null,
       start: (worker) => {
         signal?.removeEventListener('abort', withdrawn);
@@ -174,15 +177,15 @@ export class Sandbox implements AsyncDisposable {
     return execution;
   }
 
-  async #inquire<Answer>(question: Question<Answer>, nested = false): Promise<Answer> {
+  async #inquire<Answer>(question: Question<Answer>, depth = 0): Promise<Answer> {
     if (this.#closing !== null) throw new RuntimeClosedError();
-    return this.#whileAwake(() => this.#ask(question, nested));
+    return this.#whileAwake(() => this.#ask(question, depth));
   }
 
-  #ask<Answer>(question: Question<Answer>, nested: boolean): Promise<Answer> {
+  #ask<Answer>(question: Question<Answer>, depth: number): Promise<Answer> {
     const settle = Promise.withResolvers<Answer>();
     this.#pool.submit({
-      nested,
+      depth,
       session: null,
       start: (worker) => {
         const inquiry: Inquiry<Answer> = new Inquiry(worker, this.#nextId++, question, settle, () => {

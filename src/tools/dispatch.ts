@@ -42,6 +42,8 @@ export interface DispatchInit {
   readonly calls?: CallScript | undefined;
   /** Whether a tool may let the script wait: somebody keeps the run and goes on with it later. */
   readonly mayWait?: boolean;
+  /** How many scripts wait for the run whose calls these are; 0 when absent. */
+  readonly depth?: number;
 }
 
 /** Ends a run whose tool will answer later. */
@@ -54,11 +56,12 @@ class Suspended extends Halt {
 }
 
 /** Set in everything that a tool does on behalf of a call. */
-const openCall = new AsyncLocalStorage<{ open: boolean }>();
+const openCall = new AsyncLocalStorage<{ open: boolean; readonly depth: number }>();
 
-/** Whether the current code runs on behalf of a call that a script is waiting for. */
-export function insideCall(): boolean {
-  return openCall.getStore()?.open ?? false;
+/** How many scripts wait, each within the other, for the call on whose behalf the current code runs; 0 outside of any. */
+export function callDepth(): number {
+  const call = openCall.getStore();
+  return call?.open === true ? call.depth : 0;
 }
 
 /** Deepest nesting of tools that call tools. */
@@ -91,7 +94,7 @@ export class Dispatcher {
       this.#journal.close(call, outcomeOf(known.reply));
       return known.reply;
     }
-    const state = { open: true };
+    const state = { open: true, depth: (this.#init.depth ?? 0) + 1 };
     const answer = (): Promise<FinalReply> => turnStorage.run(this.#init.turn, () => this.#answer(call, variables, known));
     const refused = this.#weigh(call);
     const answered = refused ?? (await openCall.run(state, answer));

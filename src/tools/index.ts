@@ -28,7 +28,7 @@ export {
   type ToolRuntime,
 } from './define.ts';
 export { catalogueDigest, digestIn } from './digest.ts';
-export { Dispatcher, type DispatchInit, insideCall } from './dispatch.ts';
+export { callDepth, Dispatcher, type DispatchInit } from './dispatch.ts';
 export { Handles } from './handles.ts';
 export type { FromJsonSchema, JsonSchema, JsonType } from './jsonschema.ts';
 export { loadMockTools } from './mock/file.ts';

@@ -154,6 +154,36 @@ describe('runs that wait for the host', () => {
   });
 });
 
+it('nested runs wait for the workers that are kept for them, so that many that nest at once all end', async () => {
+  const sandbox = await sandboxOf({ concurrency: 1, maxWorkers: 4, nesting: 2 });
+  const nest = async (depth: number): Promise<boolean> => {
+    const inner = handlers(async () => ({ t: 'ok', value: depth === 2 || (await nest(depth + 1)) }));
+    return (await sandbox.run(inputOf('call'), { ...inner, nested: depth > 0, depth })).result.ok;
+  };
+  expect(await Promise.all(Array.from({ length: 12 }, () => nest(0)))).toEqual(Array(12).fill(true));
+  await sandbox.close();
+});
+
+it('a nested run that waits can be cancelled, and ends with the sandbox', async () => {
+  const sandbox = await sandboxOf({ concurrency: 1, maxWorkers: 2, nesting: 1 });
+  const inside = Promise.withResolvers<void>();
+  const never = handlers(() => {
+    inside.resolve();
+    return new Promise(() => {});
+  });
+  const hog = sandbox.run(inputOf('call'), { ...never, nested: true, depth: 1 });
+  await inside.promise;
+  const second = sandbox.run(inputOf('call'), { ...never, nested: true, depth: 1 });
+  const given = new AbortController();
+  const waits = sandbox.run(inputOf('nothing'), { ...handlers(), nested: true, depth: 1 }, given.signal);
+  const lost = sandbox.run(inputOf('nothing'), { ...handlers(), nested: true, depth: 1 });
+  given.abort();
+  expect((await waits).result.error?.code).toBe('ERR_CANCELLED');
+  const closing = sandbox.close();
+  await expect(lost).rejects.toMatchObject({ code: 'ERR_CLOSED' });
+  await Promise.allSettled([hog, second, closing]);
+});
+
 it('a nested run takes an idle worker at once, however many others compute', async () => {
   const sandbox = await sandboxOf({ concurrency: 1, maxWorkers: 2 });
   const nested = handlers(async () => {
