@@ -1,0 +1,80 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../architecture/source.ts';
+
+const PAGES = globSync(['*.md', '{docs,examples,bench,conformance}/**/*.md'], { cwd: ROOT }).sort();
+
+describe('the pages name what exists', () => {
+  it('finds the pages', () => {
+    expect(PAGES).toEqual(expect.arrayContaining(['README.md', 'docs/loop.md', 'docs/errors/NS1.md', 'examples/mcp/README.md']));
+  });
+
+  it('every relative link leads to a file, and to a heading of it', () => {
+    expect(PAGES.flatMap(brokenLinks)).toEqual([]);
+  });
+
+  it('every page and example that a page names is there', () => {
+    expect(PAGES.flatMap(missingPaths)).toEqual([]);
+  });
+
+  it('README.md leads to every page for users', () => {
+    const linked = new Set(linksOf(read('README.md')).map(([path]) => path));
+    const inside = ['architecture.md', 'deviations.md', 'review-sandbox.md'];
+    const users = globSync('docs/*.md', { cwd: ROOT }).filter((page) => !inside.includes(relative('docs', page)));
+    expect(users.filter((page) => !linked.has(page))).toEqual([]);
+  });
+});
+
+describe('reading links', () => {
+  it('leaves out code and addresses, and takes headings apart', () => {
+    const page = '[a](b.md#c-d) [x](https://example.test/) `[no](code.md)`\n```md\n[no](block.md)\n```\n[e](#f)';
+    expect(linksOf(page)).toEqual([
+      ['b.md', 'c-d'],
+      ['', 'f'],
+    ]);
+  });
+
+  it('knows the anchors of headings as code hosts make them', () => {
+    expect(anchorsOf('# One `two`, three\n## A/B: c_d\n')).toEqual(['one-two-three', 'ab-c_d']);
+  });
+});
+
+function read(page: string): string {
+  return readFileSync(join(ROOT, page), 'utf8');
+}
+
+/** Paths and anchors of the relative links of a page; the path is empty for a heading of the page itself. */
+function linksOf(markdown: string): [path: string, anchor: string][] {
+  const prose = markdown.replace(/^(`{3,}).*\n[\s\S]*?^\1$/gm, '').replace(/`[^`\n]*`/g, (code) => code.replaceAll('](', '] ('));
+  return [...prose.matchAll(/\]\((?![a-z]+:)([^)#\s]*)#?([^)\s]*)\)/g)].map(([, path = '', anchor = '']) => [path, anchor]);
+}
+
+/** The anchors that code hosts give to the headings of a page. */
+function anchorsOf(markdown: string): string[] {
+  return [...markdown.matchAll(/^#{1,6} (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_\- ]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function brokenLinks(page: string): string[] {
+  return linksOf(read(page)).flatMap(([path, anchor]) => {
+    const target = path === '' ? page : join(dirname(page), path);
+    const found = existsSync(join(ROOT, target));
+    const whole = found && (anchor === '' || anchorsOf(read(target)).includes(anchor));
+    return whole ? [] : [`${page}: ${path}${anchor === '' ? '' : `#${anchor}`}`];
+  });
+}
+
+/** Paths in code spans: from the root of the repository, or from the page's own folder. */
+function missingPaths(page: string): string[] {
+  const named = read(page).matchAll(
+    /`((?:docs|examples|schemas|conformance|bench|scripts|src|stdlib-tools|test)\/[\w./-]*\w\/?|[\w-]+\.md)`/g,
+  );
+  return [...named].flatMap(([, path = '']) =>
+    ['', dirname(page), 'docs'].some((folder) => existsSync(join(ROOT, folder, path))) ? [] : [`${page}: ${path}`],
+  );
+}
