@@ -3,6 +3,7 @@ import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { checkOptions, type KeysOf } from '../../wire/options.ts';
 import type { TurnRecord, UnsealedRecord } from '../record.ts';
+import { withoutKey } from './keytext.ts';
 
 /** What is taken out of records before they are given away. */
 export interface RedactionRules {
@@ -22,6 +23,12 @@ export const REDACTED = '[redacted]';
 /** Shorter texts stand everywhere, and would leave nothing readable. */
 const MIN_VALUE = 4;
 
+/** How many times JSON within JSON is looked into. */
+const MAX_LEVELS = 3;
+
+/** Below these fields of a record stand values of scripts, whose keys are texts like any others. */
+const VALUES: ReadonlySet<string> = new Set(['globals', 'constants', 'args', 'value', 'payload', 'prompt', 'options']);
+
 /** Checked rules. */
 export class Redaction {
   readonly #tools: readonly RegExp[];
@@ -33,8 +40,9 @@ export class Redaction {
     checkOptions('redaction', rules, KEYS);
     this.#tools = texts('tools', rules.tools).map(patternOf);
     this.#keys = new Set(texts('keys', rules.keys).map((key) => key.toLowerCase()));
-    this.#values = [...texts('values', rules.values)].sort((a, b) => b.length - a.length);
-    const short = this.#values.find((value) => value.length < MIN_VALUE);
+    const values = texts('values', rules.values);
+    this.#values = [...new Set(values.flatMap(written))].sort((a, b) => b.length - a.length);
+    const short = values.find((value) => value.length < MIN_VALUE);
     if (short !== undefined)
       throw new ConfigError(`a redacted value needs at least ${MIN_VALUE} characters, got ${JSON.stringify(short)}`);
   }
@@ -75,12 +83,15 @@ export class Redaction {
     return { ...rest, args: [REDACTED], outcome: { ok: true, value: REDACTED } };
   }
 
-  #clean(value: unknown): unknown {
+  #clean(value: unknown, isValue = false): unknown {
     if (typeof value === 'string') return this.#text(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map((item: unknown) => this.#clean(item));
+    if (Array.isArray(value)) return value.map((item: unknown) => this.#clean(item, isValue));
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, this.#keys.has(key.toLowerCase()) ? REDACTED : this.#clean(item)]),
+      Object.entries(value).map(([key, item]) => [
+        isValue ? this.#text(key) : key,
+        this.#keys.has(key.toLowerCase()) ? REDACTED : this.#clean(item, isValue || VALUES.has(key)),
+      ]),
     );
   }
 
@@ -88,16 +99,16 @@ export class Redaction {
   #text(text: string): string {
     let clean = text;
     for (const value of this.#values) clean = clean.replaceAll(value, REDACTED);
-    for (const key of this.#keys) clean = withoutKey(clean, key);
+    for (const key of this.#keys) clean = withoutKey(clean, key, REDACTED);
     return clean;
   }
 }
 
-/** Takes the values of a key out of JSON that stands in a text: `"key": "…"`, a number, true or false. */
-function withoutKey(text: string, key: string): string {
-  const name = key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const pattern = new RegExp(`("${name}"\\s{0,8}:\\s{0,8})("(?:[^"\\\\\\n]|\\\\.)*"|-?[0-9][0-9.eE+-]*|true|false)`, 'gi');
-  return text.replace(pattern, `$1"${REDACTED}"`);
+/** A text as it stands in JSON, in JSON within that, and so on. */
+function written(value: string): readonly string[] {
+  const forms = [value];
+  for (let level = 0; level < MAX_LEVELS; level++) forms.push(JSON.stringify(forms[level]).slice(1, -1));
+  return forms;
 }
 
 function patternOf(tool: string): RegExp {
