@@ -132,9 +132,9 @@ async function suspend(quick: boolean): Promise<Report> {
   return { rows, text: renderSuspend(rows), failures: suspendFailures(rows) };
 }
 
-async function soak(_quick: boolean, seconds: number): Promise<Report> {
+async function soak(quick: boolean, seconds: number): Promise<Report> {
   const rows = await benchSoak(seconds);
-  return { rows, trends: soakTrends(rows), text: renderSoak(rows), failures: soakFailures(rows) };
+  return { rows, trends: soakTrends(rows), text: renderSoak(rows), failures: soakFailures(rows, quick) };
 }
 
 async function contexts(quick: boolean): Promise<Report> {

@@ -34,4 +34,9 @@ describe('the verdict of a soak', () => {
   ])('%s are named', (_name, soaked, failure) => {
     expect(soakFailures(soaked)).toEqual([expect.stringContaining(failure)]);
   });
+
+  it('is not given on latency when the soak was a quick one', () => {
+    const slower = rows((index) => ({ honestMs: summarize([2 + index * 0.2]), handles: 30 + 2 * index }));
+    expect(soakFailures(slower, true)).toEqual([expect.stringContaining('handles did not stay flat')]);
+  });
 });
