@@ -75,6 +75,8 @@ export function checkMcpConfig(config: McpConfig, name = 'the MCP configuration'
     if (!NAME.test(id) || id.toLowerCase() === 'tool') fail('a name has letters, digits and _, and is not "tool"');
     if ('url' in server && !isHttp(server.url)) fail('url must be an http or https address');
     if ('command' in server && server.command === '') fail('command must not be empty');
+    const problem = 'url' in server ? problemOfHttp(server) : problemOfStdio(server);
+    if (problem !== null) fail(problem);
     const { timeoutMs = DEFAULT_TIMEOUT_MS, messageBytes = DEFAULT_MESSAGE_BYTES } = server;
     if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > 2 ** 31 - 1) fail('timeoutMs must be whole, from 1');
     if (!Number.isSafeInteger(messageBytes) || messageBytes < 1024) fail('messageBytes must be whole, from 1024');
@@ -126,6 +128,35 @@ function secretOf(file: YamlFile, path: readonly string[], value: unknown, envir
 
 function numberOf(file: YamlFile, path: readonly string[], value: unknown): number {
   return typeof value === 'number' ? value : file.fail(path, 'must be a number');
+}
+
+/** Whoever was given these would name them, secrets and all, in what it says of them. */
+function problemOfHttp({ url, headers = {} }: HttpServer): string | null {
+  const { username, password } = new URL(url);
+  if (username !== '' || password !== '') return 'url must hold no user or password; give a header';
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) return 'headers has a name that no header can have';
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return `the header ${name} holds characters that no header can hold`;
+  }
+  return null;
+}
+
+function problemOfStdio({ command, args = [], env = {} }: StdioServer): string | null {
+  if ([command, ...args].some((word) => word.includes('\0'))) return 'command and args must be without the character 0';
+  for (const [name, value] of Object.entries(env))
+    if (name.includes('\0') || value.includes('\0')) return 'env must be without the character 0';
+  return null;
+}
+
+/** Shorter values are words, and no secrets. */
+const MIN_SECRET = 8;
+
+/** What a message about a server must not repeat, though the server does: the values of its headers and of its environment. */
+export function secretsOf(server: McpServerConfig): readonly string[] {
+  const values = Object.values(('url' in server ? server.headers : server.env) ?? {});
+  // `Bearer` and what follows; a server may repeat one without the other.
+  const parts = values.flatMap((value) => [value, ...value.split(/\s+/)]);
+  return [...new Set(parts)].filter((part) => part.length >= MIN_SECRET).sort((a, b) => b.length - a.length);
 }
 
 function isHttp(text: string): boolean {

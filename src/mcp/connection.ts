@@ -3,7 +3,7 @@ import { Client, type JsonSchemaValidator, type jsonSchemaValidator, type Tool }
 import type { Logger } from '../context/index.ts';
 import { KeyedMutex } from '../context/mutex.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
-import { DEFAULT_TIMEOUT_MS, type McpServerConfig } from './config.ts';
+import { DEFAULT_TIMEOUT_MS, type McpServerConfig, secretsOf } from './config.ts';
 import { plainWords } from './distrust.ts';
 import { transportTo } from './transport.ts';
 
@@ -113,7 +113,7 @@ export class McpConnection implements AsyncDisposable {
       { name: 'neuroscript-runtime', version: '1' },
       { capabilities: {}, jsonSchemaValidator: NO_VALIDATION, listMaxPages: MAX_PAGES },
     );
-    client.onerror = (error) => this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${plainWords(error.message)}`);
+    client.onerror = (error) => this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${this.#words(error)}`);
     client.onclose = () => {
       if (this.#client === client) this.#client = null;
     };
@@ -132,7 +132,7 @@ export class McpConnection implements AsyncDisposable {
 
   async #recheck(client: Client): Promise<void> {
     await this.#list(client).catch((error: unknown) => {
-      this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${plainWords(messageOf(error))}`);
+      this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${this.#words(error)}`);
     });
   }
 
@@ -151,13 +151,18 @@ export class McpConnection implements AsyncDisposable {
     return tools;
   }
 
+  /** What an error says, without the secrets that the server may have put into it. */
+  #words(error: unknown): string {
+    return plainWords(secretsOf(this.config).reduce((text, secret) => text.replaceAll(secret, '[secret]'), messageOf(error)));
+  }
+
   #times(): { readonly timeout: number; readonly maxTotalTimeout: number } {
     const timeout = this.config.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     return { timeout, maxTotalTimeout: timeout };
   }
 
   #failed(what: string, error: unknown): McpError {
-    return new McpError(this.name, `${what}: ${plainWords(messageOf(error))}`, { cause: error });
+    return new McpError(this.name, `${what}: ${this.#words(error)}`, { cause: error });
   }
 }
 

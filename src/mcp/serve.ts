@@ -85,6 +85,8 @@ export function mcpServer({ runtime, turns, catalogue, version }: McpServerInit)
         progress: NO_PROGRESS_YET,
         signal: mcpReq.signal,
       });
+      // What the tools kept for a session that is over would stay until this server ends.
+      if (record.decision !== 'CONTINUE') await turns.executor.end?.(record.sid);
       return { value: toPublicTurn(record), isError: record.decision === 'HALT' };
     }),
   );

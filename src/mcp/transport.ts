@@ -4,8 +4,9 @@ import type { Logger } from '../context/index.ts';
 import { DEFAULT_MESSAGE_BYTES, type HttpServer, type McpServerConfig, type StdioServer } from './config.ts';
 import { plainWords } from './distrust.ts';
 
-/** Most messages that a server may send without having been asked anything. */
+/** Most messages that a server may send without a tool having been called, within an hour. */
 const MAX_UNASKED = 1000;
+const HOUR_MS = 3_600_000;
 
 /** Most bytes of a server's error stream that reach the log. */
 const MAX_STDERR = 64 * 1024;
@@ -69,12 +70,17 @@ async function boundedFetch(address: string | URL, init: RequestInit | undefined
   return new Response(counted, { status: response.status, statusText: response.statusText, headers: response.headers });
 }
 
-/** Closes a connection over which the server talks without end: each message that it sends unasked costs this process time. */
+/**
+ * Closes a connection over which the server talks without end: each message that it sends unasked costs this process time.
+ * Answers to what it asks, and lists that it wants to have read anew, count as its own doing.
+ */
 function guarded(inner: Transport): Transport {
   let unasked = 0;
+  let since = performance.now();
   const transport: Transport = {
     async start() {
       inner.onmessage = (message, extra) => {
+        if (performance.now() - since > HOUR_MS) [unasked, since] = [0, performance.now()];
         unasked += 1;
         if (unasked <= MAX_UNASKED) return transport.onmessage?.(message, extra);
         transport.onerror?.(new Error(`the server sent ${MAX_UNASKED} messages without being asked`));
@@ -85,7 +91,7 @@ function guarded(inner: Transport): Transport {
       await inner.start();
     },
     async send(message, options) {
-      unasked = 0;
+      if ('method' in message && message.method === 'tools/call') unasked = 0;
       await inner.send(message, options);
     },
     close: () => inner.close(),

@@ -30,6 +30,12 @@ describe('a configuration of MCP servers', () => {
     ['mcpServers: { a: { command: "" } }', 'command must not be empty'],
     ['mcpServers: { a: { command: x, args: y } }', 'must be a list'],
     ['mcpServers: { a: { url: "file:///x" } }', 'url must be an http or https address'],
+    ['mcpServers: { a: { url: "http://u:secret@y.test" } }', 'url must hold no user or password'],
+    ['mcpServers: { a: { url: "http://y.test", headers: { X: "sec\\nret" } } }', 'the header X holds characters'],
+    ['mcpServers: { a: { url: "http://y.test", headers: { X: "sec’ret" } } }', 'the header X holds characters'],
+    ['mcpServers: { a: { url: "http://y.test", headers: { "X Y": z } } }', 'headers has a name that no header can have'],
+    ['mcpServers: { a: { command: x, env: { A: "sec\\0ret" } } }', 'env must be without the character 0'],
+    ['mcpServers: { a: { command: x, args: ["sec\\0ret"] } }', 'must be without the character 0'],
     ['mcpServers: { "a-b": { command: x } }', 'a name has letters, digits and _'],
     ['mcpServers: { a: { command: x, timeoutMs: 0 } }', 'timeoutMs must be whole'],
     ['mcpServers: { a: { command: x, messageBytes: 10 } }', 'messageBytes must be whole'],
@@ -37,6 +43,8 @@ describe('a configuration of MCP servers', () => {
     ['mcpServers: { a: { command: x, env: { A: { env: 5 } } } }', 'must be a text'],
   ])('%s is refused: %s', (text, problem) => {
     expect(() => read(text)).toThrow(expect.objectContaining({ code: 'ERR_CONFIG', message: expect.stringContaining(problem) }));
+    // What is wrong with a secret is said without it.
+    expect(() => read(text)).not.toThrow(/sec\S*ret/);
   });
 
   it('may be one server on the command line, with nothing interpreted by a shell', () => {

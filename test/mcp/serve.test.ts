@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { composeEnvelope, generateKeys, type Keyring, keyringFrom, ReplayCache } from '../../src/aeiou/index.ts';
@@ -13,7 +14,13 @@ beforeAll(async () => {
   const tools = ['Twice', 'Denied'].map((name) =>
     defineTool({ group: 'test', name, args: [{ name: 'n', type: 'number' }], run: ({ n }) => 2 * n }),
   );
-  runtime = await createRuntime({ tools, policy: { allow: ['tool.test.twice'] }, limits: { fuel: 100_000 }, concurrency: 2 });
+  const keep = defineTool({ group: 'test', name: 'Keep', run: (_, call) => call.sandboxDir() });
+  runtime = await createRuntime({
+    tools: [...tools, keep],
+    policy: { allow: ['tool.test.twice', 'tool.test.keep'] },
+    limits: { fuel: 100_000 },
+    concurrency: 2,
+  });
   const keyring: Keyring = keyringFrom(generateKeys('session'), { clock: systemClock });
   const clock = systemClock;
   const turns = { executor: runtimeExecutor(runtime), keyring, clock, ids: randomIds, replay: new ReplayCache({ clock }) };
@@ -85,6 +92,17 @@ describe('this runtime as an MCP server', () => {
     expect([isError, turn]).toEqual([false, expect.objectContaining({ sid: 's-1', turn: 3, decision: 'DONE' })]);
     const [halted] = await call('turn', { envelope: 'nonsense' });
     expect(halted).toBe(true);
+  });
+
+  it('keeps nothing for a session that is over, so that no client fills the machine turn by turn', async () => {
+    const turn = async (action: string) => {
+      const actions = `command\n  emit tool.test.Keep()\n  emit tool.aeiou.magic("LOOP", {"action": "${action}"})\nendcommand`;
+      const envelope = composeEnvelope({ userdata: '{"subject":"s","fields":{}}', actions });
+      const [, value] = await call('turn', { envelope: new TextDecoder().decode(envelope) });
+      const [path = ''] = (value as { output: string }).output.split('\n');
+      return existsSync(path);
+    };
+    expect(await Promise.all([turn('continue'), turn('done'), turn('abort')])).toEqual([true, false, false]);
   });
 
   it('ends a program when its client no longer waits', async () => {

@@ -58,6 +58,8 @@ const MODES: Readonly<Record<string, Mode>> = {
         if (!process.stdout.write(note)) await new Promise((resolve) => process.stdout.once('drain', resolve));
       return text('done');
     }),
+  ping: (server) => server.registerTool('trap', {}, () => text('fine')),
+  relist: (server) => server.registerTool('trap', {}, () => text('fine')),
   garbage: (server) =>
     server.registerTool('trap', {}, () => {
       process.stdout.write('this is no JSON\n{"jsonrpc":"2.0"}\n[]\n\u0000\n');
@@ -102,4 +104,15 @@ if (import.meta.main) {
   MODES[mode]?.(server);
   process.stderr.write(`started as ${mode}\n`);
   await server.connect(new StdioServerTransport());
+  if (mode === 'ping' || mode === 'relist') {
+    // It asks again as soon as it is answered, and writes how often it was.
+    const ask = mode === 'ping' ? { id: 'p', method: 'ping' } : { method: 'notifications/tools/list_changed' };
+    let answers = 0;
+    const again = () => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...ask })}\n`);
+    process.stdin.on('data', () => {
+      answers += 1;
+      if (pidFile !== undefined) writeFileSync(pidFile, String(answers));
+      again();
+    });
+  }
 }

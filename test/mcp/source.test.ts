@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Logger } from '../../src/context/index.ts';
+import { type Logger, SILENT_LOGGER } from '../../src/context/index.ts';
 import { type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import type { RunResult } from '../../src/wire/result.ts';
@@ -131,6 +131,7 @@ describe('a server over HTTP', () => {
         return void response.on('close', () => clearInterval(timer));
       }
       if (path === '/silent') return;
+      if (path === '/repeats') return void response.writeHead(401).end(`not valid: ${request.headers.authorization}`);
       const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: undefined });
       void honestServer()
         .connect(transport)
@@ -162,6 +163,13 @@ describe('a server over HTTP', () => {
     });
     expect(performance.now() - started).toBeLessThan(8000);
   });
+
+  it('that repeats the secret it was sent does not get it into a message', async () => {
+    const config = { url: `${url}/repeats`, headers: { Authorization: 'Bearer abc-very-secret' } };
+    const error: unknown = await McpSource.connect({ s: config }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'ERR_MCP' });
+    expect(String(error)).not.toContain('very-secret');
+  });
 });
 
 describe('a hostile server', () => {
@@ -179,6 +187,26 @@ describe('a hostile server', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(400e6);
     expect((await run(source, 'tool.s.add({"a": 1})')).values).toEqual([{ sum: 2 }]);
   });
+
+  it.each(['ping', 'relist'])(
+    '%s: one that asks again whenever it is answered is given up, and used again when needed',
+    async (mode) => {
+      const counted = join(directory, `${mode}.count`);
+      const config: McpServerConfig = {
+        command: process.execPath,
+        args: ['--disable-warning=ExperimentalWarning', FILE, mode, counted],
+      };
+      const lost = Promise.withResolvers<void>();
+      const logger: Logger = {
+        ...SILENT_LOGGER,
+        warn: (_, message) => message?.includes('without being asked') && lost.resolve(),
+      };
+      await using source = await McpSource.connect({ s: config }, { logger });
+      await lost.promise;
+      expect(Number(readFileSync(counted, 'utf8'))).toBeLessThan(2000);
+      expect((await run(source, 'tool.s.trap()')).values).toEqual(['fine']);
+    },
+  );
 
   it('sends what is no message: it is passed over', async () => {
     expect((await emits(stdio('garbage'), 'tool.s.trap()')).values).toEqual(['fine']);
