@@ -188,8 +188,9 @@ function openFile(fs: typeof import('node:fs'), path: string): number {
   }
 }
 
-/** The system's error code alone, which is one word, if there is one. */
+/** The system's error code alone, which is one word, if there is one; a file that is not there is the usual reason. */
 function reasonOf(cause: unknown): string {
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return 'there is no such file or folder';
   if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
   return cause instanceof Error ? cause.message : String(cause);
 }

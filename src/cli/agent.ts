@@ -154,7 +154,7 @@ async function withTranscript(agent: Agent, file: string): Promise<Agent> {
     if (!(await handle.stat()).isFile()) throw new UsageError(`cannot append to ${printable(file)}: it is not an ordinary file`);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error)}`);
+    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error, 'make')}`);
   }
   return transcribed(agent, (record) => appendFile(file, `${JSON.stringify(record)}\n`));
 }

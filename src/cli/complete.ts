@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { generateKeys, keyringFrom } from '../aeiou/index.ts';
-import { type CallAnswer, LoopController, runtimeExecutor, SqliteStore, systemClock } from '../loop/index.ts';
+import { type CallAnswer, LoopController, runtimeExecutor, systemClock } from '../loop/index.ts';
 import { createRuntime } from '../runtime/index.ts';
 import { decode } from '../wire/codec.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
@@ -12,12 +12,13 @@ import { EXIT, type ExitCode } from './exit.ts';
 import { UsageError } from './failure.ts';
 import { addLimits } from './options.ts';
 import { readSetup } from './setup.ts';
+import { openStore } from './store.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 import { addSession } from './turn.ts';
 
 interface CompleteFlags extends DriveFlags {
-  readonly store: string;
+  readonly store?: string;
   readonly call: string;
   readonly result?: string;
   readonly error?: string;
@@ -59,15 +60,21 @@ async function complete(sid: string, flags: CompleteFlags, terminal: Terminal): 
   terminal.out.line(
     flags.json
       ? JSON.stringify(waiting)
-      : `${printable(sid)}: call ${waiting.call} of ${printable(waiting.tool)} is completed; go on with: neuroscript sessions resume ${printable(sid)}`,
+      : `${printable(sid)}: call ${waiting.call} of ${printable(waiting.tool)} is completed; go on with: ${resumeCommand(sid, flags)}`,
   );
   return EXIT.ok;
+}
+
+/** What a person types next; the agent and the tools of the session are theirs to name. */
+function resumeCommand(sid: string, { store }: CompleteFlags): string {
+  const where = store === undefined ? '' : ` --store ${printable(store)}`;
+  return `neuroscript sessions resume ${printable(sid)}${where} --agent AGENT`;
 }
 
 async function keep(sid: string, flags: CompleteFlags, answer: CallAnswer) {
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
-  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  using store = await openStore(flags.store, { mustExist: true });
   await using runtime = await createRuntime({ ...setup, concurrency: 1 });
   // Nothing is minted or verified here.
   const keyring = keyringFrom(generateKeys('none'), { clock: systemClock });

@@ -144,7 +144,7 @@ async function mustAppend(file: string): Promise<void> {
     // A log is read back and repaired after a crash, which a pipe or a device cannot be.
     if ((await handle.stat()).isFile()) return;
   } catch (error) {
-    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error)}`);
+    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error, 'make')}`);
   }
   throw new UsageError(`cannot append to ${printable(file)}: it is not an ordinary file`);
 }

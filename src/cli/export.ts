@@ -67,6 +67,6 @@ async function write(file: string, text: string): Promise<void> {
     await handle.writeFile(`${text}\n`);
   } catch (error) {
     const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    throw new UsageError(`cannot write ${printable(file)}: ${exists ? 'it exists already' : fileTrouble(error)}`);
+    throw new UsageError(`cannot write ${printable(file)}: ${exists ? 'it exists already' : fileTrouble(error, 'make')}`);
   }
 }

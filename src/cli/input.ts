@@ -73,9 +73,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
 };
 
-/** Why the file system refused, in words. */
-export function fileTrouble(error: unknown): string {
+/** Why the file system refused, in words. What cannot be made where it is named lacks its folder. */
+export function fileTrouble(error: unknown, use: 'read' | 'make' = 'read'): string {
   const { code, message } = error as NodeJS.ErrnoException;
+  if (use === 'make' && code === 'ENOENT') return 'its folder does not exist';
   return REASONS[code ?? ''] ?? printable(message);
 }
 

@@ -72,7 +72,7 @@ export function addPending(queue: string, planText: string, now: number): Pendin
   try {
     appendFileSync(join(queue, PENDING), line, { flush: true, mode: 0o644 });
   } catch (error) {
-    throw new UsageError(`cannot write ${printable(join(queue, PENDING))}: ${fileTrouble(error)}`);
+    throw new UsageError(`cannot write ${printable(join(queue, PENDING))}: ${fileTrouble(error, 'make')}`);
   }
   return intentOf(line.trimEnd());
 }

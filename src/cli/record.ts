@@ -35,7 +35,7 @@ export class Recorder {
         throw new UsageError(`${printable(file)} is there already and is no recording; name another file, or remove it`);
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      throw new UsageError(`cannot record to ${printable(file)}: ${fileTrouble(error)}`);
+      throw new UsageError(`cannot record to ${printable(file)}: ${fileTrouble(error, 'make')}`);
     }
     return new Recorder(file);
   }
@@ -62,7 +62,7 @@ export class Recorder {
       await rename(beside, this.#file);
     } catch (error) {
       await rm(beside, { force: true });
-      throw new UsageError(`cannot record to ${printable(this.#file)}: ${fileTrouble(error)}`);
+      throw new UsageError(`cannot record to ${printable(this.#file)}: ${fileTrouble(error, 'make')}`);
     }
     const notes = [
       ...(redacted === 0 ? [] : [`${counted(redacted, 'secret')} left out`]),

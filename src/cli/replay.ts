@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import {
   ExportError,
@@ -5,7 +6,6 @@ import {
   readExport,
   replaySession,
   type SessionReplay,
-  SqliteStore,
   StoreError,
   systemClock,
   type TurnReplay,
@@ -20,6 +20,7 @@ import { readText } from './input.ts';
 import { readKeyring } from './keys.ts';
 import { launcherOption, repeatable, wholeNumber } from './options.ts';
 import { readTools, type SetupFlags } from './setup.ts';
+import { openStore, STORE_PLACE } from './store.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 import { changesOf, trialLines } from './trial.ts';
@@ -62,8 +63,8 @@ export function addReplay(program: Command, execute: Execute): void {
     .command('replay')
     .summary('execute recorded turns again')
     .description('Executes the turns of recorded sessions again and says where they first differ from their records.')
-    .argument('[WHAT...]', 'session ids with --store, else files of "sessions export"')
-    .option('--store <FILE>', 'the file with the sessions')
+    .argument('[WHAT...]', 'session ids, or files of "sessions export"')
+    .option('--store <FILE>', `the file with the sessions (default: ${STORE_PLACE})`)
     .option('--all', 'all sessions of the store')
     .option('--turn <N>', 'one turn alone', wholeNumber('--turn', 1))
     .option('--keys <FILE>', 'verify tokens with these keys, not with the public keys of the records')
@@ -126,12 +127,10 @@ async function trial(
 }
 
 async function sessionsOf(what: readonly string[], flags: ReplayFlags): Promise<readonly RecordedSession[]> {
-  if (flags.store === undefined) {
-    if (what.length === 0) throw new UsageError('name files of "sessions export", or sessions with --store FILE');
-    return (await Promise.all(what.map(readFile))).flat();
-  }
-  if ((what.length === 0) === (flags.all === undefined)) throw new UsageError('name sessions, or give --all');
-  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  if ((what.length === 0) === (flags.all === undefined))
+    throw new UsageError('name sessions or files of "sessions export", or give --all');
+  if (flags.store === undefined && what.some(isFile)) return (await Promise.all(what.map(readFile))).flat();
+  using store = await openStore(flags.store, { mustExist: true });
   const sids = flags.all ? (await store.list()).map(({ sid }) => sid) : what;
   const sessions: RecordedSession[] = [];
   for (const sid of sids) {
@@ -140,6 +139,11 @@ async function sessionsOf(what: readonly string[], flags: ReplayFlags): Promise<
     sessions.push({ sid, head: state.head, turns: await store.turns(sid) });
   }
   return sessions;
+}
+
+/** Whether a word that may be a session id is a file's name: there is one, or nobody would call a session so. */
+function isFile(word: string): boolean {
+  return existsSync(word) || /[/\\]|\.json$/.test(word);
 }
 
 async function readFile(file: string): Promise<readonly RecordedSession[]> {

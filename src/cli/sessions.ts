@@ -123,7 +123,10 @@ async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Prom
   using store = await openStore(flags.store, { mustExist: true });
   const log = flags.log === undefined ? null : new FileLog(flags.log);
   const keeper = new Keeper({ store, log, clock: systemClock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
-  if (!(await keeper.cancel(sid))) throw new UsageError(`there is no open session ${printable(sid)}`);
+  if (!(await keeper.cancel(sid))) {
+    if ((await store.read(sid)) === null) throw unknown(sid);
+    throw new UsageError(`session ${printable(sid)} has ended already`);
+  }
   const state = await store.read(sid);
   const ended = state?.status !== 'open';
   terminal.out.line(`${printable(sid)}: ${ended ? 'cancelled' : 'is being driven; its process was asked to end it'}`);

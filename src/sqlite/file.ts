@@ -46,8 +46,7 @@ export class SqliteFile implements Disposable {
       // Made here, readable by its owner alone; SQLite gives the files beside it the same rights.
       await (await open(path, options.mustExist ? 'r+' : 'a', 0o600)).close();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new StoreError('io', `${path} cannot be opened: ${why}`, { cause: error });
+      throw new StoreError('io', `${path} cannot be opened: ${openTrouble(error, options.mustExist ?? false)}`, { cause: error });
     }
     return guarded(path, format, () => {
       const database = new Database(path, { timeout: options.busyMs ?? 5000, enableForeignKeyConstraints: false });
@@ -127,4 +126,13 @@ function guarded<T>(path: string, format: Format, work: () => T): T {
       throw new StoreError('busy', `${path} is in use by another process for too long`, { cause: error });
     throw new StoreError('io', `${path} cannot be used: ${error.message}`, { cause: error });
   }
+}
+
+/** Why a file could be neither opened nor made, in words for the reasons that people meet. */
+function openTrouble(error: unknown, mustExist: boolean): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? error.code : null;
+  if (code === 'ENOENT') return mustExist ? 'there is no such file' : 'its folder does not exist';
+  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
+  return error.message;
 }

@@ -79,8 +79,25 @@ describe('a session that waits, on the command line', () => {
     expect((await run('replay', '--all', ...store)).stdout).toContain('2 turns: 2 same');
   }, 120_000);
 
+  it('is completed and replayed by its id alone, where nothing was said of a store', async () => {
+    const cwd = folder({});
+    const run = (...args: readonly string[]) => neuroscript(args, { cwd, env: { XDG_STATE_HOME: join(cwd, 'state') } });
+    expect((await run('loop', ...DRIVE, '--sid', 'order')).stdout).toContain('Session order: SUSPENDED');
+    expect(await run('sessions', 'complete', 'order', '--call', '1.2', '--result', '"yes"', ...TOOLS)).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: 'order: call 1.2 of tool.human.approve is completed; go on with: neuroscript sessions resume order --agent AGENT\n',
+    });
+    expect(await run('sessions', 'resume', 'order', ...DRIVE)).toMatchObject({ code: 0, stderr: '' });
+    expect((await run('replay', 'order')).stdout).toContain('1 session, 2 turns: 2 same');
+    expect(await run('replay', 'nobody')).toMatchObject({ code: 2, stderr: 'neuroscript: there is no session nobody\n' });
+  }, 120_000);
+
   it.each<[readonly string[], string]>([
-    [['replay'], 'name files of "sessions export", or sessions with --store FILE'],
+    [['replay'], 'name sessions or files of "sessions export", or give --all'],
+    [['replay', 'no.json'], 'cannot read no.json: there is no such file'],
+    [['replay', 'nobody', '--store', 'missing.db'], 'missing.db cannot be opened: there is no such file'],
+    [['sessions', 'export', '--store', 'no/new.db'], 'no/new.db cannot be opened: there is no such file'],
     [['replay', 'bad.json'], 'bad.json: it is no file of sessions'],
     [['replay', 'bad.json', '--set', 'program=x'], '--set and --tools belong to --from-turn N'],
     [['sessions', 'export', '--store', 'missing.db'], 'missing.db cannot be opened'],

@@ -78,7 +78,7 @@ describe('loop --store and sessions', () => {
     const store = await withOpen('s');
     const cancel = () => neuroscript(['sessions', 'cancel', 's', '--store', store]);
     expect(await cancel()).toMatchObject({ code: 0, stdout: 's: cancelled\n' });
-    expect(await cancel()).toMatchObject({ code: 2, stderr: 'neuroscript: there is no open session s\n' });
+    expect(await cancel()).toMatchObject({ code: 2, stderr: 'neuroscript: session s has ended already\n' });
   });
 
   it('a file that is no store is refused, and none is made by looking', async () => {

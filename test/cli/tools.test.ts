@@ -143,7 +143,7 @@ describe('--record', () => {
     expect(await refused('mine.yaml')).toBe(
       'neuroscript: mine.yaml is there already and is no recording; name another file, or remove it\n',
     );
-    expect(await refused('no/such.yaml')).toBe('neuroscript: cannot record to no/such.yaml: there is no such file\n');
+    expect(await refused('no/such.yaml')).toBe('neuroscript: cannot record to no/such.yaml: its folder does not exist\n');
     expect(await refused('/dev/null')).toBe('neuroscript: cannot record to /dev/null: it is not an ordinary file\n');
     expect(readFileSync(join(cwd, 'mine.yaml'), 'utf8')).toBe('tools: {}\n');
     const twice = await neuroscript(['run', '--jsonl', '--record', 'x.yaml'], { cwd });
