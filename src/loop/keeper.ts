@@ -140,17 +140,20 @@ export class Keeper {
 
   /**
    * Pays what dead processes owe to the log, and resolves with the ids of the open sessions that nobody drives. Those that wait
-   * for a call are among them once it was completed, or cannot be any more.
+   * for a call are among them once it was completed, or cannot be any more. Nested sessions that nobody has driven for the length
+   * of a lease are ended: HALT `ERR_INTERRUPTED`.
    */
   async recover(): Promise<readonly string[]> {
     const open: string[] = [];
     const now = this.#clock.now();
-    for (const { sid, status, owed, lease, waits, parent } of await this.store.list()) {
+    for (const { sid, status, owed, lease, waits, parent, updatedAt } of await this.store.list()) {
+      // Between two of its turns a nested session has no lease, and whoever drives it is there.
+      const orphaned = status === 'open' && parent !== null && now - updatedAt >= this.#leases.leaseMs;
       const idle = waits !== null && !waits.completed && now < waits.expiresAt;
       if (owed === 0) {
         const driven = lease !== null && lease.owner !== this.owner && now < lease.until;
-        if (status === 'open' && !driven && parent !== null) await this.#orphaned(sid);
-        else if (status === 'open' && !driven && !idle) open.push(sid);
+        if (orphaned && !driven) await this.#orphaned(sid);
+        else if (status === 'open' && parent === null && !driven && !idle) open.push(sid);
         continue;
       }
       try {
@@ -160,17 +163,22 @@ export class Keeper {
         throw error;
       }
       await this.release(sid);
-      if (status === 'open' && parent !== null) await this.#orphaned(sid);
-      else if (status === 'open' && !idle) open.push(sid);
+      if (orphaned) await this.#orphaned(sid);
+      else if (status === 'open' && parent === null && !idle) open.push(sid);
     }
     return open;
   }
 
   /** A nested session does not outlive the run that waits for it: that is run again, and asks anew. */
   async #orphaned(sid: string): Promise<void> {
-    const claimed = await this.claim(sid);
-    if (claimed.state.status === 'open') await this.halt(claimed, 'ERR_INTERRUPTED');
-    else await this.release(sid);
+    try {
+      const claimed = await this.claim(sid);
+      if (claimed.state.status === 'open') await this.halt(claimed, 'ERR_INTERRUPTED');
+      else await this.release(sid);
+    } catch (error) {
+      // Then somebody drives it after all.
+      if (!(error instanceof SessionLeasedError)) throw error;
+    }
   }
 }
 

@@ -26,7 +26,8 @@ export class Leases {
   readonly owner: string;
   readonly #store: SessionStore;
   readonly #clock: Clock;
-  readonly #leaseMs: number;
+  /** Milliseconds. */
+  readonly leaseMs: number;
   readonly #held = new Map<string, (why: Gone) => void>();
   #timer: NodeJS.Timeout | null = null;
 
@@ -38,20 +39,20 @@ export class Leases {
     this.owner = owner;
     this.#store = store;
     this.#clock = clock;
-    this.#leaseMs = leaseMs;
+    this.leaseMs = leaseMs;
   }
 
   /** A lease that begins now. */
   lease(): Lease {
     const now = this.#clock.now();
-    return { owner: this.owner, now, until: now + this.#leaseMs };
+    return { owner: this.owner, now, until: now + this.leaseMs };
   }
 
   /** Renews the lease of a session until {@link drop}; `onGone` is told once when it was lost or its end was asked for. */
   hold(sid: string, onGone: (why: Gone) => void): void {
     this.#held.set(sid, onGone);
     if (this.#timer !== null) return;
-    this.#timer = setInterval(() => void this.beat(), Math.floor(this.#leaseMs / 3));
+    this.#timer = setInterval(() => void this.beat(), Math.floor(this.leaseMs / 3));
     this.#timer.unref();
   }
 

@@ -101,6 +101,23 @@ describe('a worker that dies', () => {
     expect(seen.ms).toBeLessThan(2200);
   });
 
+  it('P34: what nested loops have used is part of the account, also of a worker that is killed or says nothing of it', async () => {
+    const spent = { fuel: 700, toolCalls: 4, cpuMs: 300, turns: 1, tokens: 0 };
+    for (const [end, code] of [
+      [{ sleep: 60_000 }, 'ERR_TIMEOUT'],
+      [{ signal: 'SIGKILL' }, 'ERR_WORKER'],
+      [{ frame: { ...result, usage: { ...usage, fuel: 5 } } }, undefined],
+    ] as const) {
+      const sandbox = await sandboxOf({ files: rogue({ run: [started, { frame: ask }, { sleep: 100 }, end] }) });
+      const answers = handlers(async () => ({ t: 'ok', value: null, spent }));
+      const ended = await sandbox.run(inputOf('nothing', {}, { wallMs: 700 }), answers);
+      await sandbox.close();
+      expect(ended.result.error?.code).toBe(code);
+      expect(ended.usage).toMatchObject({ fuel: 700, toolCalls: 4 });
+      if (code !== undefined) expect(ended.usage.cpuMs).toBeGreaterThanOrEqual(300);
+    }
+  });
+
   it('a flood on its standard error is kept short', async () => {
     const seen = await answered([started, { stderr: 'x'.repeat(1 << 20) }, { exit: 1 }]);
     expect(seen.code).toBe('ERR_WORKER');

@@ -1,9 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { Budget } from '../../../src/loop/ask/budget.ts';
+import { Purse } from '../../../src/loop/ask/purse.ts';
 import { functionAgent } from '../../../src/loop/index.ts';
 import { type AskRequest, createRuntime } from '../../../src/runtime/index.ts';
-import { defineTool } from '../../../src/tools/index.ts';
+import { defaultLimits } from '../../../src/sandbox/limits.ts';
+import { defineTool, Halt } from '../../../src/tools/index.ts';
+import { quotaError } from '../../../src/wire/breach.ts';
 import type { JournalEntry } from '../../../src/wire/journal.ts';
+import type { LimitKey } from '../../../src/wire/protocol.ts';
 import type { RunResult } from '../../../src/wire/result.ts';
 import { type AskBench, askBench, type BenchInit, envelope, replies, token } from './bench.ts';
 
@@ -72,7 +77,7 @@ describe('what nested turns use is charged to their caller', () => {
     expect(fuels.size).toBe(1);
   });
 
-  it('CPU time too, and that of a program that was killed', async () => {
+  it('CPU time too, and that of a program that was stopped', async () => {
     await using bench = await askBench({ agents: { a: replies(envelope('while true', 'set x = 1', 'endwhile')) } });
     const result = await bench.run(...CATCHING, 'ask "a", "go" with {"cpu_ms": 60} into x', 'emit "on"');
     expect([result.error, result.values]).toEqual([null, [37, 'on']]);
@@ -128,6 +133,7 @@ describe('a limit that `with` sets', () => {
     }),
     tokens: functionAgent(async ({ turn }) => ({ text: envelope(`emit ${turn}`, GO_ON), tokens: 40 })),
     turns: functionAgent(async ({ turn }) => envelope(`emit ${turn}`, GO_ON)),
+    endless: replies(envelope('while true', 'set x = 1', 'endwhile')),
   };
   const tools = [defineTool({ name: 'tool.t.One', run: () => 1 })];
 
@@ -146,7 +152,7 @@ describe('a limit that `with` sets', () => {
       37,
       'the ask used up its memory_bytes: 100000 are allowed',
     ]);
-    expect(await failed('fuel', '{"cpu_ms": 5}')).toEqual([37, 'the ask used up its cpu_ms: 5 are allowed']);
+    expect(await failed('endless', '{"cpu_ms": 5}')).toEqual([37, 'the ask used up its cpu_ms: 5 are allowed']);
     expect(await failed('wall', '{"wall_ms": 100}')).toEqual([37, 'the ask used up its wall_ms: 100 are allowed']);
     expect(await failed('tokens', '{"max_tokens": 100}')).toEqual([37, 'the ask used up its max_tokens: 120 of 100']);
     expect(await failed('turns', '{"max_turns": 2}')).toEqual([6, 'the ask was halted: ERR_MAX_TURNS']);
@@ -166,7 +172,7 @@ describe('a limit that `with` sets', () => {
     expect([second.turns - first.turns, second.toolCalls - first.toolCalls]).toEqual([3, 3]);
   });
 
-  it('time that one program takes, also where only a kill ends it', async () => {
+  it('time that one endless program takes', async () => {
     await using bench = await askBench({ agents: { spins: replies(envelope('while true', 'set x = 1', 'endwhile')) } });
     for (const options of ['{"cpu_ms": 80}', '{"wall_ms": 150}']) {
       const begun = performance.now();
@@ -239,6 +245,42 @@ describe("the caller's own limits", () => {
     const { error } = await bench.run('call tool.t.One()', 'ask "a", "go"');
     expect(error).toMatchObject({ code: 'ERR_QUOTA', limit: 'toolCalls', allowed: 1, used: 2 });
     expect(asked).toBe(0);
+  });
+});
+
+describe('the account of a budget', () => {
+  const left = { fuel: 500, memoryBytes: 2_000_000, toolCalls: 5, cpuMs: 400, wallMs: 60_000 };
+  const limits = { ...defaultLimits('turn'), fuel: 1000, memoryBytes: 3_000_000, toolCalls: 10, cpuMs: 500, wallMs: 90_000 };
+  const budgetOf = (budget: object = {}) => {
+    return new Budget({ left, limits }, { budget }, new Purse(null, { turns: null, tokens: null }));
+  };
+  const usage = { fuel: 200, cpuMs: 50, wallMs: 60, peakMemoryBytes: 1000, toolCalls: 2, outputBytes: 0 };
+  const ended = (limit: string, allowed: number, used?: number) => {
+    return quotaError({ limit: limit as LimitKey, allowed, ...(used === undefined ? {} : { used }) }, '');
+  };
+  const infoOf = (end: unknown) => (end instanceof Halt ? [end.info.limit, end.info.allowed, end.info.used] : end);
+
+  it('goes down turn by turn, but for memory; what the caller had used before is part of what was used', () => {
+    const budget = budgetOf({ toolCalls: 4 });
+    expect(budget.next()).toMatchObject({ fuel: 500, memoryBytes: 2_000_000, toolCalls: 4, cpuMs: 400 });
+    budget.take(usage);
+    expect(budget.next()).toMatchObject({ fuel: 300, memoryBytes: 2_000_000, toolCalls: 2, cpuMs: 350 });
+    budget.take({ ...usage, fuel: 300 });
+    // 500 before the ask, 200 in the first turn, 301 wanted in the second.
+    expect(infoOf(budget.breachOf(ended('fuel', 300, 301)))).toEqual(['fuel', 1000, 1001]);
+    expect(infoOf(budget.breachOf(ended('cpuMs', 350, 360)))).toEqual(['cpuMs', 500, 510]);
+    expect(infoOf(budget.breachOf(ended('memoryBytes', 2_000_000, 2_000_100)))).toEqual(['memoryBytes', 3_000_000, 3_000_100]);
+    expect(budget.breachOf(ended('toolCalls', 2, 3))).toMatchObject({ nsCode: 37 });
+    expect(() => budget.next()).toThrow('the run and what it asked used up its fuel: 1000 are allowed');
+  });
+
+  it('of a program that was killed and cannot tell, says nothing of what was used; limits of its own are no breach', () => {
+    const budget = budgetOf();
+    budget.take({ ...usage, fuel: 0 });
+    expect(infoOf(budget.breachOf(ended('memoryBytes', 2_000_000)))).toEqual(['memoryBytes', 3_000_000, undefined]);
+    expect(budget.breachOf(ended('toolMs', 10, 10))).toBeNull();
+    // Such as the time for parsing: that of the ask is not over.
+    expect(budget.breachOf(ended('wallMs', 5000, 5000))).toBeNull();
   });
 });
 

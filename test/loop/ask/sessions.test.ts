@@ -180,10 +180,13 @@ it('a nested session that a dead process left open is halted by who recovers, al
     const recover = (at: typeof clock) => new Keeper({ store, log: null, clock: at, replayTtl: 600, owner: 'next' }).recover();
     // While the other may live, nothing is taken from it.
     expect(await recover(clock)).toEqual([]);
+    // One that was opened, or had a turn, a moment ago may be between two turns of a process that lives.
+    await store.create({ ...state, sid: 'young', parent: { sid: 'outer', turn: 1, seq: 3 } }, later.now() - 10);
     expect(await recover(later)).toEqual(['outer']);
     const all = await store.list();
     expect(Object.fromEntries(all.map(({ sid, status, reason, lease }) => [sid, [status, reason, lease === null]]))).toEqual({
       outer: ['open', null, false],
+      young: ['open', null, true],
       between: ['halted', 'ERR_INTERRUPTED', true],
       within: ['halted', 'ERR_INTERRUPTED', true],
       ofarun: ['halted', 'ERR_INTERRUPTED', true],
