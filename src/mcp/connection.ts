@@ -63,7 +63,10 @@ export class McpConnection implements AsyncDisposable {
 
   /** The server's tools, as it describes them. Rejects with {@link McpError} (`ERR_MCP`). */
   async tools(): Promise<readonly Tool[]> {
-    return await this.#list(await this.#connected());
+    const tools = await this.#list(await this.#connected());
+    // Only what is offered is compared with: a server may ask for its list to be read before that, when it shows another one.
+    this.#digests ??= digestsOf(tools);
+    return tools;
   }
 
   /** Calls a tool. Rejects with {@link McpError} (`ERR_MCP`), and with the signal's reason when that is aborted. */
@@ -131,6 +134,7 @@ export class McpConnection implements AsyncDisposable {
   }
 
   async #recheck(client: Client): Promise<void> {
+    if (this.#digests === null) return;
     await this.#list(client).catch((error: unknown) => {
       this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${this.#words(error)}`);
     });
@@ -139,15 +143,17 @@ export class McpConnection implements AsyncDisposable {
   async #list(client: Client): Promise<readonly Tool[]> {
     let tools: readonly Tool[];
     try {
+      // Without this the library says on standard output that it asks nobody.
+      if (client.getServerCapabilities()?.tools === undefined) throw new Error('it offers none');
       // Never from a cache: what the server says now is what counts.
       ({ tools } = await client.listTools(undefined, { ...this.#times(), cacheMode: 'refresh' }));
     } catch (error) {
       throw this.#failed('its tools cannot be listed', error);
     }
     if (tools.length > MAX_TOOLS) throw new McpError(this.name, `it lists ${tools.length} tools; ${MAX_TOOLS} are allowed`);
-    const digests = new Map(tools.map((tool) => [tool.name, digestOf(tool)]));
-    this.#digests ??= digests;
-    this.#changed = new Set([...this.#digests].filter(([name, digest]) => digests.get(name) !== digest).map(([name]) => name));
+    const digests = digestsOf(tools);
+    const offered = this.#digests ?? digests;
+    this.#changed = new Set([...offered].filter(([name, digest]) => digests.get(name) !== digest).map(([name]) => name));
     return tools;
   }
 
@@ -164,6 +170,10 @@ export class McpConnection implements AsyncDisposable {
   #failed(what: string, error: unknown): McpError {
     return new McpError(this.name, `${what}: ${this.#words(error)}`, { cause: error });
   }
+}
+
+function digestsOf(tools: readonly Tool[]): ReadonlyMap<string, string> {
+  return new Map(tools.map((tool) => [tool.name, digestOf(tool)]));
 }
 
 function digestOf({ name, description, inputSchema, outputSchema }: Tool): string {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Logger, SILENT_LOGGER } from '../../src/context/index.ts';
 import { type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
@@ -219,13 +219,20 @@ describe('a hostile server', () => {
     ]);
   });
 
-  it('changes a tool after it was offered: that tool is not called any more, the others are', async () => {
-    await using source = await McpSource.connect({ s: stdio('change') });
-    expect((await run(source, 'tool.s.trap()')).values).toEqual(['before']);
-    const switched = await run(source, 'tool.s.switch()', 'tool.s.add({"a": 1})', 'tool.s.trap()');
-    expect(switched.values).toEqual(['switched', { sum: 2 }]);
-    expect(switched.error).toMatchObject({ code: 'NS1002', message: expect.stringContaining("changed its tool 'trap'") });
-  });
+  it.each(['change', 'early'])(
+    '%s: a tool that has changed after it was offered is not called any more, the others are',
+    async (mode) => {
+      const debug = vi.spyOn(console, 'debug');
+      await using source = await McpSource.connect({ s: stdio(mode) });
+      // It would go to standard output, which is others'.
+      expect(debug).not.toHaveBeenCalled();
+      debug.mockRestore();
+      expect((await run(source, 'tool.s.trap()')).values).toEqual(['before']);
+      const switched = await run(source, 'tool.s.switch()', 'tool.s.add({"a": 1})', 'tool.s.trap()');
+      expect(switched.values).toEqual(['switched', { sum: 2 }]);
+      expect(switched.error).toMatchObject({ code: 'NS1002', message: expect.stringContaining("changed its tool 'trap'") });
+    },
+  );
 
   it('announces a pattern, which could take for ever: it is never run here, but left to the server', async () => {
     await using source = await McpSource.connect({ s: stdio('redos') });
