@@ -62,9 +62,8 @@ describe('neuroscript bench', () => {
     for (const { measured, bound, target, kept } of found.promises)
       expect(kept).toBe(bound === 'most' ? measured <= target : measured >= target);
     expect(found.promises.map(({ target }) => target)).toEqual([1, 1, 0.5, 10, 12, 10, 12, 10, 12, 2, 2.2, 2.2, 2.2, 1.15, 1.15]);
-    // What a loaded machine can still promise: that the numbers and the verdict agree.
-    const broken = found.promises.filter(({ kept }) => !kept);
-    expect([found.failures.length, status]).toEqual([broken.length, broken.length === 0 ? 0 : 1]);
+    // A quick run says which are kept, and fails for wrong results alone: a loaded machine keeps no promise of speed.
+    expect([found.failures, status]).toEqual([[], 0]);
   });
 
   it('turns: all engines give the expected results', { timeout: 60_000 }, () => {

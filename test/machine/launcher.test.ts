@@ -54,11 +54,12 @@ async function worked(cage: Bubblewrap): Promise<unknown> {
   }
 }
 
-/** Process ids of all launchers on this machine, whoever their parent is by now. */
+/** Process ids of the launchers of this test's worker, whoever their parent is by now: other tests may run beside this one. */
 function launchers(): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'bwrap';
+      if (!/^\d+$/.test(pid) || readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'bwrap') return false;
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(HOLED.guest);
     } catch {
       return false; // It ended between the two looks.
     }
