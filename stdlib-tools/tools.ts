@@ -82,11 +82,8 @@ function listed(tools: ToolView, part: string | null): readonly ToolDefinition[]
 
 function help(tools: ToolView, name: string): string {
   const tool = tools.lookup(canonicalName(name));
-  if (tool === undefined) {
-    const meant = tools.nearest(name);
-    const hint = meant === null ? undefined : `did you mean ${meant}?`;
-    throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, hint);
-  }
+  if (tool === undefined)
+    throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, tools.advice(name));
   const [entry] = toolCatalogue([tool]);
   if (entry === undefined) return '';
   const args = entry.args.filter(({ description }) => description !== '').map((arg) => `  ${arg.name}: ${arg.description}`);

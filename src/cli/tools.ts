@@ -3,7 +3,7 @@ import {
   type CatalogueTool,
   canonicalName,
   matchesPattern,
-  nearest,
+  nearestTool,
   PolicyGuard,
   type ToolDefinition,
   toolCatalogue,
@@ -86,7 +86,7 @@ function choose(tools: readonly ToolDefinition[], names: readonly string[]): rea
   const patterns = names.map((name) => (name.startsWith('*') ? name : canonicalName(name)));
   for (const [index, pattern] of patterns.entries()) {
     if (tools.some((tool) => matchesPattern(pattern, tool.canonicalName))) continue;
-    const meant = nearest(
+    const meant = nearestTool(
       pattern,
       tools.map((tool) => tool.canonicalName),
     );

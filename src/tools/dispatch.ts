@@ -218,14 +218,8 @@ export class Dispatcher {
     const { view, guards, turn } = this.#init;
     if (turn.signal.aborted) throw new Halt(cancelledError('the turn has ended'));
     const tool = view.lookup(name);
-    if (tool === undefined) {
-      const meant = view.nearest(name);
-      throw new ToolError(
-        NS_CODES.ToolNotFound,
-        `tool '${canonicalName(name)}' not found`,
-        meant === null ? undefined : `did you mean ${meant}?`,
-      );
-    }
+    if (tool === undefined)
+      throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, view.advice(name));
     for (const guard of guards) {
       const denied = guard.admit(tool, view.isOwn(name));
       if (denied === null) continue;

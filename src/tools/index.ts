@@ -34,7 +34,7 @@ export type { FromJsonSchema, JsonSchema, JsonType } from './jsonschema.ts';
 export { loadMockTools } from './mock/file.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
 export { perSession } from './mock/state.ts';
-export { canonicalName, nearest } from './names.ts';
+export { canonicalName, nearestTool } from './names.ts';
 export { type FinalReply, Halt } from './outcome.ts';
 export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './parameters.ts';
 export type { PendingOptions } from './pending.ts';

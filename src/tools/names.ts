@@ -27,6 +27,58 @@ export function nearest(name: string, candidates: Iterable<string>): string | nu
   return best;
 }
 
+/**
+ * The tool that may be meant by a name that none has, or null. A name of the same group comes first, or the same name in a group
+ * that is spelled alike: what only looks similar as a whole, such as `tool.map.get` for `tool.http.get`, misleads.
+ */
+export function nearestTool(name: string, candidates: readonly string[]): string | null {
+  const wanted = canonicalName(name);
+  const [group, local] = partsOf(wanted);
+  const siblings = candidates.filter((candidate) => partsOf(candidate)[0] === group);
+  const sibling = nearest(
+    local,
+    siblings.map((candidate) => partsOf(candidate)[1]),
+  );
+  if (sibling !== null && isSlip(local, sibling)) return `${group}.${sibling}`;
+  const longer = local.length > 2 ? siblings.find((candidate) => partsOf(candidate)[1].includes(local)) : undefined;
+  if (longer !== undefined) return longer;
+  const namesakes = candidates.filter((candidate) => partsOf(candidate)[1] === local && isAlike(partsOf(candidate)[0], group));
+  const others = candidates.filter((candidate) => !siblings.includes(candidate));
+  return namesakes[0] ?? others.find((candidate) => distance(candidate, wanted) <= 2) ?? null;
+}
+
+/** What to write for a name that no tool has: the tool that may be meant, else what the group has, if there is such a group. */
+export function toolAdvice(name: string, candidates: readonly string[]): string | undefined {
+  const meant = nearestTool(name, candidates);
+  if (meant !== null) return `did you mean ${meant}?`;
+  const [group] = partsOf(canonicalName(name));
+  const siblings = candidates.filter((candidate) => partsOf(candidate)[0] === group);
+  if (siblings.length === 0) return undefined;
+  const more = siblings.length - MAX_NAMED;
+  const named = siblings.slice(0, MAX_NAMED).map((candidate) => partsOf(candidate)[1]);
+  return `${group} has ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** Most names in a hint. */
+const MAX_NAMED = 24;
+
+/** Group, with `tool.`, and the name in it. */
+function partsOf(name: string): [group: string, local: string] {
+  const dot = name.lastIndexOf('.');
+  return [name.slice(0, dot), name.slice(dot + 1)];
+}
+
+/** Whether a name is the other with a slip. Of short names too many are two letters apart: `put` is not `get`. */
+function isSlip(left: string, right: string): boolean {
+  const letters = (name: string): string => [...name].sort().join('');
+  return left.length > 4 || distance(left, right) < 2 || letters(left) === letters(right);
+}
+
+/** Whether groups may be the same in a writer's mind: one abbreviates the other, or they differ by a letter or two. */
+function isAlike(left: string, right: string): boolean {
+  return left.startsWith(right) || right.startsWith(left) || distance(left, right) <= 1;
+}
+
 /** Levenshtein's edit distance; long names are cut, since this only serves a hint. */
 function distance(left: string, right: string): number {
   const a = left.slice(0, 80);

@@ -1,7 +1,7 @@
 import { ConfigError } from '../wire/errors.ts';
 import { checkList } from '../wire/options.ts';
 import { checkTool, type ToolDefinition } from './define.ts';
-import { canonicalName, nearest } from './names.ts';
+import { canonicalName, toolAdvice } from './names.ts';
 import type { Policy, PolicyGuard } from './policy.ts';
 
 /** The tools of a runtime. Definitions are shared by everything that runs in it; who calls is the affair of a {@link ToolView}. */
@@ -111,9 +111,9 @@ export class ToolView {
     return own.length === 0 ? shared : [...shared, ...own];
   }
 
-  /** The name that may have been meant instead of an unknown one, or null. */
-  nearest(name: string): string | null {
-    return nearest(canonicalName(name), this.names());
+  /** What to write instead of a name that no tool has; undefined where nothing is like it. */
+  advice(name: string): string | undefined {
+    return toolAdvice(name, this.names());
   }
 
   /** The same view for a fork of this fork. */

@@ -383,7 +383,7 @@ describe('the journal and the audit trail', () => {
         nested: false,
         args: [],
         argsDigest: digest('[]'),
-        outcome: { ok: false, code: 3, message: "tool 'tool.t.nothing' not found" },
+        outcome: { ok: false, code: 3, message: "tool 'tool.t.nothing' not found", hint: 'tool.t has add, outer' },
       },
     ]);
     const kept = records.map(auditEntry);

@@ -160,7 +160,6 @@ describe('the registry and its views', () => {
       true,
     ]);
     expect(registry.view('g').lookup('tool.os.getenv')).toBeUndefined();
-    expect(view.nearest('tool.memory.gte')).toBe('tool.memory.get');
-    expect(view.nearest('tool.completely.different')).toBeNull();
+    expect(view.advice('tool.memory.gte')).toBe('did you mean tool.memory.get?');
   });
 });
