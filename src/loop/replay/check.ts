@@ -65,6 +65,8 @@ const EXECUTABLE = z.looseObject({
       unreadable: z.object({ code: z.string(), message: z.string() }).nullable(),
       denied: z.object({ tool: z.string(), message: z.string() }).nullable(),
       run: run.nullable(),
+      // What the host was is compared, but its policies hold again in a trial.
+      host: z.looseObject({ policies: z.array(z.looseObject({}).nullable()) }).nullish(),
       judged,
     }),
   }),

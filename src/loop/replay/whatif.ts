@@ -30,8 +30,9 @@ import { seededIds } from '../ports.ts';
 import type { TurnRecord } from '../record.ts';
 import { visibleOutput } from '../result.ts';
 import { runTurn, type TurnHost } from '../turn.ts';
+import { malformation } from './check.ts';
 import type { Divergence } from './compare.ts';
-import { inputOf, type PublicKeyRecord } from './facts.ts';
+import { inputOf, type PublicKeyRecord, type Scene } from './facts.ts';
 import type { RecordedSession } from './session.ts';
 
 /** What is different in a session that is tried out. Everything else is as it was recorded. */
@@ -77,14 +78,12 @@ export async function tryOut(runtime: Runtime, session: RecordedSession, changes
   const first = turns.find(({ turn }) => turn === changes.fromTurn);
   if (first === undefined) throw new ConfigError(`session ${JSON.stringify(sid)} has no turn ${changes.fromTurn}`);
   const tried: TriedTurn[] = [];
-  let progress = first.inputs.scene?.judged.progress;
+  let { progress } = sceneOf(first).judged;
   let carried = carriedInto(first);
   for (let turn = changes.fromTurn; ; turn += 1) {
     const recorded = turns.find((each) => each.turn === turn);
     if (recorded === undefined) return { sid, turns: tried, end: `nothing is recorded of turn ${turn}` };
-    const { scene } = recorded.inputs;
-    if (scene === null || progress === undefined)
-      throw new ConfigError(`the record of turn ${turn} lacks what it takes to execute it`);
+    sceneOf(recorded);
     const program = turn === changes.fromTurn ? changes.program : undefined;
     const calls = new TriedCalls(runtime, recorded, changes);
     const host = hostOf(runtime, recorded, calls, changes);
@@ -94,6 +93,15 @@ export async function tryOut(runtime: Runtime, session: RecordedSession, changes
     progress = after;
     carried = { output: carryForward(record.output), scratchpad: carryForward(record.scratchpad) };
   }
+}
+
+/** What a turn was executed with, if the record can be executed at all: it may come from anybody. */
+function sceneOf(record: TurnRecord): Scene {
+  const { turn, inputs } = record;
+  if (inputs.scene === null) throw new ConfigError(`the record of turn ${turn} lacks what it takes to execute it`);
+  const malformed = malformation(record);
+  if (malformed !== null) throw new ConfigError(`the record of turn ${turn} cannot be executed: ${malformed}`);
+  return inputs.scene;
 }
 
 interface Carried {

@@ -295,4 +295,17 @@ describe('what if', () => {
     });
     expect((await store.turns('s')).length).toBe(3);
   });
+
+  it.each<readonly [string, string, unknown]>([
+    ['limits that no host could have had', 'inputs.limits.cpuMs', 1e12],
+    ['no clock', 'inputs.clock', null],
+    ['policies that are none', 'inputs.scene.host.policies', 5],
+    ['keys that are none', 'inputs.scene.judged.keys', [null]],
+  ])('a record from anybody with %s is refused before anything is executed', async (_what, path, value) => {
+    const turns = copy(([record]) => record !== undefined && set(record, path, value));
+    await expect(tryOut(recording, { sid: 's', head: null, turns }, { fromTurn: 1 })).rejects.toMatchObject({
+      code: 'ERR_CONFIG',
+      message: expect.stringContaining('cannot be executed: it is malformed'),
+    });
+  });
 });
