@@ -1,5 +1,8 @@
 import { existsSync } from 'node:fs';
-import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client, InMemoryTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { composeEnvelope, generateKeys, type Keyring, keyringFrom, ReplayCache } from '../../src/aeiou/index.ts';
 import { randomIds, runtimeExecutor, systemClock } from '../../src/loop/index.ts';
@@ -9,6 +12,7 @@ import { defineTool } from '../../src/tools/index.ts';
 
 let runtime: Runtime;
 let client: Client;
+let serve: () => ReturnType<typeof mcpServer>;
 
 beforeAll(async () => {
   const tools = ['Twice', 'Denied'].map((name) =>
@@ -24,7 +28,8 @@ beforeAll(async () => {
   const keyring: Keyring = keyringFrom(generateKeys('session'), { clock: systemClock });
   const clock = systemClock;
   const turns = { executor: runtimeExecutor(runtime), keyring, clock, ids: randomIds, replay: new ReplayCache({ clock }) };
-  const server = mcpServer({ runtime, turns, catalogue: () => 'tool.test.Twice(n)', version: '1' });
+  serve = () => mcpServer({ runtime, turns, catalogue: () => 'tool.test.Twice(n)', version: '1' });
+  const server = serve();
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   client = new Client({ name: 'test', version: '1' });
   await Promise.all([server.connect(ours), client.connect(theirs)]);
@@ -117,5 +122,30 @@ describe('this runtime as an MCP server', () => {
   it('refuses arguments of the wrong form before anything runs', async () => {
     const [isError, text] = await call('run', { src: 5 });
     expect([isError, text]).toEqual([true, expect.stringContaining('src')]);
+  });
+
+  it('is served over HTTP by a transport of the protocol as well', async () => {
+    const http = createServer((request, response) => {
+      const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+      void serve()
+        .connect(transport)
+        .then(() => transport.handleRequest(request, response));
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    const remote = new Client({ name: 'test', version: '1' });
+    try {
+      await remote.connect(
+        new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`)),
+      );
+      const { structuredContent } = await remote.callTool({
+        name: 'run',
+        arguments: { src: 'command\n  emit 6 * 7\nendcommand' },
+      });
+      expect(structuredContent).toMatchObject({ ok: true, values: [42] });
+    } finally {
+      await remote.close();
+      http.closeAllConnections();
+      http.close();
+    }
   });
 });
