@@ -90,7 +90,7 @@ export async function replyOf(
   } catch (error) {
     const reason = error instanceof ReplyTimeout ? 'ERR_TIMEOUT' : 'ERR_AGENT';
     // The error of the SDK is not kept as the cause: it holds the request, and perhaps what should not be shown.
-    throw new AgentError(turn, `turn ${turn} has no reply: ${clean(messageOf(error))}`, reason, { tokens: lost });
+    throw new AgentError(turn, `turn ${turn} has no reply: ${messageOf(error, clean)}`, reason, { tokens: lost });
   }
 }
 
@@ -209,8 +209,9 @@ function ofConnection(error: unknown): Error {
 /** Longest part of a foreign message that is shown. */
 const SHOWN = 500;
 
-function messageOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+function messageOf(error: unknown, clean: (text: string) => string): string {
+  // Before it is cut: a part of what must not be shown would not be found any more.
+  const text = clean(error instanceof Error ? error.message : String(error));
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
 }

@@ -219,6 +219,13 @@ describe('the model agent', () => {
     }
   });
 
+  it('never shows a part of the key either, where a long message is cut', async () => {
+    for (const before of [450, 455, 460]) {
+      const { error } = await ask((response) => refuse(response, 401, `${'x'.repeat(before)} ${KEY}`));
+      expect(error?.message).not.toContain(KEY.slice(0, 4));
+    }
+  });
+
   it('does not follow a redirection, which would take the prompt elsewhere', async () => {
     await using other = await modelServer((response) => speak(response, TEXT));
     const { error, asked } = await ask((response) => response.writeHead(307, { location: other.baseUrl }).end());
