@@ -114,7 +114,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
 /** Shows a session turn by turn, as it comes, and how it ended. */
 async function watch(
   events: AsyncGenerator<LoopProgress, LoopResult, void>,
-  { json }: DriveFlags,
+  flags: DriveFlags,
   {
     terminal,
     progress,
@@ -128,13 +128,25 @@ async function watch(
   for (;;) {
     const next = await events.next();
     if (next.done === true) {
-      print(json ? [JSON.stringify(toPublicLoop(next.value))] : explainEnd(next.value, terminal.paintOut));
+      print(
+        flags.json
+          ? [JSON.stringify(toPublicLoop(next.value))]
+          : [...explainEnd(next.value, terminal.paintOut), ...nextStep(next.value, flags)],
+      );
       return next.value;
     }
     progress.show(next.value);
     if (next.value.type === 'decided') recorder?.add(...next.value.record.journal);
-    if (next.value.type === 'decided' && !json) print([...explainTurn(next.value.record, terminal.paintOut), '']);
+    if (next.value.type === 'decided' && !flags.json) print([...explainTurn(next.value.record, terminal.paintOut), '']);
   }
+}
+
+/** What a person types to answer the call that a kept session waits for. */
+function nextStep({ sid, waiting }: LoopResult, { store }: DriveFlags): readonly string[] {
+  if (waiting === undefined || storeFile(store) === null) return [];
+  const where = store === undefined ? '' : ` --store ${printable(store)}`;
+  const command = `neuroscript sessions complete ${printable(sid)} --call ${waiting.call} --result JSON${where}`;
+  return [`Answer with: ${command}, and the --tools of this session`];
 }
 
 /** A log that cannot be written must not be found out after the first turn has had its effects. */

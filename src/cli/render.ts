@@ -24,11 +24,20 @@ export function renderError(error: ErrorInfo, sources: SourceTexts, paint: Paint
   const lines = [headline(place, error.message, error.code, paint)];
   if (place !== null && error.column !== null)
     lines.push(...excerpt(sources.get(place.file), place.line, error.column, error.column, paint));
-  if (error.hint !== undefined) lines.push(`  hint: ${printable(error.hint)}`);
+  const hint = error.hint ?? NEXT_STEPS.get(error.code);
+  if (hint !== undefined) lines.push(`  hint: ${printable(hint)}`);
   const limit = renderLimit(error);
   if (limit !== null) lines.push(`  ${limit}`);
   return [...lines, ...renderStack(error.stack, paint)];
 }
+
+/** What a flag of the command line changes, for errors that know nothing of flags. */
+const NEXT_STEPS: ReadonlyMap<string, string> = new Map([
+  [
+    'NS1003',
+    "a file given with --policy says what is allowed; without one, the tools of --tools and --mcp and those without effects ('explain NS1003')",
+  ],
+]);
 
 /** A finding of the parser, in the same form. */
 export function renderDiagnostic(found: Diagnostic, code: string, sources: SourceTexts, paint: Paint): string[] {

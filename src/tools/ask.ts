@@ -15,7 +15,11 @@ export type AskPort = (call: AskCall, io: VariablePort) => Promise<AskReply>;
 
 /** On a host without agents: code 9, as for any unknown model (P34). */
 export const NO_AGENTS: AskPort = async ({ model }) => {
-  throw new ToolError(NS_CODES.KeyNotFound, `there is no agent model '${model}' here to answer 'ask'`);
+  throw new ToolError(
+    NS_CODES.KeyNotFound,
+    `there is no agent model '${model}' here to answer 'ask'`,
+    'the host names nobody to ask; on the command line --models FILE does',
+  );
 };
 
 /** The asks of one run: what each has used up, also those that the run did not wait for. */

@@ -170,6 +170,7 @@ describe('run', () => {
     const denied = await neuroscript(args, { cwd, stdin: command('call tool.t.One()') });
     expect(denied).toMatchObject({ code: 4, stdout: '' });
     expect(denied.stderr).toMatch(/denied by policy rule: tool\.t\.one \(NS1003\)/);
+    expect(denied.stderr).toContain('hint: a file given with --policy says what is allowed');
     const handled = await neuroscript(args, {
       cwd,
       stdin: command('call tool.t.One()', 'on error do', 'emit system_error["code"]', 'clear_error', 'endon'),
