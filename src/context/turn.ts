@@ -18,6 +18,9 @@ export class DeadlineError extends NeuroScriptError {
   }
 }
 
+/** Made once: every turn ends, and taking the stack of where it did costs more than all the rest of ending it. */
+const ENDED = Object.freeze(new TurnClosedError('the turn has ended'));
+
 /** What a derived context adds to its parent; what is absent is inherited. */
 export interface TurnInit {
   readonly sessionId?: string;
@@ -104,7 +107,7 @@ export class TurnContext implements Disposable {
     if (this.#closed) return;
     this.#closed = true;
     this.#release();
-    this.#controller.abort(new TurnClosedError('the turn has ended'));
+    this.#controller.abort(ENDED);
   }
 
   [Symbol.dispose](): void {
