@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { loadMockTools, perSession } from '../../src/tools/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { Bench, variables } from './probe.ts';
 
 const bench = (yaml: string): Bench => new Bench(loadMockTools(yaml, 'tools.yaml'));
@@ -291,6 +292,32 @@ describe('mock tools with state and computed results', () => {
       expect(await tools.call('tool.a.b', [key])).toEqual({ t: 'ok', value: [null, null] });
     expect(Object.prototype).not.toHaveProperty('x');
     expect(await tools.call('tool.a.b', ['__proto__'])).toEqual({ t: 'ok', value: [{ x: 1 }, null] });
+  });
+
+  it('keep a state and make texts of a bounded size, whatever a script calls: the host stays alive', async () => {
+    const tools = bench(`
+state: { g: [x], t: "${'x'.repeat(1000)}" }
+tools:
+  tool.m.Double: { cases: [{ set: { g: [{ $state: g }, { $state: g }] }, returns: 1 }] }
+  tool.m.Write: { cases: [{ set: { t: { $text: "{{state.t}}{{state.t}}" } }, returns: 1 }] }
+  tool.m.Keep: { args: [k, v], cases: [{ set: [{ at: [{ $arg: k }], to: { $arg: v } }], returns: 1 }] }
+  tool.m.Show: { cases: [{ returns: { $text: "${'{{state.t}}'.repeat(100)}" } }] }
+  tool.m.Size: { cases: [{ returns: { $text: "{{state.g}}" } }] }
+`);
+    const repeat = async (name: string, args: () => readonly TaggedJson[] = () => []): Promise<unknown> => {
+      for (let call = 0; call < 100; call++) {
+        const reply = await tools.call(name, args());
+        if (reply.t !== 'ok') return reply;
+      }
+      return 'no end';
+    };
+    const full = { t: 'error', code: 37, message: expect.stringContaining('state of the mocks cannot be set') };
+    expect(await repeat('tool.m.double')).toMatchObject(full);
+    expect((await tools.call('tool.m.size')).t).toBe('ok');
+    expect(await repeat('tool.m.write')).toMatchObject(full);
+    let key = 0;
+    expect(await repeat('tool.m.keep', () => [`k${++key}`, 'v'.repeat(100_000)])).toMatchObject(full);
+    expect(await tools.call('tool.m.show')).toMatchObject({ t: 'error', code: 37 });
   });
 });
 

@@ -1,6 +1,6 @@
-import { isValueMap } from '../../wire/codec.ts';
+import { encode, isValueMap } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import type { Value, ValueMap } from '../../wire/values.ts';
+import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
 import { typeName } from '../argtypes.ts';
 import { ToolError, type ToolRuntime } from '../define.ts';
 import type { PendingOptions } from '../pending.ts';
@@ -86,11 +86,27 @@ async function give({ outcome, set, delayMs }: Answer, scope: Scope, world: Worl
   const returns = 'returns' in outcome ? outcome.returns(scope) : null;
   const message = 'throws' in outcome ? outcome.throws.message(scope) : null;
   const changes = set.map(({ at, to }) => ({ at: at.map((step) => step(scope)), to: to(scope) }));
-  for (const { at, to } of changes) world.state = changed(world.state, at, to);
+  if (changes.length > 0) {
+    const state = changes.reduce((before, { at, to }) => changed(before, at, to), world.state);
+    mustBeHeld(state);
+    world.state = state;
+  }
   if (delayMs > 0) await pause(delayMs, runtime.signal);
   if ('returns' in outcome) return returns;
   if ('pending' in outcome) return runtime.pending(outcome.pending);
   throw new ToolError(outcome.throws.code, typeof message === 'string' ? message : JSON.stringify(message));
+}
+
+/** Most bytes of a file's state, as JSON: a script may add to it by every call, and a text may show all of it. */
+const STATE_BYTES = 4 * 1024 * 1024;
+
+function mustBeHeld(state: ValueMap): void {
+  try {
+    encode(state, STATE_BYTES);
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    throw new ToolError(NS_CODES.ResourceExhaustion, `the state of the mocks cannot be set: ${error.message}`);
+  }
 }
 
 /** The state with another value at a path; what was read of it before stays as it was. */

@@ -75,6 +75,9 @@ export function elementOf(container: Value, key: Value): Value {
   return Object.entries(container ?? {}).find(([name]) => name === String(key))?.[1] ?? null;
 }
 
+/** Longest text that `$text` makes, in UTF-16 units. */
+const TEXT_UNITS = 8 * 1024 * 1024;
+
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z0-9_]+)*)\s*\}\}/g;
 
 /** Placeholders name an argument or `state`, and after dots what is within. */
@@ -83,16 +86,22 @@ function text(content: unknown, args: readonly string[]): Template {
   const unknown = [...content.matchAll(PLACEHOLDER)].find(([, name = '']) => name !== 'state' && !args.includes(name));
   if (unknown !== undefined)
     throw new ValueError(`$text has ${unknown[0]}, but the arguments are ${args.join(', ') || 'none'}; or write {{state.key}}`);
-  return ({ args: given, state }) =>
-    content.replace(PLACEHOLDER, (_all, name: string, rest: string) => {
+  return ({ args: given, state }) => {
+    let units = content.length;
+    return content.replace(PLACEHOLDER, (_all, name: string, rest: string) => {
       const start: Value = name === 'state' && !args.includes('state') ? state : (given[name] ?? null);
-      return shown(
+      const filled = shown(
         rest
           .split('.')
           .slice(1)
           .reduce<Value>((at, step) => elementOf(at, Array.isArray(at) ? Number(step) : step), start),
       );
+      units += filled.length;
+      if (units > TEXT_UNITS)
+        throw new ToolError(NS_CODES.ResourceExhaustion, `the mock makes a text of over ${TEXT_UNITS} units`);
+      return filled;
     });
+  };
 }
 
 function shown(value: Value): string {
