@@ -101,6 +101,8 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   const { maxTime } = flags;
   const time = maxTime === undefined ? {} : { wallMs: maxTime };
   const options = { agent, signal: terminal.interrupt, ...approvalOf(flags, terminal), ...ceilingsOf(flags), ...time };
+  // What a dead process left behind: decisions that are not in the log, and loops that its programs had asked for.
+  if ('resume' in from) await controller.recover();
   const events =
     'resume' in from
       ? controller.streamResume(from.resume, options)

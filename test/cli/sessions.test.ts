@@ -62,6 +62,16 @@ describe('loop --store and sessions', () => {
     expect(broken).toMatchObject({ code: 1, stdout: `${log}, line 2: it was changed: its hash does not fit\n` });
   });
 
+  it('resume ends what a program of a dead process had asked for', async () => {
+    const store = await withOpen('s');
+    using file = await SqliteStore.open(store);
+    const state = await file.read('s');
+    if (state !== null) await file.create({ ...state, sid: 'asked', parent: { sid: 's', turn: 1, seq: 1 } }, 0);
+    const resumed = await neuroscript(['sessions', 'resume', 's', '--store', store, '--agent', agent]);
+    expect(resumed.code).toBe(0);
+    expect(await file.read('asked')).toMatchObject({ status: 'halted', reason: 'ERR_INTERRUPTED' });
+  });
+
   it('resume drives an open session to its end; ended and unknown ones are refused', async () => {
     const store = await withOpen('s');
     const resume = (sid: string) => neuroscript(['sessions', 'resume', sid, '--store', store, '--agent', agent, '--json']);
