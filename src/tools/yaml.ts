@@ -18,10 +18,12 @@ export class YamlFile {
   constructor(text: string, name: string) {
     this.name = name;
     this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
-    const problem = this.#document.errors[0] ?? this.#document.warnings[0];
+    const [malformed] = this.#document.errors;
+    const problem = malformed ?? this.#document.warnings[0];
     if (problem !== undefined) {
       const { line, col } = this.#lines.linePos(problem.pos[0]);
-      throw new ConfigError(`${name}:${line}:${col}: ${firstLine(problem.message)}`);
+      const what = malformed === undefined || malformed.code === 'DUPLICATE_KEY' ? '' : 'this is not YAML: ';
+      throw new ConfigError(`${name}:${line}:${col}: ${what}${firstLine(problem.message)}`);
     }
     try {
       this.value = this.#document.toJS({ maxAliasCount: 100 });

@@ -41,7 +41,7 @@ onPolicyBreach: halt
       'p.yaml:3: toolMaxCalls.tool.a.C: toolMaxCalls of tool.a.C must be a whole number',
     ],
     ['counts that are a list', 'toolMaxCalls: [1]', 'p.yaml:1: toolMaxCalls'],
-    ['malformed YAML', 'allow: [', 'p.yaml:1:'],
+    ['malformed YAML', 'allow: [', 'p.yaml:1:9: this is not YAML: '],
   ])('%s is refused with its line', (_what, text, problem) => {
     expect(() => loadPolicy(text, 'p.yaml')).toThrow(ConfigError);
     expect(() => loadPolicy(text, 'p.yaml')).toThrow(problem);
