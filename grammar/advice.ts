@@ -64,6 +64,11 @@ function reserved({ expected, peek }: Mismatch): Advice | undefined {
   if (expected === aName && clauses.has(type) && peek(0).tokenType === punct.comma) return { hint: noCommas };
   if (expected === 'a value' && type === keyword.mustbe)
     return { message: '`mustbe` is not a statement', hint: 'write `must` and a condition' };
+  if (expected === 'a value' && type === keyword.must)
+    return {
+      message: '`must` is a statement and gives no value',
+      hint: 'write `set x = …`, and `must` with a condition on the next line',
+    };
   if (expected === 'a value' && type === keyword.timedate)
     return { message: '`timedate` is no value', hint: 'ask a tool for the time: `tool.time.Now()`' };
   const asName = expected === aName || expected.startsWith('the name of');

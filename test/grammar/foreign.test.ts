@@ -67,6 +67,7 @@ const table: readonly (readonly [lines: string, at: string, words: string])[] = 
   ['while x emit 1 endwhile', '2:9', 'line of its own'],
   ['mustbe x', '2:1', 'must condition'],
   ['emit timedate', '2:6', 'tool.time.Now()'],
+  ['set x = must tool.json.Parse("{}")', '2:9', 'on the next line'],
   ['set now = timedate', '2:11', 'tool.time.Now()'],
   ['emit fuzzy', '2:6', 'reserved'],
   ['set log = 1', '2:5', 'another name'],
