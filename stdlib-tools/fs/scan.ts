@@ -12,6 +12,9 @@ export interface Entry {
   readonly stats: Stats;
 }
 
+/** A half-written file that nobody has added to for so long has no writer any more; a younger one is somebody's work. */
+const ABANDONED_MS = 60_000;
+
 /** A scan that found more than it may. */
 export class ScanFull extends Error {}
 
@@ -28,12 +31,12 @@ export async function scan(directory: Anchor, recursive: boolean, most: number):
 
 async function scanInto(found: Entry[], directory: Anchor, prefix: string, recursive: boolean, most: number): Promise<void> {
   for (const name of (await readdir(directory.here)).sort()) {
-    if (name.startsWith(UNFINISHED)) {
-      await unlink(directory.at(name)).catch(() => {});
-      continue;
-    }
     const stats = await statOf(directory, name);
     if (stats === null) continue;
+    if (name.startsWith(UNFINISHED)) {
+      if (Date.now() - stats.mtimeMs > ABANDONED_MS) await unlink(directory.at(name)).catch(() => {});
+      continue;
+    }
     if (found.length >= most) throw new ScanFull();
     found.push({ name, path: `${prefix}${name}`, stats });
     if (!recursive || !stats.isDirectory()) continue;

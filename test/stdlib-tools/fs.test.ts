@@ -9,6 +9,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -380,7 +381,10 @@ describe('the quota', () => {
   });
 
   it('what a killed writer left half-written is not seen, and goes', async () => {
-    writeFileSync(join(root, '.neuroscript-half'), 'x'.repeat(1000));
+    const half = join(root, '.neuroscript-half');
+    writeFileSync(half, 'x'.repeat(1000));
+    const long = Date.now() / 1000 - 120;
+    utimesSync(half, long, long);
     const small = tools({ totalBytes: 10 });
     expect(await values(small, 'tool.fs.List(".")', 'tool.fs.Write("a", "1")')).toEqual([[], 'OK']);
     expect(readdirSync(root)).toEqual(['a']);
@@ -398,6 +402,13 @@ describe('the quota', () => {
         'tool.fs.Move("a", "b/d/d/d/d/d/d/d/d/d/d/a")',
       ]),
     ).toEqual([expect.anything(), 34, expect.anything(), expect.anything(), 34, expect.anything()]);
+  });
+
+  it('a reader takes nothing away from a writer that is at work', async () => {
+    const half = join(root, '.neuroscript-half');
+    writeFileSync(half, 'x');
+    expect(await run('tool.fs.List(".")')).toEqual([[]]);
+    expect(existsSync(half)).toBe(true);
   });
 
   it('many writers at once never exceed it', async () => {
