@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { systemPrompt } from '../../aeiou/index.ts';
-import type { Parameter, ToolDefinition } from '../../tools/index.ts';
+import { type ToolDefinition, toolPrompt } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { AgentRequest } from './agent.ts';
 
@@ -27,24 +27,9 @@ export function languageCard(): string {
   return card;
 }
 
-/** The tools as a model should call them, one a line. */
+/** The tools as a model should call them. */
 function toolCard(tools: readonly ToolDefinition[]): string {
-  if (tools.length === 0) return '';
-  const lines = tools.map(({ name, parameters, returns, description }) => {
-    const about = description === '' ? '' : ` - ${oneLine(description)}`;
-    return `- ${name}(${parameters.map(argument).join(', ')}) returns ${oneLine(returns)}${about}`;
-  });
-  return ['# Tools', '', 'These can be called, and no others:', '', ...lines].join('\n');
-}
-
-function argument({ name, required, kind }: Parameter): string {
-  const type = 'type' in kind && kind.type !== 'any' ? `: ${kind.type}` : '';
-  return `${name}${required ? '' : '?'}${type}`;
-}
-
-/** A description comes from whoever made the tool, perhaps from another server: it must not look like a part of the brief. */
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
+  return tools.length === 0 ? '' : `# Tools\n\nThese can be called, and no others.\n\n${toolPrompt(tools).text.trimEnd()}`;
 }
 
 /** System text and envelope as one text, for agents that have no place of its own for the first. The envelope is last. */
