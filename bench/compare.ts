@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Engine, isMissing, type Opener } from './engine.ts';
 import { type Summary, summarize } from './stats.ts';
 import type { Workload } from './workloads.ts';
@@ -32,24 +33,33 @@ export async function openAll(openers: Readonly<Record<string, Opener>>): Promis
   return candidates;
 }
 
+/** Runs of one engine in a row where there is a pause before each. */
+export const BURST = 10;
+
 /**
  * Measures all engines on a workload, interleaved: each round runs every engine once, and each round starts with another
  * one, so that whatever else the machine does meets all of them alike. The first `warmup` rounds are not counted. The
- * first candidate is ours. An engine that gives anything but the expected result gets no number.
+ * first candidate is ours. An engine that gives anything but the expected result gets no number. With `pauseMs` each engine
+ * makes {@link BURST} runs in a row with so much rest before each: what comes once in a while meets a colder machine than what
+ * comes in a crowd.
  */
 export async function compare(
   workload: Workload,
   candidates: readonly Candidate[],
   rounds: number,
   warmup: number,
+  pauseMs = 0,
 ): Promise<Row[]> {
   const lanes = candidates.map((candidate) => ({ candidate, times: [] as number[], wrong: [] as string[] }));
   for (let round = 0; round < warmup + rounds; round++) {
     for (const lane of rotated(lanes, round)) {
       if (!('engine' in lane.candidate)) continue;
-      const { value, ms } = await lane.candidate.engine.run(workload);
-      if (value !== workload.result) lane.wrong.push(String(value));
-      else if (round >= warmup) lane.times.push(ms);
+      for (let run = pauseMs > 0 ? BURST : 1; run > 0; run--) {
+        if (pauseMs > 0) await sleep(pauseMs);
+        const { value, ms } = await lane.candidate.engine.run(workload);
+        if (value !== workload.result) lane.wrong.push(String(value));
+        else if (round >= warmup) lane.times.push(ms);
+      }
     }
   }
   const ours = summarize(lanes[0]?.times ?? []);

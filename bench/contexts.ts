@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createRuntime, defineTool, type Interpreter, type RunResult, type Runtime } from '../src/index.ts';
+import { launch, packageFiles } from '../src/sandbox/launch.ts';
+import { chooseLauncher } from '../src/sandbox/launcher.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
@@ -151,7 +152,10 @@ function succeeded(result: RunResult): RunResult {
   return result;
 }
 
-/** A child that blocks on a pipe as a worker does, with nothing behind it on either side. */
+/**
+ * A process that is started as a worker is, in the same cage and under the same filter of system calls, and that blocks on its pipe
+ * as a worker does, with nothing behind it on either side.
+ */
 class BarePipe implements AsyncDisposable {
   readonly #socket: Socket;
   readonly #gone: Promise<unknown>;
@@ -163,11 +167,10 @@ class BarePipe implements AsyncDisposable {
 
   static async open(): Promise<BarePipe> {
     const own = import.meta.url;
-    const file = fileURLToPath(new URL(own.endsWith('.ts') ? './echo.ts' : './echo.js', own));
-    const child = spawn(process.execPath, [file], { stdio: ['ignore', 'ignore', 'inherit', 'pipe'] });
-    const socket = child.stdio[3];
-    if (!(socket instanceof Socket)) throw new Error('the system gives no pipe');
-    const pipe = new BarePipe(socket, new Promise((resolve) => child.once('exit', resolve)));
+    const worker = fileURLToPath(new URL(own.endsWith('.ts') ? '../dist/bench/echo.js' : './echo.js', own));
+    const { child, frames, stderr } = launch({ ...packageFiles(), worker }, 0, chooseLauncher('auto').bubblewrap);
+    stderr.pipe(process.stderr);
+    const pipe = new BarePipe(frames, new Promise((resolve) => child.once('exit', resolve)));
     await pipe.trips(1, 1, 1); // it is up
     return pipe;
   }

@@ -45,7 +45,7 @@ const OPENERS: Readonly<Record<string, Opener>> = {
 
 const BENCHES: ReadonlyMap<string, (quick: boolean, seconds: number, html: string | null) => Promise<Report>> = new Map([
   ['quotas', quotas],
-  ['turns', (quick: boolean) => withEngines(async (candidates) => report(await benchTurns(candidates, quick), renderTurns))],
+  ['turns', turns],
   ['interp', interp],
   ['contexts', contexts],
   ['tokens', tokens],
@@ -111,6 +111,15 @@ function readArguments(argv: readonly string[]): Asked | null {
     if (error instanceof TypeError) return null;
     throw error;
   }
+}
+
+async function turns(quick: boolean): Promise<Report> {
+  return withEngines(async (candidates) => {
+    const found = await benchTurns(candidates, quick);
+    const { failures } = report(found.rows, () => '');
+    const broken = quick ? [] : brokenPromises(found.promises);
+    return { ...found, text: renderTurns(found), failures: [...failures, ...broken] };
+  });
 }
 
 async function interp(quick: boolean): Promise<Report> {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { type Candidate, compare, type Row, throughput } from './compare.ts';
+import { judged, type PromiseRow, renderPromises } from './promises.ts';
 import { short, spread, table } from './table.ts';
 import { TURN } from './workloads.ts';
 
@@ -9,9 +10,18 @@ export interface TurnRow extends Row {
   readonly perSecond: number | null;
 }
 
-/** The smallest program on every engine, each run in a fresh sandbox. */
-export async function benchTurns(candidates: readonly Candidate[], quick: boolean): Promise<TurnRow[]> {
-  const rows = await compare(TURN, candidates, quick ? 20 : 300, quick ? 5 : 30);
+/** What the benchmark found. */
+export interface TurnReport {
+  readonly rows: readonly TurnRow[];
+  readonly promises: readonly PromiseRow[];
+}
+
+/** What stands between two runs: a turn comes when a model has answered, not right behind the one before. */
+const PAUSE_MS = 5;
+
+/** The smallest program on every engine, each run in a fresh sandbox, and what is promised of ours. */
+export async function benchTurns(candidates: readonly Candidate[], quick: boolean): Promise<TurnReport> {
+  const rows = await compare(TURN, candidates, quick ? 2 : 30, quick ? 1 : 3, PAUSE_MS);
   const measured: TurnRow[] = [];
   for (const [index, row] of rows.entries()) {
     const candidate = candidates[index];
@@ -19,11 +29,25 @@ export async function benchTurns(candidates: readonly Candidate[], quick: boolea
     const open = candidate !== undefined && 'engine' in candidate && row.ms !== null;
     measured.push({ ...row, perSecond: open ? await throughput(candidate.engine, TURN, lanes, quick ? 200 : 1500) : null });
   }
-  return measured;
+  return { rows: measured, promises: promisesOf(measured) };
+}
+
+/** What is promised of a warm turn (issue 4). */
+function promisesOf(rows: readonly TurnRow[]): PromiseRow[] {
+  const [ours] = rows;
+  const raw = rows.find(({ engine }) => engine.startsWith('isolated-vm'));
+  const samples = ours?.ms?.samples ?? 0;
+  const over = raw?.ratio == null ? null : 1 / raw.ratio;
+  return [
+    judged('warm turn, median', ours?.ms?.median ?? null, { unit: 'ms', bound: 'most', target: 1 }, samples),
+    judged('warm turn, 95th percentile', ours?.ms?.p95 ?? null, { unit: 'ms', bound: 'most', target: 3 }, samples),
+    judged('warm turn over a raw isolate in process', over, { unit: 'x', bound: 'most', target: 1 }, samples),
+    judged('closed loop', ours?.perSecond ?? null, { unit: 'turns/s', bound: 'least', target: 300 }, samples),
+  ];
 }
 
 /** The rows as a page of text. */
-export function renderTurns(rows: readonly TurnRow[]): string {
+export function renderTurns({ rows, promises }: TurnReport): string {
   const cells = rows.map((row) => [
     row.engine,
     row.boundary,
@@ -34,5 +58,5 @@ export function renderTurns(rows: readonly TurnRow[]): string {
     row.ms === null ? '-' : String(row.ms.samples),
     short(row.perSecond),
   ]);
-  return `${table(['engine', 'boundary', 'median ms', 'q1–q3 ms', 'p95', 'p99', 'runs', 'turns/s'], cells)}\n\n${TURN.about}.\n`;
+  return `${table(['engine', 'boundary', 'median ms', 'q1–q3 ms', 'p95', 'p99', 'runs', 'turns/s'], cells)}\n\n${TURN.about}; ${PAUSE_MS} ms between two runs.\n\n${renderPromises(promises)}\n`;
 }

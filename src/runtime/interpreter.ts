@@ -174,7 +174,7 @@ export class Interpreter {
       turn: options.turn ?? this.turn,
       view: registry.view(forkId, options.tools),
       guards: [...guards, ...own],
-      limits: tighten(limits, checkLimits(options.limits ?? {})),
+      limits: options.limits === undefined ? limits : tighten(limits, checkLimits(options.limits)),
       globals: new Map(this.#globals),
       now,
       audit,

@@ -161,7 +161,7 @@ function inputOf(scope: RunScope, request: PerformRequest): RunInput {
     now,
     turn: { deadline },
   } = scope;
-  const limits = tighten(scope.limits, checkLimits(request.limits ?? {}));
+  const limits = request.limits === undefined ? scope.limits : tighten(scope.limits, checkLimits(request.limits));
   const turn = request.turn ?? false;
   const globals: Record<string, TaggedJson> = Object.create(null);
   for (const [name, value] of scope.globals) globals[name] = value;

@@ -236,10 +236,14 @@ export class Runtime implements AsyncDisposable {
   }
 }
 
+/** What is frozen and says nothing can be the same for all. */
+const SILENT_HOST = createHostContext({ logger: SILENT_LOGGER });
+
 function hostOf({ host, actor }: InterpreterOptions): HostContext {
   if (host !== undefined && isHostContext(host)) {
     if (actor !== undefined) throw new ConfigError('the actor belongs to the host context, which has been made already');
     return host;
   }
+  if (host === undefined && actor === undefined) return SILENT_HOST;
   return createHostContext({ logger: SILENT_LOGGER, ...(actor === undefined ? {} : { actor }), ...host });
 }

@@ -5,6 +5,7 @@ import type { CallSite, GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } 
 import { OpenCall } from './call.ts';
 import type { FinalReply, RunHandlers, SandboxResult } from './handlers.ts';
 import { diedOf, lostResult, messageOf, withVerdict } from './outcome.ts';
+import { Vigil } from './vigil.ts';
 import type { Watchdog, Watched } from './watchdog.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
@@ -18,8 +19,13 @@ export interface ExecutionOwner {
   onEnd(result: SandboxResult): void;
 }
 
-/** Parsing comes before the program's own time; a megabyte takes a fraction of this. */
-const PARSE_MS = 5_000;
+/**
+ * A worker says that a program has started once that is worth a word: with its first output, or after a few thousand steps. One
+ * that keeps silent longer than this, and than its parser needs, counts as started: its program may be beyond all reach.
+ */
+const SILENT_MS = 25;
+/** Characters that the parser takes a millisecond for, at worst. */
+const PARSED_PER_MS = 500;
 /** How long a program may take to end once its call was answered with `halt`, before its worker is killed. */
 const HALT_MS = 50;
 /** The same when the host's own handler halted it, where no clock is running out. */
@@ -51,9 +57,12 @@ export class Execution implements WorkerTask {
   readonly #id: number;
   readonly #onAbort = (): void => this.cancel('the run was cancelled');
   #started: number | null = null;
+  /** The worker has said so; until then the host may have taken it for granted. */
+  #told = false;
   #startCpu: number | null = null;
   /** CPU time of the program when its worker was killed. */
   #cpuMs: number | null = null;
+  readonly #vigil = new Vigil();
   #lastSeq = 0;
   #calls = 0;
   /** What nested loops used up that this run was charged. */
@@ -98,11 +107,7 @@ export class Execution implements WorkerTask {
       throw error;
     }
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
-    const message = `parsing took longer than ${PARSE_MS} ms`;
-    this.#deadline = setTimeout(
-      () => this.#end(timeoutError({ limit: 'wallMs', allowed: PARSE_MS, used: PARSE_MS }, message), 0),
-      PARSE_MS,
-    );
+    this.#deadline = setTimeout(() => this.#onStarted(), SILENT_MS + this.#sourceChars() / PARSED_PER_MS);
   }
 
   /** Ends the run with `ERR_CANCELLED`: at once while it computes, after its handler's signal while it waits for a call. */
@@ -111,8 +116,8 @@ export class Execution implements WorkerTask {
   }
 
   onFrame(frame: WorkerFrame): void {
-    const free = this.#started !== null && this.#call === null;
-    if (frame.t === 'started' && frame.id === this.#id && this.#started === null) this.#onStarted();
+    const free = this.#told && this.#call === null;
+    if (frame.t === 'started' && frame.id === this.#id && !this.#told) this.#onTold();
     else if (frame.t === 'out' && free) this.#onOut(frame);
     else if ((frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask') && free) this.#onCall(frame);
     else if (frame.t === 'result' && frame.id === this.#id && this.#call === null) this.#onResult(frame);
@@ -130,9 +135,26 @@ export class Execution implements WorkerTask {
     this.#finish(lostResult(phase, error, { fuel, wallMs, cpuMs, toolCalls: this.#toolCalls, outputBytes: this.#outputBytes }));
   }
 
+  #onTold(): void {
+    this.#told = true;
+    // One that was killed has nothing to start any more.
+    if (this.#verdict === null) this.#onStarted();
+  }
+
   #onStarted(): void {
     clearTimeout(this.#deadline);
+    const again = this.#started !== null;
     this.#started = performance.now();
+    // A small program is over by then: the word that it has started came with that of its end.
+    setImmediate(() => {
+      if (this.#over || this.#verdict !== null) return;
+      this.#boundTime();
+      if (!again) this.#watch();
+    });
+    if (!again) this.#hand(() => this.#handlers.onStarted?.());
+  }
+
+  #boundTime(): void {
     const { wallMs } = this.#input.limits;
     const late = (): void => {
       // A timer may come a fraction of a millisecond early.
@@ -140,9 +162,8 @@ export class Execution implements WorkerTask {
       const message = `the program ran for ${used} ms, ${wallMs} ms are allowed`;
       this.#end(timeoutError({ limit: 'wallMs', allowed: wallMs, used }, message), this.#call === null ? WALL_MS : HALT_MS);
     };
-    this.#deadline = setTimeout(late, wallMs);
-    this.#watch();
-    this.#hand(() => this.#handlers.onStarted?.());
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(late, wallMs - this.#elapsed());
   }
 
   #watch(): void {
@@ -152,10 +173,9 @@ export class Execution implements WorkerTask {
     if (meter === null || base === null || startCpu === null) return;
     this.#startCpu = startCpu;
     const { memoryBytes, cpuMs } = this.#input.limits;
-    const sourceChars = this.#input.sources.reduce((sum, { text }) => sum + text.length, 0);
     this.#watched = {
       meter,
-      maxRssBytes: base + memoryBytes * 1.25 + RSS_SLACK + sourceChars * TREE_FACTOR,
+      maxRssBytes: base + memoryBytes * 1.25 + RSS_SLACK + this.#sourceChars() * TREE_FACTOR,
       maxCpuMs: () => startCpu + Math.max(0, cpuMs - this.#paid.cpuMs) * 1.25 + CPU_SLACK_MS + this.#calls * CALL_CPU_MS,
       exceeded: (what, reading) => {
         const used = Math.round(what === 'rss' ? reading - base : reading - startCpu + this.#paid.cpuMs);
@@ -175,6 +195,10 @@ export class Execution implements WorkerTask {
     this.#watchdog.add(this.#watched);
   }
 
+  #sourceChars(): number {
+    return this.#input.sources.reduce((sum, { text }) => sum + text.length, 0);
+  }
+
   #onOut(frame: OutFrame): void {
     for (const text of frame.emits) this.#outputBytes += Buffer.byteLength(text, 'utf8') + 1;
     this.#hand(() => this.#handlers.onOut(frame));
@@ -183,6 +207,7 @@ export class Execution implements WorkerTask {
   #onCall(call: GuestCall): void {
     if (call.seq <= this.#lastSeq) throw new WireError(`call ${call.seq} came after call ${this.#lastSeq}`);
     this.#lastSeq = call.seq;
+    this.#vigil.end();
     if (call.t === 'tool') this.#calls++;
     const open = new OpenCall(
       (frame) => this.#send(frame),
@@ -248,6 +273,7 @@ export class Execution implements WorkerTask {
     this.#call = null;
     this.#owner.onBlocked(false);
     if (reply.t === 'halt') this.#end(reply.error, REFUSED_MS);
+    else this.#vigil.begin();
     this.#at = null;
   }
 
@@ -283,7 +309,7 @@ export class Execution implements WorkerTask {
   }
 
   #onResult(frame: ResultFrame): void {
-    if (this.#started === null && frame.result.ok) throw new WireError("a success came before 'started'");
+    if (!this.#told && frame.result.ok) throw new WireError("a success came before 'started'");
     this.#worker.free();
     const { result, errors } = frame;
     // What the host has charged itself holds, whatever is left of the worker's account.

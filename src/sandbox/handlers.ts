@@ -6,7 +6,7 @@ export type FinalReply = Extract<GuestReply, { t: 'ok' | 'error' | 'halt' }>;
 
 /** What the host does for one run. A handler that throws ends the run with `ERR_WORKER`, kind `internal`. */
 export interface RunHandlers {
-  /** The sources are parsed, the program starts. */
+  /** The program has started, or counts as started because its worker keeps silent. Comes before all that it says. */
   onStarted?(): void;
   /** Output of the program, in order, always before the call that comes after it. */
   onOut(out: OutFrame): void;

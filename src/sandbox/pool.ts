@@ -133,9 +133,22 @@ export class Pool {
     this.#blocked.delete(worker);
     worker.runs++;
     if (worker.dead || this.#closed) return;
+    if (!reusable || this.#options.isolation !== 'worker') {
+      this.#dismiss(worker);
+      return;
+    }
+    this.#settle(worker);
+    // Whoever waits for the result comes first.
+    setImmediate(() => this.#refit(worker));
+  }
+
+  /** Looks after a worker that has run something; by now it may run the next. */
+  #refit(worker: WorkerProcess): void {
+    if (worker.dead || this.#closed) return;
     if (isWorn(worker)) this.#worn.add(worker);
-    if (reusable && this.#options.isolation === 'worker') this.#settle(worker);
-    else this.#dismiss(worker);
+    if (!this.#idle.includes(worker)) return;
+    worker.prepare();
+    this.#renew();
   }
 
   /** Ends all workers; jobs that wait fail. Resolves when every process is gone. */

@@ -40,7 +40,7 @@ export class Sandbox implements AsyncDisposable {
   readonly #running = new Set<{ cancel(message: string): void }>();
   #nextId = 1;
   #outstanding = 0;
-  #keepAlive: NodeJS.Timeout | undefined;
+  readonly #keepAlive = setInterval(() => {}, 1 << 30).unref();
   #closing: Promise<void> | null = null;
 
   private constructor(pool: Pool, launcher: Launcher) {
@@ -116,6 +116,7 @@ export class Sandbox implements AsyncDisposable {
       await this.#pool.close();
     });
     await this.#closing;
+    clearInterval(this.#keepAlive);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -219,15 +220,12 @@ export class Sandbox implements AsyncDisposable {
   /** No worker keeps the host's event loop alive; work that somebody waits for does. */
   async #whileAwake<T>(work: () => Promise<T>): Promise<T> {
     this.#outstanding++;
-    this.#keepAlive ??= setInterval(() => {}, 1 << 30);
+    this.#keepAlive.ref();
     try {
       return await work();
     } finally {
       this.#outstanding--;
-      if (this.#outstanding === 0) {
-        clearInterval(this.#keepAlive);
-        this.#keepAlive = undefined;
-      }
+      if (this.#outstanding === 0) this.#keepAlive.unref();
     }
   }
 }

@@ -116,6 +116,7 @@ export class FramePipe {
   readonly #reader = new FrameReader(MAX_FRAME_BYTES);
   /** One for all reads: to make 64 KiB anew costs as much as the rest of a round trip. */
   readonly #buffer = new Uint8Array(READ_BYTES);
+  #held: Uint8Array[] = [];
 
   constructor(pipe: BytePipe) {
     this.#pipe = pipe;
@@ -123,6 +124,7 @@ export class FramePipe {
 
   /** The next frame's text; null when the other side closed the pipe between frames. Throws {@link WireError}. */
   read(): string | null {
+    this.flush();
     for (;;) {
       const text = this.#reader.next();
       if (text !== null) return text;
@@ -140,8 +142,25 @@ export class FramePipe {
 
   /** Throws {@link WireError} for a text that no reader would accept. */
   write(text: string): void {
-    const frame = encodeFrame(text, MAX_FRAME_BYTES);
-    for (let done = 0; done < frame.length; ) done += this.#pipe.write(frame.subarray(done));
+    this.hold(text);
+    this.flush();
+  }
+
+  /**
+   * Keeps a frame back until the next {@link write}, {@link read} or {@link flush}: to wake the other side takes a hundred times as
+   * long as to hand it one more frame. Throws as {@link write}.
+   */
+  hold(text: string): void {
+    this.#held.push(encodeFrame(text, MAX_FRAME_BYTES));
+  }
+
+  /** Writes what is held. */
+  flush(): void {
+    const [first, ...more] = this.#held;
+    if (first === undefined) return;
+    this.#held = [];
+    const bytes = more.length === 0 ? first : Buffer.concat([first, ...more]);
+    for (let done = 0; done < bytes.length; ) done += this.#pipe.write(bytes.subarray(done));
   }
 }
 

@@ -253,6 +253,8 @@ export type HostFrame =
   /** Keeps a source for runs to come, which only name its number; not answered. */
   | { readonly t: 'keep'; readonly number: number; readonly source: Source }
   | { readonly t: 'drop'; readonly number: number }
+  /** There is time to make the next run's isolate now; not answered. Without this it is made when the run comes. */
+  | { readonly t: 'prepare' }
   | { readonly t: 'parse'; readonly id: number; readonly sources: readonly Source[]; readonly sourceBytes: number }
   | {
       readonly t: 'check';

@@ -7,6 +7,8 @@ import type { AskSpent, GuestFrame, GuestReply, LimitValues } from '../wire/prot
 export interface HostPort {
   read(): string;
   write(text: string): void;
+  /** Writes it with the next text, or at one of the next looks at the clocks. */
+  hold(text: string): void;
 }
 
 const OUT = 'out';
@@ -46,9 +48,13 @@ export class Bridge {
       return this.#halt(internalError(`the interpreter sent a frame '${kind}' where none such may come`));
     // A UTF-16 unit is at most three bytes of UTF-8: most texts need no count.
     if (text.length * 3 > this.#maxBytes && utf8Bytes(text) > this.#maxBytes) return this.#halt(this.#tooLarge(kind));
+    if (kind === OUT) {
+      this.#port.hold(text);
+      return '';
+    }
     this.#port.write(text);
     if (kind !== null && CALLS.has(kind)) this.#nests = kind === ASK;
-    return kind === OUT ? '' : this.#answer();
+    return this.#answer();
   }
 
   #answer(): string {

@@ -14,18 +14,13 @@ export function descriptorPipe(fd: number): BytePipe {
 
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
-/** Stands still for so many milliseconds, or a little longer. */
-export function pause(ms: number): void {
-  Atomics.wait(sleeper, 0, 0, ms);
-}
-
 function untilReady(operation: () => number): number {
   for (;;) {
     try {
       return operation();
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
-      pause(1);
+      Atomics.wait(sleeper, 0, 0, 1);
     }
   }
 }

@@ -31,14 +31,17 @@ const LIMITS: Omit<LimitValues, 'memoryBytes'> = {
   mapLength: 100,
 };
 
+/** The number of the run that is a rehearsal; a host counts from 1. */
+export const REHEARSAL = 0;
+
 /**
- * The frames of a host that asks for one run and goes away. A worker answers it before it says hello: the parser builds its
+ * The frames of a host that asks for one run, lets the next be prepared and goes away. A worker answers it before it says hello: the parser builds its
  * tables at its first use, and whatever else runs for the first time takes its time then and not from somebody's first run.
  */
 export function rehearsal(memoryBytes: number): Frames {
   const run: HostFrame = {
     t: 'run',
-    id: 0,
+    id: REHEARSAL,
     input: {
       sources: [
         { name: 'lib', text: SOURCE },
@@ -54,6 +57,6 @@ export function rehearsal(memoryBytes: number): Frames {
       stdin: false,
     },
   };
-  const frames = [JSON.stringify(run)];
-  return { read: () => frames.shift() ?? null, write: () => {} };
+  const frames = [run, { t: 'prepare' } satisfies HostFrame].map((frame) => JSON.stringify(frame));
+  return { read: () => frames.shift() ?? null, write: () => {}, hold: () => {}, flush: () => {} };
 }

@@ -122,6 +122,39 @@ describe('frames over a blocking pipe', () => {
   });
 });
 
+describe('frames that are held', () => {
+  const recorded = (): { readonly pipe: FramePipe; readonly writes: string[] } => {
+    const writes: string[] = [];
+    const write = (bytes: Uint8Array): number => {
+      writes.push(Buffer.from(bytes).toString('latin1'));
+      return bytes.length;
+    };
+    return { pipe: new FramePipe({ read: () => 0, write }), writes };
+  };
+  const bytesOf = (...texts: readonly string[]): string =>
+    Buffer.concat(texts.map((text) => encodeFrame(text, CAP))).toString('latin1');
+
+  it('go out in front of the next one, in one piece', () => {
+    const { pipe, writes } = recorded();
+    pipe.hold('one');
+    pipe.hold('two');
+    expect(writes).toEqual([]);
+    pipe.write('three');
+    expect(writes).toEqual([bytesOf('one', 'two', 'three')]);
+  });
+
+  it('go out before anything is waited for, and when they are flushed', () => {
+    const { pipe, writes } = recorded();
+    pipe.hold('one');
+    pipe.read();
+    expect(writes).toEqual([bytesOf('one')]);
+    pipe.hold('two');
+    pipe.flush();
+    pipe.flush();
+    expect(writes).toEqual([bytesOf('one'), bytesOf('two')]);
+  });
+});
+
 describe('the JSON of a frame', () => {
   it('nests as deep as the bound and not one level deeper', () => {
     const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
