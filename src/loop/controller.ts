@@ -1,137 +1,38 @@
-import {
-  encodeUserdata,
-  type Keyring,
-  type Lifetimes,
-  NO_PROGRESS_YET,
-  ProgressGuard,
-  ReplayCache,
-  resolveLifetimes,
-  UserdataError,
-} from '../aeiou/index.ts';
+import { encodeUserdata, NO_PROGRESS_YET, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/mutex.ts';
-import { checkLimits, type LimitOptions } from '../sandbox/limits.ts';
-import { ConfigError } from '../wire/errors.ts';
-import { checkCallback, checkObject, checkOptions, checkSignal, type KeysOf } from '../wire/options.ts';
+import { checkLimits } from '../sandbox/limits.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { ceiling, checkCeilings } from './ceilings.ts';
 import type { HaltReason } from './decision.ts';
 import type { LoopEvent, LoopListener } from './events.ts';
-import type { TurnExecutor } from './executor.ts';
-import { hostFailure } from './failure.ts';
-import type { ProgressCheck } from './guard.ts';
-import { DEFAULT_MAX_ATTEMPTS, type OnInterrupted } from './interrupted.ts';
+import { DEFAULT_MAX_ATTEMPTS } from './interrupted.ts';
 import { Keeper } from './keeper.ts';
-import type { DecisionLog } from './log.ts';
 import { MemoryStore } from './memory.ts';
 import { Metrics } from './metrics.ts';
-import { type Clock, type Ids, randomIds, systemClock } from './ports.ts';
-import type { TurnRecord } from './record.ts';
-import { type LoopResult, visibleOutput } from './result.ts';
-import { Spans } from './spans.ts';
-import { STEP_OPTIONS, type StepOptions, type Stepper, takeStep } from './step.ts';
 import {
-  NOTHING_SPENT,
-  SessionLeasedError,
-  type SessionParent,
-  SessionStateError,
-  type SessionStore,
-  type SessionSummary,
-} from './store.ts';
+  checkController,
+  checkLoop,
+  checkResume,
+  checkStep,
+  type LoopControllerOptions,
+  type LoopOptions,
+  type ResumeOptions,
+  type StepOptions,
+} from './options.ts';
+import { type Clock, randomIds, systemClock } from './ports.ts';
+import type { TurnRecord } from './record.ts';
+import { halted, type LoopResult, shownOf, suspendedAt } from './result.ts';
+import { Spans } from './spans.ts';
+import { type Stepper, takeStep } from './step.ts';
+import { NOTHING_SPENT, SessionLeasedError, type SessionParent, SessionStateError, type SessionSummary } from './store.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import { SuspendedError } from './suspend/errors.ts';
-import { DEFAULT_MAX_WAIT_MS, type OnExpired, type Waiting } from './suspend/suspension.ts';
+import { DEFAULT_MAX_WAIT_MS, type Waiting } from './suspend/suspension.ts';
 import { checkSid, type TurnHost } from './turn.ts';
-
-/** What a {@link LoopController} is made from. */
-export interface LoopControllerOptions {
-  readonly executor: TurnExecutor;
-  /** Must hold a fallback key (A3-11.4-1). */
-  readonly keyring: Keyring;
-  /** The machine's clock when absent. */
-  readonly clock?: Clock;
-  /** Random ids when absent. */
-  readonly ids?: Ids;
-  /** What agents are told beside the envelopes; {@link agentBrief} without tools when absent. */
-  readonly system?: string;
-  /** A {@link MemoryStore} when absent. */
-  readonly store?: SessionStore;
-  /** No log when absent; the records of the store hold all that it would say. */
-  readonly log?: DecisionLog;
-  /** New ones, in the application's OpenTelemetry meter, when absent. */
-  readonly metrics?: Metrics;
-  /** Of the application's OpenTelemetry tracer when absent. */
-  readonly spans?: Spans;
-  readonly lifetimes?: Partial<Lifetimes>;
-  /** Limits of every turn, tighter than the executor's own. */
-  readonly limits?: LimitOptions;
-  /** Equal turns in a row that end a session, from 2 to 100; 3 when absent (AL3-6-4). */
-  readonly noProgressN?: number;
-  /** Guards of the application, beside the mandatory one (A3-9-8). */
-  readonly checks?: readonly ProgressCheck[];
-  /**
-   * What becomes of a turn that a dead process was in: `rerun`, the default, runs the same program again, so tools should be
-   * safe to repeat; `halt` ends the session with `ERR_INTERRUPTED`.
-   */
-  readonly onInterrupted?: OnInterrupted;
-  /**
-   * What becomes of a turn whose call is not completed in time: `halt`, the default, ends the session with `ERR_CALL_EXPIRED`;
-   * `error` lets the call fail with code 37, which the program can catch.
-   */
-  readonly onExpired?: OnExpired;
-  /** Whether a tool may let a turn wait, true when absent; else `pending` is an error of the program, code 19. */
-  readonly mayWait?: boolean;
-  /** Most milliseconds that a call may wait to be completed, from 1; seven days when absent. */
-  readonly maxWaitMs?: number;
-  /** A turn that was interrupted so often, from 1, is halted and not run again; 3 when absent. */
-  readonly maxAttempts?: number;
-  /** Name of this process in leases, unique among those that live; a new one when absent. */
-  readonly owner?: string;
-  /** Milliseconds that a silent process keeps its sessions, from 100; 15 seconds when absent. */
-  readonly leaseMs?: number;
-}
-
-/** How a session is driven on. */
-export interface ResumeOptions extends StepOptions {
-  /** Most milliseconds of this call, agents and tools included; ten minutes when absent. */
-  readonly wallMs?: number;
-}
-
-/** A whole session. */
-export interface LoopOptions extends ResumeOptions {
-  /** Any value; it must be of the form of A3-3.5, or the session is halted before the agent is asked. */
-  readonly userdata: unknown;
-  /** A new id when absent. */
-  readonly sid?: string;
-}
 
 /** Progress of a session that is read as a stream. */
 export type LoopProgress = StreamEvent<LoopEvent, LoopResult>;
-
-const CONTROLLER_OPTIONS: KeysOf<LoopControllerOptions> = {
-  executor: true,
-  keyring: true,
-  clock: true,
-  ids: true,
-  system: true,
-  store: true,
-  log: true,
-  metrics: true,
-  spans: true,
-  lifetimes: true,
-  limits: true,
-  noProgressN: true,
-  checks: true,
-  onInterrupted: true,
-  maxAttempts: true,
-  onExpired: true,
-  mayWait: true,
-  maxWaitMs: true,
-  owner: true,
-  leaseMs: true,
-};
-
-const LOOP_OPTIONS: KeysOf<LoopOptions> = { ...STEP_OPTIONS, userdata: true, sid: true };
 
 const WALL_MS = 600_000;
 
@@ -151,9 +52,9 @@ export class LoopController {
   /** What happened in all sessions of this controller. */
   readonly metrics: Metrics;
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`) for limits, lifetimes, a lease or an N that cannot be enforced. */
+  /** Throws `ConfigError` (`ERR_CONFIG`) for limits, lifetimes, a lease or an N that cannot be enforced. */
   constructor(options: LoopControllerOptions) {
-    checkOptions('the options of a LoopController', options, CONTROLLER_OPTIONS);
+    checkController(options);
     const clock = options.clock ?? systemClock;
     const lifetimes = resolveLifetimes(options.lifetimes);
     this.#clock = clock;
@@ -191,7 +92,7 @@ export class LoopController {
 
   /**
    * Opens a session for {@link step} and returns its id. Throws {@link UserdataError} for USERDATA of the wrong form,
-   * {@link ConfigError} for an id that is not 1 to 128 visible ASCII characters, `SessionExistsError` for one that is taken.
+   * `ConfigError` for an id that is not 1 to 128 visible ASCII characters, `SessionExistsError` for one that is taken.
    */
   async open(
     userdata: unknown,
@@ -223,7 +124,7 @@ export class LoopController {
    * reply or a total is used up (the session stays as it was), and as `runTurn` does.
    */
   async step(sid: string, options: StepOptions): Promise<TurnRecord> {
-    checkStep('the options of a step', options, STEP_OPTIONS);
+    checkStep(options);
     return this.#step(sid, options, false);
   }
 
@@ -233,7 +134,7 @@ export class LoopController {
    * throws, and with what `onEvent` throws.
    */
   async runLoop(options: LoopOptions): Promise<LoopResult> {
-    checkStep('the options of a session', options, LOOP_OPTIONS);
+    checkLoop(options);
     return this.#begin(options, NO_PACE);
   }
 
@@ -242,7 +143,7 @@ export class LoopController {
    * Who leaves early cancels the session: HALT `ERR_CANCELLED`.
    */
   stream(options: Omit<LoopOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
-    checkStep('the options of a session', options, LOOP_OPTIONS);
+    checkLoop(options);
     return watched(options.signal, (more, pace) => this.#begin({ ...options, ...more }, pace));
   }
 
@@ -263,13 +164,13 @@ export class LoopController {
    * has ended, and with `SessionLeasedError` while another process drives it.
    */
   async resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
-    checkStep('the options of a session', options, STEP_OPTIONS);
+    checkResume(options);
     return this.#resume(sid, options, NO_PACE);
   }
 
   /** As {@link resume}, as an async iterator of what happens: see {@link stream}. */
   streamResume(sid: string, options: Omit<ResumeOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
-    checkStep('the options of a session', options, STEP_OPTIONS);
+    checkResume(options);
     return watched(options.signal, (more, pace) => this.#resume(sid, { ...options, ...more }, pace));
   }
 
@@ -389,24 +290,8 @@ export class LoopController {
   }
 }
 
-function suspendedAt(sid: string, waiting: Waiting): Pick<LoopResult, 'sid' | 'decision' | 'reason' | 'error' | 'waiting'> {
-  return { sid, decision: 'SUSPENDED', reason: null, error: null, waiting };
-}
-
 type Pace = () => Promise<void>;
 const NO_PACE: Pace = async () => {};
-
-/** Throws {@link ConfigError} for options that cannot be used, before anything happens. */
-function checkStep(what: string, options: StepOptions, keys: Readonly<Record<string, true>>): void {
-  checkOptions(what, options, keys);
-  checkObject('the agent of a session', options.agent);
-  if (typeof options.agent.reply !== 'function') throw new ConfigError("the agent of a session needs a function 'reply'");
-  checkCallback('onEvent', options.onEvent);
-  checkSignal('signal', options.signal);
-  checkCeilings(options);
-  if (options.wallMs !== undefined) ceiling('wallMs', options.wallMs);
-  checkLimits(options.limits ?? {});
-}
 
 function watched(
   signal: AbortSignal | undefined,
@@ -414,13 +299,4 @@ function watched(
 ): AsyncGenerator<LoopProgress, LoopResult, void> {
   const minor = ({ type }: LoopEvent): boolean => type === 'output' || type === 'called';
   return stream({ signal, minor, run: ({ pace, ...more }) => run(more, pace) });
-}
-
-function halted(sid: string, reason: HaltReason, message: string): Pick<LoopResult, 'sid' | 'decision' | 'reason' | 'error'> {
-  return { sid, decision: 'HALT', reason, error: hostFailure(reason, message) };
-}
-
-function shownOf(turns: readonly TurnRecord[]): string | null {
-  const last = turns.at(-1);
-  return last === undefined ? null : visibleOutput(last);
 }

@@ -7,13 +7,7 @@ export * from './ask/index.ts';
 export type { AgentUse } from './asking.ts';
 export type { Ceilings } from './ceilings.ts';
 export { type ChainOptions, type ChainReport, GENESIS, verifyChain } from './chain.ts';
-export {
-  LoopController,
-  type LoopControllerOptions,
-  type LoopOptions,
-  type LoopProgress,
-  type ResumeOptions,
-} from './controller.ts';
+export { LoopController, type LoopProgress } from './controller.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './decision.ts';
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
 export { runtimeExecutor, type TurnExecution, type TurnExecutor, type TurnFork, type TurnForkInit } from './executor.ts';
@@ -28,6 +22,7 @@ export { LifecycleError, type LoopState } from './lifecycle.ts';
 export { type DecisionLog, endEntry, type LogEntry, logEntry, MemoryLog } from './log.ts';
 export { MemoryStore } from './memory.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
+export type { LoopControllerOptions, LoopOptions, ResumeOptions, StepOptions } from './options.ts';
 export { canonicalPlan, planHash } from './plan.ts';
 export { type Clock, fixedClock, type Ids, randomIds, seededIds, systemClock, withNonce } from './ports.ts';
 export {
@@ -59,7 +54,6 @@ export { type Changes, type TriedSession, type TriedTurn, tryOut } from './repla
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export { Spans, type TurnSpan } from './spans.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sqlite.ts';
-export type { StepOptions } from './step.ts';
 export {
   type ClaimedSession,
   type Lease,

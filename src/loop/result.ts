@@ -1,5 +1,6 @@
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { Decision, HaltReason } from './decision.ts';
+import { hostFailure } from './failure.ts';
 import { type TurnRecord, type TurnResult, toPublicTurn } from './record.ts';
 import type { Waiting } from './suspend/suspension.ts';
 
@@ -37,4 +38,20 @@ export function visibleOutput(record: TurnRecord): string | null {
   if (lines.at(-1) === '') lines.pop();
   const shown = lines.filter((_, index) => !tokens.has(index + 1));
   return shown.length === 0 ? null : shown.join('\n');
+}
+
+/** The end of a session that the host ended between two turns. */
+export function halted(sid: string, reason: HaltReason, message: string): Omit<LoopResult, 'output' | 'turns'> {
+  return { sid, decision: 'HALT', reason, error: hostFailure(reason, message) };
+}
+
+/** The end of a call whose session waits now. */
+export function suspendedAt(sid: string, waiting: Waiting): Omit<LoopResult, 'output' | 'turns'> {
+  return { sid, decision: 'SUSPENDED', reason: null, error: null, waiting };
+}
+
+/** What a user sees of the last turn; null when there is none, or nothing of it. */
+export function shownOf(turns: readonly TurnRecord[]): string | null {
+  const last = turns.at(-1);
+  return last === undefined ? null : visibleOutput(last);
 }

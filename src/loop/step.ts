@@ -1,17 +1,17 @@
 import { carryForward, type ProgressState } from '../aeiou/index.ts';
 import { turnStorage } from '../context/index.ts';
 import { checkLimits, type LimitOptions, tighten } from '../sandbox/limits.ts';
-import type { KeysOf } from '../wire/options.ts';
 import type { LimitValues } from '../wire/protocol.ts';
-import { type Agent, AgentError } from './agents/index.ts';
+import { AgentError } from './agents/index.ts';
 import type { TurnApproval } from './approval.ts';
 import { Purse, tokensOfAsks } from './ask/purse.ts';
 import { type AgentUse, type Asked, askAgent } from './asking.ts';
-import { type Allowance, allowance, CEILINGS, type Ceilings, type CheckedCeilings, checkCeilings } from './ceilings.ts';
+import { type Allowance, allowance, type CheckedCeilings, checkCeilings } from './ceilings.ts';
 import type { Decision } from './decision.ts';
-import { type LoopListener, Watcher } from './events.ts';
+import { Watcher } from './events.ts';
 import { type HostSections, readReply, type TurnInput } from './input.ts';
 import type { Keeper } from './keeper.ts';
+import type { StepOptions } from './options.ts';
 import type { TurnRecord } from './record.ts';
 import { type ClaimedSession, type SessionState, SessionStateError, type SessionStatus } from './store.ts';
 import { mustBeUnchanged } from './suspend/complete.ts';
@@ -19,29 +19,6 @@ import { SuspendedError } from './suspend/errors.ts';
 import { expiredCompletion, goOn } from './suspend/resume.ts';
 import { type OnExpired, type Suspension, suspend, waitingOf } from './suspend/suspension.ts';
 import { type EarlierRun, runWaitingTurn, type TurnHost, type TurnOutcome, type TurnRequest, type TurnWaits } from './turn.ts';
-
-/** One step of a session. The approval is good for one step or tool call of those that are taken with these options. */
-export interface StepOptions extends Ceilings, TurnApproval {
-  readonly agent: Agent;
-  readonly limits?: LimitOptions;
-  /** Ends the step: the agent is not waited for any longer, a running program is cancelled. */
-  readonly signal?: AbortSignal;
-  /** Most milliseconds of the step: the agent's time and then the program's. */
-  readonly wallMs?: number;
-  readonly onEvent?: LoopListener;
-}
-
-/** Names of all options of a step. */
-export const STEP_OPTIONS: KeysOf<StepOptions> = {
-  ...CEILINGS,
-  agent: true,
-  limits: true,
-  signal: true,
-  wallMs: true,
-  onEvent: true,
-  approval: true,
-  requiresApproval: true,
-};
 
 /** What steps are taken with. */
 export interface Stepper {

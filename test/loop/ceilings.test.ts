@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Agent } from '../../src/loop/agents/index.ts';
-import { LoopController, type LoopControllerOptions } from '../../src/loop/controller.ts';
+import { LoopController } from '../../src/loop/controller.ts';
+import type { LoopControllerOptions } from '../../src/loop/options.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { fakeExecutor, programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
