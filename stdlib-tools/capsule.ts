@@ -62,7 +62,7 @@ export function capsuleTools(store: CapsuleStore): readonly ToolDefinition[] {
       name: 'tool.capsule.Read',
       description: 'A capsule by its id, or by id@version, as a map with id, version, content and metadata; nil when unknown.',
       example: 'tool.capsule.Read("capsule/askloop")',
-      args: [{ name: 'id', type: 'string' }],
+      args: [{ name: 'id', type: 'string', description: 'the id, with or without @version' }],
       returns: 'map, or nil',
       effects: 'read',
       capabilities: ['capsule:read'],

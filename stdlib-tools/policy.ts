@@ -26,7 +26,7 @@ export function policyTools(rule: StepRule): readonly ToolDefinition[] {
       name: 'tool.policy.Allow',
       description: 'Whether a plan, a list of {"op", "path", "value"}, may be applied, as [ok, why].',
       example: 'tool.policy.Allow([{"op": "set", "path": "/plans/today", "value": 1}])',
-      args: [{ name: 'plan', required: false }],
+      args: [{ name: 'plan', required: false, description: 'the list of changes' }],
       returns: 'list [ok, why]',
       effects: 'none',
       run({ plan }) {

@@ -16,7 +16,7 @@ function accountTools(): readonly ToolDefinition[] {
       description: 'Adds an account. Its key can be used from then on, and never be read.',
       example: 'tool.account.Register("work", {"kind": "llm", "provider": "acme", "api_key": "k-1"})',
       args: [
-        { name: 'name', type: 'string' },
+        { name: 'name', type: 'string', description: 'the name of the account' },
         { name: 'config', type: 'map', description: fields },
       ],
       returns: 'true',
@@ -41,7 +41,7 @@ function accountTools(): readonly ToolDefinition[] {
       name: 'tool.account.Get',
       description: 'An account as a map without its key; nil when there is none.',
       example: 'tool.account.Get("work")',
-      args: [{ name: 'name', type: 'string' }],
+      args: [{ name: 'name', type: 'string', description: 'the name of the account' }],
       returns: 'map, or nil',
       effects: 'read',
       capabilities: ['account:read'],
@@ -57,7 +57,7 @@ function accountTools(): readonly ToolDefinition[] {
 
 function modelTools(): readonly ToolDefinition[] {
   const args = [
-    { name: 'name', type: 'string' },
+    { name: 'name', type: 'string', description: 'the name of the agent' },
     { name: 'config', type: 'map', description: 'a map with provider, model and what the model is asked with' },
   ] as const;
   return [
@@ -101,7 +101,7 @@ function modelTools(): readonly ToolDefinition[] {
       name: 'tool.agentmodel.Get',
       description: 'An agent as a map; nil when there is none.',
       example: 'tool.agentmodel.Get("fast")',
-      args: [{ name: 'name', type: 'string' }],
+      args: [{ name: 'name', type: 'string', description: 'the name of the agent' }],
       returns: 'map, or nil',
       effects: 'read',
       capabilities: ['model:read'],
@@ -116,9 +116,9 @@ function remove(
 ): ToolDefinition {
   return defineTool({
     name: `tool.${group}.Delete`,
-    description: 'Takes one away; false when there was none.',
+    description: `Takes an ${group === 'account' ? 'account' : 'agent'} away; false when there was none.`,
     example: `tool.${group}.Delete("old")`,
-    args: [{ name: 'name', type: 'string' }],
+    args: [{ name: 'name', type: 'string', description: `the name of the ${group === 'account' ? 'account' : 'agent'}` }],
     returns: 'boolean',
     requiresTrust: true,
     capabilities: [group === 'account' ? 'account:admin' : 'model:admin'],

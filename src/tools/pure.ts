@@ -5,6 +5,8 @@ import { defineAt, type ToolDefinition, ToolError } from './define.ts';
 /** What a catalogue shows of a pure tool; its arguments stand in the table of `wire/pure.ts`. */
 export interface PureInit {
   readonly description: string;
+  /** What each argument means, by its name. */
+  readonly args: Readonly<Record<string, string>>;
   readonly example: string;
   /** In words. */
   readonly returns: string;
@@ -15,7 +17,11 @@ export interface PureInit {
  * It can be called by scripts alone.
  */
 export function definePure(name: PureToolName, init: PureInit): ToolDefinition {
-  const args = pureArgs(name).map(({ default: value, ...arg }) => ({ ...arg, ...(value === null ? {} : { default: value }) }));
+  const args = pureArgs(name).map(({ default: value, ...arg }) => ({
+    ...arg,
+    description: init.args[arg.name] ?? '',
+    ...(value === null ? {} : { default: value }),
+  }));
   const run = (): never => {
     throw new ToolError(NS_CODES.NotImplemented, `${name} runs inside the isolate: only a script can call it`);
   };

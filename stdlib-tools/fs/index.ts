@@ -26,6 +26,7 @@ export interface FsToolsOptions {
 
 const OPTION_KEYS: KeysOf<FsToolsOptions> = { directoryOf: true, quota: true };
 const PATH = { name: 'path', type: 'string', description: "relative, with '/'" } as const;
+const CONTENT = { name: 'content', description: 'a text or bytes' } as const;
 const FILE = { name: 'filepath', type: 'string', description: "relative, with '/'" } as const;
 
 /**
@@ -114,7 +115,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       name: 'tool.fs.Write',
       description: 'Puts a text or bytes into a file, in place of what it held; directories on the way are made. Gives "OK".',
       example: 'tool.fs.Write("notes/today.txt", "one\\ntwo\\n")',
-      args: [FILE, { name: 'content' }],
+      args: [FILE, CONTENT],
       returns: 'string',
       ...writing,
       run: ({ filepath, content }, runtime) => store(filepath, content, false, runtime),
@@ -123,7 +124,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       name: 'tool.fs.Append',
       description: 'Adds a text or bytes to the end of a file, which is made if it is absent. Gives "OK".',
       example: 'tool.fs.Append("notes/today.txt", "three\\n")',
-      args: [FILE, { name: 'content' }],
+      args: [FILE, CONTENT],
       returns: 'string',
       ...writing,
       run: ({ filepath, content }, runtime) => store(filepath, content, true, runtime),
@@ -132,7 +133,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       name: 'tool.fs.List',
       description: 'The files and directories of a directory, as maps with name, path, isDir, size and modTime.',
       example: 'tool.fs.List("notes", true)',
-      args: [PATH, { name: 'recursive', type: 'bool', default: false }],
+      args: [PATH, { name: 'recursive', type: 'bool', default: false, description: 'true for what is in its directories too' }],
       returns: 'slice_map',
       ...reading,
       run: ({ path, recursive }, runtime) =>
@@ -257,7 +258,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
       name: 'tool.fs.SanitizeFilename',
       description: 'A text made into a name that a file may have: what could not stand in one becomes an underscore.',
       example: 'tool.fs.SanitizeFilename("My Report Final?.docx")',
-      args: [{ name: 'name', type: 'string' }],
+      args: [{ name: 'name', type: 'string', description: 'the text' }],
       returns: 'string',
       effects: 'none',
       run: ({ name }) => safeName(name),

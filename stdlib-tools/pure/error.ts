@@ -5,6 +5,7 @@ export const ERROR: readonly PureRow[] = [
   {
     name: 'tool.error.New',
     description: 'An error as a value, to be returned or kept; `fail` raises one.',
+    args: { code: 'what kind of error it is: a text or a number', message: 'what went wrong, in words' },
     returns: 'error',
     example: 'tool.error.New("ERR_NOT_FOUND", "no such file")',
     gives: 'error: no such file',

@@ -6,6 +6,7 @@ export const JSON_TOOLS: readonly PureRow[] = [
     name: 'tool.json.Parse',
     description:
       'The value of JSON, keys in their order; code 41 for what is no JSON, with the place, and for numbers out of range.',
+    args: { text: 'the JSON' },
     returns: 'any',
     example: 'tool.json.Parse("{\\"b\\": [1, null], \\"a\\": true}")',
     gives: '{"b": [1, nil], "a": true}',
@@ -14,6 +15,7 @@ export const JSON_TOOLS: readonly PureRow[] = [
     name: 'tool.json.Stringify',
     description:
       'A value as JSON, with so many blanks a level where `indent` is above 0. Code 41 for what JSON cannot say: NaN, infinities, handles.',
+    args: { value: 'any value that JSON can say', indent: 'blanks for each level, up to 16; 0 puts all on one line' },
     returns: 'string',
     example: 'tool.json.Stringify({"a": [1, nil]})',
     gives: '{"a":[1,null]}',
@@ -21,6 +23,7 @@ export const JSON_TOOLS: readonly PureRow[] = [
   {
     name: 'tool.json.Canonical',
     description: 'A value as JSON with sorted keys: equal values give equal texts.',
+    args: { value: 'any value that JSON can say' },
     returns: 'string',
     example: 'tool.json.Canonical({"b": 1, "a": 2})',
     gives: '{"a":2,"b":1}',
@@ -28,6 +31,7 @@ export const JSON_TOOLS: readonly PureRow[] = [
   {
     name: 'tool.json.IsValid',
     description: 'Whether a text is JSON.',
+    args: { text: 'the text' },
     returns: 'bool',
     example: 'tool.json.IsValid("[1, 2,]")',
     gives: 'false',

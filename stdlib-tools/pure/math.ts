@@ -5,6 +5,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Add',
     description: 'The sum of two numbers.',
+    args: { num1: 'the first number, or its text', num2: 'the second number, or its text' },
     returns: 'number',
     example: 'tool.math.Add(5, "3.5")',
     gives: '8.5',
@@ -12,6 +13,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Subtract',
     description: 'The difference of two numbers.',
+    args: { num1: 'the number to subtract from', num2: 'the number to subtract' },
     returns: 'number',
     example: 'tool.math.Subtract(10, 4.5)',
     gives: '5.5',
@@ -19,6 +21,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Multiply',
     description: 'The product of two numbers.',
+    args: { num1: 'the first number, or its text', num2: 'the second number, or its text' },
     returns: 'number',
     example: 'tool.math.Multiply(6, 7)',
     gives: '42',
@@ -26,6 +29,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Divide',
     description: 'The quotient of two numbers; code 14 for a divisor of 0.',
+    args: { num1: 'the number to divide', num2: 'the divisor, not 0' },
     returns: 'number',
     example: 'tool.math.Divide(10, 4)',
     gives: '2.5',
@@ -33,6 +37,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Modulo',
     description: 'The remainder of two whole numbers, with the sign of the first; code 14 for a divisor of 0.',
+    args: { num1: 'the whole number to divide', num2: 'the divisor, a whole number, not 0' },
     returns: 'int',
     example: 'tool.math.Modulo(-7, 3)',
     gives: '-1',
@@ -40,14 +45,23 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Abs',
     description: 'A number without its sign.',
+    args: { num: 'the number' },
     returns: 'number',
     example: 'tool.math.Abs(-2.5)',
     gives: '2.5',
   },
-  { name: 'tool.math.Sign', description: '-1, 0 or 1.', returns: 'number', example: 'tool.math.Sign(-2.5)', gives: '-1' },
+  {
+    name: 'tool.math.Sign',
+    description: '-1, 0 or 1.',
+    args: { num: 'the number' },
+    returns: 'number',
+    example: 'tool.math.Sign(-2.5)',
+    gives: '-1',
+  },
   {
     name: 'tool.math.Floor',
     description: 'The next whole number below.',
+    args: { num: 'the number' },
     returns: 'number',
     example: 'tool.math.Floor(-1.5)',
     gives: '-2',
@@ -55,6 +69,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Ceil',
     description: 'The next whole number above.',
+    args: { num: 'the number' },
     returns: 'number',
     example: 'tool.math.Ceil(1.2)',
     gives: '2',
@@ -62,6 +77,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Trunc',
     description: 'A number without its fraction.',
+    args: { num: 'the number' },
     returns: 'number',
     example: 'tool.math.Trunc(-1.7)',
     gives: '-1',
@@ -69,6 +85,10 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Round',
     description: 'A number rounded to so many decimal digits, halves away from zero, as its digits are printed.',
+    args: {
+      num: 'the number',
+      digits: 'digits behind the point, -15 to 15; below 0 rounds to tens (-1), hundreds (-2) and so on',
+    },
     returns: 'number',
     example: 'tool.math.Round(1.005, 2)',
     gives: '1.01',
@@ -76,6 +96,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Sqrt',
     description: 'The square root; code 41 for a negative number.',
+    args: { num: 'the number, 0 or more' },
     returns: 'number',
     example: 'tool.math.Sqrt(2.25)',
     gives: '1.5',
@@ -83,6 +104,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Power',
     description: 'The first number to the power of the second.',
+    args: { base: 'the number to raise', exponent: 'the power' },
     returns: 'number',
     example: 'tool.math.Power(2, 10)',
     gives: '1024',
@@ -90,6 +112,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Clamp',
     description: 'A number, or the nearer of two bounds that it exceeds.',
+    args: { num: 'the number', least: 'the lower bound', most: 'the upper bound, not below the lower one' },
     returns: 'number',
     example: 'tool.math.Clamp(15, 0, 10)',
     gives: '10',
@@ -97,6 +120,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Min',
     description: 'The least of a list of numbers; code 41 for none.',
+    args: { numbers: 'the numbers, at least one' },
     returns: 'number',
     example: 'tool.math.Min([3, "1.5", 2])',
     gives: '1.5',
@@ -104,6 +128,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Max',
     description: 'The greatest of a list of numbers; code 41 for none.',
+    args: { numbers: 'the numbers, at least one' },
     returns: 'number',
     example: 'tool.math.Max([3, 1, 2])',
     gives: '3',
@@ -111,6 +136,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Sum',
     description: 'The sum of a list of numbers.',
+    args: { numbers: 'the numbers; the sum of none is 0' },
     returns: 'number',
     example: 'tool.math.Sum([1, 2, 3.5])',
     gives: '6.5',
@@ -118,6 +144,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Mean',
     description: 'The mean of a list of numbers; code 41 for none.',
+    args: { numbers: 'the numbers, at least one' },
     returns: 'number',
     example: 'tool.math.Mean([1, 2, 6])',
     gives: '3',
@@ -125,6 +152,7 @@ export const MATH: readonly PureRow[] = [
   {
     name: 'tool.math.Median',
     description: 'The middle of a list of numbers in order, or the mean of the two middle ones; code 41 for none.',
+    args: { numbers: 'the numbers, at least one, in any order' },
     returns: 'number',
     example: 'tool.math.Median([9, 1, 4, 2])',
     gives: '3',

@@ -5,6 +5,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.Length',
     description: 'The number of characters (code points) of a text.',
+    args: { input_string: 'the text' },
     returns: 'int',
     example: 'tool.str.Length("héllo")',
     gives: '5',
@@ -12,6 +13,11 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.Substring',
     description: 'The characters from an index on, as many as there are up to a length. A negative index or length is code 8.',
+    args: {
+      input_string: 'the text',
+      start_index: 'index of the first character, from 0; past the end gives an empty text',
+      length: 'most characters to take',
+    },
     returns: 'string',
     example: 'tool.str.Substring("hello world", 6, 5)',
     gives: 'world',
@@ -19,6 +25,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.ToUpper',
     description: 'A text in capitals, character by character: `ß` has no capital.',
+    args: { input_string: 'the text' },
     returns: 'string',
     example: 'tool.str.ToUpper("hello")',
     gives: 'HELLO',
@@ -26,6 +33,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.ToLower',
     description: 'A text in small letters, character by character.',
+    args: { input_string: 'the text' },
     returns: 'string',
     example: 'tool.str.ToLower("HELLO")',
     gives: 'hello',
@@ -33,6 +41,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.TrimSpace',
     description: 'A text without the white space around it.',
+    args: { input_string: 'the text' },
     returns: 'string',
     example: 'tool.str.TrimSpace("  hello  ")',
     gives: 'hello',
@@ -40,6 +49,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.Trim',
     description: 'A text without any of some characters around it.',
+    args: { input_string: 'the text', characters: 'the characters to take away, in any order: "-_" takes both' },
     returns: 'string',
     example: 'tool.str.Trim("--a-b--", "-")',
     gives: 'a-b',
@@ -47,6 +57,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.TrimPrefix',
     description: 'A text without a beginning, where it has it.',
+    args: { input_string: 'the text', prefix: 'the beginning to take away, once' },
     returns: 'string',
     example: 'tool.str.TrimPrefix("v1.2", "v")',
     gives: '1.2',
@@ -54,6 +65,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.TrimSuffix',
     description: 'A text without an end, where it has it.',
+    args: { input_string: 'the text', suffix: 'the end to take away, once' },
     returns: 'string',
     example: 'tool.str.TrimSuffix("a.txt", ".txt")',
     gives: 'a',
@@ -61,6 +73,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.Split',
     description: 'The parts of a text between delimiters; an empty delimiter gives the characters.',
+    args: { input_string: 'the text', delimiter: 'what stands between the parts, no pattern; "" splits into characters' },
     returns: 'list of strings',
     example: 'tool.str.Split("a,b,c", ",")',
     gives: '["a", "b", "c"]',
@@ -68,6 +81,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.SplitWords',
     description: 'The words of a text, which white space separates.',
+    args: { input_string: 'the text' },
     returns: 'list of strings',
     example: 'tool.str.SplitWords("hello  big\\tworld")',
     gives: '["hello", "big", "world"]',
@@ -75,6 +89,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.Lines',
     description: 'The lines of a text without their line feeds (nor a carriage return before one).',
+    args: { content_string: 'the text' },
     returns: 'list of strings',
     example: 'tool.str.Lines("a\\nb\\n")',
     gives: '["a", "b"]',
@@ -82,6 +97,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.LineCount',
     description: 'The number of lines of a text; a last one without line feed counts.',
+    args: { content_string: 'the text' },
     returns: 'int',
     example: 'tool.str.LineCount("a\\nb")',
     gives: '2',
@@ -90,6 +106,7 @@ export const STR: readonly PureRow[] = [
     name: 'tool.str.Join',
     description:
       'The items of a list in one text, with a separator between them. What is no text counts as it is printed, nil as nothing.',
+    args: { string_list: 'the list of items', separator: 'what comes between two items; may be ""' },
     returns: 'string',
     example: 'tool.str.Join(["a", 1, true], "-")',
     gives: 'a-1-true',
@@ -97,6 +114,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.Concat',
     description: 'The items of a list in one text.',
+    args: { strings_list: 'the list of items' },
     returns: 'string',
     example: 'tool.str.Concat(["a", "b", 1])',
     gives: 'ab1',
@@ -104,6 +122,12 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.Replace',
     description: 'A text with occurrences of another replaced, `count` of them from the left, all for -1.',
+    args: {
+      input_string: 'the text',
+      old_substring: 'what to look for, no pattern',
+      new_substring: 'what to put in its place',
+      count: 'most replacements, from the left; -1 for all',
+    },
     returns: 'string',
     example: 'tool.str.Replace("ababab", "ab", "cd", 2)',
     gives: 'cdcdab',
@@ -111,6 +135,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.Contains',
     description: 'Whether a text contains another.',
+    args: { input_string: 'the text to look in', substring: 'what to look for, no pattern' },
     returns: 'bool',
     example: 'tool.str.Contains("hello world", "lo w")',
     gives: 'true',
@@ -118,6 +143,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.HasPrefix',
     description: 'Whether a text begins with another.',
+    args: { input_string: 'the text', prefix: 'the beginning to look for' },
     returns: 'bool',
     example: 'tool.str.HasPrefix("file.txt", "file")',
     gives: 'true',
@@ -125,6 +151,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.HasSuffix',
     description: 'Whether a text ends with another.',
+    args: { input_string: 'the text', suffix: 'the end to look for' },
     returns: 'bool',
     example: 'tool.str.HasSuffix("file.txt", ".txt")',
     gives: 'true',
@@ -132,6 +159,11 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.IndexOf',
     description: 'The index of the first character of another text, looked for from an index on; -1 when it is not there.',
+    args: {
+      input_string: 'the text to look in',
+      substring: 'what to look for, no pattern',
+      start_index: 'index of the character to start at, from 0',
+    },
     returns: 'int',
     example: 'tool.str.IndexOf("héllo", "l")',
     gives: '2',
@@ -139,6 +171,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.LastIndexOf',
     description: 'As IndexOf, for the last occurrence.',
+    args: { input_string: 'the text to look in', substring: 'what to look for, no pattern' },
     returns: 'int',
     example: 'tool.str.LastIndexOf("hello", "l")',
     gives: '3',
@@ -146,6 +179,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.Count',
     description: 'How often another text occurs, without overlaps.',
+    args: { input_string: 'the text to look in', substring: 'what to count, no pattern' },
     returns: 'int',
     example: 'tool.str.Count("banana", "an")',
     gives: '2',
@@ -153,6 +187,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.EqualFold',
     description: 'Whether two texts differ in letter case at most.',
+    args: { left: 'one text', right: 'the other text' },
     returns: 'bool',
     example: 'tool.str.EqualFold("Straße", "STRAßE")',
     gives: 'true',
@@ -160,6 +195,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.Repeat',
     description: 'A text so many times.',
+    args: { input_string: 'the text', count: 'how many times, 0 or more' },
     returns: 'string',
     example: 'tool.str.Repeat("ab", 3)',
     gives: 'ababab',
@@ -167,6 +203,11 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.PadLeft',
     description: 'A text filled up in front to a length in characters.',
+    args: {
+      input_string: 'the text',
+      length: 'characters of the result; a longer text stays as it is',
+      pad: 'what to fill up with, one character or more',
+    },
     returns: 'string',
     example: 'tool.str.PadLeft("7", 3, "0")',
     gives: '007',
@@ -174,6 +215,11 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.PadRight',
     description: 'A text filled up behind to a length in characters.',
+    args: {
+      input_string: 'the text',
+      length: 'characters of the result; a longer text stays as it is',
+      pad: 'what to fill up with, one character or more',
+    },
     returns: 'string',
     example: 'tool.str.PadRight("ab", 4, ".")',
     gives: 'ab..',
@@ -181,6 +227,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.Normalize',
     description: 'A text in a normal form of Unicode: NFC, NFD, NFKC or NFKD.',
+    args: { input_string: 'the text', form: '"NFC", "NFD", "NFKC" or "NFKD"' },
     returns: 'string',
     example: 'tool.str.Normalize("ﬁn", "NFKC")',
     gives: 'fin',
@@ -188,6 +235,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.ToNumber',
     description: 'The number that a text spells, or nil when it spells none.',
+    args: { input_string: 'the text, with or without white space around the number' },
     returns: 'number or nil',
     example: 'tool.str.ToNumber(" 1_000.5 ")',
     gives: '1000.5',
@@ -195,6 +243,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.ToBase64',
     description: 'The UTF-8 bytes of a text as base64.',
+    args: { input_string: 'the text' },
     returns: 'string',
     example: 'tool.str.ToBase64("hello world")',
     gives: 'aGVsbG8gd29ybGQ=',
@@ -202,6 +251,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.FromBase64',
     description: 'The text whose UTF-8 bytes base64 stands for; code 41 when it stands for none.',
+    args: { encoded_string: 'the base64' },
     returns: 'string',
     example: 'tool.str.FromBase64("aGVsbG8gd29ybGQ=")',
     gives: 'hello world',
@@ -209,6 +259,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.BytesToBase64',
     description: 'As ToBase64.',
+    args: { string_data: 'the text' },
     returns: 'string',
     example: 'tool.str.BytesToBase64("Hello World")',
     gives: 'SGVsbG8gV29ybGQ=',
@@ -216,6 +267,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.BytesFromBase64',
     description: 'As FromBase64.',
+    args: { base64_string: 'the base64' },
     returns: 'string',
     example: 'tool.str.BytesFromBase64("SGVsbG8gV29ybGQ=")',
     gives: 'Hello World',
@@ -223,6 +275,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.ToHex',
     description: 'The UTF-8 bytes of a text as hexadecimal digits.',
+    args: { input_string: 'the text' },
     returns: 'string',
     example: 'tool.str.ToHex("hello")',
     gives: '68656c6c6f',
@@ -230,6 +283,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.FromHex',
     description: 'The text whose UTF-8 bytes hexadecimal digits stand for; code 41 when they stand for none.',
+    args: { encoded_string: 'pairs of hexadecimal digits, small or capital' },
     returns: 'string',
     example: 'tool.str.FromHex("68656c6c6f")',
     gives: 'hello',
@@ -237,6 +291,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.ParseJsonString',
     description: 'As `tool.json.Parse`.',
+    args: { json_string: 'the JSON' },
     returns: 'any',
     example: 'tool.str.ParseJsonString("{\\"key\\": [1, null]}")',
     gives: '{"key": [1, nil]}',
@@ -244,6 +299,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.ParseFromJsonBase64',
     description: 'The value of JSON that is wrapped in base64.',
+    args: { base64_string: 'the base64 of the JSON' },
     returns: 'any',
     example: 'tool.str.ParseFromJsonBase64("eyJrZXkiOiAidmFsdWUifQ==")',
     gives: '{"key": "value"}',
@@ -251,6 +307,12 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.ToJsonString',
     description: 'A map or list as JSON, on request with indents. `tool.json.Stringify` takes any value.',
+    args: {
+      value: 'a map or a list',
+      pretty_print: 'true for a line for each entry',
+      prefix: 'put before each line but the first, with pretty_print',
+      indent: 'put before each entry for each level, with pretty_print',
+    },
     returns: 'string',
     example: 'tool.str.ToJsonString({"key": "value"})',
     gives: '{"key":"value"}',
@@ -258,6 +320,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.MatchRegex',
     description: 'As `tool.regex.Match`.',
+    args: { pattern: 'the pattern, in the syntax of RE2', input_string: 'the text to look in' },
     returns: 'bool',
     example: 'tool.str.MatchRegex("^\\\\d{3}-\\\\d{2}$", "123-45")',
     gives: 'true',
@@ -265,6 +328,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.FindAllRegex',
     description: 'As `tool.regex.FindAll`.',
+    args: { pattern: 'the pattern, in the syntax of RE2', input_string: 'the text to look in' },
     returns: 'list of strings',
     example: 'tool.str.FindAllRegex("\\\\w+", "hello world 123")',
     gives: '["hello", "world", "123"]',
@@ -272,6 +336,11 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.ReplaceRegex',
     description: 'As `tool.regex.Replace`.',
+    args: {
+      pattern: 'the pattern, in the syntax of RE2',
+      input_string: 'the text to look in',
+      replacement: 'what to put in place of each match; $1 and $name stand for groups',
+    },
     returns: 'string',
     example: 'tool.str.ReplaceRegex("\\\\s+", "a  b c", "-")',
     gives: 'a-b-c',
@@ -280,6 +349,11 @@ export const STR: readonly PureRow[] = [
     name: 'tool.str.Inspect',
     description:
       'A value as text to look at: texts longer than `max_length` are cut, lists and maps deeper than `max_depth` left out.',
+    args: {
+      input_variable: 'any value',
+      max_length: 'most characters of each text in it',
+      max_depth: 'most levels of lists and maps that are shown',
+    },
     returns: 'string',
     example: 'tool.str.Inspect({"a": [1, [2]]}, 20, 2)',
     gives: '{"a":[1, ...]}',
@@ -287,6 +361,7 @@ export const STR: readonly PureRow[] = [
   {
     name: 'tool.str.StripAnsi',
     description: 'A text without the sequences that control a terminal.',
+    args: { input_string: 'the text' },
     returns: 'string',
     example: 'tool.str.StripAnsi("\\x1b[31mError\\x1b[0m")',
     gives: 'Error',

@@ -6,6 +6,11 @@ export const TEMPLATE: readonly PureRow[] = [
     name: 'tool.template.Render',
     description:
       'A text with `{{path}}` filled from a map, each once and never looked at again. What the map does not have is code 9, or `missing` where that is given; `{{{{` stands for two braces.',
+    args: {
+      template: 'the text with its places',
+      values: 'the map to fill them from',
+      missing: 'what to fill in where the map has nothing; without it that is an error',
+    },
     returns: 'string',
     example: 'tool.template.Render("Dear {{user.name}}, {{{{x}}", {"user": {"name": "Ann"}})',
     gives: 'Dear Ann, {{x}}',

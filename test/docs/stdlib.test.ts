@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { canonicalName } from '../../src/tools/index.ts';
+import { canonicalName, toolCatalogue } from '../../src/tools/index.ts';
 import { pureTools } from '../../stdlib-tools/index.ts';
 import { ROOT } from '../architecture/source.ts';
 import { REFERENCE } from './reference.ts';
@@ -10,6 +10,13 @@ import { hostTools, STDLIB_PAGE, stdlibPage } from './stdlibpage.ts';
 describe('docs/stdlib.md', () => {
   it('is made from the definitions; `npx node scripts/stdlib.mjs` makes it anew', () => {
     expect(readFileSync(join(ROOT, STDLIB_PAGE), 'utf8')).toBe(stdlibPage());
+  });
+
+  it('says what every argument means', () => {
+    const silent = toolCatalogue([...pureTools(), ...hostTools()]).flatMap(({ name, args }) =>
+      args.filter(({ description }) => description === '').map((arg) => `${name}: ${arg.name}`),
+    );
+    expect(silent).toEqual([]);
   });
 
   it('says of each tool of the reference what is true of ours', () => {

@@ -101,10 +101,11 @@ function section(
   rows?: readonly { name: string; gives: string; example: string }[],
 ): string {
   const own = toolCatalogue(tools.filter(({ name }) => name.startsWith(`tool.${group}.`)));
-  const cells = own.map(({ name, call, description, example = '' }) => {
+  const cells = own.map(({ name, call, args, description, example = '' }) => {
     const row = rows?.find((each) => each.name === name);
     const shown = row === undefined ? code(example) : `${code(row.example)} → ${code(row.gives.replaceAll('\n', '⏎'))}`;
-    return [code(call.replace(/^tool\./, '')), `${description}${shown === '' ? '' : `<br>${shown}`}`];
+    const told = args.map((arg) => `${code(arg.name)} ${arg.description}`).join('; ');
+    return [code(call.replace(/^tool\./, '')), [description, told, shown].filter((line) => line !== '').join('<br>')];
   });
   return `### ${group}\n\n${table(['tool', ''], cells)}`;
 }
