@@ -1,18 +1,12 @@
 import { arch, cpus, platform, totalmem } from 'node:os';
-import type { QuotaReport, QuotaRow } from './quotas.ts';
-import { short } from './table.ts';
+import { promiseTable } from './promises.ts';
+import { type QuotaReport, type QuotaRow, quotaTable } from './quotas.ts';
+import { short, type Table } from './table.ts';
 
 /** The report as one HTML file that needs nothing else: tables, plots as SVG, and what was measured and how. */
 export function quotaPage({ rows, growth, promises }: QuotaReport, about: { node: string; quick: boolean }): string {
   const [cpu] = cpus();
   const machine = `Node ${about.node}, ${platform()} ${arch()}, ${cpus().length} × ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 1024 ** 3)} GB`;
-  const verdicts = promises.map(({ what, measured, unit, bound, target, samples, kept }) => [
-    what,
-    measured === null ? '–' : `${short(measured)} ${unit}`,
-    `${bound === 'most' ? '≤' : '≥'} ${target} ${unit}`,
-    String(samples),
-    kept === null ? 'not measured' : kept ? 'kept' : 'broken',
-  ]);
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -29,28 +23,13 @@ svg text { font: 12px system-ui, sans-serif; }
 <h1>How exactly limits hold</h1>
 <p>${escaped(machine)}${about.quick ? ' — <b>quick: few samples, do not quote</b>' : ''}</p>
 <h2>What is promised</h2>
-${table(['promise', 'measured', 'target', 'runs', 'verdict'], verdicts)}
+${table(promiseTable(promises))}
 <h2>Beyond the limit</h2>
 <p>Each limit was set, breached again and again, and after every breach a fresh program had to succeed. The bars show how far
 beyond the limit a run came at most, in thousandths of the limit; the dark part is the median. Where there is no bar, nothing
 went beyond: what is counted is refused before it happens.</p>
 ${overshootPlot(rows)}
-${table(
-  ['limit', 'program', 'set', 'observed p50', 'over p50', 'p95', 'p99', 'max', 'right error', 'survived', 'next ms max'],
-  rows.map((row) => [
-    row.limit,
-    row.program,
-    `${row.set} ${row.unit}`,
-    short(row.observed?.median ?? null),
-    short(row.overshoot?.median ?? null),
-    short(row.overshoot?.p95 ?? null),
-    short(row.overshoot?.p99 ?? null),
-    short(row.overshoot?.max ?? null),
-    `${row.typed}/${row.runs}`,
-    `${row.survived}/${row.runs}`,
-    short(row.nextMs?.max ?? null),
-  ]),
-)}
+${table(quotaTable(rows))}
 <h2>Memory of the process</h2>
 <p>With a limit of 32 MB, values grow in every way the language has until the interpreter refuses. The bar is the most that the
 worker process took above what it had while idle, as a multiple of the limit; the line is what is promised (1.25).</p>
@@ -117,10 +96,10 @@ function plot(bars: readonly Bar[], mark: number | null): string {
   return `<svg viewBox="0 0 ${WIDTH} ${height}" width="100%" role="img">${lines.join('\n')}${line}</svg>`;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function table({ head, cells }: Table): string {
   const cell = (text: string): string =>
-    text === 'kept' || text === 'broken' ? `<td class="${text}">${text}</td>` : `<td>${escaped(text)}</td>`;
-  const body = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n');
+    text === 'kept' || text === 'BROKEN' ? `<td class="${text.toLowerCase()}">${text}</td>` : `<td>${escaped(text)}</td>`;
+  const body = cells.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n');
   return `<table><tr>${head.map((text) => `<th>${escaped(text)}</th>`).join('')}</tr>\n${body}</table>`;
 }
 

@@ -1,4 +1,4 @@
-import { short, table } from './table.ts';
+import { short, type Table, table } from './table.ts';
 
 /** A number that is promised, and what it is here. */
 export interface PromiseRow {
@@ -26,8 +26,8 @@ export function judged(
   return { what, measured, ...promised, kept, samples };
 }
 
-/** The promises as a page of text. */
-export function renderPromises(rows: readonly PromiseRow[]): string {
+/** The promises with their verdicts, as the cells of a table. */
+export function promiseTable(rows: readonly PromiseRow[]): Table {
   const cells = rows.map(({ what, measured, unit, bound, target, kept, samples }) => [
     what,
     measured === null ? '-' : `${short(measured)} ${unit}`,
@@ -35,7 +35,13 @@ export function renderPromises(rows: readonly PromiseRow[]): string {
     String(samples),
     kept === null ? 'not measured' : kept ? 'kept' : 'BROKEN',
   ]);
-  return table(['promise', 'measured', 'target', 'runs', 'verdict'], cells);
+  return { head: ['promise', 'measured', 'target', 'runs', 'verdict'], cells };
+}
+
+/** The promises as a page of text. */
+export function renderPromises(rows: readonly PromiseRow[]): string {
+  const { head, cells } = promiseTable(rows);
+  return table(head, cells);
 }
 
 /** What to say of each broken promise. */

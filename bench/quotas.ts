@@ -4,7 +4,7 @@ import { benchCapacity } from './capacity.ts';
 import { benchGrowth, type GrowthRow, MOST_GROWTH, renderGrowth } from './growth.ts';
 import { brokenPromises, judged, type PromiseRow, renderPromises } from './promises.ts';
 import { type Summary, summarize } from './stats.ts';
-import { short, table } from './table.ts';
+import { short, type Table, table } from './table.ts';
 import { benchWedge } from './wedge.ts';
 
 /** One limit, breached again and again. */
@@ -151,8 +151,8 @@ async function breach(runtime: Runtime, each: Case, runs: number): Promise<Quota
   };
 }
 
-/** What was found, as a page of text. */
-export function renderQuotas({ rows, growth, promises }: QuotaReport): string {
+/** The breaches as the cells of a table. */
+export function quotaTable(rows: readonly QuotaRow[]): Table {
   const cells = rows.map((row) => [
     row.limit,
     row.program,
@@ -181,5 +181,11 @@ export function renderQuotas({ rows, growth, promises }: QuotaReport): string {
     'next ms p50',
     'max',
   ];
+  return { head, cells };
+}
+
+/** What was found, as a page of text. */
+export function renderQuotas({ rows, growth, promises }: QuotaReport): string {
+  const { head, cells } = quotaTable(rows);
   return `${table(head, cells)}\n\nover: observed minus set, in the unit of the row; next: the run right after a breach.\n\n${renderGrowth(growth)}\n${renderPromises(promises)}\n`;
 }

@@ -22,13 +22,19 @@ export interface SessionsRow {
   readonly grownSecond: number;
 }
 
-const TURNS = 5;
+/** Turns of every session. */
+export const TURNS = 5;
 const WORKERS = 2;
 
-/** Sessions of five turns on two workers, all at once, kept in a file; each turn asks a tool where it is. */
-export async function benchSessions(quick: boolean): Promise<SessionsRow[]> {
-  const sessions = quick ? 40 : 1000;
-  const folder = await mkdtemp(join(tmpdir(), 'bench-sessions-'));
+/** Where many sessions run at once. */
+export interface Crowd {
+  readonly loop: LoopController;
+  readonly store: SqliteStore;
+}
+
+/** Gives a loop on two workers that is kept in a file and has room for so many sessions at once. */
+export async function withCrowd<T>(sessions: number, use: (crowd: Crowd) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'many-sessions-'));
   const where = defineTool({ name: 'tool.probe.Where', run: (_, { turn }) => `${turn.sessionId}/${turn.turnIndex}` });
   try {
     using store = await SqliteStore.open(join(folder, 'store.db'));
@@ -40,42 +46,52 @@ export async function benchSessions(quick: boolean): Promise<SessionsRow[]> {
       queueLength: 2 * sessions,
     });
     const keyring = keyringFrom(generateKeys('bench'), { clock: systemClock });
-    const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring, store, leaseMs: 60_000 });
-    const half = (sessions * TURNS) / 2;
-    const before = process.memoryUsage().rss;
-    const begun = performance.now();
-    let [decided, crossed, unfinished, middle] = [0, 0, 0, before];
-    const lane = async (_: unknown, index: number): Promise<void> => {
-      const sid = `session-${index}`;
-      let seen = 0;
-      for await (const event of loop.stream({ userdata: USERDATA, sid, agent })) {
-        if (event.type === 'ended' && event.result.decision !== 'DONE') unfinished += 1;
-        if (event.type !== 'decided') continue;
-        seen += 1;
-        decided += 1;
-        if (decided === half) middle = process.memoryUsage().rss;
-        if (event.record.output.split('\n')[0] !== `${sid}/${seen}`) crossed += 1;
-      }
-    };
-    await Promise.all(Array.from({ length: sessions }, lane));
-    const seconds = (performance.now() - begun) / 1000;
-    const after = process.memoryUsage().rss;
-    return [
-      {
-        sessions,
-        turns: sessions * TURNS,
-        workers: WORKERS,
-        seconds,
-        turnsPerSecond: (sessions * TURNS) / seconds,
-        crossed,
-        unfinished,
-        grownFirst: middle - before,
-        grownSecond: after - middle,
-      },
-    ];
+    return await use({
+      loop: new LoopController({ executor: runtimeExecutor(runtime), keyring, store, leaseMs: 60_000 }),
+      store,
+    });
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** Sessions of five turns on two workers, all at once, kept in a file; each turn asks a tool where it is. */
+export async function benchSessions(quick: boolean): Promise<SessionsRow[]> {
+  const sessions = quick ? 40 : 1000;
+  return withCrowd(sessions, async ({ loop }) => [await measure(loop, sessions)]);
+}
+
+async function measure(loop: LoopController, sessions: number): Promise<SessionsRow> {
+  const half = (sessions * TURNS) / 2;
+  const before = process.memoryUsage().rss;
+  const begun = performance.now();
+  let [decided, crossed, unfinished, middle] = [0, 0, 0, before];
+  const lane = async (_: unknown, index: number): Promise<void> => {
+    const sid = `session-${index}`;
+    let seen = 0;
+    for await (const event of loop.stream({ userdata: USERDATA, sid, agent: whereAgent })) {
+      if (event.type === 'ended' && event.result.decision !== 'DONE') unfinished += 1;
+      if (event.type !== 'decided') continue;
+      seen += 1;
+      decided += 1;
+      if (decided === half) middle = process.memoryUsage().rss;
+      if (event.record.output.split('\n')[0] !== `${sid}/${seen}`) crossed += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: sessions }, lane));
+  const seconds = (performance.now() - begun) / 1000;
+  const after = process.memoryUsage().rss;
+  return {
+    sessions,
+    turns: sessions * TURNS,
+    workers: WORKERS,
+    seconds,
+    turnsPerSecond: (sessions * TURNS) / seconds,
+    crossed,
+    unfinished,
+    grownFirst: middle - before,
+    grownSecond: after - middle,
+  };
 }
 
 /** The rows as a page of text. */
@@ -103,8 +119,11 @@ export function sessionsFailures(rows: readonly SessionsRow[]): string[] {
   ]);
 }
 
-const USERDATA = { subject: 'bench', fields: {} };
-const agent: Agent = {
+/** USERDATA of a session that has nothing to say. */
+export const USERDATA = { subject: 'bench', fields: {} };
+
+/** Asks in each of its five turns where that is: the first line of OUTPUT is `SID/TURN`. */
+export const whereAgent: Agent = {
   reply: async ({ turn }) => `<<<NSENV:V3:START>>>
 <<<NSENV:V3:USERDATA>>>
 {}

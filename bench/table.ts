@@ -1,5 +1,11 @@
 import type { Summary } from './stats.ts';
 
+/** What a table shows, whatever it is set as. */
+export interface Table {
+  readonly head: readonly string[];
+  readonly cells: readonly (readonly string[])[];
+}
+
 /** Sets rows of cells in columns: the first column to the left, all others to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
