@@ -57,7 +57,7 @@ export const VALUE_BYTES = {
   unit: { amount: 2, per: 'UTF-16 unit of a text' },
   list: { amount: 176, per: 'list' },
   item: { amount: 32, per: 'item of a list' },
-  map: { amount: 352, per: 'map' },
+  map: { amount: 368, per: 'map' },
   entry: { amount: 192, per: 'entry of a map, besides the units of its key' },
   other: { amount: 64, per: 'bytes, timedate, fuzzy, error or handle value, besides its content' },
   frame: { amount: 160, per: 'running procedure, event handler or command block' },
