@@ -70,7 +70,7 @@ const REPLY_BYTES = '{"t":"ok","value":}'.length;
 /** One call: what was said so far goes ahead, then the frame, then answers until one closes the call. */
 function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask', fields: string): Value {
   machine.spend(STEP_FUEL.host.amount);
-  machine.output.flush();
+  machine.output.flush(true);
   const { at } = machine;
   let answer = machine.ports.host(`{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame)}}`);
   for (;;) {

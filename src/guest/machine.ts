@@ -15,7 +15,7 @@ import { Words } from './words.ts';
 /** The ways out of the guest: see `boot`. */
 export interface Ports {
   clock(): number;
-  host(frame: string): string;
+  host(frame: string, follows?: boolean): string;
   tree(file: number, part: number): string;
 }
 

@@ -18,14 +18,15 @@ const SELF = 'default_self_buffer';
 
 /**
  * The interpreter's only entry. `clock()` gives 0 to go on, 1 when the CPU limit is reached, 2 when the wall limit is;
- * `host(frame)` takes the JSON of one `GuestFrame` and gives the JSON of a `GuestReply`, or '' for an `out` frame;
+ * `host(frame, follows)` takes the JSON of one `GuestFrame` and gives the JSON of a `GuestReply`, or '' for an `out` frame, which
+ * need not be sent before the next frame when that `follows` at once;
  * `tree(file, part)` gives the JSON of a part that the input only numbers. The function that is returned runs one program:
  * it takes the JSON of a `GuestInput` and, where that names pure tools, what gives them; it gives the JSON of a `GuestResult`,
  * and never throws.
  */
 export function boot(
   clock: () => number,
-  host: (frame: string) => string,
+  host: (frame: string, follows?: boolean) => string,
   tree: (file: number, part: number) => string,
 ): (input: string, install?: Install) => string {
   return (input, install) => {
@@ -73,7 +74,7 @@ class Run {
       error = this.#explain(thrown);
     }
     const machine = this.#machine;
-    machine.output.flush();
+    machine.output.flush(true);
     const head = stringify({ ok: error === null, phase: this.#phase, eventErrors: this.#eventErrors, error });
     const usage = stringify({
       fuel: machine.fuel,

@@ -66,8 +66,8 @@ export class Output {
     if (this.#units > 0 && ++this.#checks >= FLUSH_CHECKS) this.flush();
   }
 
-  /** Sends what is buffered. */
-  flush(): void {
+  /** Sends what is buffered; `follows`: the guest's next frame, or its end, comes at once. */
+  flush(follows = false): void {
     this.#checks = 0;
     if (this.#units === 0) return;
     const [emits, values, whispers] = [this.#emits, this.#values, this.#whispers].map((list) => list.join(','));
@@ -75,7 +75,7 @@ export class Output {
     this.#values = [];
     this.#whispers = [];
     this.#units = 0;
-    this.#machine.ports.host(`{"t":"out","emits":[${emits}],"values":[${values}],"whispers":[${whispers}]}`);
+    this.#machine.ports.host(`{"t":"out","emits":[${emits}],"values":[${values}],"whispers":[${whispers}]}`, follows);
   }
 
   #buffered(units: number): void {

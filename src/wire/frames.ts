@@ -10,6 +10,8 @@ import type { LimitValues } from './protocol.ts';
 const MB = 1024 * 1024;
 const HEADER_BYTES = 4;
 const READ_BYTES = 64 * 1024;
+/** Bytes that may be held before they are written after all: held frames take memory that no limit counts. */
+const MAX_HELD_BYTES = 64 * 1024;
 
 /** Most bytes of a frame that any reader accepts: what the host may send, and the ceiling of {@link frameLimit}. */
 export const MAX_FRAME_BYTES = 128 * MB;
@@ -117,6 +119,7 @@ export class FramePipe {
   /** One for all reads: to make 64 KiB anew costs as much as the rest of a round trip. */
   readonly #buffer = new Uint8Array(READ_BYTES);
   #held: Uint8Array[] = [];
+  #heldBytes = 0;
 
   constructor(pipe: BytePipe) {
     this.#pipe = pipe;
@@ -147,11 +150,14 @@ export class FramePipe {
   }
 
   /**
-   * Keeps a frame back until the next {@link write}, {@link read} or {@link flush}: to wake the other side takes a hundred times as
-   * long as to hand it one more frame. Throws as {@link write}.
+   * Keeps a frame back until the next {@link write}, {@link read} or {@link flush}, or until there are too many: to wake the other
+   * side takes a hundred times as long as to hand it one more frame. Throws as {@link write}.
    */
   hold(text: string): void {
-    this.#held.push(encodeFrame(text, MAX_FRAME_BYTES));
+    const frame = encodeFrame(text, MAX_FRAME_BYTES);
+    this.#held.push(frame);
+    this.#heldBytes += frame.length;
+    if (this.#heldBytes > MAX_HELD_BYTES) this.flush();
   }
 
   /** Writes what is held. */
@@ -159,6 +165,7 @@ export class FramePipe {
     const [first, ...more] = this.#held;
     if (first === undefined) return;
     this.#held = [];
+    this.#heldBytes = 0;
     const bytes = more.length === 0 ? first : Buffer.concat([first, ...more]);
     for (let done = 0; done < bytes.length; ) done += this.#pipe.write(bytes.subarray(done));
   }

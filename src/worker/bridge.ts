@@ -39,8 +39,11 @@ export class Bridge {
     this.#maxBytes = frameLimit(limits);
   }
 
-  /** The isolate's `host` port. Once the run is to end, every call is answered with that. */
-  pass(text: unknown): string {
+  /**
+   * The isolate's `host` port. Once the run is to end, every call is answered with that. Output that something else `follows` at
+   * once goes out together with it.
+   */
+  pass(text: unknown, follows = false): string {
     if (this.breach !== null) return this.#halt(this.breach);
     const kind = typeof text === 'string' ? kindOf(text) : null;
     const expected = this.#asked ? kind === 'var' : kind === OUT || (kind !== null && CALLS.has(kind));
@@ -49,7 +52,8 @@ export class Bridge {
     // A UTF-16 unit is at most three bytes of UTF-8: most texts need no count.
     if (text.length * 3 > this.#maxBytes && utf8Bytes(text) > this.#maxBytes) return this.#halt(this.#tooLarge(kind));
     if (kind === OUT) {
-      this.#port.hold(text);
+      if (follows) this.#port.hold(text);
+      else this.#port.write(text);
       return '';
     }
     this.#port.write(text);

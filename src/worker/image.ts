@@ -8,8 +8,8 @@ export type IsolatedVm = typeof import('isolated-vm');
 export interface GuestPorts {
   /** 0: go on; 1: the CPU limit is reached; 2: the wall limit is. */
   clock(): number;
-  /** Takes the JSON of a guest frame; returns the JSON of a reply, or ''. */
-  host(frame: unknown): string;
+  /** Takes the JSON of a guest frame, and whether another one follows at once; returns the JSON of a reply, or ''. */
+  host(frame: unknown, follows: boolean): string;
   /** The JSON of a part of this run's files that the guest was given the number of; '' for any other. */
   tree(file: unknown, part: unknown): string;
 }
@@ -53,7 +53,7 @@ export class GuestImage {
     this.#pure = pure === undefined ? null : `((kit) => { const guest = { kit };${pure}\n;return pure.tools; })`;
     this.#script = `(() => {${own}\n;${LOCKDOWN};return (clock, host, tree) => guest.boot(clock, host, tree);})()`;
     this.#clock = new ivm.Callback(() => ports.clock());
-    this.#host = new ivm.Callback((frame: unknown) => ports.host(frame));
+    this.#host = new ivm.Callback((frame: unknown, follows: unknown) => ports.host(frame, follows === true));
     this.#tree = new ivm.Callback((file: unknown, part: unknown) => ports.tree(file, part));
   }
 

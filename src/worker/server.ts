@@ -21,6 +21,8 @@ const BASE_HEAP_MB = 6;
 const SMALL_TREES = 128 * 1024;
 /** Heap of a tree and its compiled form, in bytes per character. */
 const TREE_FACTOR = 16;
+/** A program that took longer to get ready is told of at once, so that the host measures its time and not the parser's. */
+const READY_MS = 5;
 
 /** A host to answer, as texts of frames; `read` returns null when it is gone. */
 export interface Frames {
@@ -68,8 +70,8 @@ export class Server implements HostPort, GuestPorts {
     return this.#turn?.clock() ?? 1;
   }
 
-  host(frame: unknown): string {
-    return this.#turn?.host(frame) ?? '';
+  host(frame: unknown, follows: boolean): string {
+    return this.#turn?.host(frame, follows) ?? '';
   }
 
   tree(file: unknown, part: unknown): string {
@@ -130,6 +132,7 @@ export class Server implements HostPort, GuestPorts {
 
   /** True when this worker must not be used again. */
   #run(id: number, input: RunInput): boolean {
+    const asked = performance.now();
     const refused = tooLarge(input);
     if (refused !== null) return this.#refuse(id, 'parse', refused);
     const parsed = this.#parser.trees(input.sources, input.limits.sourceBytes);
@@ -142,6 +145,7 @@ export class Server implements HostPort, GuestPorts {
     const pure = pureCalls(allowed, parsed.trees);
     const pureTools = pure.length === 0 ? undefined : this.#image?.pureTools(prepared);
     this.hold(JSON.stringify({ t: 'started', id } satisfies WorkerFrame));
+    if (performance.now() - asked > READY_MS) this.#frames?.flush();
     this.#looks = 0;
     const turn = new Turn(prepared, input.limits, this, parsed.trees);
     this.#turn = turn;

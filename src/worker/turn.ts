@@ -47,8 +47,8 @@ export class Turn implements GuestPorts {
     return cpuMs(this.#prepared) - this.#startCpu + this.#bridge.nestedCpuMs;
   }
 
-  host(frame: unknown): string {
-    return this.#bridge.pass(frame);
+  host(frame: unknown, follows: boolean): string {
+    return this.#bridge.pass(frame, follows);
   }
 
   tree(file: unknown, part: unknown): string {

@@ -81,6 +81,8 @@ export interface Driven extends GuestResult {
   readonly calls: readonly GuestCall[];
   /** The `out` frames as they came, and where calls came in between. */
   readonly frames: readonly ('call' | OutFrame)[];
+  /** Of each `out` frame: whether the guest said that its next frame, or its end, comes at once. */
+  readonly follows: readonly boolean[];
   /** Syntax errors; the guest was not started then. */
   readonly errors: readonly {
     readonly line: number;
@@ -122,7 +124,7 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
   // Whole trees are in the input, so no body is asked for.
   const run = boot(
     options.clock ?? (() => 0),
-    (frame) => host.receive(frame),
+    (frame, follows = false) => host.receive(frame, follows),
     () => '',
   );
   const result: GuestResult = JSON.parse(run(JSON.stringify(input), () => PURE));
@@ -157,6 +159,7 @@ function unparsed(errors: Driven['errors']): Driven {
     whispers: [],
     calls: [],
     frames: [],
+    follows: [],
     errors,
   };
 }
@@ -171,6 +174,7 @@ class FakeHost {
     whispers: [] as Whisper[],
     calls: [] as GuestCall[],
     frames: [] as ('call' | OutFrame)[],
+    follows: [] as boolean[],
   };
   readonly #options: DriveOptions;
   readonly #lines: string[];
@@ -181,13 +185,14 @@ class FakeHost {
     this.#lines = [...(options.stdin ?? [])];
   }
 
-  receive(text: string): string {
+  receive(text: string, follows: boolean): string {
     const frame: OutFrame | GuestCall | Answer = JSON.parse(text);
     if (frame.t === 'out') {
       this.seen.emits.push(...frame.emits);
       this.seen.values.push(...frame.values);
       this.seen.whispers.push(...frame.whispers);
       this.seen.frames.push(frame);
+      this.seen.follows.push(follows);
       return '';
     }
     if (frame.t === 'var') {

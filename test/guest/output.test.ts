@@ -69,3 +69,9 @@ describe('out frames', () => {
     expect(driven.frames.map((frame) => (frame === 'call' ? frame : frame.emits))).toEqual([['early'], ['late']]);
   });
 });
+
+it('only output right before a call and at the end says that something follows: other output must not be held back', () => {
+  const many = "set i = 0\nwhile i < 3\nemit 'x' * 70000\nset i = i + 1\nendwhile";
+  expect(run(many).follows).toEqual([false, false, false]);
+  expect(run(`emit 1\ncall tool.t.echo(1)\n${many}\nemit 2`).follows).toEqual([true, false, false, false, true]);
+});

@@ -153,6 +153,13 @@ describe('frames that are held', () => {
     pipe.flush();
     expect(writes).toEqual([bytesOf('one'), bytesOf('two')]);
   });
+
+  it('go out by themselves when they are many: memory for them is not held without end', () => {
+    const { pipe, writes } = recorded();
+    const text = 'x'.repeat(20_000);
+    for (let n = 0; n < 10; n++) pipe.hold(text);
+    expect(writes).toEqual([bytesOf(text, text, text, text), bytesOf(text, text, text, text)]);
+  });
 });
 
 describe('the JSON of a frame', () => {
