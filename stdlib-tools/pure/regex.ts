@@ -44,7 +44,7 @@ export const REGEX: readonly PureRow[] = [
     args: {
       pattern: 'the pattern',
       input_string: 'the text to look in',
-      replacement: 'what to put in place of each match; $1 and $name stand for groups, ${1} where a letter or digit follows',
+      replacement: 'what to put in place of each match; $1 and $name stand for groups, $$ for a dollar',
       limit: 'most replacements, from the left; -1 for all',
     },
     returns: 'string',
