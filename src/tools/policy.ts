@@ -13,7 +13,7 @@ export interface PolicyOptions {
   readonly context?: PolicyContext;
   /** Patterns over canonical names: `tool.fs.read`, `tool.math.*`, `*.get`, `*mem*`, `*`. */
   readonly allow?: readonly string[];
-  /** As `allow`; wins over it. */
+  /** As `allow`; wins over it. A pattern that no name can match is refused: it would deny nothing. */
   readonly deny?: readonly string[];
   /** Capabilities, as `resource:verb,verb[:scope,scope]`. */
   readonly grants?: readonly string[];
@@ -46,7 +46,7 @@ export class Policy {
     checkOptions('the policy', options, KEYS);
     this.context = oneOf('context', options.context ?? 'normal', ['config', 'normal', 'test']);
     this.allow = Object.freeze(texts('allow', options.allow));
-    this.deny = Object.freeze(texts('deny', options.deny));
+    this.deny = Object.freeze(texts('deny', options.deny).map(effective));
     this.grants = Object.freeze(texts('grants', options.grants).map(parseCapability));
     this.toolMaxCalls = callLimits(options.toolMaxCalls);
     this.onPolicyBreach = oneOf('onPolicyBreach', options.onPolicyBreach ?? 'error', ['error', 'halt']);
@@ -81,6 +81,21 @@ function texts(key: string, value: unknown = []): string[] {
   });
 }
 
+/** A pattern of `deny` that can match. An idle one in `allow` fails safe and shows in the message; here it would fail open. */
+function effective(pattern: string): string {
+  if (canMatch(pattern)) return pattern;
+  throw new ConfigError(
+    `deny of the policy: '${pattern}' can match no tool, so nothing would be denied; whole names are matched, such as tool.kv.Get, and '*' may stand at the start and the end alone: 'tool.kv.*', '*.get', '*mem*'`,
+  );
+}
+
+/** Whether there can be a tool whose name a pattern matches: all of them begin with `tool.`. */
+function canMatch(pattern: string): boolean {
+  const [, open = '', fixed = '', close = ''] = /^(\*?)(.*?)(\*?)$/s.exec(pattern.toLowerCase()) ?? [];
+  if (!/^[a-z0-9_.]*$/.test(fixed)) return false;
+  return open !== '' || fixed.startsWith('tool.') || (close !== '' && 'tool.'.startsWith(fixed));
+}
+
 function callLimits(value: unknown = {}): ReadonlyMap<string, number> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ConfigError('toolMaxCalls of the policy must be a map of tool to number');
@@ -88,6 +103,7 @@ function callLimits(value: unknown = {}): ReadonlyMap<string, number> {
   for (const [name, limit] of Object.entries(value)) {
     if (!Number.isSafeInteger(limit) || limit < 0)
       throw new ConfigError(`toolMaxCalls of ${name} must be a whole number from 0, got ${String(limit)}`);
+    if (name.includes('*')) throw new ConfigError(`toolMaxCalls of the policy takes names of tools, no patterns: '${name}'`);
     limits.set(canonicalName(name), limit);
   }
   return limits;

@@ -222,11 +222,15 @@ describe('the schemas of files', () => {
   it.each([
     ['{}', true],
     [
-      '{ context: test, allow: ["*"], deny: [a], grants: ["fs:read:/x"], toolMaxCalls: { tool.a.b: 0 }, onPolicyBreach: halt }',
+      '{ context: test, allow: ["*"], deny: [TOOL.a.b, "*.x", "*", t*], grants: ["fs:read:/x"], toolMaxCalls: { tool.a.b: 0 }, onPolicyBreach: halt }',
       true,
     ],
     ['{ alow: [] }', false],
     ['{ allow: [" "] }', false],
+    ['{ allow: [a.b] }', true],
+    ['{ deny: [a.b] }', false],
+    ['{ deny: [tool.*.b] }', false],
+    ['{ toolMaxCalls: { tool.a.*: 1 } }', false],
     ['{ grants: [fs] }', false],
     ['{ toolMaxCalls: { a: -1 } }', false],
     ['{ context: prod }', false],

@@ -63,6 +63,13 @@ describe('the policy gate', () => {
     [{ alow: [] }, /unknown key 'alow' in the policy; known are context, allow/],
     [{ allow: 'tool.*' }, /allow of the policy must be a list of texts/],
     [{ deny: [1] }, /deny of the policy must be a list of texts, got 1/],
+    // Each of these would let through what somebody meant to forbid.
+    [{ deny: ['memory.*'] }, /'memory\.\*' can match no tool, so nothing would be denied/],
+    [{ deny: ['tool.*.Drop'] }, /'tool\.\*\.Drop' can match no tool/],
+    [{ deny: ['memory.Drop'] }, /'memory\.Drop' can match no tool/],
+    [{ deny: ['tool:memory:*'] }, /can match no tool/],
+    [{ deny: ['***'] }, /can match no tool/],
+    [{ toolMaxCalls: { 'tool.memory.*': 1 } }, /takes names of tools, no patterns: 'tool\.memory\.\*'/],
     [{ context: 'root' }, /context of the policy must be config, normal, test; got 'root'/],
     [{ grants: ['fs'] }, /'fs' is no capability/],
     [{ toolMaxCalls: { 'tool.a.b': -1 } }, /toolMaxCalls of tool\.a\.b must be a whole number from 0, got -1/],
@@ -71,6 +78,13 @@ describe('the policy gate', () => {
     expect(() => new Policy(policy as PolicyOptions)).toThrow(ConfigError);
     expect(() => new Policy(policy as PolicyOptions)).toThrow(problem);
   });
+
+  it.each(['*', '**', '*.get', '*mem*', 'tool.memory.get', 'TOOL.Memory.*', 'too*', 'tool*', 'tool.*', '*y.g*'])(
+    'deny takes %s, which names the tool',
+    (pattern) => {
+      expect(admit({ allow: ['*'], deny: [pattern] })).toBe(`tool 'tool.memory.get' denied by policy rule: ${pattern}`);
+    },
+  );
 
   it('cannot be changed afterwards', () => {
     const policy = new Policy({ allow: ['a'] });

@@ -3,7 +3,7 @@ import { NS_CODES, type NsCodeName } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
-import { isArgType } from '../argtypes.ts';
+import { argTypeNames, isArgType } from '../argtypes.ts';
 import { defineTool, type Effects, type ToolDefinition } from '../define.ts';
 import type { ArgSpec } from '../parameters.ts';
 import { type PendingOptions, pending } from '../pending.ts';
@@ -101,7 +101,8 @@ function readArgs(file: YamlFile, path: Path, value: unknown): readonly ArgSpec[
     if (typeof item === 'string') return { name: item.replace(/\?$/, ''), required: false };
     const spec = file.map(at, item, ARG_KEYS);
     const type = spec['type'] ?? 'any';
-    if (!isArgType(type)) return file.fail([...at, 'type'], `unknown type '${String(type)}'`);
+    if (!isArgType(type))
+      return file.fail([...at, 'type'], `unknown type '${String(type)}'; known are ${argTypeNames().join(', ')}`);
     const fallback = spec['default'] === undefined ? {} : { default: readValue(file, [...at, 'default'], spec['default']) };
     const required = spec['required'] === undefined ? {} : { required: file.flag([...at, 'required'], spec['required']) };
     const description = spec['description'] === undefined ? '' : file.text([...at, 'description'], spec['description']);
