@@ -244,6 +244,7 @@ function hostOf({ host, actor }: InterpreterOptions): HostContext {
     if (actor !== undefined) throw new ConfigError('the actor belongs to the host context, which has been made already');
     return host;
   }
-  if (host === undefined && actor === undefined) return SILENT_HOST;
-  return createHostContext({ logger: SILENT_LOGGER, ...(actor === undefined ? {} : { actor }), ...host });
+  if (host === undefined) return actor === undefined ? SILENT_HOST : createHostContext({ logger: SILENT_LOGGER, actor });
+  // Whoever connects a root says where its log goes (CTX-2A-4).
+  return createHostContext(actor === undefined ? host : { actor, ...host });
 }

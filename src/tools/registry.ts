@@ -77,6 +77,8 @@ export class ToolView {
     this.#shared = shared;
     this.#own = own;
     this.forkId = forkId;
+    // Tools are handed the view: what it says of their caller stays true.
+    Object.freeze(this);
   }
 
   /** By any spelling of the name; undefined when there is none. */
