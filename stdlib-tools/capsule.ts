@@ -1,53 +1,23 @@
-import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
-import { ConfigError } from '../src/wire/errors.ts';
+import type { CapsuleFields, StoredCapsule } from '../src/context/index.ts';
+import { capsule, capsuleFields } from '../src/context/stores/capsules.ts';
+import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../src/tools/index.ts';
+import { decode, encode } from '../src/wire/codec.ts';
+import { NS_CODES } from '../src/wire/codes.ts';
+import type { VersionedStorage } from './storage/port.ts';
 
-/** A named text with a version: a specification, a prompt, a card. */
-export interface Capsule {
-  /** For instance `capsule/askloop`. */
-  readonly id: string;
-  readonly version: string;
-  readonly content: string;
-  /** Further facts, as text. */
-  readonly metadata?: Readonly<Record<string, string>>;
+/** What {@link capsuleTools} reads besides the capsules of the interpreter. */
+export interface CapsuleToolsOptions {
+  /** Where added capsules are kept, for all who use the storage; without one they are the interpreter's, and gone with it. */
+  readonly storage?: VersionedStorage;
 }
 
-/** Where capsules come from. */
-export interface CapsuleStore {
-  /** Ids in order, each once. */
-  list(): Promise<readonly string[]>;
-  /** Null when there is none; without a version, the newest. */
-  read(id: string, version: string | null): Promise<Capsule | null>;
-}
-
-/** Capsules of a list that was given once; of several versions of an id, the last one is the newest. */
-export class MemoryCapsules implements CapsuleStore {
-  readonly #versions: ReadonlyMap<string, readonly Capsule[]>;
-
-  /** Throws {@link ConfigError} (`ERR_CONFIG`) for an id or a version that is empty or has `@`, and for the same one twice. */
-  constructor(capsules: readonly Capsule[]) {
-    const names = new Set<string>();
-    for (const { id, version } of capsules) {
-      const name = `${id}@${version}`;
-      if (id === '' || version === '' || name.split('@').length !== 2)
-        throw new ConfigError(`the capsule ${JSON.stringify(name)} needs an id and a version, both without @`);
-      if (names.has(name)) throw new ConfigError(`there is a capsule ${name} already`);
-      names.add(name);
-    }
-    this.#versions = Map.groupBy(capsules, ({ id }) => id);
-  }
-
-  async list(): Promise<readonly string[]> {
-    return [...this.#versions.keys()].sort();
-  }
-
-  async read(id: string, version: string | null): Promise<Capsule | null> {
-    const versions = this.#versions.get(id) ?? [];
-    return (version === null ? versions.at(-1) : versions.find((each) => each.version === version)) ?? null;
-  }
-}
-
-/** `tool.capsule.List()` and `tool.capsule.Read(id)`, where the id may be `id@version` (AL1-6-2). */
-export function capsuleTools(store: CapsuleStore): readonly ToolDefinition[] {
+/**
+ * `tool.capsule.List()`, `tool.capsule.Read(id)`, where the id may be `id@version` (AL1-6-2), and `tool.capsule.Add(capsule)`,
+ * for programs that are trusted. They read the interpreter's own capsules (`stores.capsules`, CTX-3-4) and then those of the
+ * storage; of a name that the interpreter knows, the newest is the interpreter's newest.
+ */
+export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly ToolDefinition[] {
+  const kept = storage === undefined ? NOTHING_KEPT : new KeptCapsules(storage);
   return [
     defineTool({
       name: 'tool.capsule.List',
@@ -56,7 +26,10 @@ export function capsuleTools(store: CapsuleStore): readonly ToolDefinition[] {
       returns: 'list of texts',
       effects: 'read',
       capabilities: ['capsule:read'],
-      run: () => store.list(),
+      async run(_, { stores, turn }) {
+        const ids = [...stores.capsules.capsules().map(({ id }) => id), ...(await kept.ids(turn.now()))];
+        return [...new Set(ids.map((id) => nameAndVersion(id).name))].sort();
+      },
     }),
     defineTool({
       name: 'tool.capsule.Read',
@@ -66,13 +39,94 @@ export function capsuleTools(store: CapsuleStore): readonly ToolDefinition[] {
       returns: 'map, or nil',
       effects: 'read',
       capabilities: ['capsule:read'],
-      async run({ id: name }) {
-        const at = name.indexOf('@');
-        const found = await (at < 0 ? store.read(name, null) : store.read(name.slice(0, at), name.slice(at + 1)));
-        if (found === null) return null;
-        const { id, version, content, metadata = {} } = found;
-        return { id, version, content, metadata: { ...metadata } };
+      async run({ id }, runtime) {
+        const { name, version } = nameAndVersion(id);
+        const found = own(runtime, name, version) ?? (await kept.find(name, version, runtime.turn.now()));
+        return found === undefined ? null : shown(found);
+      },
+    }),
+    defineTool({
+      name: 'tool.capsule.Add',
+      description: 'Adds a capsule; code 42 when there is one with this name and version already.',
+      example:
+        'tool.capsule.Add({"name": "capsule/rules", "version": 1, "description": "house rules", "content": "Answer briefly."})',
+      args: [
+        {
+          name: 'capsule',
+          type: 'map',
+          description: 'a map with name (capsule/…), version (from 1), description and content; mime and priority may follow',
+        },
+      ],
+      returns: 'true',
+      requiresTrust: true,
+      capabilities: ['capsule:write'],
+      async run({ capsule: given }, runtime) {
+        const fields = capsuleFields(given);
+        const { id, name, version } = capsule(fields);
+        if (runtime.stores.capsules.get(name, version) !== undefined) throw taken(id);
+        if (storage === undefined) runtime.adminStores().capsules.register(fields);
+        else if (!(await keep(storage, id, fields, runtime.turn.now()))) throw taken(id);
+        return true;
       },
     }),
   ];
+}
+
+/** None of the scopes of `scope.ts` has this name, so no program writes here but through `tool.capsule.Add`. */
+const SCOPE = 'capsules';
+
+/** The capsules of a storage. */
+interface Kept {
+  ids(at: number): Promise<readonly string[]>;
+  find(name: string, version: string | null, at: number): Promise<StoredCapsule | undefined>;
+}
+
+const NOTHING_KEPT: Kept = { ids: async () => [], find: async () => undefined };
+
+class KeptCapsules implements Kept {
+  readonly #storage: VersionedStorage;
+
+  constructor(storage: VersionedStorage) {
+    this.#storage = storage;
+  }
+
+  ids(at: number): Promise<readonly string[]> {
+    return this.#storage.keys(SCOPE, at);
+  }
+
+  async find(name: string, version: string | null, at: number): Promise<StoredCapsule | undefined> {
+    const wanted = version ?? (await this.#latest(name, at));
+    const found = await this.#storage.get(SCOPE, `${name}@${wanted}`, at);
+    return found === null ? undefined : capsule(capsuleFields(decode(found.value)));
+  }
+
+  async #latest(name: string, at: number): Promise<number> {
+    const known = (await this.ids(at)).map(nameAndVersion).filter((each) => each.name === name);
+    return Math.max(0, ...known.map(({ version }) => Number(version)));
+  }
+}
+
+async function keep(storage: VersionedStorage, id: string, fields: CapsuleFields, at: number): Promise<boolean> {
+  const { ok } = await storage.cas({ scope: SCOPE, key: id, expected: 0, value: encode(fields), ttlMs: null, at });
+  return ok;
+}
+
+/** A version that no capsule has by that text (`01`, `x`) is the version of none. */
+function own({ stores }: ToolRuntime, name: string, version: string | null): StoredCapsule | undefined {
+  if (version === null) return stores.capsules.latest(name);
+  const found = stores.capsules.get(name, Number(version));
+  return found?.id === `${name}@${version}` ? found : undefined;
+}
+
+function nameAndVersion(id: string): { readonly name: string; readonly version: string | null } {
+  const at = id.indexOf('@');
+  return at < 0 ? { name: id, version: null } : { name: id.slice(0, at), version: id.slice(at + 1) };
+}
+
+function shown({ name, version, content, description, mime, sha256 }: StoredCapsule): object {
+  return { id: name, version: String(version), content, metadata: { description, mime, sha256 } };
+}
+
+function taken(id: string): ToolError {
+  return new ToolError(NS_CODES.Duplicate, `there is a capsule '${id}' already; raise its version`);
 }

@@ -1,5 +1,5 @@
 /** The standard tools, a file a group: each is made with the storage or the rule that it stands on. */
-export { type Capsule, type CapsuleStore, capsuleTools, MemoryCapsules } from './capsule.ts';
+export { type CapsuleToolsOptions, capsuleTools } from './capsule.ts';
 export { type CryptoToolsOptions, cryptoTools } from './crypto.ts';
 export { type FsQuota, type FsToolsOptions, fsTools } from './fs/index.ts';
 export { type MemoryToolsOptions, memoryTools } from './memory.ts';

@@ -40,7 +40,10 @@ export function addSetup(command: Command): Command {
       'an MCP server whose tools programs may call: NAME=COMMAND, NAME=URL, or a file with mcpServers (repeatable)',
       repeatable((text) => text),
     )
-    .option('--storage <FILE>', 'keep what tool.memory and tool.scratch store in this SQLite file (default: in this process)')
+    .option(
+      '--storage <FILE>',
+      'keep what tool.memory, tool.scratch and tool.capsule store in this SQLite file (default: in this process)',
+    )
     .option(
       '--policy <FILE>',
       'policy file (YAML); without one, the tools of --tools and --mcp and those without effects are allowed',

@@ -1,4 +1,5 @@
 import {
+  capsuleTools,
   cryptoTools,
   fsTools,
   memoryTools,
@@ -20,8 +21,8 @@ export async function standardTools(
   resources: AsyncDisposableStack,
 ): Promise<readonly ToolDefinition[]> {
   const kept = storage === undefined ? {} : { storage: resources.use(await SqliteStorage.open(storage)) };
-  const host = [...timeTools(), ...cryptoTools(), ...filesHere(), ...memoryTools(kept), ...scratchTools(kept), ...toolsTools()];
-  return [...pureTools(), ...host];
+  const keeping = [...memoryTools(kept), ...scratchTools(kept), ...capsuleTools(kept)];
+  return [...pureTools(), ...timeTools(), ...cryptoTools(), ...filesHere(), ...keeping, ...toolsTools()];
 }
 
 /** Those that speak of the policy, which is made when all others are known. */

@@ -25,6 +25,14 @@ export class MemoryStorage implements VersionedStorage {
     return entry === undefined || entry.expires <= at ? null : { value: entry.value, version: entry.version };
   }
 
+  async keys(scope: string, at: number): Promise<readonly string[]> {
+    const entries = [...(this.#scopes.get(scope) ?? [])];
+    return entries
+      .filter(([, { expires }]) => expires > at)
+      .map(([key]) => key)
+      .sort();
+  }
+
   async cas(write: Write): Promise<Written> {
     const { scope, key, expected, value, ttlMs, at } = write;
     this.#sweep(scope, at);

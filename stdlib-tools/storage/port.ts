@@ -35,6 +35,8 @@ export interface Written {
 export interface VersionedStorage {
   /** `at` is Unix milliseconds by the clock of the turn. */
   get(scope: string, key: string, at: number): Promise<Versioned | null>;
+  /** What a scope holds, in the order of the keys. `at` as with {@link get}. */
+  keys(scope: string, at: number): Promise<readonly string[]>;
   cas(write: Write): Promise<Written>;
   /** Forgets all that a scope holds: its session has ended, or its owner asks for it. */
   forget(scope: string): Promise<void>;

@@ -82,6 +82,12 @@ export class SqliteStorage implements VersionedStorage, Disposable {
     );
   }
 
+  async keys(scope: string, at: number): Promise<readonly string[]> {
+    const live = 'SELECT key FROM entries WHERE scope = ? AND (expires IS NULL OR expires > ?)';
+    const rows = asToolError(() => this.#file.read(() => this.#file.all(live, JSON.stringify(scope), at)));
+    return rows.map(storedKey).sort();
+  }
+
   async cas(write: Write): Promise<Written> {
     const { expected, ttlMs, at } = write;
     const [scope, key, value] = [JSON.stringify(write.scope), JSON.stringify(write.key), JSON.stringify(write.value)];
@@ -134,6 +140,10 @@ export class SqliteStorage implements VersionedStorage, Disposable {
     const problem = excess(bytes, taken, this.#caps);
     if (problem !== null) throw full(problem);
   }
+}
+
+function storedKey(row: Row): string {
+  return String(JSON.parse(String(row['key'])));
 }
 
 function storedValue(row: Row): TaggedJson {

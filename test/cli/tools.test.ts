@@ -246,3 +246,18 @@ describe('mocks in a session', () => {
     );
   });
 });
+
+describe('--storage', () => {
+  it('keeps the capsules that a trusted program adds, for other processes to read', async () => {
+    const cwd = folder({
+      'trusted.yaml': 'context: config\nallow: [tool.capsule.*]\ngrants: ["capsule:*"]\n',
+      'reader.yaml': 'allow: [tool.capsule.*]\ngrants: ["capsule:read"]\n',
+    });
+    const run = (policy: string, expression: string) =>
+      neuroscript(['run', '-', '--storage', 'kept.db', '--policy', policy], { cwd, stdin: command(`emit ${expression}`) });
+    const add = 'tool.capsule.Add({"name": "capsule/rules", "version": 1, "description": "rules", "content": "Be brief."})';
+    expect(await run('reader.yaml', add)).toMatchObject({ code: 4, stdout: '' });
+    expect(await run('trusted.yaml', add)).toMatchObject({ code: 0, stdout: 'true\n' });
+    expect(await run('reader.yaml', 'tool.capsule.Read("capsule/rules")["content"]')).toMatchObject({ stdout: 'Be brief.\n' });
+  });
+});

@@ -159,13 +159,6 @@ describe('capsules', () => {
     expect(layers.latest('capsule/none')).toBeUndefined();
   });
 
-  it('are what tool.capsule.* reads', async () => {
-    const layers = new CapsuleLayers([[one]]);
-    expect(await layers.list()).toEqual(['capsule/rules']);
-    expect(await layers.read('capsule/rules', null)).toMatchObject({ id: 'capsule/rules', version: '1', content: 'Be fair.' });
-    expect(await layers.read('capsule/rules', '2')).toBeNull();
-  });
-
   it('are refused with every problem, and twice under one id', () => {
     const layers = new CapsuleLayers();
     const bad = { name: 'Capsule/X', version: 0, description: ' ', content: 1 } as never;

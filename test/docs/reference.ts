@@ -112,7 +112,7 @@ export const REFERENCE: readonly ReferenceRow[] = [
   ),
   ...rows('same', '', 'capsule.List', 'capsule.Read'),
   ...rows('declined', 'Read without a version gives the newest', 'capsule.GetLatest'),
-  ...rows('declined', 'capsules are given by the host', 'capsule.Add'),
+  ...rows('better', 'never replaces a version that is there; kept in a storage, where there is one', 'capsule.Add'),
   ...rows('better', 'control tokens are signed, for one session and turn; every turn has the tool', 'aeiou.magic'),
   ...rows('declined', 'envelopes are made by the host', 'aeiou.ComposeEnvelope'),
   ...rows(

@@ -3,7 +3,6 @@ import {
   capsuleTools,
   cryptoTools,
   fsTools,
-  MemoryCapsules,
   memoryTools,
   pathRule,
   policyTools,
@@ -31,7 +30,7 @@ export function hostTools(): readonly ToolDefinition[] {
     ...fsTools(),
     ...memoryTools(),
     ...scratchTools(),
-    ...capsuleTools(new MemoryCapsules([])),
+    ...capsuleTools(),
     ...systemTools({ policy: new Policy() }),
     ...policyTools(pathRule([])),
     ...rootTools(),
@@ -54,10 +53,11 @@ const tools = [...pureTools(), ...toolsTools(), ...timeTools()];
 await using runtime = await createRuntime({ tools, policy: { allow: ['tool.str.*', 'tool.list.*', 'tool.tools.*'] } });
 \`\`\`
 
-The command line has all of them but \`ns\`, \`script\`, \`account\` and \`agentmodel\` (\`rootTools\`, \`storeTools\`), which an application gives on
-purpose. Without \`--policy\` a program may call those without effects, and the tools of \`--tools\` and
-\`--mcp\`; with a policy file, what that allows. In the API nothing is allowed that the policy does not name. A tool of yours, or a
-mock, takes the place of a pure tool of the same name.
+The command line has all of them but \`policy\`, \`ns\`, \`script\`, \`account\` and \`agentmodel\` (\`policyTools\`, \`rootTools\`,
+\`storeTools\`), which an application gives on purpose. Without \`--policy\` a program may call those without effects, and the tools
+of \`--tools\` and \`--mcp\`; with a policy file, what that allows. \`--storage FILE\` keeps what \`memory\`, \`scratch\` and \`capsule\`
+store. In the API nothing is allowed that the policy does not name. A tool of yours, or a mock, takes the place of a pure tool of
+the same name.
 
 ## Pure tools
 

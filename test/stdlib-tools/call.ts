@@ -1,4 +1,4 @@
-import { SILENT_LOGGER } from '../../src/context/index.ts';
+import { SILENT_LOGGER, type Stores } from '../../src/context/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import type { LimitOptions } from '../../src/sandbox/index.ts';
 import { runScript } from '../../src/testing/index.ts';
@@ -18,16 +18,22 @@ export async function emitted(
     policy = ALL,
     clock,
     limits,
+    stores = {},
   }: {
     readonly sessions?: readonly (string | null)[];
     readonly actor?: string;
     readonly policy?: PolicyOptions;
     readonly clock?: () => number;
     readonly limits?: LimitOptions;
+    readonly stores?: Partial<Stores>;
   } = {},
 ): Promise<readonly RunResult[]> {
   await using runtime = await createRuntime({ tools, policy: new Policy(policy), concurrency: 1 });
-  const root = runtime.interpreter({ host: { logger: SILENT_LOGGER }, ...(actor === undefined ? {} : { actor: { id: actor } }) });
+  const root = runtime.interpreter({
+    host: { logger: SILENT_LOGGER },
+    stores,
+    ...(actor === undefined ? {} : { actor: { id: actor } }),
+  });
   const source = ['command', ...expressions.map((each) => `  emit ${each}`), 'endcommand'].join('\n');
   const results: RunResult[] = [];
   for (const sessionId of sessions) {

@@ -9,7 +9,6 @@ import {
   capsuleTools,
   cryptoTools,
   fsTools,
-  MemoryCapsules,
   memoryTools,
   pathRule,
   policyTools,
@@ -27,7 +26,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const policy = new Policy({ context: 'config', allow: ['*'], grants: ['*:*:*'] });
 
 const GROUPS: Readonly<Record<string, readonly ToolDefinition[]>> = {
-  capsule: capsuleTools(new MemoryCapsules([{ id: 'capsule/askloop', version: '1', content: 'text' }])),
+  capsule: capsuleTools(),
   crypto: cryptoTools(),
   fs: fsTools({ directoryOf: async () => directory }),
   memory: memoryTools(),

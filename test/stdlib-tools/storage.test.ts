@@ -59,6 +59,16 @@ describe.each(kinds)('$name', ({ open }) => {
     expect(await storage.cas(write('k', 0, 3, { at: 20 }))).toEqual({ ok: true, version: 3 });
   });
 
+  it('lists the keys of a scope that have not expired, any text at all, in order', async () => {
+    const storage = await open();
+    for (const key of ['b', 'ä', '"', '\ud800', 'a', 'B']) await storage.cas(write(key, 0, 1));
+    await storage.cas(write('gone', 0, 1, { ttlMs: 10 }));
+    await storage.cas(write('other', 0, 1, { scope: 'b' }));
+    expect(await storage.keys('a', 9)).toEqual(['"', 'B', 'a', 'b', 'gone', 'ä', '\ud800']);
+    expect(await storage.keys('a', 10)).toEqual(['"', 'B', 'a', 'b', 'ä', '\ud800']);
+    expect(await storage.keys('none', 0)).toEqual([]);
+  });
+
   it('what does not fit is code 37, and nothing is written', async () => {
     const storage = await open({ keyBytes: 4, entryBytes: 20, entries: 2, scopes: 2 });
     await expect(storage.cas(write('k', 0, 'x'.repeat(18)))).rejects.toMatchObject(FULL);

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { CapsuleLayers } from '../../src/context/index.ts';
 import { defineTool, Policy } from '../../src/tools/index.ts';
 import {
   capsuleTools,
-  MemoryCapsules,
+  MemoryStorage,
   memoryTools,
   pathRule,
   policyTools,
@@ -40,38 +42,74 @@ describe('tool.system.Caps', () => {
 });
 
 describe('tool.capsule', () => {
-  const store = new MemoryCapsules([
-    { id: 'capsule/b', version: '1', content: 'old' },
-    { id: 'capsule/b', version: '2', content: 'new', metadata: { mime: 'text/plain' } },
-    { id: 'capsule/a', version: '7', content: 'other' },
-  ]);
+  const fields = (name: string, version: number, content: string) => ({ name, version, description: 'd', content });
+  const ADMIN = { context: 'config', allow: ['*'], grants: ['*:*:*'] } as const;
+  const shown = (id: string, version: string, content: string) => ({
+    id,
+    version,
+    content,
+    metadata: {
+      description: 'd',
+      mime: 'text/markdown',
+      sha256: createHash('sha256').update(content).digest('hex'),
+    },
+  });
+  const read = (...ids: readonly string[]) => ids.map((id) => `tool.capsule.Read("${id}")`);
+  const add = (name: string, version: unknown, content: string) =>
+    `tool.capsule.Add({"name": "${name}", "version": ${version}, "description": "d", "content": "${content}"})`;
 
-  it('AL1-6-2: lists ids, reads the newest or a named version, and gives nil for what it does not know', async () => {
-    const newest = { id: 'capsule/b', version: '2', content: 'new', metadata: { mime: 'text/plain' } };
-    expect(
-      await values(
-        capsuleTools(store),
-        'tool.capsule.List()',
-        'tool.capsule.Read("capsule/b")',
-        'tool.capsule.Read("capsule/b@1")',
-        'tool.capsule.Read("capsule/b@3")',
-        'tool.capsule.Read("capsule/zzz")',
-        'tool.capsule.Read("")',
-      ),
-    ).toEqual([
+  it('AL1-6-2: lists the names of the interpreter, reads the newest or a named version, and gives nil for what it does not know', async () => {
+    const capsules = new CapsuleLayers([[fields('capsule/b', 1, 'old'), fields('capsule/b', 2, 'new')]]);
+    capsules.register(fields('capsule/a', 7, 'other'));
+    const asked = ['tool.capsule.List()', ...read('capsule/b', 'capsule/b@1', 'capsule/b@3', 'capsule/b@01', 'capsule/zzz', '')];
+    const [run] = await emitted(capsuleTools(), asked, { stores: { capsules } });
+    expect(run?.values).toEqual([
       ['capsule/a', 'capsule/b'],
-      newest,
-      { id: 'capsule/b', version: '1', content: 'old', metadata: {} },
-      null,
-      null,
-      null,
+      shown('capsule/b', '2', 'new'),
+      shown('capsule/b', '1', 'old'),
+      ...[null, null, null, null],
     ]);
   });
 
-  it('refuses capsules that could not be named', () => {
-    const one = { id: 'a', version: '1', content: '' };
-    for (const bad of [[one, one], [{ ...one, id: '' }], [{ ...one, version: '' }], [{ ...one, id: 'a@b' }]])
-      expect(() => new MemoryCapsules(bad)).toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }));
+  it("CTX-3-4: what a trusted program adds is the interpreter's, and a version is added once", async () => {
+    const capsules = new CapsuleLayers();
+    const asked = [add('capsule/a', 1, 'x'), ...read('capsule/a'), add('capsule/a', 1, 'y')];
+    const [run] = await emitted(capsuleTools(), asked, { stores: { capsules }, policy: ADMIN });
+    expect(run?.values).toEqual([true, shown('capsule/a', '1', 'x')]);
+    expect(run?.error).toMatchObject({ code: 'NS42' });
+    expect(capsules.get('capsule/a', 1)?.content).toBe('x');
+    const [refused] = await emitted(capsuleTools(), [add('capsule/b', 1, 'x')]);
+    expect(refused?.error).toMatchObject({ code: 'NS1003' });
+  });
+
+  it.each([
+    ['no map of fields', '{}', 'name is missing; version is missing'],
+    ['a field that capsules do not have', '{"colour": 1}', "'colour' is not one of its fields"],
+    ['a name of another form', '{"name": "Rules", "version": 1, "description": "d", "content": "x"}', "name must be 'capsule/'"],
+    ['a version that is none', '{"name": "capsule/a", "version": 0, "description": "d", "content": "x"}', 'version must be'],
+  ])('refuses %s', async (_, given, problem) => {
+    const [run] = await emitted(capsuleTools(), [`tool.capsule.Add(${given})`], { policy: ADMIN });
+    expect(run?.error).toMatchObject({ code: 'NS21', message: expect.stringContaining(problem) });
+  });
+
+  it('keeps in a storage what is added, for every interpreter that has it; its own come first', async () => {
+    const storage = new MemoryStorage();
+    const tools = capsuleTools({ storage });
+    const adds = [add('capsule/a', 9, 'nine'), add('capsule/a', 10, 'ten'), add('capsule/c', 1, 'far'), add('capsule/c', 1, 'x')];
+    const [added] = await emitted(tools, adds, { policy: ADMIN });
+    expect(added?.values).toEqual([true, true, true]);
+    expect(added?.error).toMatchObject({ code: 'NS42' });
+    const asked = ['tool.capsule.List()', ...read('capsule/a', 'capsule/a@9', 'capsule/c', 'capsule/c@2')];
+    const capsules = new CapsuleLayers([[fields('capsule/c', 2, 'own')]]);
+    const [other] = await emitted(tools, asked, { stores: { capsules } });
+    expect(other?.values).toEqual([
+      ['capsule/a', 'capsule/c'],
+      shown('capsule/a', '10', 'ten'),
+      shown('capsule/a', '9', 'nine'),
+      ...[shown('capsule/c', '2', 'own'), shown('capsule/c', '2', 'own')],
+    ]);
+    const [own] = await emitted(tools, [add('capsule/c', 2, 'x')], { stores: { capsules }, policy: ADMIN });
+    expect(own?.error).toMatchObject({ code: 'NS42' });
   });
 });
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../../wire/errors.ts';
+import { integer, readFields, text } from './fields.ts';
 
 /** A named, versioned text: a specification, a prompt, a card (language.md 10.7). */
 export interface StoredCapsule {
@@ -47,6 +48,18 @@ const MAX_CONTENT = 1024 * 1024;
 const MAX_CAPSULES = 10_000;
 const NAME = /^capsule\/[a-z0-9_-]{1,64}$/;
 
+const READERS = { name: text, version: integer, description: text, content: text, mime: text, priority: integer };
+const REQUIRED = ['name', 'version', 'description', 'content'] as const;
+
+/**
+ * The fields of a capsule as a script or a file gives them; numbers may be text. Throws {@link ConfigError} (`ERR_CONFIG`) that
+ * lists every unknown, missing and unfit field.
+ */
+export function capsuleFields(given: unknown): CapsuleFields {
+  // `readFields` has just read every field with its reader.
+  return readFields('the capsule', given, READERS, REQUIRED) as unknown as CapsuleFields;
+}
+
 /** Checks and freezes a capsule. Throws {@link ConfigError} (`ERR_CONFIG`) that lists every problem. */
 export function capsule(fields: CapsuleFields): StoredCapsule {
   const { name, version, description, content, mime = 'text/markdown', priority = 100 } = fields;
@@ -66,7 +79,7 @@ export function capsule(fields: CapsuleFields): StoredCapsule {
 
 /**
  * The capsules of a root interpreter, shared by all its forks (CTX-3-4): one layer that can be written, in front of layers
- * that cannot. It also is what the standard tools `tool.capsule.*` read from.
+ * that cannot. The standard tools `tool.capsule.*` read from it.
  */
 export class CapsuleLayers implements CapsuleReader {
   readonly #own = new Map<string, StoredCapsule>();
@@ -106,27 +119,6 @@ export class CapsuleLayers implements CapsuleReader {
   capsules(): readonly StoredCapsule[] {
     const ids = new Set(this.#layers.flatMap((layer) => [...layer.keys()]));
     return [...ids].flatMap((id) => this.#find(id) ?? []).sort(inOrder);
-  }
-
-  /** Names in order, each once: what `tool.capsule.List` shows. */
-  async list(): Promise<readonly string[]> {
-    return [...new Set(this.capsules().map(({ name }) => name))].sort();
-  }
-
-  /** What `tool.capsule.Read` gives: without a version the latest, null when there is none. */
-  async read(
-    id: string,
-    version: string | null,
-  ): Promise<{
-    readonly id: string;
-    readonly version: string;
-    readonly content: string;
-    readonly metadata: Readonly<Record<string, string>>;
-  } | null> {
-    const found = version === null ? this.latest(id) : this.#find(`${id}@${version}`);
-    if (found === undefined) return null;
-    const { name, description, mime, sha256, content } = found;
-    return { id: name, version: String(found.version), content, metadata: { description, mime, sha256 } };
   }
 
   #find(id: string): StoredCapsule | undefined {
