@@ -4,6 +4,7 @@ import { checkList, checkObject, checkOptions, type KeysOf } from '../wire/optio
 import type { Diagnostic, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
 import { checkSources } from './request.ts';
 import { type SignedUnit, Signers, UnitError } from './units.ts';
+import { checkGlobalName } from './values.ts';
 
 /** A library cannot be loaded. `diagnostics` holds every syntax error; it is empty when something else is wrong. */
 export class LibraryError extends ConfigError {
@@ -67,6 +68,7 @@ export class Definitions {
     this.#init = init;
     this.#signers = signers === undefined ? null : new Signers(signers);
     this.#given = symbols.libraries.map(({ name, text }) => Object.freeze({ name, text }));
+    for (const name of Object.keys(symbols.constants)) checkGlobalName(name);
     this.#givenConstants = new Map(Object.entries(symbols.constants));
   }
 

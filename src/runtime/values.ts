@@ -2,6 +2,7 @@ import { encode } from '../wire/codec.ts';
 import { ConfigError } from '../wire/errors.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { ValueError } from '../wire/values.ts';
+import { variableProblem } from '../wire/variable.ts';
 
 /** {@link encode}, as configuration: throws {@link ConfigError} that says which value it is. */
 export function toTagged(what: string, value: unknown): TaggedJson {
@@ -15,6 +16,7 @@ export function toTagged(what: string, value: unknown): TaggedJson {
 
 /** Throws {@link ConfigError} unless a script can write the name. */
 export function checkGlobalName(name: string): string {
-  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) return name;
-  throw new ConfigError(`'${name.slice(0, 100)}' is no variable name; use letters, digits and _`);
+  const problem = variableProblem(name);
+  if (problem === null) return name;
+  throw new ConfigError(problem);
 }

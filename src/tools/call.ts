@@ -5,6 +5,7 @@ import { NS_CODES } from '../wire/codes.ts';
 import type { Question } from '../wire/journal.ts';
 import type { CallSite, TaggedJson } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
+import { variableProblem } from '../wire/variable.ts';
 import type { Belongings } from './belongings.ts';
 import { type ToolDefinition, ToolError, type ToolRuntime } from './define.ts';
 import type { Handles } from './handles.ts';
@@ -142,6 +143,8 @@ export class ToolCall implements ToolRuntime {
 
   async setVar(name: string, value: unknown): Promise<void> {
     this.#mustBeOpen('setVar');
+    const unnamable = variableProblem(name);
+    if (unnamable !== null) throw new ToolError(NS_CODES.ToolExecutionFailed, unnamable);
     const json = encodeAs(NS_CODES.ToolExecutionFailed, `the variable '${name}' cannot be set`, value, this.#init.toolBytes);
     const problem = await this.#init.variables.setVar(name, json);
     if (problem !== null) throw new ToolError(NS_CODES.WriteViolation, problem);
@@ -158,6 +161,8 @@ export class ToolCall implements ToolRuntime {
     const what = `the constant '${name}' cannot be defined`;
     if (!this.#tool.requiresTrust)
       throw new ToolError(NS_CODES.Policy, `${what}: '${this.#tool.canonicalName}' does not require a privileged context`);
+    const problem = variableProblem(name);
+    if (problem !== null) throw new ToolError(NS_CODES.ToolExecutionFailed, problem);
     const redefine = options.redefine ?? false;
     const json = encodeAs(NS_CODES.ToolExecutionFailed, what, value, toolBytes);
     const refused = shared.root.refusesConstant(name, redefine) ?? (await variables.defineConst(name, json, redefine));

@@ -4,6 +4,7 @@ import { usageError } from './info.ts';
 import type { EventInput, LimitKey, TaggedJson } from './protocol.ts';
 import type { RequestId } from './public.ts';
 import { ValueError } from './values.ts';
+import { variableProblem } from './variable.ts';
 
 /** The limits that a request may tighten (DESIGN 5): all that a run has. Those of the pool belong to its runtime. */
 export const REQUEST_LIMITS = [
@@ -51,7 +52,6 @@ export type RequestOutcome =
   | { readonly ok: false; readonly id: RequestId; readonly error: ErrorInfo };
 
 const KEYS = ['id', 'src', 'lib', 'call', 'args', 'globals', 'events', 'limits'];
-const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 class Refused extends NeuroScriptError {
   constructor(message: string) {
@@ -117,7 +117,8 @@ function libraries(value: unknown): readonly string[] {
 function globals(value: unknown): Readonly<Record<string, TaggedJson>> {
   const found: Record<string, TaggedJson> = Object.create(null);
   for (const [name, item] of Object.entries(record("'globals'", value, null))) {
-    if (!IDENTIFIER.test(name)) throw new Refused(`'${name}' in 'globals' is no variable name`);
+    const problem = variableProblem(name);
+    if (problem !== null) throw new Refused(`'globals': ${problem}`);
     found[name] = tagged(`globals.${name}`, item);
   }
   return found;

@@ -46,6 +46,11 @@ const TOOLS = [
     description: 'what a tool that makes a request does with a key: it never returns it',
     run: (_args, { stores }) => stores.accounts.get('work')?.api_key.reveal().length ?? 0,
   }),
+  defineTool({
+    name: 'tool.test.Set',
+    args: [{ name: 'name', type: 'string' }],
+    run: ({ name }, caller) => caller.setVar(name, 1),
+  }),
   defineTool({ name: 'tool.test.Leak', run: (_args, { stores }) => stores.accounts.get('work') }),
   defineTool({ name: 'tool.test.Admin', run: (_args, runtime) => runtime.adminStores().models.list() }),
   defineTool({ name: 'tool.test.Const', run: (_args, runtime) => runtime.defineConstant('sneaked', 1) }),
@@ -199,12 +204,26 @@ describe('global constants', () => {
       ['step', "there is a procedure 'step'"],
       ['c', "there is a constant 'c' already"],
       ['not a name', 'is no variable name'],
+      ['if', 'is a word of the language'],
     ] as const)
       expect(() => root.defineConstant(name, 2)).toThrow(why);
     expect(() => root.setGlobal('c', 2)).toThrow("there is a global constant 'c'");
     await expect(root.append(func('c()', 'emit 1'))).rejects.toThrow("there is a global constant 'c'");
     expect(() => root.defineConstant('d', () => 1)).toThrow('cannot be given to a script');
     expect(root.procedures).toEqual(['step']);
+  });
+
+  it('a name that no program can write is refused, by whichever way it comes', async () => {
+    const root = config.interpreter();
+    for (const name of ['if', 'len', 'true', 'None']) {
+      const problem = `'${name}' is a word of the language and no variable name`;
+      expect(() => root.setGlobal(name, 1)).toThrow(problem);
+      expect(() => config.interpreter({ symbols: { libraries: [], constants: { [name]: 1 } } })).toThrow(problem);
+      await expect(config.run(command('emit 1'), { globals: { [name]: 1 } })).rejects.toThrow(problem);
+      for (const call of [`tool.ns.def_global_const("${name}", 1)`, `tool.test.Set("${name}")`])
+        expect((await root.execute(command(`call ${call}`))).error).toMatchObject({ code: 'NS21', message: problem });
+    }
+    expect(await values(root, 'emit tool.test.Set("iff")', 'emit iff')).toEqual([null, 1]);
   });
 
   it('def_global_const works under a policy of context config, at once and for later runs of the root', async () => {
