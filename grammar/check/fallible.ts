@@ -4,21 +4,15 @@
  */
 import type { Block, Expr, Stmt } from '../ast.ts';
 import { isBuiltin } from './names.ts';
-import { blocksOf } from './walk.ts';
+import { blocksOf, isAtom } from './walk.ts';
 
 /** Built-in functions that take any value. */
 const TOTAL: ReadonlySet<string> = new Set(['len', 'typeof']);
 
 /** Whether evaluating an expression can raise an error. */
 export function canFail(expr: Expr): boolean {
+  if (isAtom(expr)) return false;
   switch (expr.k) {
-    case 'num':
-    case 'str':
-    case 'bool':
-    case 'nil':
-    case 'name':
-    case 'last':
-      return false;
     case 'list':
       return expr.items.some(canFail);
     case 'map':

@@ -29,6 +29,11 @@ export function childrenOf(expr: Expr): readonly Expr[] {
   }
 }
 
+/** Whether an expression is a literal, a variable or `last`: it has no parts, does nothing, and cannot fail. */
+export function isAtom({ k }: Expr): boolean {
+  return k === 'num' || k === 'str' || k === 'bool' || k === 'nil' || k === 'name' || k === 'last';
+}
+
 function indicesOf(steps: readonly AccessStep[]): readonly Expr[] {
   return steps.flatMap((step) => (step.k === 'index' ? [step.index] : []));
 }

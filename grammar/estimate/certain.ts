@@ -2,7 +2,7 @@
 import type { Block, ErrorHandler, Expr, ForStmt } from '../ast.ts';
 import { constantTruth } from '../check/fallible.ts';
 import { ERROR_VARIABLES } from '../check/names.ts';
-import { eachStatement, targetsOf } from '../check/walk.ts';
+import { eachStatement, isAtom, targetsOf } from '../check/walk.ts';
 
 /** What a procedure gives, kept beside its variables: under names that no variable has. */
 export const RESULT = ' result';
@@ -42,14 +42,8 @@ export function changedIn(body: Block, handler: ErrorHandler | undefined): reado
 
 /** Whether evaluating an expression certainly raises no error, at whatever size of its values. */
 export function isHarmless(expr: Expr): boolean {
+  if (isAtom(expr)) return true;
   switch (expr.k) {
-    case 'num':
-    case 'str':
-    case 'bool':
-    case 'nil':
-    case 'name':
-    case 'last':
-      return true;
     case 'group':
       return isHarmless(expr.of);
     case 'list':

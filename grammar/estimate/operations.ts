@@ -1,6 +1,6 @@
 /** Counts operations as the interpreter does: the whole of an expression, whether or not a part is skipped. */
 import type { Expr, Stmt } from '../ast.ts';
-import { childrenOf, expressionsOf, targetsOf } from '../check/walk.ts';
+import { childrenOf, expressionsOf, isAtom, targetsOf } from '../check/walk.ts';
 
 /** Operations of an expression and all that is in it. */
 export function operationsOf(expr: Expr): number {
@@ -10,13 +10,8 @@ export function operationsOf(expr: Expr): number {
 }
 
 function ownOperations(expr: Expr): number {
+  if (isAtom(expr)) return 0;
   switch (expr.k) {
-    case 'num':
-    case 'str':
-    case 'bool':
-    case 'nil':
-    case 'name':
-    case 'last':
     case 'group':
       return 0;
     case 'binary':

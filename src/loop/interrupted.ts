@@ -6,6 +6,7 @@ import type { TurnRecord, UnsealedRecord } from './record.ts';
 import { sealRecord } from './replay/seal.ts';
 import type { SessionState, StartedTurn } from './store.ts';
 import { callId, type Suspension } from './suspend/suspension.ts';
+import { unscanned } from './verdict.ts';
 
 /** What becomes of a turn that was started by a process that died: it is run again, or it ends its session. */
 export type OnInterrupted = 'rerun' | 'halt';
@@ -32,21 +33,13 @@ function unsealed(state: SessionState, started: StartedTurn, reason: HaltReason)
     latencyMs: 0,
     agent,
     inputs: { envelope: reply === null ? '' : readReply(state, reply).text, limits, nonce, clock, jtis, scene: null },
-    decision: 'HALT',
-    reason,
-    overridden: null,
-    kid: null,
-    jti: null,
-    candidates: [],
-    verificationFailureReason: null,
-    lints: [],
+    ...unscanned(reason),
     output: '',
     scratchpad: '',
     outputBytes: 0,
     scratchBytes: 0,
     outputComplete: false,
     whispers: [],
-    digest: null,
     journal,
     usage: NO_USAGE,
     error: hostFailure(reason, `turn ${turn} was started and not decided: ${whyNot(turn, attempt, suspended)}`),

@@ -2,7 +2,6 @@ import {
   carryForward,
   EnvelopeError,
   type KeyLookup,
-  type Lint,
   type ProgressGuard,
   type ProgressState,
   progressDigest,
@@ -10,12 +9,11 @@ import {
   type Selection,
   selectDecision,
   type TokenClock,
-  type TokenCode,
 } from '../aeiou/index.ts';
-import type { Decision, HaltReason } from './decision.ts';
+import type { HaltReason } from './decision.ts';
 import type { ProgressCheck } from './guard.ts';
 import { composePrompt } from './input.ts';
-import type { CandidateRecord } from './record.ts';
+import type { CandidateRecord, UnsealedRecord } from './record.ts';
 
 /** What the turn said, and whether its execution already decided. */
 export interface Said {
@@ -44,17 +42,10 @@ export interface VerdictInit {
 }
 
 /** The part of a turn's record that the decision fills. */
-export interface Verdict {
-  readonly decision: Decision;
-  readonly reason: HaltReason | null;
-  readonly overridden: Exclude<Decision, 'HALT'> | null;
-  readonly kid: string | null;
-  readonly jti: string | null;
-  readonly candidates: readonly CandidateRecord[];
-  readonly verificationFailureReason: TokenCode | null;
-  readonly lints: readonly Lint[];
-  readonly digest: string | null;
-}
+export type Verdict = Pick<
+  UnsealedRecord,
+  'decision' | 'reason' | 'overridden' | 'kid' | 'jti' | 'candidates' | 'verificationFailureReason' | 'lints' | 'digest'
+>;
 
 /**
  * Decides a turn: candidates, selection, progress guards, carry-forward check, in this order. The clock is read here and
@@ -62,8 +53,7 @@ export interface Verdict {
  * guard and is not overruled by it (AMB-02).
  */
 export function decide(said: Said, init: VerdictInit): { readonly verdict: Verdict; readonly progress: ProgressState } {
-  if (said.halt !== null)
-    return { verdict: { ...NOTHING_SCANNED, decision: 'HALT', reason: said.halt }, progress: init.progress };
+  if (said.halt !== null) return { verdict: unscanned(said.halt), progress: init.progress };
   const selection = selectDecision(said.output, {
     keys: init.keys,
     sessionId: init.sid,
@@ -82,15 +72,20 @@ export function decide(said: Said, init: VerdictInit): { readonly verdict: Verdi
   return { verdict: { ...fromSelection(selection, reason), digest }, progress: state };
 }
 
-const NOTHING_SCANNED = {
-  overridden: null,
-  kid: null,
-  jti: null,
-  candidates: [],
-  verificationFailureReason: null,
-  lints: [],
-  digest: null,
-} as const;
+/** The HALT of a turn whose OUTPUT nobody looks at. */
+export function unscanned(reason: HaltReason): Verdict {
+  return {
+    decision: 'HALT',
+    reason,
+    overridden: null,
+    kid: null,
+    jti: null,
+    candidates: [],
+    verificationFailureReason: null,
+    lints: [],
+    digest: null,
+  };
+}
 
 /** The selection, or the HALT that the host puts in its place for a reason of its own. */
 function fromSelection(selection: Selection, reason: HaltReason | null): Omit<Verdict, 'digest'> {

@@ -1,5 +1,6 @@
 import type { HostContext, StoreReaders, TurnContext } from '../context/index.ts';
-import { type AskCall, type AskReply, callDepth, type VariablePort } from '../tools/index.ts';
+import { type AskCall, type AskReply, callDepth } from '../tools/index.ts';
+import type { CallIo } from '../wire/call.ts';
 import { decode, isValueMap } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { AskLeft, CallSite, Diagnostic, LimitValues, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
@@ -78,7 +79,7 @@ export class Asks {
   }
 
   /** Answers one. Rejects only for faults of the host. */
-  async answer(call: AskCall, io: VariablePort): Promise<AskReply> {
+  async answer(call: AskCall, io: CallIo): Promise<AskReply> {
     const { scope, turn, limits, globals } = this.#run;
     const options = decode(call.options);
     if (options !== null && !isValueMap(options))
@@ -118,7 +119,7 @@ export class Asks {
   }
 
   /** Time has no exact remainder: what the worker's own meter has not seen yet is still to be used. */
-  #time(io: VariablePort): { readonly cpuMs: number; readonly wallMs: number } {
+  #time(io: CallIo): { readonly cpuMs: number; readonly wallMs: number } {
     const { limits } = this.#run;
     const own = io.cpuMs?.() ?? 0;
     return {

@@ -11,9 +11,9 @@ import {
   type RootPort,
   type SessionBelongings,
   type ToolView,
-  type VariablePort,
 } from '../tools/index.ts';
 import { cancelledError, timeoutError } from '../wire/breach.ts';
+import type { CallIo } from '../wire/call.ts';
 import { decode } from '../wire/codec.ts';
 import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
@@ -115,7 +115,7 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   const calls = again?.calls;
   const { sources, globals } = input;
   const asks = scope.ask === undefined ? null : new Asks({ scope, turn, limits, sources, globals }, scope.ask);
-  const ask = asks === null ? undefined : (call: AskCall, io: VariablePort) => asks.answer(call, io);
+  const ask = asks === null ? undefined : (call: AskCall, io: CallIo) => asks.answer(call, io);
   const depth = callDepth();
   const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits, shared, onCall, calls, mayWait, ask, depth });
   request.onInput?.(input);

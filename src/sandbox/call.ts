@@ -1,7 +1,7 @@
+import type { CallIo, FinalReply } from '../wire/call.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
 import type { Question } from '../wire/journal.ts';
 import type { HostFrame, TaggedJson, WorkerFrame } from '../wire/protocol.ts';
-import type { CallIo, FinalReply } from './handlers.ts';
 
 type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
 

@@ -1,9 +1,10 @@
 import { cancelledError, quotaError, timeoutError, workerError } from '../wire/breach.ts';
+import type { FinalReply } from '../wire/call.ts';
 import { type ErrorInfo, WireError } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
 import type { CallSite, GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { OpenCall } from './call.ts';
-import type { FinalReply, RunHandlers, SandboxResult } from './handlers.ts';
+import type { RunHandlers, SandboxResult } from './handlers.ts';
 import { diedOf, lostResult, messageOf, withVerdict } from './outcome.ts';
 import { Vigil } from './vigil.ts';
 import type { Watchdog, Watched } from './watchdog.ts';

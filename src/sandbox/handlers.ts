@@ -1,8 +1,5 @@
-import type { Question } from '../wire/journal.ts';
-import type { Diagnostic, GuestCall, GuestReply, GuestResult, OutFrame, TaggedJson, Usage } from '../wire/protocol.ts';
-
-/** What closes a call. */
-export type FinalReply = Extract<GuestReply, { t: 'ok' | 'error' | 'halt' }>;
+import type { CallIo, FinalReply } from '../wire/call.ts';
+import type { Diagnostic, GuestCall, GuestResult, OutFrame, Usage } from '../wire/protocol.ts';
 
 /** What the host does for one run. A handler that throws ends the run with `ERR_WORKER`, kind `internal`. */
 export interface RunHandlers {
@@ -24,28 +21,6 @@ export interface RunHandlers {
   readonly depth?: number;
   /** Whose run it is: sessions that wait for a worker take turns, however many runs one of them has waiting. */
   readonly session?: string | null;
-}
-
-/** What a handler may do while its call is open. Afterwards every method rejects with `RuntimeClosedError`. */
-export interface CallIo {
-  /** Aborted when the call is over before its answer: wall or tool time, cancellation, death of the worker. The reason is an `ErrorInfo`. */
-  readonly signal: AbortSignal;
-  /** True once `signal` is aborted. A signal takes longer to make than all the rest of a call; this takes nothing. */
-  readonly over: boolean;
-  /** Calls back when `signal` is aborted, at once if it is already; the function returned takes that back. */
-  whenOver(callback: () => void): () => void;
-  /** CPU time of the run so far, milliseconds; null where the system does not tell. */
-  cpuMs?(): number | null;
-  /** The questions that were put to the fork so far, in order: its answers cost it fuel. */
-  readonly asked: readonly Question[];
-  /** Puts a question as it was put before, when a recorded run is executed again. */
-  repeat(question: Question): Promise<void>;
-  /** Reads a variable of the fork that made the call. */
-  getVar(name: string): Promise<{ readonly found: boolean; readonly value: TaggedJson }>;
-  /** Sets one; resolves to the reason when the fork refuses, else to null. */
-  setVar(name: string, value: TaggedJson): Promise<string | null>;
-  /** Defines a global constant of the run, for all its forks at once; resolves to the reason when the name is taken, else to null. */
-  defineConst(name: string, value: TaggedJson, redefine: boolean): Promise<string | null>;
 }
 
 /** How a run ended, whoever ended it. */

@@ -1,4 +1,5 @@
-export type { CallIo, FinalReply, RunHandlers, SandboxResult } from './handlers.ts';
+export type { CallIo, FinalReply } from '../wire/call.ts';
+export type { RunHandlers, SandboxResult } from './handlers.ts';
 export type { ParseOutcome } from './inquiry.ts';
 export { packageFiles, type WorkerFiles } from './launch.ts';
 export { LAUNCHERS, type Launcher, type LauncherChoice } from './launcher.ts';

@@ -1,7 +1,7 @@
 import type { SandboxPort } from '../runtime/port.ts';
-import type { CallIo, RunHandlers, SandboxResult } from '../sandbox/index.ts';
-import type { FinalReply } from '../tools/index.ts';
+import type { RunHandlers, SandboxResult } from '../sandbox/index.ts';
 import { cancelledError, timeoutError } from '../wire/breach.ts';
+import type { CallIo, FinalReply } from '../wire/call.ts';
 import { encode } from '../wire/codec.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
 import type { CallSite, GuestResult, RunInput, TaggedJson } from '../wire/protocol.ts';

@@ -1,8 +1,7 @@
+import type { CallIo, FinalReply } from '../wire/call.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { AskSpent, GuestCall } from '../wire/protocol.ts';
-import type { VariablePort } from './call.ts';
 import { ToolError } from './define.ts';
-import type { FinalReply } from './outcome.ts';
 
 /** The call of a script that asks an agent. */
 export type AskCall = GuestCall & { readonly t: 'ask' };
@@ -11,7 +10,7 @@ export type AskCall = GuestCall & { readonly t: 'ask' };
 export type AskReply = FinalReply & { readonly spent?: AskSpent };
 
 /** Answers the asks of one run. */
-export type AskPort = (call: AskCall, io: VariablePort) => Promise<AskReply>;
+export type AskPort = (call: AskCall, io: CallIo) => Promise<AskReply>;
 
 /** On a host without agents: code 9, as for any unknown model (P34). */
 export const NO_AGENTS: AskPort = async ({ model }) => {

@@ -1,8 +1,8 @@
 import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../context/index.ts';
 import { TurnClosedError } from '../context/index.ts';
+import type { CallIo } from '../wire/call.ts';
 import { decode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
-import type { Question } from '../wire/journal.ts';
 import type { CallSite, TaggedJson } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 import { variableProblem } from '../wire/variable.ts';
@@ -12,27 +12,6 @@ import type { Handles } from './handles.ts';
 import { encodeAs } from './outcome.ts';
 import { type PendingOptions, pending } from './pending.ts';
 import type { ToolView } from './registry.ts';
-
-/** How the host reaches the calling fork's variables while a call of it is open; the sandbox gives one to each call. */
-export interface VariablePort {
-  /** Aborted when the call can no longer be answered. */
-  readonly signal: AbortSignal;
-  /** True once `signal` is aborted. A signal takes longer to make than all the rest of a call; this takes nothing. */
-  readonly over: boolean;
-  /** Calls back when `signal` is aborted, at once if it is already; the function returned takes that back. */
-  whenOver(callback: () => void): () => void;
-  /** CPU time of the run so far, milliseconds; null where the system does not tell. */
-  cpuMs?(): number | null;
-  /** What the fork was asked so far. */
-  readonly asked: readonly Question[];
-  /** Asks what was asked before, when a recorded call is answered again. */
-  repeat(question: Question): Promise<void>;
-  getVar(name: string): Promise<{ readonly found: boolean; readonly value: TaggedJson }>;
-  /** Null, or why the variable cannot be set. */
-  setVar(name: string, value: TaggedJson): Promise<string | null>;
-  /** Null, or why the run cannot have a constant of this name. */
-  defineConst(name: string, value: TaggedJson, redefine: boolean): Promise<string | null>;
-}
 
 /** What tools may do to the definitions of the root that a run descends from. */
 export interface RootPort {
@@ -69,7 +48,7 @@ export interface CallInit {
   readonly host: HostContext;
   readonly turn: TurnContext;
   readonly tools: ToolView;
-  readonly variables: VariablePort;
+  readonly variables: CallIo;
   /** Aborted when the tool's own time is over; null for a tool without such a bound. */
   readonly expired: AbortSignal | null;
   readonly toolBytes: number;

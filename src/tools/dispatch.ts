@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type HostContext, type TurnContext, turnStorage } from '../context/index.ts';
 import { cancelledError, quotaError, suspendedError, workerError } from '../wire/breach.ts';
+import type { CallIo, FinalReply } from '../wire/call.ts';
 import { decode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
@@ -12,11 +13,11 @@ import { approvedCall } from './approval.ts';
 import { checkArgBytes, matchArgs } from './args.ts';
 import { type AskCall, AskLedger, type AskPort, NO_AGENTS } from './ask.ts';
 import { type AuditRecord, digestOf } from './audit.ts';
-import { type Shared, ToolCall, type VariablePort } from './call.ts';
+import { type Shared, ToolCall } from './call.ts';
 import { type ToolDefinition, ToolError } from './define.ts';
 import { CallJournal, elapsed } from './journal.ts';
 import { canonicalName } from './names.ts';
-import { encodeAs, type FinalReply, Halt, outcomeOf, replyFor, translate } from './outcome.ts';
+import { encodeAs, Halt, outcomeOf, replyFor, translate } from './outcome.ts';
 import { Pending } from './pending.ts';
 import type { PolicyGuard } from './policy.ts';
 import { promptUser } from './prompt.ts';
@@ -85,7 +86,7 @@ export class Dispatcher {
   }
 
   /** Answers one call. Never rejects: what a tool does wrong is an answer. */
-  async handle(call: GuestCall, variables: VariablePort): Promise<FinalReply> {
+  async handle(call: GuestCall, variables: CallIo): Promise<FinalReply> {
     this.#journal.open(call, variables);
     const known = this.#init.calls?.known(call) ?? null;
     if (known?.t === 'recorded') return this.#repeat(call, known.entry, variables);
@@ -130,7 +131,7 @@ export class Dispatcher {
   }
 
   /** Gives a recorded call the answer that it had, after the same questions. */
-  async #repeat(call: GuestCall, entry: JournalEntry, variables: VariablePort): Promise<FinalReply> {
+  async #repeat(call: GuestCall, entry: JournalEntry, variables: CallIo): Promise<FinalReply> {
     const reply = replyOf(entry);
     this.#scriptCalls += entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool');
     this.#weigh(call);
@@ -150,7 +151,7 @@ export class Dispatcher {
     return { t: 'halt', error: this.#halt };
   }
 
-  async #answer(call: GuestCall, variables: VariablePort, known: Known | null): Promise<FinalReply> {
+  async #answer(call: GuestCall, variables: CallIo, known: Known | null): Promise<FinalReply> {
     if (known?.t === 'answer') return known.reply;
     const start = performance.now();
     try {
@@ -167,7 +168,7 @@ export class Dispatcher {
   }
 
   /** Puts the run aside at this call. */
-  #wait(call: GuestCall & { readonly t: 'tool' }, pending: Pending, variables: VariablePort, start: number): void {
+  #wait(call: GuestCall & { readonly t: 'tool' }, pending: Pending, variables: CallIo, start: number): void {
     const { seq, args, at } = call;
     const { reason, expiresIn } = pending;
     const tool = canonicalName(call.name);
@@ -175,7 +176,7 @@ export class Dispatcher {
   }
 
   /** Runs a nested loop, whose tool calls count as calls of this run: it has as many left as this host has not counted. */
-  async #ask(call: AskCall, variables: VariablePort): Promise<FinalReply> {
+  async #ask(call: AskCall, variables: CallIo): Promise<FinalReply> {
     const { ask = NO_AGENTS, limits } = this.#init;
     const toolCalls = Math.max(0, Math.min(call.left.toolCalls, limits.toolCalls - this.#scriptCalls - this.#nestedCalls));
     const bounded = { ...call, left: { ...call.left, toolCalls } };
@@ -185,7 +186,7 @@ export class Dispatcher {
     return reply.t === 'halt' ? { t: 'halt', error: reply.error } : reply;
   }
 
-  async #perform(call: Exclude<GuestCall, AskCall>, variables: VariablePort, completion: Completion | null): Promise<TaggedJson> {
+  async #perform(call: Exclude<GuestCall, AskCall>, variables: CallIo, completion: Completion | null): Promise<TaggedJson> {
     if (call.t === 'prompt') return unlessOver(variables, () => promptUser(this.#init.host, call.text));
     this.#scriptCalls++;
     const own = canonicalName(call.name);
@@ -198,7 +199,7 @@ export class Dispatcher {
     name: string,
     args: readonly TaggedJson[],
     site: CallSite,
-    variables: VariablePort,
+    variables: CallIo,
     depth: number,
     completion: Completion | null = null,
   ): Promise<TaggedJson> {
@@ -233,7 +234,7 @@ export class Dispatcher {
     tool: ToolDefinition,
     given: readonly TaggedJson[],
     site: CallSite,
-    variables: VariablePort,
+    variables: CallIo,
     depth: number,
     completion: Completion | null,
   ): Promise<TaggedJson> {
@@ -283,13 +284,7 @@ export class Dispatcher {
     );
   }
 
-  async #nested(
-    name: string,
-    values: readonly unknown[],
-    site: CallSite,
-    variables: VariablePort,
-    depth: number,
-  ): Promise<Value> {
+  async #nested(name: string, values: readonly unknown[], site: CallSite, variables: CallIo, depth: number): Promise<Value> {
     if (this.#halt !== null) throw new Halt(this.#halt);
     if (depth > MAX_NESTING)
       throw new ToolError(NS_CODES.ResourceExhaustion, `tools called each other more than ${MAX_NESTING} levels deep`);
@@ -350,7 +345,7 @@ export class Dispatcher {
 }
 
 /** Puts questions to the fork that were put to it before: their answers are known, but cost what they cost. */
-async function putAgain(asked: readonly Question[], variables: VariablePort): Promise<void> {
+async function putAgain(asked: readonly Question[], variables: CallIo): Promise<void> {
   for (const question of asked) await variables.repeat(question);
 }
 
@@ -380,7 +375,7 @@ function decodeArgs(tool: ToolDefinition, args: readonly TaggedJson[]): readonly
  * The outcome of `work`, or, when the call is over first, an exception: a tool that never settles must not keep the
  * run's record alive. The sandbox has ended the call by then and ignores the answer.
  */
-function unlessOver<T>(call: VariablePort, work: () => Promise<T>): Promise<T> {
+function unlessOver<T>(call: CallIo, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const forget = call.whenOver(() => reject(new Halt(cancelledError('the call was given up'))));
     if (call.over) return;

@@ -5,7 +5,7 @@ export type { ArgType, ArgTypes } from './argtypes.ts';
 export type { AskCall, AskPort, AskReply } from './ask.ts';
 export { type AuditEntry, type AuditRecord, auditEntry } from './audit.ts';
 export { Belongings, SessionBelongings } from './belongings.ts';
-export type { Loaded, RootPort, Shared, VariablePort } from './call.ts';
+export type { Loaded, RootPort, Shared } from './call.ts';
 export { type Capability, matchesPattern } from './capability.ts';
 export {
   type CatalogueArgument,
@@ -35,7 +35,7 @@ export { loadMockTools } from './mock/file.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
 export { perSession } from './mock/state.ts';
 export { canonicalName, nearestTool } from './names.ts';
-export { type FinalReply, Halt } from './outcome.ts';
+export { Halt } from './outcome.ts';
 export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './parameters.ts';
 export type { PendingOptions } from './pending.ts';
 export { Policy, type PolicyContext, PolicyGuard, type PolicyOptions, policyOptions } from './policy.ts';

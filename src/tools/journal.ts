@@ -1,14 +1,13 @@
+import type { CallIo, FinalReply } from '../wire/call.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry, JournalOutcome, Question } from '../wire/journal.ts';
 import type { AskSpent, GuestCall } from '../wire/protocol.ts';
-import type { VariablePort } from './call.ts';
 import { canonicalName } from './names.ts';
-import type { FinalReply } from './outcome.ts';
 
 /** The calls of one run: those that are open, and, in the order in which they ended, those that are not. */
 export class CallJournal {
   readonly #entries: JournalEntry[] = [];
-  readonly #open = new Map<GuestCall, { readonly start: number; readonly variables: VariablePort }>();
+  readonly #open = new Map<GuestCall, { readonly start: number; readonly variables: CallIo }>();
   readonly #onEntry: (entry: JournalEntry) => void;
   #bytes = 0;
 
@@ -17,7 +16,7 @@ export class CallJournal {
     this.#onEntry = onEntry;
   }
 
-  open(call: GuestCall, variables: VariablePort): void {
+  open(call: GuestCall, variables: CallIo): void {
     this.#open.set(call, { start: performance.now(), variables });
   }
 
@@ -79,7 +78,7 @@ function entryOf(
 }
 
 /** What the script was sent in place of an answer when the run was ended from outside; null when it was not. */
-function sentTo({ signal }: VariablePort): ErrorInfo | null {
+function sentTo({ signal }: CallIo): ErrorInfo | null {
   const reason: unknown = signal.aborted ? signal.reason : null;
   // The sandbox aborts with the error that it sends.
   return typeof reason === 'object' && reason !== null && 'kind' in reason && 'stack' in reason ? (reason as ErrorInfo) : null;

@@ -1,15 +1,13 @@
 import { quotaError, workerError } from '../wire/breach.ts';
+import type { FinalReply } from '../wire/call.ts';
 import { encode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { shorten } from '../wire/info.ts';
 import type { JournalOutcome } from '../wire/journal.ts';
-import type { GuestReply, TaggedJson } from '../wire/protocol.ts';
+import type { TaggedJson } from '../wire/protocol.ts';
 import { TooLargeError, ValueError } from '../wire/values.ts';
 import { type ToolDefinition, ToolError } from './define.ts';
-
-/** An answer that closes a call. */
-export type FinalReply = Extract<GuestReply, { readonly t: 'ok' | 'error' | 'halt' }>;
 
 /** Carries an error that no script may catch through the code of tools, which might catch it. */
 export class Halt extends Error {

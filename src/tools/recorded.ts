@@ -1,8 +1,8 @@
 import { replayError } from '../wire/breach.ts';
+import type { FinalReply } from '../wire/call.ts';
 import type { JournalEntry, Question } from '../wire/journal.ts';
 import type { GuestCall, TaggedJson } from '../wire/protocol.ts';
 import { canonicalName } from './names.ts';
-import type { FinalReply } from './outcome.ts';
 
 /** The answer to a call whose tool let the script wait: what it gave in the end, or why it failed. */
 export type Completion =

@@ -14,14 +14,13 @@ import {
   Belongings,
   Dispatcher,
   type DispatchInit,
-  type FinalReply,
   Policy,
   PolicyGuard,
   type PolicyOptions,
   type ToolDefinition,
   ToolRegistry,
-  type VariablePort,
 } from '../../src/tools/index.ts';
+import type { CallIo, FinalReply } from '../../src/wire/call.ts';
 import { encode } from '../../src/wire/codec.ts';
 import type { CallSite, GuestCall, LimitValues } from '../../src/wire/protocol.ts';
 
@@ -57,7 +56,7 @@ export function testShared(): DispatchInit['shared'] {
 export function variables(
   values: Map<string, unknown> = new Map(),
   refuse: readonly string[] = [],
-): VariablePort & { readonly abort: AbortController } {
+): CallIo & { readonly abort: AbortController } {
   const abort = new AbortController();
   return {
     abort,
@@ -108,7 +107,7 @@ export class Bench {
     });
   }
 
-  call(name: string, args: readonly unknown[] = [], port: VariablePort = variables(), at: CallSite = SITE): Promise<FinalReply> {
+  call(name: string, args: readonly unknown[] = [], port: CallIo = variables(), at: CallSite = SITE): Promise<FinalReply> {
     const call: GuestCall = { t: 'tool', seq: ++this.#seq, name, args: args.map((arg) => encode(arg)), at };
     return this.dispatcher.handle(call, port);
   }
