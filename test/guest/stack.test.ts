@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 const STACK = '--stack-size=3900';
 
 it('P24: with the stack of the worker, depth ends in code 37 through every construct, never in a crash', () => {
-  const text = execFileSync(process.execPath, [STACK, join(import.meta.dirname, 'shapes.ts')], { encoding: 'utf8' });
+  const text = execFileSync(process.execPath, [STACK, join(import.meta.dirname, 'deep.ts')], { encoding: 'utf8' });
   const outcomes: Record<string, string> = JSON.parse(text);
   const { templates, ...others } = outcomes;
   expect(templates).toMatch(/^NS37 maximum call depth of 500/);
