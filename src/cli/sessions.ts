@@ -1,15 +1,6 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../aeiou/index.ts';
-import {
-  explainTurn,
-  FileLog,
-  Keeper,
-  type SessionParent,
-  type SessionSummary,
-  systemClock,
-  toPublicTurn,
-  type Waiting,
-} from '../loop/index.ts';
+import { explainTurn, FileLog, Keeper, systemClock, toPublicTurn } from '../loop/index.ts';
 import { type AgentFlags, addAgent, readAgent } from './agent.ts';
 import { addApproval } from './approval.ts';
 import { addCeilings } from './ceilings.ts';
@@ -19,7 +10,9 @@ import { EXIT, type ExitCode } from './exit.ts';
 import { addExport } from './export.ts';
 import { UsageError } from './failure.ts';
 import { addLimits } from './options.ts';
+import { addPrune } from './prune.ts';
 import { addStore, openStore } from './store.ts';
+import { sessionLine } from './summary.ts';
 import type { Execute, Terminal } from './terminal.ts';
 import { printable } from './text.ts';
 import { addSession } from './turn.ts';
@@ -33,11 +26,11 @@ interface CancelFlags extends StoreFlags {
   readonly log?: string;
 }
 
-/** `sessions list|show|resume|complete|cancel|export`. */
+/** `sessions list|show|resume|complete|cancel|export|prune`. */
 export function addSessions(program: Command, execute: Execute): void {
   const sessions = program
     .command('sessions')
-    .summary('list, resume and end the sessions of a store')
+    .summary('list, resume, end and remove the sessions of a store')
     .description('Works on the sessions that "neuroscript loop" keeps.');
   const add = (name: string, description: string): Command => addStore(sessions.command(name).description(description));
   add('list', 'Lists the sessions: status, turns, last change, who drives it.')
@@ -69,40 +62,15 @@ export function addSessions(program: Command, execute: Execute): void {
     .option('--log <FILE>', 'the decision log, for a turn that was interrupted')
     .action((sid: string, flags: CancelFlags) => execute((terminal) => usable(() => cancel(sid, flags, terminal))));
   addExport(add('export', 'Prints sessions with the complete records of their turns, as one JSON object.'), execute);
+  addPrune(add('prune', 'Removes ended sessions that are older than an age, and tells which.'), execute);
 }
 
 async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
   using store = await openStore(flags.store, { mustExist: true });
   const sessions = await store.list();
   if (flags.json) terminal.out.line(JSON.stringify(sessions, null, 2));
-  else for (const session of sessions) terminal.out.line(lineOf(session));
+  else for (const session of sessions) terminal.out.line(sessionLine(session));
   return EXIT.ok;
-}
-
-/** One session in one line. */
-function lineOf({ sid, status, reason, turns, updatedAt, started, waits, lease, parent }: SessionSummary): string {
-  const parts = [
-    printable(sid),
-    reason === null ? status : `${status} ${reason}`,
-    turns === 1 ? '1 turn' : `${turns} turns`,
-    new Date(updatedAt).toISOString(),
-    ...(parent === null ? [] : [askedBy(parent)]),
-    ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
-    ...(waits === null ? [] : [waitOf(waits)]),
-    ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${new Date(lease.until).toISOString()}`]),
-  ];
-  return parts.join('  ');
-}
-
-/** Whose program asked for a session. */
-function askedBy({ sid, turn, seq }: SessionParent): string {
-  return sid === null ? `asked by call ${seq} of a run` : `asked by call ${seq} of turn ${turn} of ${printable(sid)}`;
-}
-
-/** What a session waits for, in a few words. */
-function waitOf({ call, tool, reason, expiresAt, completed }: Waiting): string {
-  const until = completed ? 'completed, resume it' : `until ${new Date(expiresAt).toISOString()}`;
-  return `waits for call ${call} of ${printable(tool)} (${printable(reason)}), ${until}`;
 }
 
 async function show(sid: string, flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
@@ -114,7 +82,7 @@ async function show(sid: string, flags: StoreFlags, terminal: Terminal): Promise
     terminal.out.line(JSON.stringify({ ...session, turns: turns.map(toPublicTurn) }));
     return EXIT.ok;
   }
-  terminal.out.line(lineOf(session));
+  terminal.out.line(sessionLine(session));
   for (const turn of turns) for (const line of ['', ...explainTurn(turn, terminal.paintOut)]) terminal.out.line(line);
   return EXIT.ok;
 }

@@ -65,6 +65,25 @@ function unitTrouble(unit: Unit, digits: string, suffix: string): string {
     : `has the unknown unit '${suffix}'; write ${digits}${meant}`;
 }
 
+const AGES: ReadonlyMap<string, number> = new Map([
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+
+/** Reads the age of what is kept for long, such as `30d`, in milliseconds: a whole number from 0 of `s`, `m`, `h` or `d`. */
+export function parseAge(flag: string): (text: string) => number {
+  return (text) => {
+    const [, digits = '', suffix = ''] = /^(\d{1,9})([A-Za-z]*)$/.exec(text.trim()) ?? [];
+    const factor = AGES.get(suffix);
+    if (factor !== undefined) return Number(digits) * factor;
+    const what = digits === '' ? 'is no age' : suffix === '' ? 'needs a unit' : `has the unknown unit '${suffix}'`;
+    const number = digits === '' ? '30' : digits;
+    throw new UsageError(`--${flag} '${text}' ${what}; write an age such as ${number}d, ${number}h, ${number}m or ${number}s`);
+  };
+}
+
 /** A quantity in the largest unit in which it is whole, as a flag would take it: `64MB`, `1500ms`, `1000`. */
 export function quantity(unit: Unit, value: number): string {
   let best = '';

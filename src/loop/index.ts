@@ -57,6 +57,7 @@ export { SqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export {
   type ClaimedSession,
   type Lease,
+  type Pruning,
   type Renewal,
   SessionExistsError,
   SessionLeasedError,

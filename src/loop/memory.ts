@@ -4,6 +4,7 @@ import type { TurnRecord } from './record.ts';
 import {
   type ClaimedSession,
   type Lease,
+  type Pruning,
   type Renewal,
   SessionExistsError,
   SessionLeasedError,
@@ -141,6 +142,15 @@ export class MemoryStore implements SessionStore {
         owed: owed.length + (owedEnd ? 1 : 0),
         parent: state.parent,
       }));
+  }
+
+  async prune({ before, now, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
+    const old = (await this.list()).filter(
+      ({ status, updatedAt, lease, owed }) =>
+        status !== 'open' && updatedAt < before && owed === 0 && (lease === null || lease.until <= now),
+    );
+    if (!dryRun) for (const { sid } of old) this.#sessions.delete(sid);
+    return old;
   }
 
   #kept(sid: string): Kept {

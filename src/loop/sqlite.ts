@@ -7,6 +7,7 @@ import { SESSIONS } from './schema.ts';
 import {
   type ClaimedSession,
   type Lease,
+  type Pruning,
   type Renewal,
   SessionExistsError,
   SessionLeasedError,
@@ -173,26 +174,25 @@ export class SqliteStore implements SessionStore, Disposable {
   }
 
   async list(): Promise<readonly SessionSummary[]> {
-    const sql = `SELECT s.*, t.turn AS started, t.waits AS waits, (SELECT count(*) FROM turns AS o WHERE o.sid = s.sid AND o.owed = 1) AS owed
-      FROM sessions AS s LEFT JOIN started AS t ON t.sid = s.sid ORDER BY s.sid`;
-    return this.#file.read(() =>
-      this.#file.all(sql).map((row) => {
-        const reason = String(row['reason']);
-        return {
-          sid: String(row['sid']),
-          status: statusOf(row['status']),
-          reason: isHaltReason(reason) ? reason : null,
-          turns: Number(row['next_turn']) - 1,
-          createdAt: Number(row['created_at']),
-          updatedAt: Number(row['updated_at']),
-          started: row['started'] === null ? null : Number(row['started']),
-          waits: row['waits'] === null ? null : readWaiting(row['waits']),
-          lease: leaseOf(row),
-          owed: Number(row['owed']) + Number(row['end_owed']),
-          parent: readState(row['state']).parent,
-        };
-      }),
-    );
+    return this.#file.read(() => this.#file.all(`${SUMMARIES} ORDER BY s.sid`).map(summaryOf));
+  }
+
+  async prune({ before, now, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
+    const old = () =>
+      this.#file
+        .all(
+          `${SUMMARIES} WHERE s.status <> 'open' AND s.updated_at < ? AND (s.lease_owner IS NULL OR s.lease_until <= ?) ORDER BY s.sid`,
+          ...[before, now],
+        )
+        .map(summaryOf)
+        .filter(({ owed }) => owed === 0);
+    if (dryRun) return this.#file.read(old);
+    return this.#file.write(() => {
+      const removed = old();
+      for (const { sid } of removed)
+        for (const table of ['turns', 'used', 'started', 'sessions']) this.#file.run(`DELETE FROM ${table} WHERE sid = ?`, sid);
+      return removed;
+    });
   }
 
   /** Closes the file; leases that are held last until they end by themselves. */
@@ -210,6 +210,28 @@ export class SqliteStore implements SessionStore, Disposable {
     if (row['lease_owner'] !== owner) throw new SessionLeasedError(sid, leaseOf(row));
     return row;
   }
+}
+
+/** Every session with what a summary says of it; conditions and order follow. */
+const SUMMARIES = `SELECT s.*, t.turn AS started, t.waits AS waits,
+  (SELECT count(*) FROM turns AS o WHERE o.sid = s.sid AND o.owed = 1) AS owed
+  FROM sessions AS s LEFT JOIN started AS t ON t.sid = s.sid`;
+
+function summaryOf(row: Row): SessionSummary {
+  const reason = String(row['reason']);
+  return {
+    sid: String(row['sid']),
+    status: statusOf(row['status']),
+    reason: isHaltReason(reason) ? reason : null,
+    turns: Number(row['next_turn']) - 1,
+    createdAt: Number(row['created_at']),
+    updatedAt: Number(row['updated_at']),
+    started: row['started'] === null ? null : Number(row['started']),
+    waits: row['waits'] === null ? null : readWaiting(row['waits']),
+    lease: leaseOf(row),
+    owed: Number(row['owed']) + Number(row['end_owed']),
+    parent: readState(row['state']).parent,
+  };
 }
 
 function leaseOf(row: Row): { readonly owner: string; readonly until: number } | null {

@@ -138,7 +138,17 @@ export interface SessionSummary {
   readonly parent: SessionParent | null;
 }
 
-/** A session with this id exists already: ids are never used twice. */
+/** Which ended sessions are removed from a store. */
+export interface Pruning {
+  /** Unix milliseconds: those whose last change was before. */
+  readonly before: number;
+  /** Unix milliseconds: leases that ended before protect nothing. */
+  readonly now: number;
+  /** Removes nothing, and tells what would be removed. */
+  readonly dryRun?: boolean;
+}
+
+/** A session with this id exists already: of those that are kept, no two have one id. */
 export class SessionExistsError extends NeuroScriptError {
   static readonly code = 'ERR_SESSION_EXISTS';
   constructor(sid: string) {
@@ -196,4 +206,9 @@ export interface SessionStore {
   turns(sid: string): Promise<readonly TurnRecord[]>;
   /** All sessions, in the order of their ids. */
   list(): Promise<readonly SessionSummary[]>;
+  /**
+   * Removes ended sessions with all that is kept of them, and resolves with what they were. One that is open, whether it runs,
+   * waits or was left, stays however old it is; so does one that somebody holds, or that still owes a line to the decision log.
+   */
+  prune(pruning: Pruning): Promise<readonly SessionSummary[]>;
 }

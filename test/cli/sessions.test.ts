@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeUserdata, NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
 import { SqliteStore } from '../../src/loop/sqlite.ts';
-import { NOTHING_SPENT } from '../../src/loop/store.ts';
+import { NOTHING_SPENT, type SessionState } from '../../src/loop/store.ts';
 import { neuroscript } from './spawn.ts';
 
 let folder = '';
@@ -89,6 +89,30 @@ describe('loop --store and sessions', () => {
     const cancel = () => neuroscript(['sessions', 'cancel', 's', '--store', store]);
     expect(await cancel()).toMatchObject({ code: 0, stdout: 's: cancelled\n' });
     expect(await cancel()).toMatchObject({ code: 2, stderr: 'neuroscript: session s has ended already\n' });
+  });
+
+  it('prune removes what ended long ago, says what, and says with --dry-run what it would', async () => {
+    const path = await withOpen('open');
+    using store = await SqliteStore.open(path);
+    const ended = { ...(await store.read('open')), status: 'done' } as SessionState;
+    await store.create({ ...ended, sid: 'old' }, Date.now() - 3 * 3_600_000);
+    await store.create({ ...ended, sid: 'young' }, Date.now() - 3_600_000);
+    const prune = (...flags: readonly string[]) => neuroscript(['sessions', 'prune', '--store', path, ...flags]);
+    const left = async () => (await store.list()).map(({ sid }) => sid);
+    const dry = await prune('--older-than', '2h', '--dry-run');
+    expect(dry).toMatchObject({ code: 0, stderr: '' });
+    expect(dry.stdout).toMatch(/^old {2}done {2}0 turns {2}\S+Z\n1 session would be removed\n$/);
+    expect(await left()).toEqual(['old', 'open', 'young']);
+    const removed = await prune('--older-than', '2h', '--json');
+    expect(JSON.parse(removed.stdout)).toMatchObject({ dryRun: false, removed: [{ sid: 'old', status: 'done' }] });
+    expect(await left()).toEqual(['open', 'young']);
+    expect(await prune('--older-than', '2h')).toMatchObject({ code: 0, stdout: '0 sessions removed\n' });
+    expect(await prune('--older-than', 'soon')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--older-than 'soon' is no age; write an age such as 30d"),
+    });
+    expect(await prune()).toMatchObject({ code: 2, stderr: expect.stringContaining('--older-than') });
+    expect(await left()).toEqual(['open', 'young']);
   });
 
   it('a file that is no store is refused, and none is made by looking', async () => {

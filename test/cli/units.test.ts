@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/cli/failure.ts';
-import { amount, parseQuantity, quantity } from '../../src/cli/units.ts';
+import { amount, parseAge, parseQuantity, quantity } from '../../src/cli/units.ts';
 import { LIMITS, type Limit } from '../../src/sandbox/limits.ts';
 
 function limit(flag: string): Limit {
@@ -50,6 +50,26 @@ describe('units of limit flags', () => {
   ])('--%s %s is refused and says what to write', (flag, text, says) => {
     expect(() => read(flag, text)).toThrow(UsageError);
     expect(() => read(flag, text)).toThrow(says);
+  });
+
+  it.each([
+    ['30d', 2_592_000_000],
+    ['12h', 43_200_000],
+    ['90m', 5_400_000],
+    ['45s', 45_000],
+    ['0d', 0],
+  ])('--older-than %s is %i ms', (text, value) => expect(parseAge('older-than')(text)).toBe(value));
+
+  it.each([
+    ['30', 'needs a unit; write an age such as 30d, 30h, 30m or 30s'],
+    ['30w', "has the unknown unit 'w'; write an age such as 30d"],
+    ['1.5d', 'is no age; write an age such as 30d'],
+    ['-1d', 'is no age'],
+    ['', 'is no age'],
+    ['d', 'is no age'],
+  ])('--older-than %s is refused and says what to write', (text, says) => {
+    expect(() => parseAge('older-than')(text)).toThrow(UsageError);
+    expect(() => parseAge('older-than')(text)).toThrow(says);
   });
 
   it('every default and bound of the table is written as its flag takes it', () => {

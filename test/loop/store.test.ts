@@ -16,6 +16,7 @@ import {
   type SessionStore,
   type TurnCommit,
 } from '../../src/loop/store.ts';
+import type { Suspension } from '../../src/loop/suspend/suspension.ts';
 import { defaultLimits } from '../../src/sandbox/limits.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
 import { bench, turnOf } from './harness.ts';
@@ -57,6 +58,24 @@ const started = (sid: string, turn = 1) => ({
   agent: { name: 'model', asks: 2, tokens: 3, inputTokens: 1, outputTokens: 2 },
   limits: defaultLimits('turn'),
 });
+/** What a turn that waits is put aside with, as far as a store looks at it. */
+const WAITS = {
+  waiting: {
+    seq: 1,
+    tool: 'tool.t.x',
+    args: [],
+    reason: 'r',
+    at: { file: 'f', line: 1, column: 1 },
+    asked: [],
+    expiresIn: null,
+    ms: 1,
+  },
+  earlier: { nonce: 'n', startedAt: 5, run: {}, journal: [], clock: [], jtis: [] },
+  since: 5,
+  expiresAt: 500,
+  completion: null,
+  acceptChanged: false,
+} as unknown as Suspension;
 const lease = (owner: string, now = 0, until = 1000) => ({ owner, now, until });
 
 const { record: some } = await turnOf(bench({ done: async ({ emit, magic }) => emit(await magic('done')) }), 'done');
@@ -202,6 +221,46 @@ describe.each<[string, () => Promise<SessionStore>]>([
       { ...idle, sid: 'b', status: 'halted', reason: 'ERR_TOKEN_MISSING', turns: 1, updatedAt: 7, owed: 1 },
       { ...idle, sid: 'c' },
     ]);
+  });
+
+  it('removes what ended before a time with all that is kept of it, and nothing that is open, held or owed to the log', async () => {
+    const store = await make();
+    const end = async (sid: string, more: Partial<TurnCommit>) => {
+      await store.create(state(sid), 1);
+      await store.claim(sid, lease('a'));
+      await store.start(started(sid), 'a');
+      const next = state(sid, { status: 'done', nextTurn: 2 });
+      await store.commit(commitOf(sid, 1, { next, keep: false, ...more }));
+    };
+    for (const sid of ['idle', 'runs', 'waits']) await store.create(state(sid), 1);
+    await store.claim('runs', lease('a'));
+    await store.claim('waits', lease('a'));
+    await store.start({ ...started('waits'), suspended: WAITS }, 'a');
+    await store.release('waits', 'a');
+    await end('old', { at: 99 });
+    await end('older', { at: 98, used: [{ jti: 'j', second: 5 }] });
+    await end('young', { at: 100 });
+    await end('held', { at: 9, keep: true });
+    await end('owed', { at: 9, owed: true });
+    await store.create(state('owedEnd'), 1);
+    await store.claim('owedEnd', lease('a'));
+    const halted = state('owedEnd', { status: 'halted', reason: 'ERR_AGENT' });
+    await store.commit(commitOf('owedEnd', 1, { record: null, next: halted, owed: true, at: 9, keep: false }));
+    const all = await store.list();
+    const old = all.filter(({ sid }) => ['old', 'older'].includes(sid));
+    expect(old).toHaveLength(2);
+    expect(await store.prune({ before: 100, now: 999, dryRun: true })).toEqual(old);
+    expect(await store.list()).toEqual(all);
+    expect(await store.prune({ before: 100, now: 999 })).toEqual(old);
+    expect(await store.list()).toEqual(all.filter((each) => !old.includes(each)));
+    expect(await store.read('old')).toBeNull();
+    expect(await store.turns('old')).toEqual([]);
+    expect(await store.turns('young')).toHaveLength(1);
+    // A lease that has ended holds nothing.
+    expect(await store.prune({ before: 100, now: 1000 })).toMatchObject([{ sid: 'held' }]);
+    // Nothing is left that a session of the same id would find.
+    await store.create(state('older'), 200);
+    expect(await store.claim('older', lease('a'))).toMatchObject({ used: [], started: null, owed: [] });
   });
 });
 
