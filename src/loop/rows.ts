@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { LIMITS } from '../sandbox/limits.ts';
+import { resolveLimits } from '../sandbox/limits.ts';
 import { StoreError } from '../sqlite/error.ts';
-import type { LimitValues } from '../wire/protocol.ts';
+import { ConfigError } from '../wire/errors.ts';
+import type { LimitKey, LimitValues } from '../wire/protocol.ts';
 import type { AgentUse } from './asking.ts';
 import { HALT_REASONS, type HaltReason } from './decision.ts';
 import type { TurnRecord } from './record.ts';
@@ -28,19 +29,45 @@ const STATE: z.ZodType<SessionState> = z.object({
     .default(null),
 });
 
-const limits = z.custom<LimitValues>(
-  (value) =>
-    z.record(z.string(), z.number()).safeParse(value).success && LIMITS.every(({ key }) => Object.hasOwn(Object(value), key)),
-);
+/** The limits that every store has held of its turns; those of the table that are newer may be lacking. */
+const FIRST: readonly LimitKey[] = [
+  'fuel',
+  'cpuMs',
+  'wallMs',
+  'memoryBytes',
+  'outputBytes',
+  'lineBytes',
+  'scratchBytes',
+  'toolCalls',
+  'toolMs',
+  'callDepth',
+  'evalDepth',
+  'sourceBytes',
+  'toolBytes',
+  'journalBytes',
+  'eventCount',
+];
+
+/** A turn that an older version started gets the defaults of what it lacks; unknown limits and amounts out of range are damage. */
+const limits = z.record(z.string(), z.number()).transform((kept): LimitValues => {
+  const lacking = FIRST.find((key) => !Object.hasOwn(kept, key));
+  if (lacking !== undefined) throw new ConfigError(`limit ${lacking} is missing`);
+  return resolveLimits('turn', kept);
+});
 
 const WAITING_HEAD = z.looseObject({ call: z.string(), tool: z.string(), reason: z.string(), expiresAt: z.number() });
 const SUSPENSION_HEAD = z.looseObject({
   waiting: z.looseObject({ seq: z.int().min(1), tool: z.string(), reason: z.string() }),
-  earlier: z.looseObject({ nonce: z.string(), run: z.looseObject({}), journal: z.array(z.unknown()) }),
+  earlier: z.looseObject({ nonce: z.string(), run: z.looseObject({ limits: z.unknown() }), journal: z.array(z.unknown()) }),
   expiresAt: z.number(),
 });
 /** As with records: the rest was written by this program. */
-const SUSPENSION = z.custom<Suspension>((value) => SUSPENSION_HEAD.safeParse(value).success);
+const SUSPENSION = z
+  .custom<Suspension>((value) => SUSPENSION_HEAD.safeParse(value).success)
+  .transform((kept): Suspension => {
+    const { run } = kept.earlier;
+    return { ...kept, earlier: { ...kept.earlier, run: { ...run, limits: limits.parse(run.limits) } } };
+  });
 const AGENT: z.ZodType<AgentUse> = z.object({
   name: z.string().nullable(),
   asks: z.int().min(1),
