@@ -1,4 +1,4 @@
-import { cancelledError, quotaError, timeoutError, workerError } from '../wire/breach.ts';
+import { cancelledError, timeoutError, workerError } from '../wire/breach.ts';
 import type { FinalReply } from '../wire/call.ts';
 import { type ErrorInfo, WireError } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
@@ -6,6 +6,7 @@ import type { CallSite, GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } 
 import { OpenCall } from './call.ts';
 import type { RunHandlers, SandboxResult } from './handlers.ts';
 import { diedOf, lostResult, messageOf, withVerdict } from './outcome.ts';
+import { watchedRun } from './outgrown.ts';
 import { Vigil } from './vigil.ts';
 import type { Watchdog, Watched } from './watchdog.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
@@ -22,27 +23,22 @@ export interface ExecutionOwner {
 
 /**
  * A worker says that a program has started once that is worth a word: with its first output, or after a few thousand steps. One
- * that keeps silent longer than this, and than its parser needs, counts as started: its program may be beyond all reach.
+ * that keeps silent longer than this is watched; after what its parser may need besides, its program counts as started: it may be
+ * beyond all reach.
  */
 const SILENT_MS = 25;
 /** Characters that the parser takes a millisecond for, at worst. */
 const PARSED_PER_MS = 500;
+/** What the parser takes at worst for a character of source, garbage included. */
+const PARSER_BYTES = 512;
+/** A worker that has not said so by then is ended, however much time its program may take. */
+const PARSE_MS = 5_000;
 /** How long a program may take to end once its call was answered with `halt`, before its worker is killed. */
 const HALT_MS = 50;
 /** The same when the host's own handler halted it, where no clock is running out. */
 const REFUSED_MS = 250;
 /** How long the interpreter may take to notice by itself that its wall time is over. */
 const WALL_MS = 20;
-
-const MB = 1024 * 1024;
-/** Resident memory above what a limit allows: V8's garbage and its new space, before the last resort. */
-const RSS_SLACK = 64 * MB;
-/** The tree of a source, and its compiled form, in bytes per byte of source. */
-const TREE_FACTOR = 64;
-/** CPU time above the limit at which the host stops waiting for the interpreter's own meter. */
-const CPU_SLACK_MS = 100;
-/** The worker's own share of a call, on the same thread. */
-const CALL_CPU_MS = 2;
 
 /**
  * One run on one worker, from its `run` frame to its end. Whatever happens on the way is turned into one result; the order of
@@ -60,6 +56,9 @@ export class Execution implements WorkerTask {
   #started: number | null = null;
   /** The worker has said so; until then the host may have taken it for granted. */
   #told = false;
+  #begun = 0;
+  /** Resident bytes of the worker before anything of this run. */
+  #baseRss: number | null = null;
   #startCpu: number | null = null;
   /** CPU time of the program when its worker was killed. */
   #cpuMs: number | null = null;
@@ -108,7 +107,9 @@ export class Execution implements WorkerTask {
       throw error;
     }
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
-    this.#deadline = setTimeout(() => this.#onStarted(), SILENT_MS + this.#sourceChars() / PARSED_PER_MS);
+    this.#begun = performance.now();
+    this.#baseRss = this.#worker.meter?.rssBytes() ?? null;
+    this.#deadline = setTimeout(() => this.#onSilent(), SILENT_MS);
   }
 
   /** Ends the run with `ERR_CANCELLED`: at once while it computes, after its handler's signal while it waits for a call. */
@@ -136,10 +137,15 @@ export class Execution implements WorkerTask {
     this.#finish(lostResult(phase, error, { fuel, wallMs, cpuMs, toolCalls: this.#toolCalls, outputBytes: this.#outputBytes }));
   }
 
+  /** Its program may have taken the worker over before it could say that it has started. */
+  #onSilent(): void {
+    this.#watch();
+    this.#deadline = setTimeout(() => this.#onStarted(), this.#sourceChars() / PARSED_PER_MS);
+  }
+
   #onTold(): void {
     this.#told = true;
-    // One that was killed has nothing to start any more.
-    if (this.#verdict === null) this.#onStarted();
+    this.#onStarted();
   }
 
   #onStarted(): void {
@@ -149,50 +155,54 @@ export class Execution implements WorkerTask {
     // A small program is over by then: the word that it has started came with that of its end.
     setImmediate(() => {
       if (this.#over || this.#verdict !== null) return;
+      this.#startCpu = this.#worker.meter?.cpuMs() ?? null;
       this.#boundTime();
-      if (!again) this.#watch();
+      this.#watch();
     });
     if (!again) this.#hand(() => this.#handlers.onStarted?.());
   }
 
   #boundTime(): void {
     const { wallMs } = this.#input.limits;
+    const started = this.#started;
+    const parsed = this.#told ? Number.POSITIVE_INFINITY : this.#begun + PARSE_MS - performance.now();
+    const left = Math.min(wallMs - this.#elapsed(), parsed);
     const late = (): void => {
-      // A timer may come a fraction of a millisecond early.
-      const used = Math.max(wallMs, Math.round(this.#elapsed()));
-      const message = `the program ran for ${used} ms, ${wallMs} ms are allowed`;
-      this.#end(timeoutError({ limit: 'wallMs', allowed: wallMs, used }, message), this.#call === null ? WALL_MS : HALT_MS);
+      // Where the host itself was busy until now, the program may have ended in time: what came meanwhile is read first.
+      setImmediate(() => {
+        if (this.#started === started) this.#onLate(left === parsed);
+      });
     };
     clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(late, wallMs - this.#elapsed());
+    this.#deadline = setTimeout(late, left);
+  }
+
+  #onLate(parsing: boolean): void {
+    const allowed = parsing ? PARSE_MS : this.#input.limits.wallMs;
+    // A timer may come a fraction of a millisecond early.
+    const used = parsing ? PARSE_MS : Math.max(allowed, Math.round(this.#elapsed()));
+    const message = parsing
+      ? `parsing took longer than ${PARSE_MS} ms`
+      : `the program ran for ${used} ms, ${allowed} ms are allowed`;
+    this.#end(timeoutError({ limit: 'wallMs', allowed, used }, message), this.#call === null ? WALL_MS : HALT_MS);
   }
 
   #watch(): void {
     const { meter } = this.#worker;
-    const base = meter?.rssBytes() ?? null;
-    const startCpu = meter?.cpuMs() ?? null;
-    if (meter === null || base === null || startCpu === null) return;
-    this.#startCpu = startCpu;
-    const { memoryBytes, cpuMs } = this.#input.limits;
-    this.#watched = {
-      meter,
-      maxRssBytes: base + memoryBytes * 1.25 + RSS_SLACK + this.#sourceChars() * TREE_FACTOR,
-      maxCpuMs: () => startCpu + Math.max(0, cpuMs - this.#paid.cpuMs) * 1.25 + CPU_SLACK_MS + this.#calls * CALL_CPU_MS,
-      exceeded: (what, reading) => {
-        const used = Math.round(what === 'rss' ? reading - base : reading - startCpu + this.#paid.cpuMs);
-        const error =
-          what === 'rss'
-            ? quotaError(
-                { limit: 'memoryBytes', allowed: memoryBytes, used },
-                `the worker of the program grew by ${used} bytes, ${memoryBytes} are allowed`,
-              )
-            : quotaError(
-                { limit: 'cpuMs', allowed: cpuMs, used },
-                `the program computed for ${used} ms, ${cpuMs} ms are allowed`,
-              );
-        this.#end(error, 0);
-      },
-    };
+    const rss = meter?.rssBytes() ?? null;
+    if (meter === null || rss === null) return;
+    const parsed = (this.#baseRss ?? rss) + this.#sourceChars() * PARSER_BYTES;
+    // By the time that it is told of the program may have grown already.
+    const base = this.#told ? Math.min(rss, parsed) : parsed;
+    if (this.#watched !== null) this.#watchdog.remove(this.#watched);
+    this.#watched = watchedRun(meter, base, {
+      limits: this.#input.limits,
+      sourceChars: this.#sourceChars(),
+      startCpuMs: () => this.#startCpu,
+      calls: () => this.#calls,
+      nestedCpuMs: () => this.#paid.cpuMs,
+      end: (error) => this.#end(error, 0),
+    });
     this.#watchdog.add(this.#watched);
   }
 

@@ -31,7 +31,8 @@ export function lostResult(phase: Phase, error: ErrorInfo, seen: Seen): SandboxR
     toolCalls,
     outputBytes,
   };
-  return { result, usage, errors: [], outputComplete: phase !== 'exec' };
+  // A worker tells of the start together with what comes after it: one that said nothing may have run the program all the same.
+  return { result, usage, errors: [], outputComplete: phase === 'request' };
 }
 
 /** The result of a run that never got a worker. */

@@ -11,7 +11,9 @@ const frame = (value) => {
 const closed = 'fs.read fs.write child worker addon wasi inspector net ffi'.split(' ');
 const hello = { t: 'hello', version: 1, pid: process.pid, node: process.version, dropped: closed };
 const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const grown = [];
 const send = (step) => {
+  if (step.grow) grown.push(Buffer.alloc(step.grow, 1));
   if (step.piece) writeSync(3, step.piece);
   if (step.bytes) writeSync(3, Buffer.from(step.bytes, 'hex'));
   if (step.frame) writeSync(3, frame(step.frame));

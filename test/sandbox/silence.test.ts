@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { handlers, inputOf, rogue, run, sandboxOf, timed } from './kit.ts';
+
+const MB = 1024 * 1024;
+const usage = { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };
+const good = { ok: true, phase: 'exec', result: null, eventErrors: [], error: null, ...usage };
+const started = { frame: { t: 'started', id: 1 } };
+const out = { frame: { t: 'out', emits: ['one'], values: ['one'], whispers: [] } };
+const result = { frame: { t: 'result', id: 1, result: good, usage, errors: [], last: false } };
+
+/** Lets nothing else happen in this process meanwhile. */
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+describe('a worker that keeps silent about the start of its program', () => {
+  it('is watched all the same, however long its parser might need: what it grows by meanwhile is no start to measure from', async () => {
+    const sandbox = await sandboxOf({ files: rogue({ run: [{ grow: 256 * MB }, { sleep: 60_000 }] }) });
+    const sources = [{ name: 'a', text: `# ${'x'.repeat(MB / 4)}\n` }];
+    const input = { ...inputOf('nothing', {}, { memoryBytes: MB, wallMs: 4_000 }), sources };
+    const { result: ended } = await sandbox.run(input, handlers());
+    expect(ended.error).toMatchObject({ code: 'ERR_QUOTA', limit: 'memoryBytes' });
+    await sandbox.close();
+  });
+
+  it('is ended after the five seconds that parsing may take, however large the wall limit', async () => {
+    const sandbox = await sandboxOf({ files: rogue({ run: [{ sleep: 60_000 }] }) });
+    const { value, ms } = await timed(() => run(sandbox, 'nothing', {}, { wallMs: 60_000 }));
+    expect(value.result.error).toMatchObject({ code: 'ERR_TIMEOUT', message: 'parsing took longer than 5000 ms' });
+    expect(ms).toBeGreaterThanOrEqual(4_990);
+    expect(ms).toBeLessThan(7_000);
+    await sandbox.close();
+  });
+
+  it('may say so late, once: its program has its whole wall time from then on, and the host was told once', async () => {
+    const sandbox = await sandboxOf({ files: rogue({ run: [{ sleep: 150 }, started, { sleep: 150 }, out, result] }) });
+    const seen: string[] = [];
+    const { result: ended } = await sandbox.run(inputOf('nothing', {}, { wallMs: 220 }), {
+      ...handlers(),
+      onStarted: () => void seen.push('started'),
+      onOut: ({ emits }) => void seen.push(...emits),
+    });
+    expect(ended).toMatchObject({ ok: true, error: null });
+    expect(seen).toEqual(['started', 'one']);
+    await sandbox.close();
+  });
+
+  it('and a handler that throws when the host takes the start for granted: ERR_WORKER, and the host lives', async () => {
+    const sandbox = await sandboxOf({ files: rogue({ run: [{ sleep: 60_000 }] }) });
+    const onStarted = (): void => {
+      throw new Error('no');
+    };
+    const { result: ended } = await sandbox.run(inputOf('nothing'), { ...handlers(), onStarted });
+    expect(ended.error).toMatchObject({ code: 'ERR_WORKER' });
+    await sandbox.close();
+  });
+});
+
+describe('a run that is cancelled before anything was heard of it', () => {
+  it('gives what the worker had said by then, in order, and says that more may be missing', async () => {
+    const sandbox = await sandboxOf({ files: rogue({ run: [started, out, { sleep: 60_000 }] }) });
+    const given = new AbortController();
+    const seen: string[] = [];
+    const running = sandbox.run(
+      inputOf('nothing'),
+      {
+        ...handlers(),
+        onStarted: () => void seen.push('started'),
+        onOut: ({ emits }) => void seen.push(...emits),
+      },
+      given.signal,
+    );
+    block(300);
+    given.abort();
+    const { result: ended, outputComplete, usage: used } = await running;
+    expect(ended).toMatchObject({ phase: 'exec', error: { code: 'ERR_CANCELLED' } });
+    expect(seen).toEqual(['started', 'one']);
+    expect(used.outputBytes).toBe(4);
+    expect(outputComplete).toBe(false);
+    await sandbox.close();
+  });
+
+  it('may have lost output of a program that ran already', async () => {
+    const sandbox = await sandboxOf();
+    const given = new AbortController();
+    const running = sandbox.run(inputOf('spin'), handlers(), given.signal);
+    given.abort();
+    const { result: ended, outputComplete } = await running;
+    expect(ended.error).toMatchObject({ code: 'ERR_CANCELLED' });
+    expect(outputComplete).toBe(false);
+    await sandbox.close();
+  });
+});
+
+it('a program that ended in time was not late because the host was busy', async () => {
+  const sandbox = await sandboxOf();
+  const answer = handlers(async () => {
+    setImmediate(() => block(400));
+    return { t: 'ok', value: null };
+  });
+  const { result: ended } = await sandbox.run(inputOf('call', {}, { wallMs: 200 }), answer);
+  expect(ended.error).toBeNull();
+  await sandbox.close();
+});
