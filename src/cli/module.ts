@@ -1,6 +1,7 @@
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { defineTool, loadMockTools, type ToolDefinition, type ToolInit } from '../tools/index.ts';
+import { ConfigError } from '../wire/errors.ts';
 import { UsageError } from './failure.ts';
 import { printable } from './text.ts';
 
@@ -42,7 +43,13 @@ function toolOf(name: string, value: unknown, index: number): ToolDefinition {
   if (typeof value !== 'object' || value === null)
     throw new UsageError(`${printable(name)}: the tool at place ${index} of the list is none`);
   // What has been made is checked by the registry, what has not by `defineTool`.
-  return 'canonicalName' in value ? (value as ToolDefinition) : defineTool(value as ToolInit<[]>);
+  if ('canonicalName' in value) return value as ToolDefinition;
+  try {
+    return defineTool(value as ToolInit<[]>);
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause;
+    throw new UsageError(printable(`${name}: ${cause.message}`), { cause });
+  }
 }
 
 function refuseFunctions(key: string, value: unknown): unknown {

@@ -1,4 +1,5 @@
 import { argumentMessage, argumentProblem, countProblems, MUST_NOT_BE_NIL } from '../wire/arguments.ts';
+import { decode, encode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
@@ -48,9 +49,14 @@ export function checkArgBytes({ canonicalName, maxArgBytes }: ToolDefinition, gi
 
 function fitted({ kind, ...parameter }: Parameter, given: Value | undefined): Coerced<unknown> | Promise<Coerced<unknown>> {
   if ('schema' in kind) return validate(kind.schema, given);
-  const value = given ?? parameter.default;
+  const value = given ?? own(parameter.default);
   if ('type' in kind && value !== null) return coerce(kind.type, value);
   return parameter.required ? { ok: false, problem: MUST_NOT_BE_NIL } : { ok: true, value: null };
+}
+
+/** A default for one call: what a tool does to a list or map that it was given must not show in the next call, of another session. */
+function own(value: Value): Value {
+  return typeof value === 'object' && value !== null ? decode(encode(value)) : value;
 }
 
 /** A schema that refuses nil is asked again with `undefined`: for a script, nil is how an argument is left out. */

@@ -1,6 +1,6 @@
 import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../context/index.ts';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
-import { checkCallback, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
+import { checkCallback, checkFlag, checkList, checkObject, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
 import type { CallSite } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 import type { RootPort } from './call.ts';
@@ -187,13 +187,14 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
   where: ToolDefinition['where'],
   init: ToolInit<S, R>,
 ): ToolDefinition {
-  checkOptions('a tool', init, INIT_KEYS);
+  checkObject('a tool', init);
   const name = checkToolName(init.group === undefined ? init.name : `tool.${init.group}.${init.name}`);
+  checkOptions(name, init, INIT_KEYS);
   for (const key of ['description', 'example'] as const) if (init[key] !== undefined) checkText(`${name}: ${key}`, init[key]);
   if (typeof init.run !== 'function') throw new ConfigError(`${name}: run must be a function`);
   checkCallback(`${name}: complete`, init.complete);
-  if (!['undefined', 'boolean'].includes(typeof init.requiresApproval))
-    throw new ConfigError(`${name}: requiresApproval must be true or false`);
+  for (const key of ['requiresTrust', 'requiresApproval'] as const)
+    if (init[key] !== undefined) checkFlag(`${name}: ${key}`, init[key]);
   const effects = init.effects ?? 'write';
   if (!['none', 'read', 'write'].includes(effects)) throw new ConfigError(`${name}: effects must be none, read or write`);
   const tool = Object.freeze({
@@ -205,7 +206,7 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
     parameters: Object.freeze(parametersOf(name, init.args ?? [])),
     ...returnsOf(name, init.returns ?? 'any'),
     effects,
-    capabilities: Object.freeze((init.capabilities ?? []).map(parseCapability)),
+    capabilities: Object.freeze(capabilitiesOf(name, init.capabilities ?? [])),
     requiresTrust: init.requiresTrust ?? false,
     requiresApproval: init.requiresApproval ?? false,
     timeoutMs: bound(name, 'timeoutMs', init.timeoutMs, MAX_TIMEOUT_MS),
@@ -223,6 +224,14 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
 export function checkTool(tool: ToolDefinition): ToolDefinition {
   if (made.has(tool)) return tool;
   throw new ConfigError('a tool must be made with defineTool, which checks it');
+}
+
+function capabilitiesOf(tool: string, capabilities: readonly string[]): readonly Capability[] {
+  checkList(`${tool}: capabilities`, capabilities);
+  return capabilities.map((capability: unknown) => {
+    checkText(`${tool}: a capability`, capability);
+    return parseCapability(capability);
+  });
 }
 
 function bound(tool: string, key: string, value: number | undefined, most: number): number | null {

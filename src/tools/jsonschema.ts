@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ConfigError } from '../wire/errors.ts';
-import type { StandardSchema } from './schema.ts';
+import type { SchemaResult, StandardSchema } from './schema.ts';
 
 /** A JSON Schema (draft 2020-12) as an object; the keywords that types are read from are named. */
 export interface JsonSchema {
@@ -79,6 +79,36 @@ export function fromJsonSchema(schema: JsonSchema, what: string): StandardSchema
     const problem = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : 'unreadable';
     throw new ConfigError(`${what} has a JSON Schema that cannot be used: ${problem}`, { cause });
   }
+}
+
+/**
+ * {@link fromJsonSchema} for arguments: a default of the schema that is a list or map is a new one at every call, so that what a
+ * tool does to it does not show in the next call, of another session.
+ */
+export function argsFromJsonSchema(schema: JsonSchema, what: string): StandardSchema {
+  const { '~standard': standard } = fromJsonSchema(schema, what);
+  if (!JSON.stringify(schema).includes('"default"')) return { '~standard': standard };
+  return {
+    '~standard': {
+      version: 1,
+      vendor: standard.vendor,
+      validate(value) {
+        const result = standard.validate(value);
+        return result instanceof Promise ? result.then(unshared) : unshared(result);
+      },
+    },
+  };
+}
+
+function unshared(result: SchemaResult<unknown>): SchemaResult<unknown> {
+  return result.issues === undefined ? { value: copied(result.value) } : result;
+}
+
+/** Lists and maps anew, as far as they are made of such; arguments of a script do not contain themselves. */
+function copied(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copied);
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copied(item)]));
 }
 
 /** A schema that can describe itself, as the Standard JSON Schema interface has it (zod and arktype do). */

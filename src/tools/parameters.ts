@@ -1,8 +1,9 @@
+import { decode, encode } from '../wire/codec.ts';
 import { ConfigError } from '../wire/errors.ts';
-import { checkOptions, type KeysOf } from '../wire/options.ts';
-import type { Value } from '../wire/values.ts';
+import { checkFlag, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
+import { type Value, ValueError } from '../wire/values.ts';
 import { type ArgType, type ArgTypes, argTypeNames, coerce, isArgType } from './argtypes.ts';
-import { describeSchema, type FromJsonSchema, fromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
+import { argsFromJsonSchema, describeSchema, type FromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
 import { isStandardSchema, type StandardSchema } from './schema.ts';
 
 /** One argument by ArgType. */
@@ -96,7 +97,7 @@ function read(tool: string, specs: ArgSpecs): readonly Parameter[] {
     throw new ConfigError(`${tool}: args must be a list of arguments, a map of schemas, or one schema of an object`);
   if (typeof specs['type'] === 'string' || Array.isArray(specs['type'])) {
     if (!isJsonSchema(specs)) throw new ConfigError(`${tool}: args is neither a map of schemas nor a JSON Schema`);
-    return together(tool, fromJsonSchema(specs, `${tool}: args`), specs);
+    return together(tool, argsFromJsonSchema(specs, `${tool}: args`), specs);
   }
   return Object.entries(specs).map(([name, schema]) => single(tool, name, schema));
 }
@@ -110,7 +111,7 @@ function single(tool: string, name: string, given: unknown): Parameter {
   const schema = isStandardSchema(given) ? given : null;
   if (schema === null && (!isJsonSchema(given) || Object.keys(given).length === 0))
     throw new ConfigError(`${tool}: '${name}' must be a Standard Schema (zod, valibot, arktype) or a JSON Schema`);
-  const validator = schema ?? fromJsonSchema(given as JsonSchema, `${tool}: '${name}'`);
+  const validator = schema ?? argsFromJsonSchema(given as JsonSchema, `${tool}: '${name}'`);
   const json = schema === null ? (given as JsonSchema) : describeSchema(schema, 'input');
   return fromSchema(name, json, refusesNothing(validator), { schema: validator });
 }
@@ -146,15 +147,28 @@ function refusesNothing(schema: StandardSchema): boolean {
   }
 }
 
+/** A value that nobody else holds. Throws {@link ConfigError} for what no script could have given. */
+function copied(what: string, value: Value): Value {
+  try {
+    return decode(encode(value));
+  } catch (cause) {
+    if (!(cause instanceof ValueError)) throw cause;
+    throw new ConfigError(`${what} is nothing that a script could give: ${cause.message}`, { cause });
+  }
+}
+
 /** An argument with an ArgType. */
 function typed(tool: string, spec: ArgSpec): Parameter {
   checkOptions(`${tool}: an argument`, spec, SPEC_KEYS);
+  checkText(`${tool}: the name of an argument`, spec.name);
+  if (spec.description !== undefined) checkText(`${tool}: the description of '${spec.name}'`, spec.description);
+  if (spec.required !== undefined) checkFlag(`${tool}: required of '${spec.name}'`, spec.required);
   const type = spec.type ?? 'any';
   if (!isArgType(type))
     throw new ConfigError(
       `${tool}: '${spec.name}' has the unknown type '${String(type)}'; known are ${argTypeNames().join(', ')}`,
     );
-  const fallback = spec.default ?? null;
+  const fallback = copied(`${tool}: the default of '${spec.name}'`, spec.default ?? null);
   if (fallback !== null) {
     const fitted = coerce(type, fallback);
     if (!fitted.ok) throw new ConfigError(`${tool}: the default of '${spec.name}' does not fit: ${fitted.problem}`);

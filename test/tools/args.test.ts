@@ -211,9 +211,26 @@ describe('defining a tool', () => {
     [
       'a misspelt demand for trust',
       () => defineTool({ name: 'tool.a.b', requiresTrst: true, run } as never),
-      /unknown key 'requiresTrst' in a tool/,
+      /unknown key 'requiresTrst' in tool\.a\.b; known are/,
     ],
     ['a misspelt field of an argument', () => tool([{ name: 'a', requird: false } as never]), /unknown key 'requird'/],
+    [
+      'a demand for trust that is no truth value',
+      () => defineTool({ name: 'tool.a.b', requiresTrust: 0 as never, run }),
+      /tool\.a\.b: requiresTrust must be true or false, got number/,
+    ],
+    ['an argument without a name', () => tool([{} as never]), /the name of an argument must be a text, got undefined/],
+    ['`required` in words', () => tool([{ name: 'a', required: 'no' as never }]), /required of 'a' must be true or false/],
+    [
+      'a capability that stands alone',
+      () => defineTool({ name: 'tool.a.b', capabilities: 'fs:read' as never, run }),
+      /tool\.a\.b: capabilities must be a list, got string/,
+    ],
+    [
+      'a capability that is no text',
+      () => defineTool({ name: 'tool.a.b', capabilities: [5 as never], run }),
+      /tool\.a\.b: a capability must be a text, got number/,
+    ],
     ['nothing at all', () => defineTool(undefined as never), /a tool must be an object, got undefined/],
     ['an argument name with a dash', () => tool([{ name: 'a-b' }]), /'a-b' is no argument name/],
     [

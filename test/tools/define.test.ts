@@ -4,6 +4,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { matchArgs } from '../../src/tools/args.ts';
 import {
+  type ArgSpecs,
   type ArgsOf,
   defineTool,
   type FromJsonSchema,
@@ -11,6 +12,7 @@ import {
   type ToolDefinition,
   type ToolInit,
 } from '../../src/tools/index.ts';
+
 import { ConfigError } from '../../src/wire/errors.ts';
 import { TimeDate, type Value } from '../../src/wire/values.ts';
 import { Bench, variables } from './probe.ts';
@@ -157,6 +159,39 @@ describe('arguments by any schema', () => {
   ])('refuses %s', (_name, make, problem) => {
     expect(make).toThrow(ConfigError);
     expect(make).toThrow(problem);
+  });
+
+  it.each<[string, ArgSpecs]>([
+    ['an ArgType', [{ name: 'box', type: 'map', default: { items: [1] } }]],
+    ['one JSON Schema', { type: 'object', properties: { box: { type: 'object', default: { items: [1] } } } }],
+    ['a JSON Schema each', { box: { type: 'object', default: { items: [1] } } }],
+  ])('%s: a default is new at every call, whatever a tool does to it', async (_way, args) => {
+    const fill = defineTool({
+      name: 'tool.t.Fill',
+      args,
+      run: (given: object) => {
+        const { box } = given as { box: { items: number[] } };
+        const { items } = box;
+        items.push(2);
+        return items.length;
+      },
+    });
+    const bench = new Bench([fill]);
+    for (let call = 0; call < 3; call++) expect(await bench.call('tool.t.Fill')).toEqual({ t: 'ok', value: 2 });
+  });
+
+  it('a default is the value that was declared, and one that no script could give is refused', async () => {
+    const items = [1];
+    const count = defineTool({
+      name: 'tool.t.Count',
+      args: [{ name: 'l', type: 'list', default: items }],
+      run: ({ l }) => l.length,
+    });
+    items.push(2);
+    expect(await new Bench([count]).call('tool.t.Count')).toEqual({ t: 'ok', value: 1 });
+    expect(() => defineTool({ name: 'tool.t.F', args: [{ name: 'f', default: (() => 1) as never }], run: () => 1 })).toThrow(
+      /the default of 'f' is nothing that a script could give: a function/,
+    );
   });
 
   it('a group and a short name make the full one', () => {
