@@ -4,6 +4,7 @@ import { canonicalName } from '../tools/index.ts';
 import { encode } from '../wire/codec.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
+import { checkOptions } from '../wire/options.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { journalText } from './journal.ts';
@@ -18,6 +19,8 @@ export type ExpectedCall =
       /** The code that the tool failed with. */
       readonly fails?: number;
     };
+
+const CALL_KEYS = { tool: true, args: true, returns: true, fails: true } as const;
 
 type ToolEntry = Extract<JournalEntry, { readonly kind: 'tool' }>;
 
@@ -99,6 +102,8 @@ export class ScriptRun {
 
   /** It made exactly these calls, in this order. */
   expectCalls(...calls: readonly ExpectedCall[]): this {
+    // A misspelt key would expect nothing.
+    for (const call of calls) if (typeof call !== 'string') checkOptions('an expected call', call, CALL_KEYS);
     const names = calls.map((call) => canonicalName(typeof call === 'string' ? call : call.tool));
     assert.deepEqual(
       this.calls.map(({ name }) => name),
@@ -121,8 +126,12 @@ export class ScriptRun {
 
   /** It used so much fuel, or no more than that. Fuel follows the published prices: a new release may change them. */
   expectFuel(fuel: number | { readonly atMost: number }): this {
-    if (typeof fuel === 'number') assert.equal(this.fuel, fuel);
-    else assert.ok(this.fuel <= fuel.atMost, `the script used ${this.fuel} fuel, expected at most ${fuel.atMost}`);
+    if (typeof fuel === 'number') {
+      assert.equal(this.fuel, fuel);
+      return this;
+    }
+    checkOptions('what is expected of the fuel', fuel, { atMost: true });
+    assert.ok(this.fuel <= fuel.atMost, `the script used ${this.fuel} fuel, expected at most ${fuel.atMost}`);
     return this;
   }
 

@@ -5,7 +5,7 @@ import type { LimitOptions } from '../sandbox/index.ts';
 import { type AuditRecord, type PolicyOptions, type ToolDefinition, ToolError } from '../tools/index.ts';
 import { decode, encode } from '../wire/codec.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
-import { checkOptions, type KeysOf } from '../wire/options.ts';
+import { checkList, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 import { CallSandbox } from './sandbox.ts';
@@ -63,12 +63,14 @@ export class ToolBench implements AsyncDisposable {
    * `ERR_TIMEOUT`, `ERR_CANCELLED`).
    */
   call(name: string, args: readonly unknown[] = []): Promise<Value> {
-    const made = this.#queue.then(() =>
-      this.#call(
+    const made = this.#queue.then(() => {
+      checkText('the name of a tool', name);
+      checkList('the arguments of a call', args);
+      return this.#call(
         name,
         args.map((arg) => encode(arg)),
-      ),
-    );
+      );
+    });
     this.#queue = made.catch(() => null);
     return made;
   }

@@ -1,6 +1,7 @@
 import type { TurnContext } from '../context/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { checkCallback, checkOptions, type KeysOf } from '../wire/options.ts';
 import { ToolError } from './define.ts';
 
 /** One attempt to reach the data of another session, allowed or not (A3-11.2-3). */
@@ -15,13 +16,15 @@ export interface SessionAccess {
 
 /** What a {@link SessionStorage} is made with. */
 export interface SessionStorageOptions {
-  /** Whether a tool of one session may reach the data of another. Absent: never. */
+  /** Whether a tool of one session may reach the data of another: only `true` lets it, no promise of it. Absent: never. */
   readonly allow?: (access: Omit<SessionAccess, 'allowed'>) => boolean;
   /** Told of every attempt to reach another session, before it is answered. Needed with `allow`: nothing crosses unseen. */
   readonly audit?: (access: SessionAccess) => void;
   /** Most sessions with data at the same time; 10 000 when absent. */
   readonly maxSessions?: number;
 }
+
+const KEYS: KeysOf<SessionStorageOptions> = { allow: true, audit: true, maxSessions: true };
 
 /**
  * What tools keep per session (A3-11.1-5). The session is that of the turn context, which no argument of a program can change
@@ -33,8 +36,11 @@ export class SessionStorage<T> {
   readonly #options: SessionStorageOptions;
   readonly #maxSessions: number;
 
-  /** Throws {@link ConfigError} for `allow` without `audit`, and for a bound that is no whole number from 1. */
+  /** Throws {@link ConfigError} for an unknown option, for `allow` without `audit`, and for a bound that is no whole number from 1. */
   constructor(options: SessionStorageOptions = {}) {
+    checkOptions('the options of a storage', options, KEYS);
+    checkCallback('allow', options.allow);
+    checkCallback('audit', options.audit);
     if (options.allow !== undefined && options.audit === undefined)
       throw new ConfigError('a storage that lets sessions reach each other must record it: give audit too');
     this.#maxSessions = options.maxSessions ?? 10_000;
@@ -53,7 +59,8 @@ export class SessionStorage<T> {
     const sessionId = sessionOf(turn);
     if (target === sessionId) return this.own(turn);
     const access = { sessionId, turnIndex: turn.turnIndex, target };
-    const allowed = this.#options.allow?.(access) ?? false;
+    // A promise is no answer yet, whatever it will hold: taken as one it would let everybody through.
+    const allowed = this.#options.allow?.(access) === true;
     this.#options.audit?.({ ...access, allowed });
     if (!allowed) throw new ToolError(NS_CODES.Policy, 'the data of another session is out of reach');
     return this.#dataOf(target);

@@ -82,6 +82,13 @@ describe('callTool and ToolBench', () => {
     expect(await bench.call('t.probe')).toMatchObject({ now: 1500 });
   });
 
+  it('a call that is none is refused in words', async () => {
+    await expect(callTool(price, 'tea' as never)).rejects.toThrow(/the arguments of a call must be a list, got string/);
+    await using bench = new ToolBench([price]);
+    await expect(bench.call(5 as never)).rejects.toThrow(/the name of a tool must be a text, got number/);
+    expect(await bench.call('shop.price', ['tea'])).toBe(3.5);
+  });
+
   it('what would end a run rejects with its code', async () => {
     const never = defineTool({ name: 'tool.t.Never', run: () => new Promise<null>(() => {}) });
     await expect(callTool(never, [], { limits: { toolMs: 20 } })).rejects.toMatchObject({ code: 'ERR_TIMEOUT' });
@@ -173,6 +180,14 @@ describe('a script', () => {
     const run = await bench.run('emit tool.shop.Price("tea")\nemit tool.shop.Price("tea", 2)');
     expect(() => check(run)).toThrow(AssertionError);
     expect(() => check(run)).toThrow(message);
+  });
+
+  it('an expectation that there is not is refused: it would expect nothing', async () => {
+    const run = await bench.run('emit tool.shop.Price("tea")');
+    expect(() => run.expectFuel({ atLeast: 1 } as never)).toThrow(/unknown key 'atLeast' in what is expected of the fuel/);
+    expect(() => run.expectCalls({ tool: 'shop.price', arg: ['milk'] } as never)).toThrow(
+      /unknown key 'arg' in an expected call/,
+    );
   });
 
   it('a script that failed says so where success is expected', async () => {

@@ -56,7 +56,19 @@ describe('storage of one session', () => {
     expect(storage.own(turnOf('b')).size).toBe(0);
   });
 
-  it('cannot be opened without a record, or without a bound', () => {
+  it('AL3-3-4: only `true` opens another session: a promise, which is true in itself, does not', () => {
+    const seen: boolean[] = [];
+    const audit = ({ allowed }: SessionAccess): number => seen.push(allowed);
+    for (const answer of [Promise.resolve(false), Promise.resolve(true), 1, 'yes', {}, undefined, null]) {
+      const storage = new SessionStorage({ allow: () => answer as never, audit });
+      expect(() => storage.of(turnOf('b'), 'a')).toThrow(expect.objectContaining({ nsCode: 1003 }));
+    }
+    expect(seen).toEqual(Array.from({ length: 7 }, () => false));
+  });
+
+  it('cannot be opened without a record, or without a bound, or with options that it does not have', () => {
+    expect(() => new SessionStorage({ alow: () => true } as never)).toThrow(/unknown key 'alow' in the options of a storage/);
+    expect(() => new SessionStorage({ audit: 5 as never })).toThrow(/audit must be a function/);
     expect(() => new SessionStorage({ allow: () => true })).toThrow(ConfigError);
     for (const maxSessions of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
       expect(() => new SessionStorage({ maxSessions })).toThrow(ConfigError);
