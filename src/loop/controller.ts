@@ -1,4 +1,4 @@
-import { encodeUserdata, NO_PROGRESS_YET, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
+import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/mutex.ts';
 import { checkLimits } from '../sandbox/limits.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
@@ -24,7 +24,7 @@ import type { TurnRecord } from './record.ts';
 import { halted, type LoopResult, shownOf, suspendedAt } from './result.ts';
 import { Spans } from './spans.ts';
 import { type Stepper, takeStep } from './step.ts';
-import { NOTHING_SPENT, SessionLeasedError, type SessionParent, SessionStateError, type SessionSummary } from './store.ts';
+import { newSession, SessionLeasedError, type SessionParent, SessionStateError, type SessionSummary } from './store.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import { SuspendedError } from './suspend/errors.ts';
@@ -100,20 +100,7 @@ export class LoopController {
     { parent = null }: { readonly parent?: SessionParent | null } = {},
   ): Promise<string> {
     checkSid(sid);
-    const state = {
-      sid,
-      status: 'open',
-      reason: null,
-      userdata: encodeUserdata(userdata),
-      nextTurn: 1,
-      output: null,
-      scratchpad: null,
-      progress: NO_PROGRESS_YET,
-      spent: NOTHING_SPENT,
-      head: null,
-      parent,
-    } as const;
-    await this.#keeper.store.create(state, this.#clock.now());
+    await this.#keeper.store.create(newSession(sid, encodeUserdata(userdata), parent), this.#clock.now());
     return sid;
   }
 

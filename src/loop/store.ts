@@ -1,4 +1,4 @@
-import type { ProgressState, UsedId } from '../aeiou/index.ts';
+import { NO_PROGRESS_YET, type ProgressState, type UsedId } from '../aeiou/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/protocol.ts';
 import type { AgentUse } from './asking.ts';
@@ -16,7 +16,7 @@ export interface Spent {
   readonly tokens: number;
 }
 
-/** A session that has not started. */
+/** What a session has used up before its first turn. */
 export const NOTHING_SPENT: Spent = Object.freeze({ fuel: 0, tokens: 0 });
 
 /** The turn whose program asked for a nested session (seed 004, 4). */
@@ -48,6 +48,23 @@ export interface SessionState {
   readonly head: string | null;
   /** Who asked for it; null for a session of the host's own. */
   readonly parent: SessionParent | null;
+}
+
+/** A session that has not started; `userdata` is the text that goes into its envelopes. */
+export function newSession(sid: string, userdata: string, parent: SessionParent | null = null): SessionState {
+  return {
+    sid,
+    status: 'open',
+    reason: null,
+    userdata,
+    nextTurn: 1,
+    output: null,
+    scratchpad: null,
+    progress: NO_PROGRESS_YET,
+    spent: NOTHING_SPENT,
+    head: null,
+    parent,
+  };
 }
 
 /** A turn whose program may have run already, and of which nothing is decided yet. */

@@ -3,9 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeUserdata, NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
+import { encodeUserdata } from '../../src/aeiou/index.ts';
 import { SqliteStore } from '../../src/loop/sqlite.ts';
-import { NOTHING_SPENT, type SessionState } from '../../src/loop/store.ts';
+import { newSession, type SessionState } from '../../src/loop/store.ts';
 import { neuroscript } from './spawn.ts';
 
 let folder = '';
@@ -28,16 +28,7 @@ async function withOpen(sid: string): Promise<string> {
   const path = newPath('store.db');
   using store = await SqliteStore.open(path);
   const userdata = encodeUserdata({ subject: 'test', fields: {} });
-  const nothing = {
-    reason: null,
-    output: null,
-    scratchpad: null,
-    progress: NO_PROGRESS_YET,
-    spent: NOTHING_SPENT,
-    head: null,
-    parent: null,
-  };
-  await store.create({ sid, status: 'open', userdata, nextTurn: 1, ...nothing }, 0);
+  await store.create(newSession(sid, userdata), 0);
   return path;
 }
 

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { NO_PROGRESS_YET } from '../../../src/aeiou/index.ts';
 import { askExecutor } from '../../../src/loop/ask/executor.ts';
 import { Purse } from '../../../src/loop/ask/purse.ts';
 import { functionAgent, Keeper, type LoopEvent, SqliteStore } from '../../../src/loop/index.ts';
-import { NOTHING_SPENT } from '../../../src/loop/store.ts';
+import { newSession } from '../../../src/loop/store.ts';
 import type { AskRequest, ForkOptions } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import { askBench, envelope, replies, token } from './bench.ts';
@@ -143,17 +142,7 @@ it('a nested session that a dead process left open is halted by who recovers, al
     using store = await SqliteStore.open(join(folder, 'sessions.db'));
     const clock = { now: () => 1_000_000, monotonic: () => 0 };
     const later = { now: () => 2_000_000, monotonic: () => 0 };
-    const state = {
-      status: 'open',
-      reason: null,
-      userdata: '{"subject":"s","fields":{}}',
-      nextTurn: 1,
-      output: null,
-      scratchpad: null,
-      progress: NO_PROGRESS_YET,
-      spent: NOTHING_SPENT,
-      head: null,
-    } as const;
+    const userdata = '{"subject":"s","fields":{}}';
     const dead = new Keeper({ store, log: null, clock, replayTtl: 600, owner: 'dead' });
     for (const [sid, parent] of [
       ['outer', null],
@@ -161,7 +150,7 @@ it('a nested session that a dead process left open is halted by who recovers, al
       ['within', { sid: 'outer', turn: 1, seq: 2 }],
       ['ofarun', { sid: null, turn: null, seq: 1 }],
     ] as const) {
-      await store.create({ ...state, sid, parent }, clock.now());
+      await store.create(newSession(sid, userdata, parent), clock.now());
       await dead.claim(sid);
     }
     await using bench = await askBench({ agents: {} });
@@ -181,7 +170,7 @@ it('a nested session that a dead process left open is halted by who recovers, al
     // While the other may live, nothing is taken from it.
     expect(await recover(clock)).toEqual([]);
     // One that was opened, or had a turn, a moment ago may be between two turns of a process that lives.
-    await store.create({ ...state, sid: 'young', parent: { sid: 'outer', turn: 1, seq: 3 } }, later.now() - 10);
+    await store.create(newSession('young', userdata, { sid: 'outer', turn: 1, seq: 3 }), later.now() - 10);
     expect(await recover(later)).toEqual(['outer']);
     const all = await store.list();
     expect(Object.fromEntries(all.map(({ sid, status, reason, lease }) => [sid, [status, reason, lease === null]]))).toEqual({
