@@ -23,8 +23,8 @@ export interface ExecutionOwner {
 
 /**
  * A worker says that a program has started once that is worth a word: with its first output, or after a few thousand steps. One
- * that keeps silent longer than this is watched; after what its parser may need besides, its program counts as started: it may be
- * beyond all reach.
+ * that keeps silent longer than this is watched; once it has computed so long, and what its parser may need besides, its program
+ * counts as started: it may be beyond all reach.
  */
 const SILENT_MS = 25;
 /** Characters that the parser takes a millisecond for, at worst. */
@@ -57,6 +57,7 @@ export class Execution implements WorkerTask {
   /** The worker has said so; until then the host may have taken it for granted. */
   #told = false;
   #begun = 0;
+  #begunCpu: number | null = null;
   /** Resident bytes of the worker before anything of this run. */
   #baseRss: number | null = null;
   #startCpu: number | null = null;
@@ -109,6 +110,7 @@ export class Execution implements WorkerTask {
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#begun = performance.now();
     this.#baseRss = this.#worker.meter?.rssBytes() ?? null;
+    this.#begunCpu = this.#worker.meter?.cpuMs() ?? null;
     this.#deadline = setTimeout(() => this.#onSilent(), SILENT_MS);
   }
 
@@ -137,10 +139,19 @@ export class Execution implements WorkerTask {
     this.#finish(lostResult(phase, error, { fuel, wallMs, cpuMs, toolCalls: this.#toolCalls, outputBytes: this.#outputBytes }));
   }
 
-  /** Its program may have taken the worker over before it could say that it has started. */
+  /**
+   * Its program may have taken the worker over before it could say that it has started; or the worker has not come to it yet, on
+   * a busy machine, which its own CPU time tells.
+   */
   #onSilent(): void {
-    this.#watch();
-    this.#deadline = setTimeout(() => this.#onStarted(), this.#sourceChars() / PARSED_PER_MS);
+    if (this.#watched === null) this.#watch();
+    const elapsed = performance.now() - this.#begun;
+    const cpuMs = this.#worker.meter?.cpuMs() ?? null;
+    const used = cpuMs === null || this.#begunCpu === null ? elapsed : cpuMs - this.#begunCpu;
+    const left = SILENT_MS + this.#sourceChars() / PARSED_PER_MS - used;
+    if (elapsed >= PARSE_MS) this.#onLate(true);
+    else if (left <= 0) this.#onStarted();
+    else this.#deadline = setTimeout(() => this.#onSilent(), Math.min(left, PARSE_MS - elapsed));
   }
 
   #onTold(): void {
@@ -194,6 +205,7 @@ export class Execution implements WorkerTask {
     const parsed = (this.#baseRss ?? rss) + this.#sourceChars() * PARSER_BYTES;
     // By the time that it is told of the program may have grown already.
     const base = this.#told ? Math.min(rss, parsed) : parsed;
+    if (this.#told) this.#worker.restRss = rss;
     if (this.#watched !== null) this.#watchdog.remove(this.#watched);
     this.#watched = watchedRun(meter, base, {
       limits: this.#input.limits,

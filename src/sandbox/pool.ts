@@ -137,16 +137,16 @@ export class Pool {
       this.#dismiss(worker);
       return;
     }
+    if (isWorn(worker, worker.restRss)) this.#worn.add(worker);
     this.#settle(worker);
     // Whoever waits for the result comes first.
     setImmediate(() => this.#refit(worker));
   }
 
-  /** Looks after a worker that has run something; by now it may run the next. */
+  /** Looks after a worker that has run something, unless it runs the next by now: what that takes is no wear. */
   #refit(worker: WorkerProcess): void {
-    if (worker.dead || this.#closed) return;
-    if (isWorn(worker)) this.#worn.add(worker);
-    if (!this.#idle.includes(worker)) return;
+    if (worker.dead || !this.#idle.includes(worker)) return;
+    if (isWorn(worker, worker.meter?.rssBytes() ?? null)) this.#worn.add(worker);
     worker.prepare();
     this.#renew();
   }
@@ -264,8 +264,9 @@ export class Pool {
   #settle(worker: WorkerProcess): void {
     if (worker.dead || this.#closed) return;
     this.#idle.push(worker);
-    this.#serve();
+    // First: where somebody always waits, a worn worker would be idle at no other time.
     this.#renew();
+    this.#serve();
     this.#armSpare();
   }
 
@@ -315,7 +316,6 @@ export class Pool {
   }
 }
 
-function isWorn(worker: WorkerProcess): boolean {
-  const rss = worker.meter?.rssBytes() ?? null;
-  return worker.runs >= MAX_RUNS || (rss !== null && worker.baseRss !== null && rss > worker.baseRss + MAX_GROWTH);
+function isWorn({ runs, baseRss }: WorkerProcess, rss: number | null): boolean {
+  return runs >= MAX_RUNS || (rss !== null && baseRss !== null && rss > baseRss + MAX_GROWTH);
 }

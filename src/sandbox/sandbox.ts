@@ -125,8 +125,10 @@ export class Sandbox implements AsyncDisposable {
 
   #run(input: RunInput, handlers: RunHandlers, signal: AbortSignal | undefined): Promise<SandboxResult> {
     const { promise, resolve, reject } = Promise.withResolvers<SandboxResult>();
+    // Not called any more once the job has started.
     const withdrawn = (): void => {
-      if (this.#pool.withdraw(job)) resolve(unstartedResult(cancelledError(CANCELLED)));
+      this.#pool.withdraw(job);
+      resolve(unstartedResult(cancelledError(CANCELLED)));
     };
     const job: Job = {
       depth: handlers.nested === true ? (handlers.depth ?? Number.POSITIVE_INFINITY) : 0,
@@ -147,8 +149,14 @@ export class Sandbox implements AsyncDisposable {
         else resolve(unstartedResult(workerError(error.message)));
       },
     };
-    this.#pool.submit(job);
+    // Before it may start at once: a signal may be that of a thousand runs, and none may leave anything behind there.
     signal?.addEventListener('abort', withdrawn, { once: true });
+    try {
+      this.#pool.submit(job);
+    } catch (error) {
+      signal?.removeEventListener('abort', withdrawn);
+      throw error;
+    }
     return promise;
   }
 

@@ -222,6 +222,24 @@ describe('a pool of workers', () => {
     await sandbox.close();
   });
 
+  it('lets it go also where the next run always waits already', async () => {
+    const sandbox = await sandboxOf();
+    const [first] = childrenOf(process.pid);
+    const text = `command\n${'set a = 1 + 2\n'.repeat(40_000)}endcommand\n`;
+    const grows = sandbox.run({ ...inputOf('nothing'), sources: [{ name: 'a', text }] }, handlers());
+    const end = performance.now() + 15_000;
+    let there = true;
+    const busy = async (): Promise<void> => {
+      while (there && performance.now() < end) {
+        expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
+        there = childrenOf(process.pid).some((pid) => pid === first);
+      }
+    };
+    await Promise.all([grows, busy(), busy(), busy()]);
+    expect(there).toBe(false);
+    await sandbox.close();
+  });
+
   it('tells the runs that wait when no worker can be started any more', async () => {
     const sandbox = await sandboxOf({ files: rogue({ run: [{ exit: 1 }] }) });
     const results = await Promise.all([run(sandbox, 'nothing'), run(sandbox, 'nothing'), run(sandbox, 'nothing')]);
