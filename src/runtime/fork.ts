@@ -1,6 +1,7 @@
 import type { HostContext, TurnContext } from '../context/index.ts';
 import type { PolicyGuard, PolicyOptions, ToolView } from '../tools/index.ts';
 import { policyOptions } from '../tools/index.ts';
+import { checkList, checkObject, checkOptions, type KeysOf } from '../wire/options.ts';
 import type { LimitValues } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type PerformRequest, perform, type RunScope } from './perform.ts';
@@ -23,6 +24,18 @@ export interface EventOptions extends RunningOptions {
   /** When it happened, Unix nanoseconds; handlers see it as `TS`. */
   readonly ts?: number;
 }
+
+const EVENT_KEYS: KeysOf<EventOptions> = {
+  id: true,
+  ts: true,
+  globals: true,
+  limits: true,
+  signal: true,
+  turn: true,
+  checkFirst: true,
+  onOut: true,
+  onCall: true,
+};
 
 /**
  * A sandbox for the runs of one operation (seed 004, section 3). It shares the host context and the loaded definitions
@@ -68,12 +81,15 @@ export class Fork {
 
   /** Runs a source: its definitions are known to this run alone. Resolves and rejects as {@link perform}. */
   async execute(source: string, options: ExecuteOptions = {}): Promise<RunResult> {
+    checkObject('the options of an execution', options);
     const { name = 'src', ...rest } = options;
     return this.perform({ ...rest, sources: [{ name, text: source }] });
   }
 
   /** Calls a procedure; `result` of the result is what it returned. Resolves and rejects as {@link perform}. */
   async run(procedure: string, args: readonly unknown[] = [], options: RunningOptions = {}): Promise<RunResult> {
+    checkObject('the options of a call', options);
+    checkList(`the arguments of ${procedure}`, args);
     const tagged = args.map((arg, index) => toTagged(`argument ${index + 1} of ${procedure}`, arg));
     return this.perform({ ...options, call: { name: procedure, args: tagged } });
   }
@@ -85,6 +101,7 @@ export class Fork {
    * what was rejected or refused before it began counts as not delivered.
    */
   async emitEvent(name: string, source: string, payload: unknown, options: EventOptions = {}): Promise<RunResult> {
+    checkOptions('the options of an event', options, EVENT_KEYS);
     const { id, ts, ...rest } = options;
     const tagged = toTagged(`the payload of '${name}'`, payload);
     const event = { name, source, payload: tagged, ...(id === undefined ? {} : { id }), ...(ts === undefined ? {} : { ts }) };

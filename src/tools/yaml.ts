@@ -1,5 +1,6 @@
 import { type Document, isMap, isNode, LineCounter, type ParsedNode, parseDocument } from 'yaml';
 import { ConfigError } from '../wire/errors.ts';
+import { checkText } from '../wire/options.ts';
 
 /** Keys and indexes from the top of a file to one of its values. */
 export type Path = readonly (string | number)[];
@@ -16,6 +17,8 @@ export class YamlFile {
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`), whose text begins with `name:line:`, when the text is not YAML. */
   constructor(text: string, name: string) {
+    checkText('the name of a file', name);
+    checkText(`the text of ${name}`, text);
     this.name = name;
     this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
     const [malformed] = this.#document.errors;

@@ -21,6 +21,9 @@ interface Loose {
   check(sources: unknown): unknown;
   interpreter(options?: unknown): {
     load(source: unknown): unknown;
+    run(procedure: unknown, args?: unknown, options?: unknown): unknown;
+    execute(source: unknown, options?: unknown): unknown;
+    emitEvent(name: unknown, source: unknown, payload: unknown, options?: unknown): unknown;
     fork(options?: unknown): { execute(source: unknown, options?: unknown): unknown; perform(request: unknown): unknown };
   };
 }
@@ -120,6 +123,11 @@ describe('misuse and state', () => {
     ['an execution', "unknown key 'signals'", (runtime) => runtime.interpreter().fork().execute('x', { signals: 1 })],
     ['a request', "unknown key 'source'", (runtime) => runtime.interpreter().fork().perform({ source: [] })],
     ['a call', "unknown key 'arg' in call", (runtime) => runtime.run('x', { call: { name: 'f', arg: [1] } })],
+    [
+      'a delivery',
+      "unknown key 'ID' in the options of an event; known are id, ts, globals, limits",
+      (runtime) => runtime.interpreter().emitEvent('e', 's', 1, { ID: 'x' }),
+    ],
     ['an event', "unknown key 'data' in an event", (runtime) => runtime.run('x', { events: [{ name: 'e', data: 1 }] })],
   ])('an unknown key in %s is refused, never ignored', async (_what, message, misuse) => {
     const { runtime, sandbox } = fakeRuntime(nothing);
@@ -142,6 +150,10 @@ describe('misuse and state', () => {
     ['limits must be an object, got null', (runtime) => runtime.run('x', { limits: null })],
     ['signal must be an AbortSignal, got number', (runtime) => runtime.run('x', { signal: 5 })],
     ['onOut must be a function, got number', (runtime) => runtime.run('x', { onOut: 5 })],
+    ['the arguments of f must be a list, got number', (runtime) => runtime.interpreter().run('f', 5)],
+    ['the options of a call must be an object, got null', (runtime) => runtime.interpreter().run('f', [], null)],
+    ['the options of an execution must be an object, got null', (runtime) => runtime.interpreter().execute('x', null)],
+    ['the options of an event must be an object, got null', (runtime) => runtime.interpreter().emitEvent('e', 's', 1, null)],
     ['turn of a fork must be a TurnContext', (runtime) => runtime.interpreter().fork({ turn: {} })],
     ['the options of a run must be an object, got null', (runtime) => runtime.run('x', null)],
   ])('%s', async (message, misuse) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { loadMockTools, perSession } from '../../src/tools/index.ts';
+import { loadMockTools, loadPolicy, perSession, recordTools } from '../../src/tools/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { Bench, variables } from './probe.ts';
@@ -319,6 +319,17 @@ tools:
     expect(await repeat('tool.m.keep', () => [`k${++key}`, 'v'.repeat(100_000)])).toMatchObject(full);
     expect(await tools.call('tool.m.show')).toMatchObject({ t: 'error', code: 37 });
   });
+});
+
+it.each<[string, () => unknown, RegExp]>([
+  ['a tools file', () => loadMockTools(5 as never, 'f.yaml'), /the text of f\.yaml must be a text, got number/],
+  ['a policy file', () => loadPolicy(null as never, 'p.yaml'), /the text of p\.yaml must be a text, got null/],
+  ['a journal', () => recordTools('x' as never, []), /the journal must be a list, got string/],
+  ['the tools of a recording', () => recordTools([], undefined as never), /the tools of a recording must be a list/],
+  ['the state of a session', () => perSession({} as never), /perSession takes a function that makes the state, got object/],
+])('%s of another type is refused in words', (_what, misuse, problem) => {
+  expect(misuse).toThrow(ConfigError);
+  expect(misuse).toThrow(problem);
 });
 
 describe('a tools file that is wrong', () => {

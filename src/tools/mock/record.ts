@@ -1,4 +1,5 @@
 import type { JournalEntry, JournalOutcome } from '../../wire/journal.ts';
+import { checkList } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { capabilityText } from '../capability.ts';
 import type { ToolDefinition } from '../define.ts';
@@ -42,6 +43,8 @@ interface Case {
  * left out (see `secrets.ts`): an argument with one in it may then be anything, a result has `<redacted>` in its place.
  */
 export function recordTools(journal: readonly JournalEntry[], tools: readonly ToolDefinition[]): Recording {
+  checkList('the journal', journal);
+  checkList('the tools of a recording', tools);
   const known = new Map(tools.map((tool) => [tool.canonicalName, tool]));
   const found = new Map<ToolDefinition, Map<string, Case>>();
   const widths = new Map<ToolDefinition, number>();
