@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { answerRequest, type Runtime } from '../runtime/index.ts';
 import { usageError } from '../wire/info.ts';
+import { jsonText } from '../wire/order.ts';
 import { type PublicResult, refusedResult, toPublicResult } from '../wire/public.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { type Line, splitLines } from './lines.ts';
@@ -27,7 +28,7 @@ export async function answerRequests(
     return typeof text === 'string' ? answerRequest(runtime, text, { signal: interrupt, journal }) : Promise.resolve(text);
   };
   const lines = splitLines(until(interrupt, terminal.stdin), LINE_BYTES);
-  await inOrder(lines, width, answer, (result) => out.lineWhenReady(JSON.stringify(result)));
+  await inOrder(lines, width, answer, (result) => out.lineWhenReady(jsonText(result)));
   return interrupt.aborted ? EXIT.cancelled : EXIT.ok;
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { createHostContext, SILENT_LOGGER } from '../context/index.ts';
 import { createRuntime, type Runtime } from '../runtime/index.ts';
 import { LIMITS } from '../sandbox/limits.ts';
+import { jsonText } from '../wire/order.ts';
 import type { EventInput, OutFrame, Source, TaggedJson } from '../wire/protocol.ts';
 import { toPublicResult } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
@@ -175,7 +176,7 @@ function show(out: OutFrame, terminal: Terminal): void {
 
 function report(result: RunResult, sources: readonly Source[], flags: RunFlags, terminal: Terminal): void {
   if (flags.json) {
-    terminal.out.line(JSON.stringify(toPublicResult(null, result, flags.trace === true)));
+    terminal.out.line(jsonText(toPublicResult(null, result, flags.trace === true)));
     return;
   }
   const texts = new Map(sources.map((source) => [source.name, source.text]));

@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../wire/journal.ts';
+import { jsonText, plainMaps } from '../wire/order.ts';
 import type { AskSpent, TaggedJson } from '../wire/protocol.ts';
 import { clip, type Paint, printable } from './text.ts';
 
@@ -35,5 +36,5 @@ function failure(outcome: Extract<JournalEntry['outcome'], { readonly ok: false 
 }
 
 function json(value: TaggedJson): string {
-  return clip(printable(JSON.stringify(value)), WIDTH);
+  return clip(printable(jsonText(plainMaps(value))), WIDTH);
 }

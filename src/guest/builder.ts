@@ -25,7 +25,8 @@ export class TextBuilder {
     machine.charge(textBytes(0));
   }
 
-  add(piece: string): void {
+  /** `free` of its units cost nothing: they are of the transport's making, and few beside the others. */
+  add(piece: string, free = 0): void {
     if (piece.length > BATCH) {
       this.#flush();
       this.#account(piece.length);
@@ -33,7 +34,7 @@ export class TextBuilder {
       return;
     }
     this.#batch.push(piece);
-    this.#gathered += piece.length;
+    this.#gathered += piece.length - free;
     if (this.#gathered >= BATCH) this.#flush();
   }
 

@@ -1,4 +1,5 @@
 import { DATA_FUEL, MAX_NESTING, STEP_FUEL, VALUE_BYTES } from '../wire/costs.ts';
+import { isIndex, keyOf, moves, nameOf } from '../wire/keys.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { putEntry } from './assign.ts';
 import { TextBuilder } from './builder.ts';
@@ -18,8 +19,8 @@ const { stringify } = JSON;
 export type Audience = 'host' | 'public';
 
 /**
- * A value as the text of tagged JSON (DESIGN 5), keys in insertion order. Charged while it grows; deeper than
- * `MAX_NESTING` is code 37. Lone surrogates become U+FFFD here, because this text leaves as UTF-8.
+ * A value as the text of tagged JSON (DESIGN 5), whose keys keep their order in JavaScript too (P9). Charged while it grows;
+ * deeper than `MAX_NESTING` is code 37. Lone surrogates become U+FFFD here, because this text leaves as UTF-8.
  */
 export function encode(machine: Machine, value: Value, audience: Audience): string {
   const writer = new Writer(machine, audience);
@@ -82,10 +83,13 @@ class Writer {
 
   #map(map: Dict, depth: number): void {
     this.#enter(depth, map.entries.size);
+    const placed = moves(map.entries.keys());
     let separator = '{';
     for (const [key, item] of map.entries) {
       this.#json.add(separator);
-      this.#text(key.startsWith('$') ? `$${key}` : key);
+      // Free of charge: a record without these marks takes the same fuel when it is executed again.
+      if (placed && isIndex(key)) this.#json.add(`"${nameOf(key, placed)}"`, 1);
+      else this.#text(nameOf(key, placed));
       this.#json.add(':');
       this.value(item, depth + 1);
       separator = ',';
@@ -149,16 +153,15 @@ function decodeAt(machine: Machine, json: TaggedJson, depth: number): Value {
 
 function decodeObject(machine: Machine, json: { readonly [key: string]: TaggedJson }, depth: number): Value {
   const keys = Object.keys(json);
-  const first = keys[0];
-  if (keys.length === 1 && first?.startsWith('$') && !first.startsWith('$$'))
-    return decodeTag(machine, first, json[first] ?? null, depth);
+  const [first = ''] = keys;
+  if (keys.length === 1 && keyOf(first) === null) return decodeTag(machine, first, json[first] ?? null, depth);
   machine.charge(VALUE_BYTES.map.amount);
   machine.spend(WRITTEN * keys.length);
   const map = new Dict(new Map());
-  for (const key of keys) {
-    if (key.startsWith('$') && !key.startsWith('$$')) throw badTag(key);
-    const own = key.startsWith('$') ? key.slice(1) : key;
-    putEntry(machine, map, own, decodeAt(machine, json[key] ?? null, depth + 1));
+  for (const name of keys) {
+    const key = keyOf(name);
+    if (key === null || map.entries.has(key)) throw badTag(name);
+    putEntry(machine, map, key, decodeAt(machine, json[name] ?? null, depth + 1));
   }
   checkValue(machine, map);
   return map;

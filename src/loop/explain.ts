@@ -1,6 +1,7 @@
 import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
+import { mapEntries, plainMaps } from '../wire/order.ts';
 import type { LimitValues, TaggedJson, Usage } from '../wire/protocol.ts';
 import type { AgentUse } from './asking.ts';
 import { type Decision, HALT_REASONS } from './decision.ts';
@@ -278,7 +279,7 @@ function clip(text: string): string {
 
 /** A value as one line of JSON. */
 function show(value: TaggedJson): string {
-  return clip(printable(shortenTokens(spaced(value))));
+  return clip(printable(shortenTokens(spaced(plainMaps(value)))));
 }
 
 function duration(ms: number): string {
@@ -294,7 +295,7 @@ function count(value: number): string {
 function spaced(value: TaggedJson): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (isList(value)) return `[${value.map(spaced).join(', ')}]`;
-  return `{${Object.entries(value)
+  return `{${mapEntries(value)
     .map(([key, item]) => `${JSON.stringify(key)}: ${spaced(item)}`)
     .join(', ')}}`;
 }

@@ -5,6 +5,7 @@ import { NO_PROGRESS_YET } from '../aeiou/index.ts';
 import { readTurn, runTurn, type TurnHost, toPublicTurn } from '../loop/index.ts';
 import { answerRequest, type Runtime } from '../runtime/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
+import { jsonText } from '../wire/order.ts';
 
 /** What an {@link mcpServer} stands on; it has no limits and no policy of its own. */
 export interface McpServerInit {
@@ -97,7 +98,7 @@ export function mcpServer({ runtime, turns, catalogue, version }: McpServerInit)
 async function answered(work: () => Promise<{ readonly value: object; readonly isError: boolean }>): Promise<CallToolResult> {
   try {
     const { value, isError } = await work();
-    return { isError, content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
+    return { isError, content: [{ type: 'text', text: jsonText(value) }], structuredContent: { ...value } };
   } catch (error) {
     // Wrong use and a full queue: a client can do something about either. Anything else is for the library to report.
     if (!(error instanceof NeuroScriptError)) throw error;

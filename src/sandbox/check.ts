@@ -13,6 +13,7 @@ import {
   orNull,
   type Reader,
   record,
+  shown,
   string,
   tagged,
   wrong,
@@ -21,7 +22,8 @@ import { diagnostic, finding, fuelEstimate, parsedFile } from './report.ts';
 
 /**
  * The worker is untrusted: every frame it sends is read field by field into a new object, so that nothing but what is
- * checked here goes on into the host. Script values stay as the JSON parser made them: plain JSON of bounded depth.
+ * checked here goes on into the host. Script values stay as the JSON parser made them, plain JSON of bounded depth; those that
+ * a result shows have their keys as the script has them.
  */
 
 /** Reads one frame. Throws {@link WireError} that names the first field which is not of the agreed form. */
@@ -124,7 +126,7 @@ const CODE = /^(?:NS\d{1,10}|ERR_[A-Z_]{1,40})$/;
 
 function out(frame: Fields): WorkerFrame {
   const emits = list(frame['emits'], 'emits', string);
-  const values = list(frame['values'], 'values', tagged);
+  const values = list(frame['values'], 'values', shown);
   if (emits.length !== values.length) wrong('values', `${emits.length} values`);
   return { t: 'out', emits, values, whispers: list(frame['whispers'], 'whispers', whisper) };
 }
@@ -155,7 +157,7 @@ function result(value: unknown): GuestResult {
   return {
     ok,
     phase: oneOf<Phase>(PHASES, fields['phase'], 'result.phase'),
-    result: tagged(fields['result'], 'result.result'),
+    result: shown(fields['result'], 'result.result'),
     eventErrors: list(fields['eventErrors'], 'result.eventErrors', eventError),
     error,
     fuel: amount(fields['fuel'], 'result.fuel'),

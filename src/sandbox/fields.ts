@@ -1,4 +1,5 @@
 import { WireError } from '../wire/errors.ts';
+import { plainMaps } from '../wire/order.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 
 /** Readers of single fields: each gives the value, or throws {@link WireError} with the field's path. */
@@ -53,4 +54,9 @@ export function oneOf<T>(set: ReadonlySet<unknown>, value: unknown, path: string
 /** What came out of the JSON parser is tagged JSON as far as its shape goes; tags are for the codec to check. */
 export function tagged(value: unknown, path: string): TaggedJson {
   return value === undefined ? wrong(path, 'there') : (value as TaggedJson);
+}
+
+/** The same, as a result shows it. */
+export function shown(value: unknown, path: string): TaggedJson {
+  return plainMaps(tagged(value, path));
 }

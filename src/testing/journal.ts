@@ -1,4 +1,5 @@
 import type { JournalEntry, JournalOutcome } from '../wire/journal.ts';
+import { plainMaps } from '../wire/order.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 
 /**
@@ -29,7 +30,7 @@ function outcome(found: JournalOutcome): string {
 
 /** JSON with the keys of every map in order. */
 function json(value: TaggedJson): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
+  return JSON.stringify(plainMaps(value), (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part,

@@ -5,6 +5,7 @@ import { encode } from '../wire/codec.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import { checkOptions } from '../wire/options.ts';
+import { plainMaps } from '../wire/order.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { journalText } from './journal.ts';
@@ -159,7 +160,7 @@ export class ScriptRun {
   }
 }
 
-/** The same JSON without what only JavaScript sees, such as maps without a prototype. */
+/** The same JSON without what only JavaScript sees, such as maps without a prototype, and without the order of keys. */
 function plain(json: unknown): unknown {
-  return JSON.parse(JSON.stringify(json));
+  return plainMaps(JSON.parse(JSON.stringify(json)));
 }

@@ -1,5 +1,6 @@
 import type { TurnContext } from '../context/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
+import { plainMaps } from '../wire/order.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { type ToolDefinition, ToolError } from './define.ts';
 import { Pending } from './pending.ts';
@@ -82,7 +83,8 @@ export async function approvedCall(
 ): Promise<unknown> {
   if (!requiresApproval) return work();
   const approval = turn.value(APPROVAL);
-  const plan = { tool: canonicalName, args };
+  // The hash of a plan is that of canonical JSON, whose keys have an order of its own.
+  const plan = { tool: canonicalName, args: args.map(plainMaps) };
   const outcome = approval instanceof Approval ? await approval.spend(plan, () => unlessPending(work)) : null;
   if (outcome?.state === 'executed') {
     if (outcome.value instanceof Pending) throw outcome.value;

@@ -1,6 +1,7 @@
 import { badItem, expected as expectedText, WANTED } from '../wire/arguments.ts';
 import { isValueMap } from '../wire/codec.ts';
 import { readNumber } from '../wire/numbers.ts';
+import { mapEntries, mapFrom } from '../wire/order.ts';
 import { trimSpace } from '../wire/space.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from '../wire/values.ts';
 
@@ -132,13 +133,13 @@ function mapOf<T>(what: string, item: Coercion<T>): Coercion<Record<string, T>> 
   return (value) => {
     const entries = map(value);
     if (entries instanceof Mismatch) return entries;
-    const items: Record<string, T> = Object.create(null);
-    for (const [key, each] of Object.entries(entries)) {
+    const items: [string, T][] = [];
+    for (const [key, each] of mapEntries(entries)) {
       const fitted = item(each);
       if (fitted instanceof Mismatch) return new Mismatch(`expected map of ${what}, but '${key}': ${fitted.problem}`);
-      items[key] = fitted;
+      items.push([key, fitted]);
     }
-    return items;
+    return mapFrom(items);
   };
 }
 

@@ -1,6 +1,7 @@
 import { replayError } from '../wire/breach.ts';
 import type { FinalReply } from '../wire/call.ts';
 import type { JournalEntry, Question } from '../wire/journal.ts';
+import { plainMaps } from '../wire/order.ts';
 import type { GuestCall, TaggedJson } from '../wire/protocol.ts';
 import { canonicalName } from './names.ts';
 
@@ -77,9 +78,15 @@ export function divergenceOf(call: GuestCall, entry: JournalEntry | undefined): 
   const recorded = fieldsOf(callOf(entry));
   for (const field of new Set([...Object.keys(recorded), ...Object.keys(actual)])) {
     const [was, is] = [recorded[field] ?? null, actual[field] ?? null];
-    if (JSON.stringify(was) !== JSON.stringify(is)) return { seq: call.seq, field, recorded: was, actual: is };
+    if (!isSame(was, is)) return { seq: call.seq, field, recorded: was, actual: is };
   }
   return null;
+}
+
+/** Older records do not have the places of whole-number keys: in them such a key stands where JavaScript puts it. */
+function isSame(recorded: TaggedJson, actual: TaggedJson): boolean {
+  const was = JSON.stringify(recorded);
+  return was === JSON.stringify(actual) || was === JSON.stringify(plainMaps(actual));
 }
 
 /** What is recorded of a call: all that makes it the call it is, but not what was left of its caller's means. */

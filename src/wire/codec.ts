@@ -1,9 +1,11 @@
+import { isPlaced, keyOf, moves, nameOf } from './keys.ts';
+import { mapEntries, mapFrom } from './order.ts';
 import type { TaggedJson } from './protocol.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';
 
 /**
  * The host's side of tagged JSON (DESIGN 5): what JSON lacks travels as an object with one `$` key, and a map key that
- * starts with `$` gets a second one, so that no script can forge a tag.
+ * starts with `$` gets a second one, so that no script can forge a tag. `keys.ts` says how maps keep the order of their keys.
  */
 
 /** Deepest nesting of lists and maps that crosses the boundary; one more is refused, never a stack overflow. */
@@ -17,8 +19,9 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Tagged JSON to a value. Throws {@link ValueError} (`ERR_VALUE`) for an unknown tag, a tag with a wrong content, a text
- * with a lone surrogate, and for nesting beyond {@link MAX_DEPTH}.
+ * Tagged JSON to a value; its maps know the order of their keys (`mapEntries`). Throws {@link ValueError} (`ERR_VALUE`) for an
+ * unknown tag, a tag with a wrong content, a map with one key twice, a text with a lone surrogate, and for nesting beyond
+ * {@link MAX_DEPTH}.
  */
 export function decode(json: TaggedJson): Value {
   return decodeAt(json, 0);
@@ -30,11 +33,23 @@ function decodeAt(json: TaggedJson, depth: number): Value {
   if (depth >= MAX_DEPTH) throw new ValueError(`a value nests deeper than ${MAX_DEPTH} levels`);
   if (isList(json)) return json.map((item) => decodeAt(item, depth + 1));
   const keys = Object.keys(json);
-  const tag = keys.find((key) => key.startsWith('$') && !key.startsWith('$$'));
-  if (tag !== undefined) return decodeTag(tag, keys, json, depth);
   const map: Record<string, Value> = Object.create(null);
-  for (const key of keys) map[wellFormed(key.startsWith('$') ? key.slice(1) : key)] = decodeAt(json[key] ?? null, depth + 1);
-  return map;
+  let places = false;
+  for (const name of keys) {
+    const key = keyOf(name);
+    if (key === null) return decodeTag(name, keys, json, depth);
+    map[wellFormed(key)] = decodeAt(json[name] ?? null, depth + 1);
+    places ||= isPlaced(name);
+  }
+  return places ? inPlaces(keys, map) : map;
+}
+
+/** The map with its keys in the order of their names. */
+function inPlaces(names: readonly string[], map: ValueMap): ValueMap {
+  if (Object.keys(map).length !== names.length)
+    throw new ValueError("a whole number is the key of a map twice, with and without the '$' that keeps its place");
+  const keys = names.map((name) => keyOf(name) ?? name);
+  return mapFrom(keys.map((key) => [key, map[key] ?? null]));
 }
 
 /** A lone surrogate is no text: on its way it would silently become another character (P23 refuses it in sources). */
@@ -150,12 +165,12 @@ class Encoder {
     if (value instanceof Handle) return this.#tag('$handle', value.id === '' ? value.kind : { kind: value.kind, id: value.id });
     return this.#nested(value, () => {
       if (Array.isArray(value) || isNumbers(value)) return this.#list(value);
-      if (value instanceof ErrorValue) return this.#spend(11, { $error: this.#map(Object.entries(value.fields)) });
-      if (value instanceof Map) return this.#map(value.entries());
+      if (value instanceof ErrorValue) return this.#spend(11, { $error: this.#map(mapEntries(value.fields)) });
+      if (value instanceof Map) return this.#map([...value]);
       if (!isValueMap(value)) return this.#refuse(`${describe(value)} is a class instance; return a plain object or list`);
       const symbol = Object.getOwnPropertySymbols(value)[0];
       if (symbol !== undefined) return this.#refuse(`the key ${String(symbol)} is a symbol; keys are text`);
-      return this.#map(Object.entries(value));
+      return this.#map(mapEntries(value));
     });
   }
 
@@ -180,14 +195,15 @@ class Encoder {
     return list;
   }
 
-  #map(entries: Iterable<readonly [unknown, unknown]>): TaggedJson {
+  #map(entries: readonly (readonly [unknown, unknown])[]): TaggedJson {
+    const present = entries.filter(([, item]) => item !== undefined);
+    const placed = moves(present.map(([key]) => (typeof key === 'string' ? key : '')));
     const map: Record<string, TaggedJson> = Object.create(null);
     let count = 0;
-    for (const [key, item] of entries) {
-      if (item === undefined) continue;
+    for (const [key, item] of present) {
       if (typeof key !== 'string') return this.#refuse(`the key ${String(key).slice(0, 40)} is a ${typeof key}; keys are text`);
       this.#path.push(key);
-      const name = key.startsWith('$') ? `$${key}` : key;
+      const name = nameOf(key, placed);
       this.#text(name);
       this.#spend(count++ === 0 ? 1 : 2, null);
       map[name] = this.encode(item);

@@ -1,4 +1,5 @@
 import { NeuroScriptError } from './errors.ts';
+import { mapEntries, mapFrom } from './order.ts';
 
 /**
  * Script values as the host sees them. What JavaScript has is used as it is; the rest are the four classes below.
@@ -17,7 +18,9 @@ export type Value =
   | readonly Value[]
   | ValueMap;
 
-/** A script's map: keys in the order in which they were set, except that JavaScript puts whole numbers first. */
+/**
+ * A script's map. JavaScript puts keys that are whole numbers first; `mapEntries` gives all in the order in which they were set.
+ */
 export interface ValueMap {
   readonly [key: string]: Value;
 }
@@ -109,7 +112,7 @@ export class ErrorValue {
   readonly fields: ValueMap;
 
   constructor(fields: ValueMap) {
-    this.fields = Object.freeze({ __proto__: null, ...fields });
+    this.fields = Object.freeze(mapFrom(mapEntries(fields)));
     Object.freeze(this);
   }
 

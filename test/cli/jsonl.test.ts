@@ -57,6 +57,18 @@ describe('run --jsonl', () => {
     expect(performance.now() - started).toBeLessThan(30_000);
   });
 
+  it('P9: whole-number keys stand where the script put them, and come in with a $', async () => {
+    const src = 'func f(needs m returns r) means\n  emit g\n  return m\nendfunc\n';
+    const request =
+      '{"id":1,"src":"","lib":"","call":"f","args":[{"$10":1,"a":{"$9":1,"$8":2},"$2":3}],"globals":{"g":{"10":1,"2":2}}}';
+    const { stdout } = await neuroscript(['run', '--jsonl'], {
+      stdin: `${request.replace('"lib":""', `"lib":${JSON.stringify(src)}`)}\n`,
+    });
+    expect(stdout).toContain('"result":{"10":1,"a":{"9":1,"8":2},"2":3}');
+    // Without it the order was lost when the request was read.
+    expect(stdout).toContain('"values":[{"2":2,"10":1}]');
+  });
+
   it('answers a malformed line and goes on', async () => {
     const stdin = Buffer.concat([
       Buffer.from('{"id":1,"src":"command\\nemit 1\\nendcommand"}\n'),

@@ -19,6 +19,16 @@ describe('run', () => {
     });
   });
 
+  it('P9: --json has the keys of maps in the order of the script, the journal with the $ that keeps it', async () => {
+    const cwd = folder({
+      'a.ns': command('emit tool.o.Same({"b": 0, "10": 1, "2": {"7": 1, "3": 2}})'),
+      'tools.yaml': 'tools: { tool.o.Same: { args: [m], effects: none, cases: [{ returns: { $arg: m } }] } }',
+    });
+    const ended = await neuroscript(['run', 'a.ns', '--json', '--trace', '--tools', 'tools.yaml'], { cwd });
+    expect(ended.stdout).toContain('"values":[{"b":0,"10":1,"2":{"7":1,"3":2}}]');
+    expect(ended.stdout).toContain('"args":[{"b":0,"$10":1,"$2":{"$7":1,"$3":2}}]');
+  });
+
   it('runs all files in one sandbox: definitions of all, then command blocks in order, then call, then events', async () => {
     const cwd = folder({
       'a.ns': command('emit "first " + twice(2)'),
@@ -135,15 +145,17 @@ describe('run', () => {
   it('--trace shows each tool call with arguments, result, time and fork; with --json it adds the journal', async () => {
     const cwd = folder({
       'a.ns': command('emit tool.t.Get("/x")'),
-      't.yaml': 'tools: { tool.t.Get: { args: [path], cases: [{ when: { path: /x }, returns: [free, 7] }] } }\n',
+      't.yaml': 'tools: { tool.t.Get: { args: [path], cases: [{ when: { path: /x }, returns: [free, { $10: 7, $2: 8 }] }] } }\n',
     });
     const shown = await neuroscript(['run', 'a.ns', '--tools', 't.yaml', '--trace'], { cwd });
     expect(shown.code).toBe(0);
-    expect(shown.stderr).toMatch(/^#1 tool\.t\.get\("\/x"\) → \["free",7\] \(\d+\.\d ms, fork \S+, a\.ns:2:\d+\)$/m);
+    expect(shown.stderr).toMatch(
+      /^#1 tool\.t\.get\("\/x"\) → \["free",\{"10":7,"2":8\}\] \(\d+\.\d ms, fork \S+, a\.ns:2:\d+\)$/m,
+    );
     const json = await neuroscript(['run', 'a.ns', '--tools', 't.yaml', '--trace', '--json'], { cwd });
     expect(json.stderr).toBe('');
     expect(JSON.parse(json.stdout).journal).toMatchObject([
-      { kind: 'tool', seq: 1, name: 'tool.t.get', args: ['/x'], outcome: { ok: true, value: ['free', 7] } },
+      { kind: 'tool', seq: 1, name: 'tool.t.get', args: ['/x'], outcome: { ok: true, value: ['free', { $10: 7, $2: 8 }] } },
     ]);
   });
 

@@ -4,6 +4,7 @@ import { boot } from '../../src/guest/main.ts';
 import { tools as PURE } from '../../src/guest/pure/index.ts';
 import { defaultLimits, type LimitOptions } from '../../src/sandbox/limits.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
+import { plainMaps } from '../../src/wire/order.ts';
 import type {
   EventInput,
   GuestCall,
@@ -128,7 +129,7 @@ export function driveFiles(files: readonly SourceFile[], options: DriveOptions):
     () => '',
   );
   const result: GuestResult = JSON.parse(run(JSON.stringify(input), () => PURE));
-  return { ...result, ...host.seen, errors: [] };
+  return { ...result, result: plainMaps(result.result), ...host.seen, errors: [] };
 }
 
 function unparsed(errors: Driven['errors']): Driven {
@@ -189,7 +190,8 @@ class FakeHost {
     const frame: OutFrame | GuestCall | Answer = JSON.parse(text);
     if (frame.t === 'out') {
       this.seen.emits.push(...frame.emits);
-      this.seen.values.push(...frame.values);
+      // As the host shows them.
+      this.seen.values.push(...frame.values.map(plainMaps));
       this.seen.whispers.push(...frame.whispers);
       this.seen.frames.push(frame);
       this.seen.follows.push(follows);

@@ -63,7 +63,7 @@ describe('the explanation of a turn', () => {
           kind: 'tool',
           seq: 1,
           name: 'tool.a.b',
-          args: ['x', { y: [1, null] }],
+          args: ['x', { y: [1, null], $10: { $$a: 1 }, $2: 2 }],
           at,
           outcome: { ok: true, value: true },
           ms: 12.34,
@@ -81,7 +81,7 @@ describe('the explanation of a turn', () => {
       ],
     });
     expect(text).toContain(
-      '  1           tool.a.b("x", {"y": [1, null]})\n              = true\n              at ACTIONS:4, 12 ms\n',
+      '  1           tool.a.b("x", {"y": [1, null], "10": {"$$a": 1}, "2": 2})\n              = true\n              at ACTIONS:4, 12 ms\n',
     );
     expect(text).toContain(
       '  2           tool.a.c()\n              failed: no luck (NS21)\n              at ACTIONS:4, 1.50 s\n',

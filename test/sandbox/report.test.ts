@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readWorkerFrame } from '../../src/sandbox/check.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
-import { RuntimeClosedError } from '../../src/wire/errors.ts';
+import { RuntimeClosedError, WireError } from '../../src/wire/errors.ts';
+import { jsonText } from '../../src/wire/order.ts';
 
 const MB = 1024 * 1024;
 const range = { line: 1, column: 1, endLine: 1, endColumn: 2 };
@@ -17,6 +18,25 @@ const cost = { kind: 'procedure', name: 'f', file: 'a.ns', line: 1, column: 1, l
 const because = { message: 'm', file: 'a.ns', line: 1, column: 1 };
 const checked = { t: 'checked', id: 1, diagnostics: [], files: [], findings: [finding], estimates: [cost] };
 const read = (frame: unknown): unknown => readWorkerFrame(JSON.stringify(frame));
+
+describe('values in what a worker says', () => {
+  const said = (json: string): unknown => readWorkerFrame(`{"t":"out","emits":["x"],"values":[${json}],"whispers":[]}`);
+
+  it('P9: a result shows whole-number keys by their own names, and of one that is there twice the last', () => {
+    const frame = said('{"$10":{"$$a":{"$num":"NaN"}},"$2":[{"$7":1,"$3":2}]}');
+    expect(frame).toMatchObject({ values: [{ 2: [{ 3: 2, 7: 1 }], 10: { $$a: { $num: 'NaN' } } }] });
+    expect(jsonText(frame)).toContain('"values":[{"10":{"$$a":{"$num":"NaN"}},"2":[{"7":1,"3":2}]}]');
+    expect(said('{"10":1,"$10":2}')).toMatchObject({ values: [{ 10: 2 }] });
+    expect(said('{"__proto__":{"polluted":1},"$1":2}')).toMatchObject({ values: [{ 1: 2 }] });
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+  });
+
+  it('as deep as a frame may nest: no more than that, and no stack overflows', () => {
+    const nested = (depth: number): string => `${'{"$7":0,"$3":'.repeat(depth)}1${'}'.repeat(depth)}`;
+    expect(said(nested(1022))).toMatchObject({ t: 'out' });
+    expect(() => said(nested(1023))).toThrow(WireError);
+  });
+});
 
 describe('what a worker says about sources is read field by field', () => {
   it('what is of the agreed form comes through, and nothing else with it', () => {

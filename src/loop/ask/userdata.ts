@@ -2,6 +2,7 @@ import { encodeUserdata, UserdataError } from '../../aeiou/index.ts';
 import { ToolError } from '../../tools/index.ts';
 import { encode, isValueMap } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { plainMaps } from '../../wire/order.ts';
 import type { Value } from '../../wire/values.ts';
 
 /**
@@ -9,9 +10,11 @@ import type { Value } from '../../wire/values.ts';
  * else becomes the field `prompt` (AMB-27). Throws {@link ToolError} 4 for what cannot be USERDATA at all.
  */
 export function userdataOf(prompt: Value): unknown {
-  const whole = isValueMap(prompt) ? encode(prompt) : typeof prompt === 'string' ? parsed(prompt) : null;
+  // USERDATA is JSON for a model, and canonical: its keys have no order.
+  const json = plainMaps(encode(prompt));
+  const whole = isValueMap(prompt) ? json : typeof prompt === 'string' ? parsed(prompt) : null;
   if (isUserdata(whole)) return whole;
-  const wrapped = { subject: 'ask', fields: { prompt: encode(prompt) } };
+  const wrapped = { subject: 'ask', fields: { prompt: json } };
   try {
     encodeUserdata(wrapped);
     return wrapped;

@@ -1,6 +1,7 @@
 import { canonicalName } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
+import { isPlaced } from '../../wire/keys.ts';
 import { checkOptions, type KeysOf } from '../../wire/options.ts';
 import type { TurnRecord, UnsealedRecord } from '../record.ts';
 import { withoutKey } from './keytext.ts';
@@ -88,10 +89,14 @@ export class Redaction {
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map((item: unknown) => this.#clean(item, isValue));
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [
-        isValue ? this.#text(key) : key,
-        this.#keys.has(key.toLowerCase()) ? REDACTED : this.#clean(item, isValue || VALUES.has(key)),
-      ]),
+      Object.entries(value).map(([name, item]) => {
+        const key = isValue && isPlaced(name) ? name.slice(1) : name;
+        const clean = isValue ? this.#text(key) : key;
+        return [
+          clean === key ? name : clean,
+          this.#keys.has(key.toLowerCase()) ? REDACTED : this.#clean(item, isValue || VALUES.has(key)),
+        ];
+      }),
     );
   }
 

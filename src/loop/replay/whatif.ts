@@ -23,6 +23,7 @@ import {
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
+import { plainMaps } from '../../wire/order.ts';
 import type { GuestCall } from '../../wire/protocol.ts';
 import type { TurnExecutor } from '../executor.ts';
 import { readTurn, type TurnInput } from '../input.ts';
@@ -254,8 +255,9 @@ function failed(code: number, message: string): Known {
 }
 
 function questionOf(call: MadeCall): string {
-  if (call.t === 'tool') return JSON.stringify([call.t, canonicalName(call.name), call.args]);
-  return JSON.stringify(call.t === 'prompt' ? [call.t, call.text] : [call.t, call.model, call.prompt, call.options]);
+  if (call.t === 'tool') return JSON.stringify([call.t, canonicalName(call.name), call.args.map(plainMaps)]);
+  if (call.t === 'prompt') return JSON.stringify([call.t, call.text]);
+  return JSON.stringify([call.t, call.model, plainMaps(call.prompt), plainMaps(call.options)]);
 }
 
 function differencesOf(recorded: TurnRecord, tried: TurnRecord): readonly Divergence[] {

@@ -1,4 +1,5 @@
 import { encode, isValueMap } from '../../wire/codec.ts';
+import { jsonText, plainMaps } from '../../wire/order.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { Value, ValueMap } from '../../wire/values.ts';
 import { typeName } from '../argtypes.ts';
@@ -88,7 +89,7 @@ function isList(value: Value): value is readonly Value[] {
 }
 
 function shown(value: Value): string {
-  const text = JSON.stringify(encode(value));
+  const text = jsonText(plainMaps(encode(value)));
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`;
 }
 
@@ -98,7 +99,7 @@ function sortedText(value: Value): string {
 
 /** One text for all values that are the same. */
 export function keyText(json: TaggedJson): string {
-  return JSON.stringify(json, (_key, part: unknown) =>
+  return JSON.stringify(plainMaps(json), (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part,

@@ -1,5 +1,6 @@
 import { encode, isValueMap } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { mapEntries, mapFrom } from '../../wire/order.ts';
 import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
 import { typeName } from '../argtypes.ts';
 import { ToolError, type ToolRuntime } from '../define.ts';
@@ -115,7 +116,7 @@ function changed(map: ValueMap, [key = null, ...rest]: readonly Value[], to: Val
     throw new ToolError(NS_CODES.ToolExecutionFailed, `the mock sets a key of its state that is a ${typeName(key)}`);
   const inner = map[key] ?? null;
   const next = rest.length === 0 ? to : changed(isValueMap(inner) ? inner : {}, rest, to);
-  return Object.assign(Object.create(null), map, { [key]: next });
+  return mapFrom([...new Map([...mapEntries(map), [String(key), next]])]);
 }
 
 /** Resolves after the time, rejects with the signal's reason when that is aborted first. */

@@ -1,5 +1,7 @@
 import { decode, encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { keyOf } from '../../wire/keys.ts';
+import { jsonText, mapFrom, plainMaps } from '../../wire/order.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
 import { typeName } from '../argtypes.ts';
@@ -35,16 +37,12 @@ export function compile(json: unknown, args: readonly string[]): Template {
   const [name, content] = entries[0] ?? ['', null];
   const form = entries.length === 1 ? FORMS.get(name) : undefined;
   if (form !== undefined) return form(content, args);
-  if (entries.some(([key]) => key.startsWith('$') && !key.startsWith('$$'))) {
+  if (entries.some(([key]) => keyOf(key) === null)) {
     const value = decode(json as TaggedJson);
     return () => value;
   }
-  const members = entries.map(([key, item]) => [key.startsWith('$') ? key.slice(1) : key, compile(item, args)] as const);
-  return (scope) => {
-    const map: Record<string, Value> = Object.create(null);
-    for (const [key, item] of members) map[key] = item(scope);
-    return map;
-  };
+  const members = entries.map(([key, item]) => [keyOf(key) ?? key, compile(item, args)] as const);
+  return (scope) => mapFrom(members.map(([key, item]) => [key, item(scope)]));
 }
 
 const FORMS: ReadonlyMap<string, Form> = new Map<string, Form>([
@@ -106,7 +104,7 @@ function text(content: unknown, args: readonly string[]): Template {
 
 function shown(value: Value): string {
   if (typeof value === 'string') return value;
-  return value === null ? 'nil' : JSON.stringify(encode(value));
+  return value === null ? 'nil' : jsonText(plainMaps(encode(value)));
 }
 
 function several(form: string, content: unknown, args: readonly string[]): readonly Template[] {

@@ -105,6 +105,9 @@ describe('what is asked', () => {
       'emit x',
       'ask "a", {"k": [1, 2]} into x',
       'emit x',
+      // Canonical JSON has its own order; no key is written with a $ for the sake of another.
+      'ask "a", {"subject": "s", "fields": {"k": 3, "10": 1, "2": 2}} into x',
+      'ask "a", {"k": 3, "2": {"10": 1, "9": 2}} into x',
       'ask "a", "{not json" into x',
     );
     expect(result.error).toBeNull();
@@ -113,6 +116,8 @@ describe('what is asked', () => {
       { subject: 's', fields: { k: 1 } },
       { subject: 's', fields: { k: 2 } },
       { subject: 'ask', fields: { prompt: { k: [1, 2] } } },
+      { subject: 's', fields: { k: 3, 10: 1, 2: 2 } },
+      { subject: 'ask', fields: { prompt: { k: 3, 2: { 10: 1, 9: 2 } } } },
       { subject: 'ask', fields: { prompt: '{not json' } },
     ]);
   });

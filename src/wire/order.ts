@@ -1,0 +1,87 @@
+import { isPlaced, moves } from './keys.ts';
+import type { TaggedJson } from './protocol.ts';
+
+/**
+ * The order of maps on the host. There a script's map is a plain object, which anybody can use; where JavaScript would move its
+ * whole-number keys, their order is remembered beside it, for as long as the object lives.
+ */
+const orders = new WeakMap<object, readonly string[]>();
+
+type MapOf<T> = Readonly<Record<string, T>>;
+type Entries<T> = readonly (readonly [string, T])[];
+
+/**
+ * The entries of a script's map in the order in which its keys were set; `Object.entries` puts whole numbers first, by size. For
+ * maps in the arguments of tools, in `values` and in `result`: the objects themselves, because a copy has the order that
+ * JavaScript gave it. Keys that were added since come last.
+ */
+export function mapEntries<T>(map: MapOf<T>): Entries<T> {
+  const entries = Object.entries(map);
+  const known = orders.get(map);
+  if (known === undefined) return entries;
+  const places = new Map(known.map((key, place) => [key, place]));
+  const place = (key: string): number => places.get(key) ?? known.length;
+  return entries.sort(([a], [b]) => place(a) - place(b));
+}
+
+/** A map without a prototype, which remembers the order of its entries. Each key is there once. */
+export function mapFrom<T>(entries: Entries<T>): Record<string, T> {
+  const map: Record<string, T> = Object.create(null);
+  for (const [key, value] of entries) map[key] = value;
+  return remembering(map, entries);
+}
+
+function remembering<T extends object>(map: T, entries: Entries<unknown>): T {
+  const keys = entries.map(([key]) => key);
+  if (moves(keys)) orders.set(map, keys);
+  return map;
+}
+
+/**
+ * Tagged JSON as it is shown: every whole-number key under its own name, its order remembered. The same object when there is
+ * nothing to do. Of a key that is there twice the last one counts, as in all JSON.
+ */
+export function plainMaps(json: TaggedJson): TaggedJson {
+  return hasPlaces(json) ? plain(json) : json;
+}
+
+function hasPlaces(json: TaggedJson): boolean {
+  if (json === null || typeof json !== 'object') return false;
+  if (isList(json)) return json.some(hasPlaces);
+  for (const name of Object.keys(json)) if (isPlaced(name) || hasPlaces(json[name] ?? null)) return true;
+  return false;
+}
+
+function plain(json: TaggedJson): TaggedJson {
+  if (json === null || typeof json !== 'object') return json;
+  if (isList(json)) return json.map(plain);
+  const entries = new Map(Object.entries(json).map(([name, item]) => [isPlaced(name) ? name.slice(1) : name, plain(item)]));
+  return remembering(Object.fromEntries(entries), [...entries]);
+}
+
+/** The JSON text of what {@link plainMaps} gave, or of what holds it: as `JSON.stringify`, with keys in the order of the script. */
+export function jsonText(json: unknown): string {
+  return remembers(json) ? written(json) : JSON.stringify(json);
+}
+
+function remembers(json: unknown): boolean {
+  if (!isObject(json)) return false;
+  return orders.has(json) || Object.values(json).some(remembers);
+}
+
+function written(json: unknown): string {
+  if (Array.isArray(json)) return `[${json.map(written).join(',')}]`;
+  if (!isObject(json)) return JSON.stringify(json) ?? 'null';
+  return `{${mapEntries(json)
+    .filter(([, item]) => item !== undefined)
+    .map(([name, item]) => `${JSON.stringify(name)}:${written(item)}`)
+    .join(',')}}`;
+}
+
+function isObject(json: unknown): json is MapOf<unknown> {
+  return typeof json === 'object' && json !== null;
+}
+
+function isList(json: object): json is readonly TaggedJson[] {
+  return Array.isArray(json);
+}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { generateKeys, keyringFrom } from '../../../src/aeiou/index.ts';
+import {
+  LoopController,
+  MemoryStore,
+  Redaction,
+  replayTurn,
+  runtimeExecutor,
+  type TurnRecord,
+  tryOut,
+} from '../../../src/loop/index.ts';
+import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
+import { defineTool } from '../../../src/tools/index.ts';
+import { reply, TestClock, USERDATA } from '../fake.ts';
+import { command, DONE } from '../sessions.ts';
+
+const tools = [
+  defineTool({ name: 'tool.o.Same', args: [{ name: 'm', type: 'any' }], run: ({ m }) => m }),
+  defineTool({
+    name: 'tool.o.Years',
+    args: [{ name: 'm', type: 'any' }],
+    run: () =>
+      new Map([
+        ['2025', 1],
+        ['2024', 2],
+        ['2023', 3],
+      ]),
+  }),
+];
+const PROGRAM = command(
+  'emit shared',
+  "set years = tool.o.Years({'10': 1, '2': 2})",
+  'for each k, v in years',
+  '  emit k',
+  'endfor',
+  "emit tool.o.Same({'b': 1, '3': {'9': 1, '8': 2}})",
+  DONE,
+);
+const SAID = '{"20": 1, "3": 2}\n2025\n2024\n2023\n{"b": 1, "3": {"9": 1, "8": 2}}\n';
+
+let recording: Runtime;
+let replaying: Runtime;
+let record: TurnRecord;
+beforeAll(async () => {
+  recording = await createRuntime({ tools, policy: { allow: ['tool.o.*'] }, concurrency: 1 });
+  replaying = await createRuntime({ concurrency: 1 });
+  const root = recording.interpreter();
+  root.setGlobal(
+    'shared',
+    new Map([
+      ['20', 1],
+      ['3', 2],
+    ]),
+  );
+  const clock = new TestClock();
+  const store = new MemoryStore();
+  const keyring = keyringFrom(generateKeys('host'), { clock });
+  const loop = new LoopController({ executor: runtimeExecutor(recording, root), keyring, clock, store });
+  await loop.runLoop({ userdata: USERDATA, agent: { reply: async () => reply(PROGRAM) }, sid: 's' });
+  const [first] = await store.turns('s');
+  if (first === undefined) throw new Error('there is no turn');
+  record = first;
+});
+afterAll(() => Promise.all([recording.close(), replaying.close()]));
+
+/** The record as it comes out of a file, with its JSON changed. */
+const copy = (change: (text: string) => string = (text) => text): TurnRecord => JSON.parse(change(JSON.stringify(record)));
+/** Sealed or not is another test's matter. */
+const unsealed = (change: (text: string) => string): TurnRecord => ({ ...copy(change), seal: null });
+
+it('A3-2-7 P9: a turn whose maps have whole-number keys is the same again, in the order of its maps', async () => {
+  expect(record.output.startsWith(SAID)).toBe(true);
+  expect(record.journal[0]).toMatchObject({
+    args: [{ $10: 1, $2: 2 }],
+    outcome: { value: { $2025: 1, $2024: 2, $2023: 3 } },
+  });
+  expect(await replayTurn(replaying, copy(), { prev: null })).toMatchObject({ verdict: 'same', faults: [], divergence: null });
+});
+
+it('A3-2-7: another order in the record is a difference', async () => {
+  const moved = unsealed((text) => text.replace('{"$2025":1,"$2024":2,', '{"$2024":2,"$2025":1,'));
+  expect(await replayTurn(replaying, moved)).toMatchObject({ verdict: 'differs', divergence: { where: 'line 2 of OUTPUT' } });
+  const asked = unsealed((text) => text.replace('{"$10":1,"$2":2}', '{"$2":2,"$10":1}'));
+  expect(await replayTurn(replaying, asked)).toMatchObject({ verdict: 'differs', divergence: { where: 'call 1: args' } });
+});
+
+it('A3-2-7: an older record, which has the order that JavaScript gave it, is the same again, fuel included', async () => {
+  const older = unsealed((text) =>
+    text
+      .replace('"args":[{"$10":1,"$2":2}]', '"args":[{"2":2,"10":1}]')
+      .replace('"args":[{"b":1,"$3":{"$9":1,"$8":2}}]', '"args":[{"3":{"8":2,"9":1},"b":1}]'),
+  );
+  expect(older.journal[0]).toMatchObject({ args: [{ 2: 2, 10: 1 }] });
+  expect(await replayTurn(replaying, older)).toMatchObject({ verdict: 'same', divergence: null });
+  const tried = await tryOut(replaying, { sid: 's', head: null, turns: [older] }, { fromTurn: 1 });
+  expect(tried.turns[0]).toMatchObject({ unanswered: [], differences: [] });
+});
+
+it('a record with one key twice is malformed, and nothing of it is executed', async () => {
+  const twice = unsealed((text) => text.replace('"args":[{"$10":1,', '"args":[{"10":1,"$10":1,'));
+  expect(await replayTurn(replaying, twice)).toMatchObject({ verdict: 'incomplete', why: expect.stringContaining('malformed') });
+});
+
+it('redaction knows a key by its own name, and leaves no name that is none', () => {
+  const { record: clean } = new Redaction({ keys: ['3'], values: ['2024'] }).apply(record);
+  expect(clean.journal[0]).toMatchObject({ outcome: { value: { $2025: 1, '[redacted]': 2, $2023: 3 } } });
+  expect(clean.journal[1]).toMatchObject({ args: [{ b: 1, $3: '[redacted]' }] });
+});
