@@ -249,8 +249,10 @@ describe('mock tools with state and computed results', () => {
     expect(await values(new Bench(tools), calls)).toEqual([0, 'a', 1, 'b']);
     const ofSession = perSession(() => ({ calls: 0 }));
     const stores = {};
-    const runtime = (sessionId: string | null): never => Object({ stores, turn: { sessionId } }) as never;
-    const [first, again, other] = [ofSession(runtime('s')), ofSession(runtime('s')), ofSession(runtime('t'))];
+    const [s, t] = [{}, {}];
+    const runtime = (handles: object | null): never =>
+      Object({ stores, turn: { sessionId: handles === null ? null : 'id' }, handles }) as never;
+    const [first, again, other] = [ofSession(runtime(s)), ofSession(runtime(s)), ofSession(runtime(t))];
     expect([first === again, first === other, ofSession(runtime(null)) === first]).toEqual([true, false, false]);
   });
 
