@@ -71,7 +71,11 @@ describe('--tools', () => {
       /'returns' of a mock is a function/,
     ],
     ['with a tool that is none', 'export const tools = [1];', /the tool at place 0 of the list is none/],
-    ['with a tool without run', 'export const tools = [{ name: "tool.t.X" }];', /tool\.t\.X: run must be a function/],
+    [
+      'with a tool without run',
+      'export const tools = [{ name: "tool.t.X" }];',
+      /^neuroscript: m\.mjs: tool\.t\.X: run must be a function\n$/,
+    ],
     [
       'with a tool that defineTool did not make',
       'export const tools = [{ canonicalName: "tool.t.x" }];',
