@@ -19,8 +19,8 @@ function bubblewrap(): Bubblewrap {
   return found;
 }
 
-/** What cage.mjs could do, given a cage with or without its filter of system calls. */
-async function worked(cage: Bubblewrap): Promise<unknown> {
+/** What cage.mjs could do, given a cage with or without its filter of system calls, at once or after it has replaced itself by Node anew. */
+async function worked(cage: Bubblewrap, replaced = false): Promise<unknown> {
   const folder = mkdtempSync(join(tmpdir(), 'cage-'));
   const [victim, secret, plan] = ['victim', 'secret', 'plan.json'].map((name) => join(folder, name)) as [string, string, string];
   writeFileSync(victim, 'untouched');
@@ -36,18 +36,24 @@ async function worked(cage: Bubblewrap): Promise<unknown> {
       { from: fileURLToPath(new URL('cage.mjs', import.meta.url)), to: '/worker/worker.mjs' },
       { from: plan, to: '/worker/plan.json' },
     ]);
-    const child = spawn(cage.path, [...args, '/worker/node', '/worker/worker.mjs', '/worker/plan.json'], {
+    const program = ['/worker/node', '--no-warnings', '/worker/worker.mjs', '/worker/plan.json'];
+    const child = spawn(cage.path, [...args, ...program, replaced ? 'first' : 'only'], {
       env: {},
       cwd: '/',
-      stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'],
+      stdio: ['ignore', 'ignore', replaced ? 'pipe' : 'inherit', 'pipe', 'pipe'],
     });
-    const [, , , frames, filter] = child.stdio;
+    const [, , errors, frames, filter] = child.stdio;
     if (!(frames instanceof Socket) || !(filter instanceof Writable)) throw new Error('no pipes');
     filter.end(cage.filter);
     const reader = new FrameReader(65536);
+    let said = '';
+    errors?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
     for await (const chunk of frames) reader.push(chunk);
+    if (replaced) await once(child, 'close');
     expect(readFileSync(victim, 'utf8')).toBe('untouched');
-    return JSON.parse(reader.next() ?? 'null');
+    return JSON.parse(replaced ? (said.trimEnd().split('\n').at(-1) ?? '') : (reader.next() ?? 'null'));
   } finally {
     listener.close();
     rmSync(folder, { recursive: true });
@@ -72,6 +78,10 @@ const NO_FILTER = Uint8Array.from([0x06, 0, 0, 0, 0, 0, 0xff, 0x7f]);
 describe('a worker that has been taken over completely, in the cage of the system', () => {
   it('signals nobody, reaches no network, no file, no process and no other program', async () => {
     expect(await worked(bubblewrap())).toEqual([]);
+  });
+
+  it('gains nothing by replacing itself by Node with flags of its own, which is the only program that it can become', async () => {
+    expect(await worked(bubblewrap(), true)).toEqual([]);
   });
 
   it('namespaces and root hold without the filter too: what is left stays within the cage', async () => {

@@ -24,8 +24,8 @@ const deeds = {
     throw new Error('none');
   },
   'signal the host': async () => process.kill(hostPid, 0),
-  'signal another process': async () => process.kill(victimPid, 'SIGTERM'),
   'start the inspector of another process': async () => process._debugProcess(victimPid),
+  'signal another process': async () => process.kill(victimPid, 'SIGTERM'),
   'read a file': async () => readFileSync('/etc/passwd'),
   'read its own code': async () => readFileSync(process.argv[1]),
   'read /proc': async () => readFileSync('/proc/self/environ'),
@@ -38,6 +38,37 @@ const deeds = {
     if (error) throw error;
   },
   fork: async () => (await import('node:child_process')).fork('/bin/true'),
+  'start Node anew': async () => {
+    const { error } = (await import('node:child_process')).spawnSync(process.execPath, ['--version']);
+    if (error) throw error;
+  },
+  'start Node anew, with a shell': async () =>
+    new Promise((resolve, reject) => {
+      import('node:child_process').then(
+        ({ exec }) => exec(`${process.execPath} --version`, (error) => (error ? reject(error) : resolve())),
+        reject,
+      );
+    }),
+  'start Node anew, for a cluster': async () => {
+    const worker = (await import('node:cluster')).default.fork();
+    await new Promise((resolve, reject) => worker.once('online', resolve).once('error', reject).once('exit', reject));
+  },
+  'start Node anew, past the module': async () => {
+    const { Process } = process.binding('process_wrap');
+    const failed = new Process().spawn({ file: process.execPath, args: ['node', '--version'], stdio: [{ type: 'ignore' }] });
+    if (failed) throw new Error(String(failed));
+  },
+  'start Node anew, past the module, and wait': async () => {
+    const { error } = process.binding('spawn_sync').spawn({ file: process.execPath, args: ['node', '--version'], stdio: [] });
+    if (error) throw new Error(String(error));
+  },
+  // Where it worked nothing would be written any more.
+  'become Node anew, with other flags': async () =>
+    process.execve(process.execPath, ['node', '--allow-fs-read=*', '--eval', ''], { NODE_OPTIONS: '' }),
+  'say that it has the permissions': async () => {
+    process.permission = { has: () => true };
+    readFileSync('/etc/passwd');
+  },
   'start a thread': async () => new (await import('node:worker_threads')).Worker('1', { eval: true }),
   'load native code': async () => process.dlopen({ exports: {} }, '/lib/x86_64-linux-gnu/libc.so.6'),
   wasi: async () => new (await import('node:wasi')).WASI({ version: 'preview1' }),

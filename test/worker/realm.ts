@@ -23,7 +23,7 @@ export interface Harm {
 }
 
 /** What SECURITY.md says that the permission model does not stop: signals to processes of the same user. */
-export const SIGNALS = ['signal the host', 'signal another process', 'start the inspector of another process'];
+export const SIGNALS = ['signal the host', 'start the inspector of another process', 'signal another process'];
 
 /** Starts probe.mjs exactly like a worker, with or without the cage of the system, and tells what it could do. */
 export async function probed(caged: boolean): Promise<Harm> {
