@@ -230,6 +230,7 @@ describe('tool.tools', () => {
     const text = [
       'tool.str.Length(input_string: string) -> int',
       'The number of characters (code points) of a text.',
+      '  input_string: the text',
       'Example: tool.str.Length("héllo")  # 5',
     ].join('\n');
     for (const name of ['str.Length', 'tool.str.Length', 'STR.LENGTH'])
