@@ -15,7 +15,7 @@ const yaml = [...PAGE.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = ''
 
 describe('docs/tools.md', () => {
   it('has examples of definitions, tests and commands', () => {
-    expect(blocks.map(({ language }) => language)).toEqual(['ts', 'ts', 'sh', 'sh', 'sh']);
+    expect(blocks.map(({ language }) => language)).toEqual(['ts', 'ts', 'ts', 'sh', 'sh', 'sh']);
   });
 
   it.each(blocks)('the $language block at line $line prints what the page says', (block) => {
