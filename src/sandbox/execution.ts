@@ -108,6 +108,7 @@ export class Execution implements WorkerTask {
       throw error;
     }
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#vigil.start();
     this.#begun = performance.now();
     this.#baseRss = this.#worker.meter?.rssBytes() ?? null;
     this.#begunCpu = this.#worker.meter?.cpuMs() ?? null;
@@ -344,6 +345,7 @@ export class Execution implements WorkerTask {
   #finish(result: SandboxResult): void {
     if (this.#over) return;
     this.#over = true;
+    this.#vigil.stop();
     this.#stopTimers();
     clearTimeout(this.#grace);
     this.#signal?.removeEventListener('abort', this.#onAbort);

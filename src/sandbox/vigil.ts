@@ -19,30 +19,51 @@ function look(): void {
   else awake = false;
 }
 
+/** Scripts that compute at the moment, as far as this process knows. */
+let computing = 0;
+
 /**
  * Keeps the event loop awake between an answer to a script and the script's next call, when the one before came at once: to be
  * woken by another process takes the system some 50 µs, more than all the rest of a small tool's call. A script that keeps
- * silent costs 0.2 ms of this, once. Meanwhile the loop serves everything else as always.
+ * silent costs 0.2 ms of this, once. Meanwhile the loop serves everything else as always. Where the scripts that compute need
+ * every core, nobody watches: that would take from them what it is to give.
  */
 export class Vigil {
-  readonly #hasRoom: boolean;
+  readonly #cores: number;
+  #computes = false;
   #answeredAt: number | null = null;
   #quick = false;
 
-  /** On a single core the script needs what watching would take: nobody watches there. */
   constructor(cores: number = availableParallelism()) {
-    this.#hasRoom = cores > 1;
+    this.#cores = cores;
+  }
+
+  /** The script has been given to a worker. */
+  start(): void {
+    this.#count(true);
   }
 
   /** A call was answered; the script goes on. */
   begin(): void {
+    this.#count(true);
     this.#answeredAt = performance.now();
-    if (this.#quick && this.#hasRoom) stayAwake(SOON_MS);
+    if (this.#quick && computing < this.#cores) stayAwake(SOON_MS);
   }
 
   /** The script calls again. */
   end(): void {
+    this.#count(false);
     this.#quick = this.#answeredAt !== null && performance.now() - this.#answeredAt < SOON_MS;
     until = 0;
+  }
+
+  /** The script is over. */
+  stop(): void {
+    this.#count(false);
+  }
+
+  #count(computes: boolean): void {
+    if (computes !== this.#computes) computing += computes ? 1 : -1;
+    this.#computes = computes;
   }
 }

@@ -19,6 +19,7 @@ function watches(cores: number, gapMs: number): boolean {
   const watching = vi.getTimerCount() > before;
   vi.advanceTimersByTime(1);
   vi.runAllTimers();
+  vigil.stop();
   return watching;
 }
 
@@ -31,6 +32,22 @@ it('does not take the only core from the script it waits for', () => {
   expect(watches(1, 0)).toBe(false);
 });
 
+it('takes no core from other scripts that compute, and counts none that waits or is over', () => {
+  const others = [new Vigil(), new Vigil()];
+  for (const other of others) other.start();
+  expect(watches(3, 0)).toBe(false);
+  expect(watches(4, 0)).toBe(true);
+  others[0]?.end();
+  expect(watches(3, 0)).toBe(true);
+  others[0]?.begin();
+  expect(watches(3, 0)).toBe(false);
+  for (const other of others) {
+    other.stop();
+    other.stop();
+  }
+  expect(watches(2, 0)).toBe(true);
+});
+
 it('ends soon when nothing comes', () => {
   vi.useFakeTimers({ toFake: ['performance', 'setImmediate'] });
   const vigil = new Vigil(2);
@@ -41,4 +58,5 @@ it('ends soon when nothing comes', () => {
   vi.advanceTimersByTime(1);
   vi.runAllTimers();
   expect(vi.getTimerCount()).toBe(0);
+  vigil.stop();
 });
