@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { MAGIC_TOOL } from '../aeiou/index.ts';
 import { createRuntime } from '../runtime/index.ts';
 import { LIMITS } from '../sandbox/limits.ts';
+import { nearestTool } from '../tools/index.ts';
 import type { CheckReport, Diagnostic, FuelEstimate, LintFinding, ParsedFile } from '../wire/protocol.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { readSources } from './input.ts';
@@ -18,8 +20,8 @@ interface CheckFlags extends SetupFlags {
 }
 
 const DETAILS = `
-All FILEs are looked at as one program, as 'run FILE…' would run them. Without --tools and --policy nothing is said about
-which tools there are. 'neuroscript explain CODE' shows what a finding means.
+All FILEs are looked at as one program, as 'run FILE…' would run them. Without --tools and --policy no call of a
+tool is a mistake; what is no standard tool is named below the findings. 'neuroscript explain CODE' shows what a finding means.
 
 Exits 3 when there is an error, with --strict also when there is a warning.
 `;
@@ -57,7 +59,10 @@ async function check(names: readonly string[], flags: CheckFlags, terminal: Term
     policy: flags.tools !== undefined || flags.policy !== undefined,
   });
   if (flags.json) terminal.out.line(JSON.stringify(toJson(report, flags.cost === true), null, 2));
-  else show(report, new Map(sources.map((source) => [source.name, source.text])), terminal);
+  else {
+    const standard = flags.tools === undefined ? tools.map(({ canonicalName }) => canonicalName) : null;
+    show(report, new Map(sources.map((source) => [source.name, source.text])), standard, terminal);
+  }
   const fails = ({ severity }: LintFinding) => severity === 'error' || (flags.strict === true && severity === 'warning');
   return report.diagnostics.length > 0 || report.findings.some(fails) ? EXIT.syntax : EXIT.ok;
 }
@@ -81,6 +86,7 @@ function syntaxFinding(found: Diagnostic): JsonFinding {
 function show(
   { diagnostics, files, findings, estimates }: CheckReport,
   texts: SourceTexts,
+  standard: readonly string[] | null,
   { out, err, paintErr }: Terminal,
 ): void {
   const lines = [
@@ -90,6 +96,7 @@ function show(
   for (const line of lines) err.line(line);
   for (const file of files) {
     out.line(summary(file, findings));
+    for (const line of standard === null ? [] : strangers(file, standard)) out.line(`  ${line}`);
     for (const one of estimates) if (one.file === file.name) out.line(`  ${cost(one)}`);
   }
 }
@@ -108,6 +115,18 @@ function summary(file: ParsedFile, findings: readonly LintFinding[]): string {
   const tools = file.tools.length === 0 ? '' : `; calls ${file.tools.join(', ')}`;
   const verdict = found.length === 0 ? 'no mistakes found' : found.join(', ');
   return printable(`${file.name}: ${verdict} (${parts.length === 0 ? 'nothing to run' : parts.join(', ')}${tools})`);
+}
+
+/** Tools that `run` would not have without --tools; one that every turn has is known. Whether that is a mistake only the tools file would tell. */
+function strangers({ tools }: ParsedFile, standard: readonly string[]): readonly string[] {
+  return tools
+    .filter((tool) => tool !== MAGIC_TOOL && !standard.includes(tool))
+    .map((tool) => {
+      const meant = nearestTool(tool, standard);
+      return printable(
+        `${tool} is no standard tool; ${meant === null ? '--tools says which others there are' : `did you mean ${meant}?`}`,
+      );
+    });
 }
 
 const WORDS = { command: 'command block', procedure: 'procedure', event: 'event handler' } as const;

@@ -22,6 +22,25 @@ describe('check', () => {
     ]);
   });
 
+  it('names tools that are no standard ones where nothing says which others there are', async () => {
+    const lines = [
+      'emit tool.str.ToUper("a")',
+      'emit tool.shop.Price(1)',
+      'emit tool.str.ToUpper("a")',
+      'call tool.aeiou.magic("LOOP", {})',
+    ];
+    const cwd = folder({ 'a.ns': command(...lines), 't.yaml': TOOLS });
+    const named = async (...flags: readonly string[]): Promise<readonly string[]> =>
+      linesOf((await neuroscript(['check', 'a.ns', ...flags], { cwd })).stdout).filter((line) =>
+        line.includes('no standard tool'),
+      );
+    expect(await named()).toEqual([
+      '  tool.str.touper is no standard tool; did you mean tool.str.toupper?',
+      '  tool.shop.price is no standard tool; --tools says which others there are',
+    ]);
+    expect(await named('--tools', 't.yaml')).toEqual([]);
+  });
+
   it('shows every syntax error of every file with its source line, and exits 3', async () => {
     const cwd = folder({ 'a.ns': command('let x = 1', 'emit )'), 'b.ns': command('emit 1') });
     const ended = await neuroscript(['check', 'a.ns', 'b.ns'], { cwd });
