@@ -101,6 +101,18 @@ describe('bombs of other kinds end in an error that says so, never in memory or 
     ['a difference of everything', 'tool.diff.Lines', [numbered(0, 20_000), numbered(20_000, 40_000)], quota],
     ['a difference, unified', 'tool.diff.Unified', [numbered(0, 30_000), numbered(30_000, 60_000)], quota],
     ['unique lists', 'tool.list.Unique', [Array.from({ length: 20_000 }, (_, at) => [at])], quota],
+    [
+      'a sort of texts that differ at their ends',
+      'tool.list.Sort',
+      [Array.from({ length: 9_000 }, (_, at) => `${'x'.repeat(1_000)}${(at * 7919) % 9_000}`)],
+      quota,
+    ],
+    [
+      'a sort of what has no order',
+      'tool.list.Sort',
+      [Array.from({ length: 20_000 }, (_, at) => (at % 2 === 0 ? [at] : { at }))],
+      ['NS7'],
+    ],
     ['base64', 'tool.str.ToHex', ['é'.repeat(8_000_000)], quota],
     ['a normal form', 'tool.str.Normalize', ['\ufdfa'.repeat(2_000_000), 'NFKC'], quota],
     ['a shape that nests', 'tool.shape.Problems', [{}, nested(70)], ['NS37']],
