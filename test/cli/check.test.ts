@@ -35,8 +35,8 @@ describe('check', () => {
         line.includes('no standard tool'),
       );
     expect(await named()).toEqual([
-      '  tool.str.touper is no standard tool; did you mean tool.str.toupper?',
       '  tool.shop.price is no standard tool; --tools says which others there are',
+      '  tool.str.touper is no standard tool; did you mean tool.str.toupper?',
     ]);
     expect(await named('--tools', 't.yaml')).toEqual([]);
   });
