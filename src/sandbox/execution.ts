@@ -101,6 +101,8 @@ export class Execution implements WorkerTask {
   /** Throws, without having begun, when the input cannot be sent. */
   begin(): void {
     this.#worker.assign(this, frameLimit(this.#input.limits));
+    this.#baseRss = this.#worker.meter?.rssBytes() ?? null;
+    this.#begunCpu = this.#worker.meter?.cpuMs() ?? null;
     try {
       this.#worker.run(this.#id, this.#input);
     } catch (error) {
@@ -110,8 +112,6 @@ export class Execution implements WorkerTask {
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#vigil.start();
     this.#begun = performance.now();
-    this.#baseRss = this.#worker.meter?.rssBytes() ?? null;
-    this.#begunCpu = this.#worker.meter?.cpuMs() ?? null;
     this.#deadline = setTimeout(() => this.#onSilent(), SILENT_MS);
   }
 
@@ -150,9 +150,14 @@ export class Execution implements WorkerTask {
     const cpuMs = this.#worker.meter?.cpuMs() ?? null;
     const used = cpuMs === null || this.#begunCpu === null ? elapsed : cpuMs - this.#begunCpu;
     const left = SILENT_MS + this.#sourceChars() / PARSED_PER_MS - used;
-    if (elapsed >= PARSE_MS) this.#onLate(true);
+    if (elapsed >= PARSE_MS) setImmediate(() => this.#onNoWord());
     else if (left <= 0) this.#onStarted();
     else this.#deadline = setTimeout(() => this.#onSilent(), Math.min(left, PARSE_MS - elapsed));
+  }
+
+  /** What came while the host itself was busy has been read by now. */
+  #onNoWord(): void {
+    if (this.#started === null) this.#onLate(true);
   }
 
   #onTold(): void {

@@ -99,6 +99,14 @@ describe('a run that is cancelled before anything was heard of it', () => {
   });
 });
 
+it('a run that was sent before the host was busy for longer than parsing may take has not kept silent', async () => {
+  const sandbox = await sandboxOf();
+  const running = run(sandbox, 'echo', { value: 5 });
+  block(5_200);
+  expect((await running).result.result).toBe(5);
+  await sandbox.close();
+});
+
 it('a program that ended in time was not late because the host was busy', async () => {
   const sandbox = await sandboxOf();
   const answer = handlers(async () => {
