@@ -10,13 +10,26 @@ export interface AgentBrief {
   readonly rules?: string;
   /** The tools that a program may call, in the order in which they are shown. */
   readonly tools?: readonly ToolDefinition[];
+  /**
+   * Most tokens for the tools, as `estimateTokens` counts them: 6,000 when absent. Where not everything about all of them fits, every
+   * tool is called by its signature first; `tool.tools.Help` knows the rest.
+   */
+  readonly toolTokens?: number;
   /** The language in one page: {@link languageCard} when absent; '' leaves it out, for models that know it. */
   readonly language?: string;
 }
 
-/** What an agent must know beside the envelope of a turn: rules (A3-14-1), tools, language, in this order. */
-export function agentBrief({ rules = systemPrompt(), tools = [], language = languageCard() }: AgentBrief = {}): string {
-  return [rules.trimEnd(), toolCard(tools), language.trimEnd()].filter((part) => part !== '').join('\n\n');
+/** All the standard tools with their first sentences, and as much again; a tenth of a small model's context. */
+const TOOL_TOKENS = 6_000;
+
+/** What an agent must know beside the envelope of a turn: rules (A3-14-1), tools, language, in this order. Throws {@link ConfigError} for a budget in which no tool fits. */
+export function agentBrief({
+  rules = systemPrompt(),
+  tools = [],
+  toolTokens = TOOL_TOKENS,
+  language = languageCard(),
+}: AgentBrief = {}): string {
+  return [rules.trimEnd(), toolCard(tools, toolTokens), language.trimEnd()].filter((part) => part !== '').join('\n\n');
 }
 
 let card: string | null = null;
@@ -28,8 +41,10 @@ export function languageCard(): string {
 }
 
 /** The tools as a model should call them. */
-function toolCard(tools: readonly ToolDefinition[]): string {
-  return tools.length === 0 ? '' : `# Tools\n\nThese can be called, and no others.\n\n${toolPrompt(tools).text.trimEnd()}`;
+function toolCard(tools: readonly ToolDefinition[], budget: number): string {
+  return tools.length === 0
+    ? ''
+    : `# Tools\n\nThese can be called, and no others.\n\n${toolPrompt(tools, { budget }).text.trimEnd()}`;
 }
 
 /** System text and envelope as one text, for agents that have no place of its own for the first. The envelope is last. */
