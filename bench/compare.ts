@@ -34,7 +34,7 @@ export async function openAll(openers: Readonly<Record<string, Opener>>): Promis
 }
 
 /** Runs of one engine in a row where there is a pause before each. */
-export const BURST = 10;
+export const BURST = 50;
 
 /**
  * Measures all engines on a workload, interleaved: each round runs every engine once, and each round starts with another

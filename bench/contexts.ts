@@ -27,6 +27,9 @@ const PURE_CALLS = 10_000;
 /** Between two turns the worker makes its next isolate, as it does while a model thinks. */
 const PAUSE_MS = 5;
 
+/** By then a worker has done what it does behind a run. */
+const REST_MS = 20;
+
 /** What a call of `tool.bench.Echo` from two procedures down sends and gets, as frames. */
 const QUESTION_BYTES = 120;
 const ANSWER_BYTES = 24;
@@ -121,6 +124,8 @@ async function calls(root: Interpreter, pipe: BarePipe, [rounds, trips]: readonl
     const idle = (await looped(root, 'n', LIGHT_CALLS)) / LIGHT_CALLS;
     const light = (await looped(root, 'light(n)', LIGHT_CALLS)) / LIGHT_CALLS - idle;
     const pure = (await looped(root, 'n * tool.str.Length("x")', PURE_CALLS)) / PURE_CALLS - idle;
+    // The worker of the last loop makes its next isolate: whoever measures now, measures on the one core that is left.
+    await sleep(REST_MS);
     const echo = (await pipe.trips(trips, QUESTION_BYTES, ANSWER_BYTES)) / trips;
     const tool = (await looped(root, 'outer(n)', trips)) / trips - idle;
     if (round < 0) continue;

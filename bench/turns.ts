@@ -21,7 +21,7 @@ const PAUSE_MS = 5;
 
 /** The smallest program on every engine, each run in a fresh sandbox, and what is promised of ours. */
 export async function benchTurns(candidates: readonly Candidate[], quick: boolean): Promise<TurnReport> {
-  const rows = await compare(TURN, candidates, quick ? 2 : 30, quick ? 1 : 3, PAUSE_MS);
+  const rows = await compare(TURN, candidates, quick ? 1 : 6, quick ? 0 : 1, PAUSE_MS);
   const measured: TurnRow[] = [];
   for (const [index, row] of rows.entries()) {
     const candidate = candidates[index];

@@ -5,6 +5,7 @@ import { frameLimit } from '../wire/frames.ts';
 import type { CallSite, GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { OpenCall } from './call.ts';
 import type { RunHandlers, SandboxResult } from './handlers.ts';
+import type { Reading } from './meter.ts';
 import { diedOf, lostResult, messageOf, withVerdict } from './outcome.ts';
 import { watchedRun } from './outgrown.ts';
 import { Vigil } from './vigil.ts';
@@ -57,9 +58,8 @@ export class Execution implements WorkerTask {
   /** The worker has said so; until then the host may have taken it for granted. */
   #told = false;
   #begun = 0;
-  #begunCpu: number | null = null;
-  /** Resident bytes of the worker before anything of this run. */
-  #baseRss: number | null = null;
+  /** What the worker used before anything of this run. */
+  #before: Reading = { rssBytes: null, cpuMs: null };
   #startCpu: number | null = null;
   /** CPU time of the program when its worker was killed. */
   #cpuMs: number | null = null;
@@ -100,9 +100,8 @@ export class Execution implements WorkerTask {
 
   /** Throws, without having begun, when the input cannot be sent. */
   begin(): void {
+    this.#before = this.#worker.reading();
     this.#worker.assign(this, frameLimit(this.#input.limits));
-    this.#baseRss = this.#worker.meter?.rssBytes() ?? null;
-    this.#begunCpu = this.#worker.meter?.cpuMs() ?? null;
     try {
       this.#worker.run(this.#id, this.#input);
     } catch (error) {
@@ -148,7 +147,7 @@ export class Execution implements WorkerTask {
     if (this.#watched === null) this.#watch();
     const elapsed = performance.now() - this.#begun;
     const cpuMs = this.#worker.meter?.cpuMs() ?? null;
-    const used = cpuMs === null || this.#begunCpu === null ? elapsed : cpuMs - this.#begunCpu;
+    const used = cpuMs === null || this.#before.cpuMs === null ? elapsed : cpuMs - this.#before.cpuMs;
     const left = SILENT_MS + this.#sourceChars() / PARSED_PER_MS - used;
     if (elapsed >= PARSE_MS) setImmediate(() => this.#onNoWord());
     else if (left <= 0) this.#onStarted();
@@ -208,7 +207,7 @@ export class Execution implements WorkerTask {
     const { meter } = this.#worker;
     const rss = meter?.rssBytes() ?? null;
     if (meter === null || rss === null) return;
-    const parsed = (this.#baseRss ?? rss) + this.#sourceChars() * PARSER_BYTES;
+    const parsed = (this.#before.rssBytes ?? rss) + this.#sourceChars() * PARSER_BYTES;
     // By the time that it is told of the program may have grown already.
     const base = this.#told ? Math.min(rss, parsed) : parsed;
     if (this.#told) this.#worker.restRss = rss;

@@ -9,6 +9,17 @@ export interface ProcessMeter {
   close(): void;
 }
 
+/** What a process used at one moment; null where the system does not tell. */
+export interface Reading {
+  readonly rssBytes: number | null;
+  readonly cpuMs: number | null;
+}
+
+/** Both at once. */
+export function readingOf(meter: ProcessMeter | null): Reading {
+  return { rssBytes: meter?.rssBytes() ?? null, cpuMs: meter?.cpuMs() ?? null };
+}
+
 /**
  * Looks at a process through `/proc`. The files stay open: reading again costs some 3 µs, and a number given to another
  * process later cannot be mistaken for this one. Null where the system has no such files.

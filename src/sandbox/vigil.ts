@@ -19,6 +19,9 @@ function look(): void {
   else awake = false;
 }
 
+/** Asked once: the system takes longer to count them than to make a turn known to a worker. */
+const CORES = availableParallelism();
+
 /** Scripts that compute at the moment, as far as this process knows. */
 let computing = 0;
 
@@ -34,7 +37,7 @@ export class Vigil {
   #answeredAt: number | null = null;
   #quick = false;
 
-  constructor(cores: number = availableParallelism()) {
+  constructor(cores: number = CORES) {
     this.#cores = cores;
   }
 

@@ -7,7 +7,7 @@ import { readWorkerFrame } from './check.ts';
 import { KeptSources } from './kept.ts';
 import { killTree } from './killtree.ts';
 import { type Launched, requiredScopes } from './launch.ts';
-import { descendant, openMeter, type ProcessMeter } from './meter.ts';
+import { descendant, openMeter, type ProcessMeter, type Reading, readingOf } from './meter.ts';
 import { adopt } from './reaper.ts';
 
 /** How a worker process ended. */
@@ -32,6 +32,8 @@ const START_MS = 10_000;
 const STDERR_CHARS = 4096;
 /** A killed process is taken for dead after this time even when the system has not said so. */
 const KILL_MS = 500;
+/** By then a worker has made its next isolate, and what it uses can be read before anybody waits for it: that takes 40 µs. */
+const REST_MS = 4;
 
 /**
  * The host's end of one worker process. Reads and checks its frames, hands them to the task at hand, and kills the worker
@@ -50,6 +52,8 @@ export class WorkerProcess {
   baseRss: number | null = null;
   /** Resident bytes when the last program that took its time had just started: what those before it have left behind. */
   restRss: number | null = null;
+  #rest: NodeJS.Timeout | undefined;
+  #atRest: Reading | null = null;
   readonly #child: ChildProcess;
   readonly #generations: number;
   readonly #frames: Socket;
@@ -93,8 +97,15 @@ export class WorkerProcess {
 
   /** Gives the worker to a task; `maxBytes` caps the frames it may send meanwhile. */
   assign(task: WorkerTask, maxBytes: number): void {
+    clearTimeout(this.#rest);
+    this.#atRest = null;
     this.#task = task;
     this.#reader.maxBytes = maxBytes;
+  }
+
+  /** What the process uses while it has no task: as it was seen at rest, if it has come to that. */
+  reading(): Reading {
+    return this.#atRest ?? readingOf(this.meter);
   }
 
   /** The task is over. From now on a frame is a violation. */
@@ -116,6 +127,9 @@ export class WorkerProcess {
    */
   prepare(): void {
     this.send({ t: 'prepare' });
+    this.#rest = setTimeout(() => {
+      this.#atRest = readingOf(this.meter);
+    }, REST_MS).unref();
   }
 
   /** Throws `WireError` for a frame that is too large, `TypeError` for what is no JSON; a dead worker's pipe takes anything. */
@@ -207,6 +221,7 @@ export class WorkerProcess {
     if (this.#dead) return;
     this.#dead = true;
     this.#release();
+    clearTimeout(this.#rest);
     this.meter?.close();
     this.#frames.destroy();
     if (this.#violation === null && this.#reader.partial) this.#violation = 'its last frame is cut off';
