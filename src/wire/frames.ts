@@ -162,11 +162,12 @@ export class FramePipe {
 
   /** Writes what is held. */
   flush(): void {
-    const [first, ...more] = this.#held;
-    if (first === undefined) return;
+    // Asked at every look at the clocks, and nearly always in vain.
+    if (this.#held.length === 0) return;
+    const [first] = this.#held;
+    const bytes = this.#held.length === 1 && first !== undefined ? first : Buffer.concat(this.#held);
     this.#held = [];
     this.#heldBytes = 0;
-    const bytes = more.length === 0 ? first : Buffer.concat([first, ...more]);
     for (let done = 0; done < bytes.length; ) done += this.#pipe.write(bytes.subarray(done));
   }
 }
