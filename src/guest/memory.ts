@@ -23,8 +23,8 @@ export function frameBytes(slots: number): number {
 }
 
 /**
- * The census: bytes of everything a script can still reach. Walks with a list of its own, so that no nesting overflows
- * the stack. What statements in progress allocated counts too, garbage or not, because only the JavaScript stack knows.
+ * The census: bytes of everything a script can still reach. What is still to be walked through hangs together by `later`: no
+ * nesting overflows the stack, and a recount near the limit leaves no garbage that V8 would keep besides. What statements in progress allocated counts too, garbage or not, because only the JavaScript stack knows.
  */
 export function countLive(machine: Machine): number {
   const census = new Census(machine.nextCensus());
@@ -40,7 +40,7 @@ class Census {
   bytes = 0;
   visited = 0;
   readonly #number: number;
-  readonly #pending: Container[] = [];
+  #pending: Container | null = null;
 
   constructor(number: number) {
     this.#number = number;
@@ -63,7 +63,9 @@ class Census {
   }
 
   walk(): void {
-    for (let next = this.#pending.pop(); next !== undefined; next = this.#pending.pop()) {
+    for (let next = this.#pending; next !== null; next = this.#pending) {
+      this.#pending = next.later;
+      next.later = null;
       if (next instanceof List) {
         this.visited += next.items.length;
         for (const item of next.items) this.add(item);
@@ -82,7 +84,8 @@ class Census {
       if (value.census === this.#number) return;
       value.census = this.#number;
       this.bytes += value instanceof List ? listBytes(value.items.length) : VALUE_BYTES.map.amount;
-      this.#pending.push(value);
+      value.later = this.#pending;
+      this.#pending = value;
     } else {
       this.bytes += OTHER + contentBytes(value);
       if (value instanceof Fault) this.add(value.fields);

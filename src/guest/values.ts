@@ -32,6 +32,8 @@ export class List {
   shared = false;
   /** Number of the last census that met this list: each counts once, however many places hold it. */
   census = 0;
+  /** While a census runs: what it still has to walk through after this. Held here, so that to count memory takes none. */
+  later: Container | null = null;
   /** Bytes with all that is in it, and levels, at least; of an empty list until whoever fills it says more (`measure.ts`). */
   bytes: number = VALUE_BYTES.list.amount;
   depth = 1;
@@ -45,6 +47,7 @@ export class List {
 export class Dict {
   shared = false;
   census = 0;
+  later: Container | null = null;
   bytes: number = VALUE_BYTES.map.amount;
   depth = 1;
   entries: Map<string, Value>;
