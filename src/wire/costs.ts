@@ -53,7 +53,7 @@ export const DATA_FUEL = {
  * every place that holds it.
  */
 export const VALUE_BYTES = {
-  text: { amount: 24, per: 'text' },
+  text: { amount: 40, per: 'text' },
   unit: { amount: 2, per: 'UTF-16 unit of a text' },
   list: { amount: 176, per: 'list' },
   item: { amount: 32, per: 'item of a list' },
