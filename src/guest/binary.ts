@@ -1,10 +1,12 @@
 import type { BinaryExpr, BinaryOp, Expr } from '../../grammar/ast.ts';
 import { textBytes } from '../wire/costs.ts';
 import type { Context, Eval } from './context.ts';
+import { isShortWord } from './convert.ts';
 import { fused } from './fused.ts';
 import type { Machine } from './machine.ts';
 import { listBytes } from './memory.ts';
-import { fuzzyLogic, OPERATORS } from './operators.ts';
+import { concat, fuzzyLogic, OPERATORS } from './operators.ts';
+import { toText } from './text.ts';
 import { Fuzzy, List, truthy, type Value } from './values.ts';
 
 /** Chains up to this length become closures within closures; longer ones a loop, so that 10 000 terms need no stack. */
@@ -20,7 +22,9 @@ export function compileBinary(context: Context, expr: BinaryExpr): Eval {
     for (const [index, { op, at, right }] of expr.rest.entries()) {
       const constant = numberIn(right);
       const slot = index === 0 ? variableIn(context, expr.first) : undefined;
+      const word = index === 0 && op === '+' ? wordIn(machine, expr.first) : undefined;
       if (op === 'and' || op === 'or') left = logic(machine, op, left, context.expr(right), at);
+      else if (word !== undefined) left = appended(machine, word, context.expr(right), at);
       else if (constant !== undefined)
         left =
           (slot === undefined ? undefined : fused(machine, op, slot, left, constant, at)) ??
@@ -43,6 +47,21 @@ type Eager = Exclude<BinaryOp, 'and' | 'or'>;
 function numberIn(expr: Expr): number | undefined {
   if (expr.k === 'group') return numberIn(expr.of);
   return expr.k === 'num' ? expr.v : undefined;
+}
+
+/** The text of a literal that is no number and within the limits, which is never looked through again. */
+function wordIn(machine: Machine, expr: Expr): string | undefined {
+  if (expr.k === 'group') return wordIn(machine, expr.of);
+  return expr.k === 'str' && isShortWord(expr.v) && machine.admitsText(expr.v.length) ? expr.v : undefined;
+}
+
+/** `"k" + i`: a text, whatever the right side is. */
+function appended(machine: Machine, word: string, right: Eval, at: number): Eval {
+  return (frame) => {
+    const value = right(frame);
+    machine.at = at;
+    return concat(machine, word, toText(machine, value));
+  };
 }
 
 /** Both sides are numbers nearly always: that case is decided here, all others by the operator's full rule. */

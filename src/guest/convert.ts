@@ -33,7 +33,15 @@ export function isInt64(number: number): boolean {
 /** How numeric text may begin, after white space: most text is told apart by its first character. */
 const START = /^[\s\u0085]*[-+.0-9iInN]/;
 function textToNumber(machine: Machine, text: string): number | undefined {
-  if (text.length > UNITS_PER_FUEL) return longTextToNumber(machine, text);
+  return text.length > UNITS_PER_FUEL ? longTextToNumber(machine, text) : shortTextToNumber(text);
+}
+
+/** Whether a text is no number, and so short that nothing is charged for finding out. */
+export function isShortWord(text: string): boolean {
+  return text.length <= UNITS_PER_FUEL && shortTextToNumber(text) === undefined;
+}
+
+function shortTextToNumber(text: string): number | undefined {
   const first = text.charCodeAt(0);
   // Most words: a letter other than those that begin inf and nan.
   if (first > NINE && first < 0x80 && (first | CASE) !== LOWER_I && (first | CASE) !== LOWER_N) return undefined;

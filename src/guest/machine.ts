@@ -143,12 +143,12 @@ export class Machine {
   /** Accounts for a text about to be made, and asks whether a script may have one so long. */
   chargeText(units: number): void {
     this.charge(textBytes(units));
-    this.checkText(units);
+    if (units > this.#longest) this.checkText(units);
   }
 
   /** Ends the run when a text would be longer than a limit allows. */
   checkText(units: number): void {
-    if (this.admitsText(units)) return;
+    if (units <= this.#longest) return;
     const { textLength } = this.limits;
     if (units > textLength)
       this.breach('textLength', units, `a text has ${units} UTF-16 units, more than the ${textLength} allowed`);

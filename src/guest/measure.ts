@@ -9,6 +9,11 @@ import { type Container, Dict, Fault, isContainer, List, type Value } from './va
  * twice counts twice: that is what the value is to whoever copies, compares or prints it.
  */
 
+/** Whether a value fits into the place that holds it and has no depth: nil, a boolean, a number. */
+function isScalar(value: Value): boolean {
+  return typeof value === 'number' || value === null || typeof value === 'boolean';
+}
+
 /** Bytes of a value with all that is in it; what fits into the place that holds it counts nothing. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return textBytes(value.length);
@@ -59,6 +64,7 @@ export function newList(machine: Machine, items: Value[]): List {
 
 /** The measures of a container after one of its parts was replaced; what the place itself takes is counted apart. */
 export function replaced(container: Container, before: Value, after: Value): void {
+  if (isScalar(before) && isScalar(after)) return;
   container.bytes += sizeOf(after) - sizeOf(before);
   const below = depthOf(after);
   if (below >= container.depth) container.depth = below + 1;

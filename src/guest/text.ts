@@ -83,6 +83,7 @@ export function display(machine: Machine, value: Value): string {
 /** ToString (language.md 4.6): as {@link display}, except that nil is empty text. */
 export function toText(machine: Machine, value: Value): string {
   if (typeof value === 'string') return value;
+  if (typeof value === 'number') return charged(machine, numberText(value));
   return value === null ? '' : display(machine, value);
 }
 
@@ -110,8 +111,9 @@ function faultText(fault: Fault): string {
 }
 
 function charged(machine: Machine, text: string): string {
-  machine.spend(Math.floor(text.length / UNITS_PER_FUEL));
-  machine.chargeText(text.length);
+  const { length } = text;
+  if (length >= UNITS_PER_FUEL) machine.spend(Math.floor(length / UNITS_PER_FUEL));
+  machine.chargeText(length);
   return text;
 }
 

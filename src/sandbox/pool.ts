@@ -44,6 +44,8 @@ const MAX_FAILED_STARTS = 3;
 const RETRY_MS = 100;
 /** A worker beyond `concurrency`, made while others waited for the host, is given up after doing nothing for so long. */
 const SPARE_MS = 5_000;
+/** By then a worker has thrown its last isolate away and made and warmed the next. */
+const PREPARED_MS = 4;
 
 /**
  * The workers and the jobs that wait for one. At most `concurrency` jobs are begun at a time, not counting those that wait for
@@ -54,7 +56,7 @@ export class Pool {
   readonly #options: PoolOptions;
   readonly #workers = new Set<WorkerProcess>();
   readonly #starting = new Set<WorkerProcess>();
-  /** The one that has been idle longest comes first: it has surely prepared its next isolate. */
+  /** The one that has been idle longest comes first. */
   readonly #idle: WorkerProcess[] = [];
   readonly #busy = new Set<WorkerProcess>();
   readonly #blocked = new Set<WorkerProcess>();
@@ -93,7 +95,7 @@ export class Pool {
     if (this.#closed) throw new RuntimeClosedError();
     const nested = job.depth > 0;
     const mayBegin = nested || (this.#queue.length === 0 && this.#computing < this.#options.concurrency);
-    const worker = mayBegin && this.#room(job.depth) > 0 ? this.#idle.shift() : undefined;
+    const worker = mayBegin && this.#room(job.depth) > 0 ? this.#takeIdle() : undefined;
     if (worker !== undefined) this.#begin(job, worker);
     else if (!nested) this.#enqueue(job);
     else if (job.depth <= this.#levels && (this.#room(job.depth) <= 0 || this.#isFull)) this.#inner.push(job);
@@ -187,6 +189,16 @@ export class Pool {
     }
   }
 
+  /**
+   * The worker that ran something last, for whom caches and core are warm still, among those that have had the time to prepare
+   * their next isolate; where none has, the one that comes nearest to it.
+   */
+  #takeIdle(): WorkerProcess | undefined {
+    const before = performance.now() - PREPARED_MS;
+    const at = this.#idle.findLastIndex(({ idleSince }) => idleSince <= before);
+    return at < 0 ? this.#idle.shift() : this.#idle.splice(at, 1)[0];
+  }
+
   /** The first job of the session that was not served for the longest time. */
   #takeNext(): Job | undefined {
     const lastOf = (job: Job | undefined): number => (job === undefined ? 0 : (this.#served.get(job.session) ?? 0));
@@ -207,7 +219,7 @@ export class Pool {
     this.#serveInner();
     if (this.#queue.length === 0) this.#served.clear();
     while (this.#queue.length > 0 && this.#computing < this.#options.concurrency && this.#room(0) > 0) {
-      const worker = this.#idle.shift();
+      const worker = this.#takeIdle();
       if (worker === undefined) break;
       const job = this.#takeNext();
       if (job !== undefined) this.#begin(job, worker);
@@ -221,7 +233,7 @@ export class Pool {
     for (const job of [...this.#inner]) {
       if (this.#closed || this.#room(job.depth) <= 0 || (this.#idle.length === 0 && this.#isFull)) continue;
       this.#inner.splice(this.#inner.indexOf(job), 1);
-      const worker = this.#idle.shift();
+      const worker = this.#takeIdle();
       if (worker === undefined) this.#startOwn(job);
       else this.#begin(job, worker);
     }
@@ -263,6 +275,7 @@ export class Pool {
   /** A worker is free: it gets the next job or waits; a worn one goes as soon as another can take its place. */
   #settle(worker: WorkerProcess): void {
     if (worker.dead || this.#closed) return;
+    worker.idleSince = performance.now();
     this.#idle.push(worker);
     // First: where somebody always waits, a worn worker would be idle at no other time.
     this.#renew();

@@ -48,6 +48,8 @@ export class WorkerProcess {
   meter: ProcessMeter | null = null;
   /** Runs finished so far. */
   runs = 0;
+  /** When it last became free, by `performance.now()`. */
+  idleSince = 0;
   /** Resident bytes at its hello, one prepared isolate included; null where the system does not tell. */
   baseRss: number | null = null;
   /** Resident bytes when the last program that took its time had just started: what those before it have left behind. */
