@@ -1,4 +1,5 @@
 import { defineTool, type LimitOptions, type RunOptions, type RunResult } from '../src/index.ts';
+import { textBytes } from '../src/wire/costs.ts';
 
 /** The tools that the programs call. */
 export const TOOLS = [
@@ -256,7 +257,7 @@ export const CASES: readonly Case[] = [
     observe: ({ emits }) => emits.length,
   },
   sized('sourceBytes', 'a source', 1000, 'bytes', (n) => `command\n  emit 1\nendcommand\n#${'x'.repeat(n - 30)}\n`),
-  sized('valueBytes', 'a text repeated', 2024, 'bytes', (n) => commands(`set t = "a" * ${(n - 24) / 2}`), 2),
+  sized('valueBytes', 'a text repeated', textBytes(1000), 'bytes', (n) => commands(`set t = "a" * ${(n - textBytes(0)) / 2}`), 2),
   sized('valueDepth', 'lists within each other', 20, 'count', (n) => commands(`set l = ${'[ '.repeat(n)}${'] '.repeat(n)}`)),
   sized('textLength', 'a text repeated', 1000, 'count', (n) => commands(`set t = "a" * ${n}`)),
   sized('listLength', 'a list padded', 1000, 'count', (n) => commands(`set l[${n - 1}] = 1`)),

@@ -1,6 +1,7 @@
 import type { Block, ErrorHandler, Stmt } from '../../grammar/ast.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import type { Context, Exec } from './context.ts';
+import { type Counting, compileCounting } from './counting.ts';
 import { type Completion, type Frame, NORMAL } from './frame.ts';
 import { arrive, Guard, recover } from './guard.ts';
 import { checkEvalDepth } from './invoke.ts';
@@ -10,9 +11,11 @@ import { compileStmt } from './statements.ts';
 /** A compiled statement with what is charged before it runs. */
 interface Step {
   readonly run: Exec;
-  /** 0 when the call has paid for it. */
+  /** 0 when the call has paid for it, or it pays for itself. */
   readonly fuel: number;
   readonly at: number;
+  /** The whole statement, if it may be done before it is paid. */
+  readonly counting?: Counting;
 }
 
 /** Compiles a block; with a handler in or around it, one that recovers. */
@@ -35,7 +38,7 @@ export function compileBlock(context: Context, block: Block): Exec {
   const nearest = context.guard;
   context.guard = outer;
   if (own !== null) own.body = compileHandler(context, own.handler);
-  return nearest === null ? plainBlock(machine, steps) : guardedBlock(machine, steps, nearest, own);
+  return nearest === null ? plainBlock(machine, paired(machine, steps)) : guardedBlock(machine, steps, nearest, own);
 }
 
 /** A handler's body: guarded by what stands in it alone, because an error in it skips the handler it belongs to (P16). */
@@ -57,10 +60,43 @@ function compileStep(context: Context, stmt: Stmt): Step | null {
   const outerDepth = context.statementDepth;
   context.statementDepth = context.depth;
   const { compiled, cost } = context.separately(() => compileStmt(context, stmt));
+  const counting = compileCounting(context, stmt);
   const depth = context.statementDepth;
   context.statementDepth = outerDepth;
   const run = context.checked ? withDepthCheck(context.machine, compiled, depth, stmt.s) : compiled;
-  return { run, fuel: STEP_FUEL.statement.amount + cost, at: stmt.s };
+  return { run, fuel: STEP_FUEL.statement.amount + cost, at: stmt.s, ...(counting === undefined ? {} : { counting }) };
+}
+
+/** The steps of a block, each one that counts made one with the next. */
+function paired(machine: Machine, steps: readonly Step[]): readonly Step[] {
+  const all: Step[] = [];
+  for (let index = 0; index < steps.length; index++) {
+    const first = steps[index];
+    const second = steps[index + 1];
+    if (first === undefined) break;
+    if (first.counting === undefined || first.fuel === 0 || second === undefined) {
+      all.push(first);
+      continue;
+    }
+    all.push({ run: pair(machine, first.counting, first, second), fuel: 0, at: first.at });
+    index++;
+  }
+  return all;
+}
+
+/** Two statements of which the first counts, paid at once. Where that goes wrong in any way they are taken one after the other. */
+function pair(machine: Machine, counting: Counting, first: Step, second: Step): Exec {
+  const fuel = first.fuel + second.fuel;
+  const { run } = second;
+  const single = two(machine, first, second);
+  return (frame) => {
+    const left = machine.left - fuel;
+    if (left < 0 || !counting(frame)) return single(frame);
+    machine.left = left;
+    machine.temp = 0;
+    frame.keep = null;
+    return run(frame);
+  };
 }
 
 /** Only in the frame in which the evaluation depth may be met: nested blocks check their own statements. */
@@ -157,9 +193,11 @@ function guardedBlock(machine: Machine, steps: readonly Step[], nearest: Guard, 
 function step(machine: Machine, frame: Frame, steps: readonly Step[], index: number): Completion {
   const next = steps[index];
   if (next === undefined) return NORMAL;
-  const left = machine.left - next.fuel;
-  machine.left = left;
-  if (left < 0) machine.refill(next.at);
+  if (next.fuel > 0) {
+    const left = machine.left - next.fuel;
+    machine.left = left;
+    if (left < 0) machine.refill(next.at);
+  }
   machine.temp = 0;
   frame.keep = null;
   return next.run(frame);

@@ -8,7 +8,7 @@ import type { Value } from './values.ts';
 /** Buffered JSON beyond which a frame is sent, in UTF-16 units. */
 const FLUSH_UNITS = 64 * 1024;
 /** Meter checks after which anything buffered is sent. The guest has no clock; this is a few milliseconds of work. */
-const FLUSH_CHECKS = 64;
+const FLUSH_CHECKS = 16;
 
 /** Bytes of a whisper's target that count for nothing; a longer name would be a way around `scratchBytes`. */
 const FREE_TARGET_BYTES = 64;

@@ -68,7 +68,7 @@ export const VALUE_BYTES = {
 export const CENSUS_FLOOR = 8 * 1024 * 1024;
 
 /** Fuel between two looks at the clocks, at most (a single large operation on data may take more). */
-export const METER_INTERVAL = 4096;
+export const METER_INTERVAL = 16_384;
 
 /** Most a single write may pad a list with nil beyond its end (P25). */
 export const MAX_PADDING = 1_000_000;
