@@ -5,9 +5,14 @@ const MIN_CHARS = 2048;
 /** Most characters of sources that one worker keeps; the ones not used the longest go. */
 const MAX_CHARS = 4 * 1024 * 1024;
 
+/** Whether a source is one to be kept: only frozen ones are sure to be the same when they come again. */
+export function isKept(source: Source): boolean {
+  return source.text.length >= MIN_CHARS && source.text.length <= MAX_CHARS / 4 && Object.isFrozen(source);
+}
+
 /**
- * The sources that one worker keeps: a library of 60 KB took longer to travel than to run a procedure of it. Only frozen
- * sources are kept, because only they are sure to be the same when they come again, and only from the second time on.
+ * The sources that one worker keeps: a library of 60 KB took longer to travel than to run a procedure of it. From
+ * the second time on, because most come once.
  */
 export class KeptSources {
   /** Numbers, by source; null: seen once. */
@@ -23,7 +28,7 @@ export class KeptSources {
   refer(sources: readonly Source[]): { readonly ahead: readonly HostFrame[]; readonly sources: readonly SentSource[] } {
     const ahead: HostFrame[] = this.#drops.splice(0);
     const sent = sources.map((source): SentSource => {
-      if (source.text.length < MIN_CHARS || source.text.length > MAX_CHARS / 4 || !Object.isFrozen(source)) return source;
+      if (!isKept(source)) return source;
       const number = this.#numbers.get(source);
       if (number === undefined) {
         this.#numbers.set(source, null);

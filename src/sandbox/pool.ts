@@ -1,4 +1,5 @@
 import { BusyError, ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import { isSameKind, type RunKind } from './kind.ts';
 import { launch, type WorkerFiles } from './launch.ts';
 import type { Launcher } from './launcher.ts';
 import { messageOf } from './outcome.ts';
@@ -10,6 +11,8 @@ export interface Job {
   readonly depth: number;
   /** Whose it is; jobs of one session do not hold up those of another. Null: nobody's in particular. */
   readonly session: string | null;
+  /** What a worker has ready that has run such a job before; null where nothing is. */
+  readonly kind: RunKind | null;
   /** Called with a free worker. Must call `pool.release(worker)` once it is done with it, dead or alive. */
   start(worker: WorkerProcess): void;
   /** No worker will come: the pool is closed, or none can be started. */
@@ -95,7 +98,7 @@ export class Pool {
     if (this.#closed) throw new RuntimeClosedError();
     const nested = job.depth > 0;
     const mayBegin = nested || (this.#queue.length === 0 && this.#computing < this.#options.concurrency);
-    const worker = mayBegin && this.#room(job.depth) > 0 ? this.#takeIdle() : undefined;
+    const worker = mayBegin && this.#room(job.depth) > 0 ? this.#takeIdle(job) : undefined;
     if (worker !== undefined) this.#begin(job, worker);
     else if (!nested) this.#enqueue(job);
     else if (job.depth <= this.#levels && (this.#room(job.depth) <= 0 || this.#isFull)) this.#inner.push(job);
@@ -190,12 +193,12 @@ export class Pool {
   }
 
   /**
-   * The worker that ran something last, for whom caches and core are warm still, among those that have had the time to prepare
-   * their next isolate; where none has, the one that comes nearest to it.
+   * The worker that ran a job of this kind last, and has had the time to prepare its next isolate: its caches and its core are warm
+   * still. Where there is none, the one that has been idle longest: nobody else's comes back to it soon.
    */
-  #takeIdle(): WorkerProcess | undefined {
+  #takeIdle({ kind }: Job): WorkerProcess | undefined {
     const before = performance.now() - PREPARED_MS;
-    const at = this.#idle.findLastIndex(({ idleSince }) => idleSince <= before);
+    const at = this.#idle.findLastIndex((worker) => worker.idleSince <= before && isSameKind(worker.kind, kind));
     return at < 0 ? this.#idle.shift() : this.#idle.splice(at, 1)[0];
   }
 
@@ -211,6 +214,7 @@ export class Pool {
   #begin(job: Job, worker: WorkerProcess): void {
     this.#served.set(job.session, ++this.#serving);
     this.#busy.add(worker);
+    worker.kind = job.kind ?? worker.kind;
     job.start(worker);
   }
 
@@ -219,10 +223,10 @@ export class Pool {
     this.#serveInner();
     if (this.#queue.length === 0) this.#served.clear();
     while (this.#queue.length > 0 && this.#computing < this.#options.concurrency && this.#room(0) > 0) {
-      const worker = this.#takeIdle();
-      if (worker === undefined) break;
+      if (this.#idle.length === 0) break;
       const job = this.#takeNext();
-      if (job !== undefined) this.#begin(job, worker);
+      const worker = job === undefined ? undefined : this.#takeIdle(job);
+      if (job !== undefined && worker !== undefined) this.#begin(job, worker);
     }
     this.#grow();
   }
@@ -233,7 +237,7 @@ export class Pool {
     for (const job of [...this.#inner]) {
       if (this.#closed || this.#room(job.depth) <= 0 || (this.#idle.length === 0 && this.#isFull)) continue;
       this.#inner.splice(this.#inner.indexOf(job), 1);
-      const worker = this.#takeIdle();
+      const worker = this.#takeIdle(job);
       if (worker === undefined) this.#startOwn(job);
       else this.#begin(job, worker);
     }

@@ -5,6 +5,7 @@ import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } fr
 import { Execution } from './execution.ts';
 import type { RunHandlers, SandboxResult } from './handlers.ts';
 import { checkQuestion, formatQuestion, Inquiry, type ParseOutcome, parseQuestion, type Question } from './inquiry.ts';
+import { kindOf } from './kind.ts';
 import { packageFiles, type WorkerFiles } from './launch.ts';
 import { chooseLauncher, type Launcher, type LauncherChoice, withoutLauncher } from './launcher.ts';
 import { defaultLimits } from './limits.ts';
@@ -133,6 +134,7 @@ export class Sandbox implements AsyncDisposable {
     const job: Job = {
       depth: handlers.nested === true ? (handlers.depth ?? Number.POSITIVE_INFINITY) : 0,
       session: handlers.session ?? null,
+      kind: kindOf(input),
       start: (worker) => {
         signal?.removeEventListener('abort', withdrawn);
         if (signal?.aborted) {
@@ -196,6 +198,7 @@ export class Sandbox implements AsyncDisposable {
     this.#pool.submit({
       depth,
       session: null,
+      kind: null,
       start: (worker) => {
         const inquiry: Inquiry<Answer> = new Inquiry(worker, this.#nextId++, question, settle, () => {
           this.#running.delete(inquiry);

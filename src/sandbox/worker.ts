@@ -6,6 +6,7 @@ import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } fro
 import { readWorkerFrame } from './check.ts';
 import { KeptSources } from './kept.ts';
 import { killTree } from './killtree.ts';
+import type { RunKind } from './kind.ts';
 import { type Launched, requiredScopes } from './launch.ts';
 import { descendant, openMeter, type ProcessMeter, type Reading, readingOf } from './meter.ts';
 import { adopt } from './reaper.ts';
@@ -48,6 +49,8 @@ export class WorkerProcess {
   meter: ProcessMeter | null = null;
   /** Runs finished so far. */
   runs = 0;
+  /** Of what kind its last run was. */
+  kind: RunKind | null = null;
   /** When it last became free, by `performance.now()`. */
   idleSince = 0;
   /** Resident bytes at its hello, one prepared isolate included; null where the system does not tell. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { Sandbox } from '../../src/sandbox/index.ts';
+import { type LimitOptions, Sandbox } from '../../src/sandbox/index.ts';
 import { BusyError, ConfigError, RuntimeClosedError } from '../../src/wire/errors.ts';
 import { HOLED, handlers, inputOf, never, OK, rogue, run, sandboxOf } from './kit.ts';
 
@@ -73,6 +73,53 @@ describe('the queue', () => {
     await Promise.all(Array.from({ length: 10 }, (_, i) => one(i)));
     expect(most).toBe(2);
     expect(order.slice(2).every((i) => i >= 2)).toBe(true);
+    await sandbox.close();
+  });
+});
+
+describe('the worker for a run', () => {
+  const wakings = (pid: number): number =>
+    Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+  /** The one that woke up for a run, which has had the time to get ready for another. */
+  async function workerOf(sandbox: Sandbox, limits: LimitOptions, workers: readonly number[]): Promise<number> {
+    const before = workers.map(wakings);
+    await run(sandbox, 'nothing', {}, limits);
+    await sleep(50);
+    const [one, ...others] = workers.filter((pid, index) => wakings(pid) > (before[index] ?? 0));
+    expect(others).toEqual([]);
+    return one ?? Number.NaN;
+  }
+
+  it('is the one that ran such a run last, and is ready for it', async () => {
+    const before = childrenOf(process.pid);
+    const sandbox = await sandboxOf({ concurrency: 2, launcher: 'none' });
+    const workers = (): number[] => childrenOf(process.pid).filter((pid) => !before.includes(pid));
+    await until(() => workers().length === 2);
+    // Until both have said hello.
+    await Promise.all([run(sandbox, 'loop', {}, { cpuMs: 50 }), run(sandbox, 'loop', {}, { cpuMs: 50 })]);
+    await sleep(100);
+    const [small, large] = [{ memoryBytes: 16 * 2 ** 20 }, { memoryBytes: 64 * 2 ** 20 }];
+    const pids = workers();
+    const ofSmall = await workerOf(sandbox, small, pids);
+    const ofLarge = await workerOf(sandbox, large, pids);
+    expect(new Set([ofSmall, ofLarge])).toEqual(new Set(pids));
+    const again: number[] = [];
+    for (const limits of [small, small, large, small, large, large]) again.push(await workerOf(sandbox, limits, pids));
+    expect(again).toEqual([ofSmall, ofSmall, ofLarge, ofSmall, ofLarge, ofLarge]);
+    await sandbox.close();
+  });
+
+  it('is another one when that has not made its next isolate yet', async () => {
+    const before = childrenOf(process.pid);
+    const sandbox = await sandboxOf({ concurrency: 2, launcher: 'none' });
+    await Promise.all([run(sandbox, 'loop', {}, { cpuMs: 50 }), run(sandbox, 'loop', {}, { cpuMs: 50 })]);
+    await sleep(100);
+    const workers = childrenOf(process.pid).filter((pid) => !before.includes(pid));
+    const woken = workers.map(wakings);
+    for (let n = 0; n < 2; n++) await run(sandbox, 'nothing');
+    await sleep(50);
+    expect(workers.filter((pid, index) => wakings(pid) > (woken[index] ?? 0))).toEqual(workers);
     await sandbox.close();
   });
 });
