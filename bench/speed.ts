@@ -88,33 +88,37 @@ async function growth(runtime: Runtime, rounds: number): Promise<PromiseRow[]> {
 const grown = (runtime: Runtime, { source, result }: Sized, size: number): Promise<number> =>
   emitted(runtime, [source(size)], result(size));
 
-/** Text to the result of an empty program beside it, the least of all rounds: lexing, parsing, checking, handing over to the isolate, building. */
+/** Text to the result of an empty program beside it: lexing, parsing, checking, handing over to the isolate, building. */
 async function parsing(runtime: Runtime, rounds: number): Promise<PromiseRow[]> {
   const text = library(LINES);
-  const [once, twice] = await built(runtime, rounds, text, library(2 * LINES));
-  const speed = text.length / MB / (once / 1000);
-  const found = [judged(`parse and build of ${LINES} lines, warm`, speed, { unit: 'MB/s', bound: 'least', target: 2 }, rounds)];
-  const doubled = (what: string, ratio: number): void => {
-    found.push(judged(`${what}, by half of it`, ratio, { unit: 'x', bound: 'most', target: 2 * NOISE }, rounds));
-  };
-  doubled(`parse and build of ${2 * LINES} lines`, twice / once);
-  const [shallow, deep] = await built(runtime, rounds, nested(DEPTH), nested(2 * DEPTH));
-  doubled(`nesting of ${2 * DEPTH}`, deep / shallow);
-  const [short, long] = await built(runtime, rounds, sums(TERMS), sums(2 * TERMS));
-  doubled(`a sum of ${2 * TERMS} terms`, long / short);
-  return found;
+  const alone: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    await sleep(REST_MS);
+    alone.push(await emitted(runtime, unseen(text), 1));
+  }
+  const speed = text.length / MB / (median(alone) / 1000);
+  const doubled = (what: string, ratio: number): PromiseRow =>
+    judged(`${what}, by half of it`, ratio, { unit: 'x', bound: 'most', target: 2 * NOISE }, rounds);
+  return [
+    judged(`parse and build of ${LINES} lines, warm`, speed, { unit: 'MB/s', bound: 'least', target: 2 }, rounds),
+    doubled(`parse and build of ${2 * LINES} lines`, await built(runtime, rounds, text, library(2 * LINES))),
+    doubled(`nesting of ${2 * DEPTH}`, await built(runtime, rounds, nested(DEPTH), nested(2 * DEPTH))),
+    doubled(`a sum of ${2 * TERMS} terms`, await built(runtime, rounds, sums(TERMS), sums(2 * TERMS))),
+  ];
 }
 
-/**
- * The least time for two libraries, taken in turn. Each round brings a text that was never seen: a worker keeps the trees of
- * libraries, and nothing would be parsed.
- */
-async function built(runtime: Runtime, rounds: number, first: string, second: string): Promise<readonly [number, number]> {
-  let round = 0;
-  const run = (text: string) => () =>
-    emitted(runtime, [`${text}# ${performance.timeOrigin} ${round++}\n`, 'command\nemit 1\nendcommand\n'], 1);
-  const [a, b] = await sideBySide(rounds, [run(first), run(second)]);
-  return [Math.min(...a), Math.min(...b)];
+/** The second library's time by that of the first right before it, the median of all rounds: each may meet a collection of garbage. */
+async function built(runtime: Runtime, rounds: number, first: string, second: string): Promise<number> {
+  const run = (text: string) => () => emitted(runtime, unseen(text), 1);
+  const [once, twice] = await sideBySide(rounds, [run(first), run(second)]);
+  return median(once.map((ms, index) => (twice[index] ?? Number.NaN) / ms));
+}
+
+let texts = 0;
+
+/** A library and an empty program. Its text is new each time: a worker keeps the trees of libraries, and nothing would be parsed. */
+function unseen(text: string): readonly string[] {
+  return [`${text}# ${performance.timeOrigin} ${texts++}\n`, 'command\nemit 1\nendcommand\n'];
 }
 
 async function sideBySide(
