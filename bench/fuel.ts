@@ -55,9 +55,10 @@ export async function measureFuel(rounds: number): Promise<PromiseRow[]> {
 async function pairs(metered: Sandbox, unpaid: Sandbox, workload: Workload, count: number): Promise<number[]> {
   const ratios: number[] = [];
   for (let round = 0; round < count + 1; round++) {
-    const free = round % 2 === 0 ? await cpuMs(unpaid, workload, false) : Number.NaN;
-    const paid = await cpuMs(metered, workload, true);
-    ratios.push(paid / (Number.isNaN(free) ? await cpuMs(unpaid, workload, false) : free));
+    const paid = () => cpuMs(metered, workload, true);
+    const free = () => cpuMs(unpaid, workload, false);
+    if (round % 2 === 0) ratios.push((await paid()) / (await free()));
+    else ratios.push(1 / ((await free()) / (await paid())));
   }
   return ratios.slice(1);
 }
