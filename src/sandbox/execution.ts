@@ -4,8 +4,8 @@ import { type ErrorInfo, WireError } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
 import type { CallSite, GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { OpenCall } from './call.ts';
+import { RunClock } from './clock.ts';
 import type { RunHandlers, SandboxResult } from './handlers.ts';
-import type { Reading } from './meter.ts';
 import { diedOf, lostResult, messageOf, withVerdict } from './outcome.ts';
 import { watchedRun } from './outgrown.ts';
 import { Vigil } from './vigil.ts';
@@ -22,18 +22,8 @@ export interface ExecutionOwner {
   onEnd(result: SandboxResult): void;
 }
 
-/**
- * A worker says that a program has started once that is worth a word: with its first output, or after a few thousand steps. One
- * that keeps silent longer than this is watched; once it has computed so long, and what its parser may need besides, its program
- * counts as started: it may be beyond all reach.
- */
-const SILENT_MS = 25;
-/** Characters that the parser takes a millisecond for, at worst. */
-const PARSED_PER_MS = 500;
 /** What the parser takes at worst for a character of source, garbage included. */
 const PARSER_BYTES = 512;
-/** A worker that has not said so by then is ended, however much time its program may take. */
-const PARSE_MS = 5_000;
 /** How long a program may take to end once its call was answered with `halt`, before its worker is killed. */
 const HALT_MS = 50;
 /** The same when the host's own handler halted it, where no clock is running out. */
@@ -54,13 +44,7 @@ export class Execution implements WorkerTask {
   readonly #watchdog: Watchdog;
   readonly #id: number;
   readonly #onAbort = (): void => this.cancel('the run was cancelled');
-  #started: number | null = null;
-  /** The worker has said so; until then the host may have taken it for granted. */
-  #told = false;
-  #begun = 0;
-  /** What the worker used before anything of this run. */
-  #before: Reading = { rssBytes: null, cpuMs: null };
-  #startCpu: number | null = null;
+  readonly #clock: RunClock;
   /** CPU time of the program when its worker was killed. */
   #cpuMs: number | null = null;
   readonly #vigil = new Vigil();
@@ -75,7 +59,6 @@ export class Execution implements WorkerTask {
   /** Why the host ends the run; the worker's own account cannot change it. */
   #verdict: ErrorInfo | null = null;
   #over = false;
-  #deadline: NodeJS.Timeout | undefined;
   #toolTimer: NodeJS.Timeout | undefined;
   #grace: NodeJS.Timeout | undefined;
   #watched: Watched | null = null;
@@ -96,11 +79,15 @@ export class Execution implements WorkerTask {
     this.#signal = init.signal;
     this.#owner = init.owner;
     this.#watchdog = init.watchdog;
+    this.#clock = new RunClock(init.worker, init.input, {
+      onStarted: () => this.#hand(() => this.#handlers.onStarted?.()),
+      onWatch: () => this.#watch(),
+      onLate: (error) => this.#end(error, this.#call === null ? WALL_MS : HALT_MS),
+    });
   }
 
   /** Throws, without having begun, when the input cannot be sent. */
   begin(): void {
-    this.#before = this.#worker.reading();
     this.#worker.assign(this, frameLimit(this.#input.limits));
     try {
       this.#worker.run(this.#id, this.#input);
@@ -110,8 +97,7 @@ export class Execution implements WorkerTask {
     }
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#vigil.start();
-    this.#begun = performance.now();
-    this.#deadline = setTimeout(() => this.#onSilent(), SILENT_MS);
+    this.#clock.begin();
   }
 
   /** Ends the run with `ERR_CANCELLED`: at once while it computes, after its handler's signal while it waits for a call. */
@@ -120,8 +106,9 @@ export class Execution implements WorkerTask {
   }
 
   onFrame(frame: WorkerFrame): void {
-    const free = this.#told && this.#call === null;
-    if (frame.t === 'started' && frame.id === this.#id && !this.#told) this.#onTold();
+    const { told } = this.#clock;
+    const free = told && this.#call === null;
+    if (frame.t === 'started' && frame.id === this.#id && !told) this.#clock.tell();
     else if (frame.t === 'out' && free) this.#onOut(frame);
     else if ((frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask') && free) this.#onCall(frame);
     else if (frame.t === 'result' && frame.id === this.#id && this.#call === null) this.#onResult(frame);
@@ -130,101 +117,34 @@ export class Execution implements WorkerTask {
   }
 
   onGone(gone: Gone): void {
-    const elapsed = this.#elapsed();
+    const { started, elapsed } = this.#clock;
     const error = this.#verdict ?? diedOf(gone, this.#input.limits.memoryBytes);
     this.#call?.lost(error);
-    const [phase, wallMs] = this.#started === null ? (['parse', 0] as const) : (['exec', elapsed] as const);
+    const [phase, wallMs] = started ? (['exec', elapsed] as const) : (['parse', 0] as const);
     const { fuel, cpuMs: nested } = this.#paid;
     const cpuMs = (this.#cpuMs ?? wallMs) + nested;
     this.#finish(lostResult(phase, error, { fuel, wallMs, cpuMs, toolCalls: this.#toolCalls, outputBytes: this.#outputBytes }));
-  }
-
-  /**
-   * Its program may have taken the worker over before it could say that it has started; or the worker has not come to it yet, on
-   * a busy machine, which its own CPU time tells.
-   */
-  #onSilent(): void {
-    if (this.#watched === null) this.#watch();
-    const elapsed = performance.now() - this.#begun;
-    const cpuMs = this.#worker.meter?.cpuMs() ?? null;
-    const used = cpuMs === null || this.#before.cpuMs === null ? elapsed : cpuMs - this.#before.cpuMs;
-    const left = SILENT_MS + this.#sourceChars() / PARSED_PER_MS - used;
-    if (elapsed >= PARSE_MS) setImmediate(() => this.#onNoWord());
-    else if (left <= 0) this.#onStarted();
-    else this.#deadline = setTimeout(() => this.#onSilent(), Math.min(left, PARSE_MS - elapsed));
-  }
-
-  /** What came while the host itself was busy has been read by now. */
-  #onNoWord(): void {
-    if (this.#started === null) this.#onLate(true);
-  }
-
-  #onTold(): void {
-    this.#told = true;
-    this.#onStarted();
-  }
-
-  #onStarted(): void {
-    clearTimeout(this.#deadline);
-    const again = this.#started !== null;
-    this.#started = performance.now();
-    // A small program is over by then: the word that it has started came with that of its end.
-    setImmediate(() => {
-      if (this.#over || this.#verdict !== null) return;
-      this.#startCpu = this.#worker.meter?.cpuMs() ?? null;
-      this.#boundTime();
-      this.#watch();
-    });
-    if (!again) this.#hand(() => this.#handlers.onStarted?.());
-  }
-
-  #boundTime(): void {
-    const { wallMs } = this.#input.limits;
-    const started = this.#started;
-    const parsed = this.#told ? Number.POSITIVE_INFINITY : this.#begun + PARSE_MS - performance.now();
-    const left = Math.min(wallMs - this.#elapsed(), parsed);
-    const late = (): void => {
-      // Where the host itself was busy until now, the program may have ended in time: what came meanwhile is read first.
-      setImmediate(() => {
-        if (this.#started === started) this.#onLate(left === parsed);
-      });
-    };
-    clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(late, left);
-  }
-
-  #onLate(parsing: boolean): void {
-    const allowed = parsing ? PARSE_MS : this.#input.limits.wallMs;
-    // A timer may come a fraction of a millisecond early.
-    const used = parsing ? PARSE_MS : Math.max(allowed, Math.round(this.#elapsed()));
-    const message = parsing
-      ? `parsing took longer than ${PARSE_MS} ms`
-      : `the program ran for ${used} ms, ${allowed} ms are allowed`;
-    this.#end(timeoutError({ limit: 'wallMs', allowed, used }, message), this.#call === null ? WALL_MS : HALT_MS);
   }
 
   #watch(): void {
     const { meter } = this.#worker;
     const rss = meter?.rssBytes() ?? null;
     if (meter === null || rss === null) return;
-    const parsed = (this.#before.rssBytes ?? rss) + this.#sourceChars() * PARSER_BYTES;
+    const { before, told, sourceChars } = this.#clock;
+    const parsed = (before.rssBytes ?? rss) + sourceChars * PARSER_BYTES;
     // By the time that it is told of the program may have grown already.
-    const base = this.#told ? Math.min(rss, parsed) : parsed;
-    if (this.#told) this.#worker.restRss = rss;
+    const base = told ? Math.min(rss, parsed) : parsed;
+    if (told) this.#worker.restRss = rss;
     if (this.#watched !== null) this.#watchdog.remove(this.#watched);
     this.#watched = watchedRun(meter, base, {
       limits: this.#input.limits,
-      sourceChars: this.#sourceChars(),
-      startCpuMs: () => this.#startCpu,
+      sourceChars,
+      startCpuMs: () => this.#clock.startCpuMs,
       calls: () => this.#calls,
       nestedCpuMs: () => this.#paid.cpuMs,
       end: (error) => this.#end(error, 0),
     });
     this.#watchdog.add(this.#watched);
-  }
-
-  #sourceChars(): number {
-    return this.#input.sources.reduce((sum, { text }) => sum + text.length, 0);
   }
 
   #onOut(frame: OutFrame): void {
@@ -240,7 +160,7 @@ export class Execution implements WorkerTask {
     const open = new OpenCall(
       (frame) => this.#send(frame),
       (reply) => this.#onReplied(reply),
-      () => this.#usedCpuMs(),
+      () => this.#clock.usedCpuMs,
     );
     this.#call = open;
     this.#at = call.at;
@@ -326,18 +246,12 @@ export class Execution implements WorkerTask {
   }
 
   #kill(): void {
-    this.#cpuMs = this.#usedCpuMs() ?? this.#cpuMs;
+    this.#cpuMs = this.#clock.usedCpuMs ?? this.#cpuMs;
     this.#worker.kill();
   }
 
-  /** CPU time since the program's start, as the system counts it; null where it does not tell. */
-  #usedCpuMs(): number | null {
-    const now = this.#worker.meter?.cpuMs() ?? null;
-    return now === null || this.#startCpu === null ? null : now - this.#startCpu;
-  }
-
   #onResult(frame: ResultFrame): void {
-    if (!this.#told && frame.result.ok) throw new WireError("a success came before 'started'");
+    if (!this.#clock.told && frame.result.ok) throw new WireError("a success came before 'started'");
     this.#worker.free();
     const { result, errors } = frame;
     // What the host has charged itself holds, whatever is left of the worker's account.
@@ -357,13 +271,9 @@ export class Execution implements WorkerTask {
   }
 
   #stopTimers(): void {
-    clearTimeout(this.#deadline);
+    this.#clock.stop();
     clearTimeout(this.#toolTimer);
     if (this.#watched !== null) this.#watchdog.remove(this.#watched);
     this.#watched = null;
-  }
-
-  #elapsed(): number {
-    return this.#started === null ? 0 : performance.now() - this.#started;
   }
 }
