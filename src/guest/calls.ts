@@ -122,6 +122,7 @@ function compilePureCall(machine: Machine, args: readonly Eval[], tool: PureTool
     machine.at = at;
     machine.left -= PURE;
     if (machine.left < 0) machine.refill(at);
+    machine.hasten();
     return tool(machine, values);
   };
 }

@@ -28,6 +28,7 @@ export function evalText(machine: Machine, frame: Frame, value: Value): Value {
       open++;
       continue;
     }
+    machine.hasten();
     made.add(value.slice(done, open));
     made.add(toText(machine, read(machine, frame, path)));
     open = FIELD.lastIndex;

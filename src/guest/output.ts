@@ -37,6 +37,7 @@ export class Output {
 
   /** One `emit`: its text and its value (P30). Nothing is said of an emit that breaches a limit. */
   emit(value: Value): void {
+    this.#machine.hasten();
     const { emits } = this.#machine.limits;
     const said = this.#said + 1;
     if (said > emits) this.#refuse('emits', said, `the program emitted ${said} times, more than the ${emits} allowed`);
@@ -52,6 +53,7 @@ export class Output {
 
   /** One whisper, both sides in their String form (ruling 13). */
   whisper(handle: Value, data: Value): void {
+    this.#machine.hasten();
     const to = display(this.#machine, handle).toWellFormed();
     const text = display(this.#machine, data).toWellFormed();
     const name = Math.max(0, utf8Bytes(this.#machine, to) - FREE_TARGET_BYTES);

@@ -70,6 +70,12 @@ export const CENSUS_FLOOR = 8 * 1024 * 1024;
 /** Fuel between two looks at the clocks, at most (a single large operation on data may take more). */
 export const METER_INTERVAL = 16_384;
 
+/**
+ * How many times as long work on data may take for its fuel as statements do: so many times sooner it brings the next look at the
+ * clocks. What it costs is the same.
+ */
+export const METER_WEIGHT = 8;
+
 /** Most a single write may pad a list with nil beyond its end (P25). */
 export const MAX_PADDING = 1_000_000;
 

@@ -1,7 +1,15 @@
 import { quantity } from '../../src/cli/units.ts';
 import { breachOf, LIMITS, type Limit, type LimitRow } from '../../src/sandbox/limits.ts';
 import { POOL_LIMITS, type PoolLimit } from '../../src/sandbox/poollimits.ts';
-import { DATA_FUEL, MAX_NESTING, MAX_PADDING, METER_INTERVAL, STEP_FUEL, VALUE_BYTES } from '../../src/wire/costs.ts';
+import {
+  DATA_FUEL,
+  MAX_NESTING,
+  MAX_PADDING,
+  METER_INTERVAL,
+  METER_WEIGHT,
+  STEP_FUEL,
+  VALUE_BYTES,
+} from '../../src/wire/costs.ts';
 import { table } from './table.ts';
 
 /** Where the page stands, from the root of the repository. */
@@ -37,7 +45,8 @@ ${table(
 - **Sizes of single values** (\`valueBytes\` to \`mapLength\`) are asked before the value exists, wherever it comes from: a
   program, a tool, a global, an argument, an event. As a part of a value counts wherever it occurs in it, ten lists that hold
   each other twice are as large as what they would be written out.
-- CPU time and elapsed time are asked for at least every ${grouped(METER_INTERVAL)} units of fuel.
+- CPU time and elapsed time are asked for at least every ${grouped(METER_INTERVAL)} units of fuel, and ${METER_WEIGHT} times as often where the fuel is
+  for data.
 
 Some limits are part of the language and cannot be changed: nesting in the source deeper than 200 is a syntax error; a write
 more than ${grouped(MAX_PADDING)} items beyond the end of a list is code 8; a list or map nested deeper than ${MAX_NESTING} levels cannot be turned into

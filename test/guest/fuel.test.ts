@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DATA_FUEL, METER_INTERVAL, STEP_FUEL } from '../../src/wire/costs.ts';
+import { DATA_FUEL, METER_INTERVAL, METER_WEIGHT, STEP_FUEL } from '../../src/wire/costs.ts';
 import { type Driven, drive } from './driver.ts';
 
 const run = (body: string, limits = {}): Driven => drive(`command\n${body}\nendcommand\n`, { limits });
@@ -85,6 +85,45 @@ endfunc
       expect(fuel).toBeGreaterThan(METER_INTERVAL);
       expect([run(body, { fuel }).ok, run(body, { fuel: fuel - 1 }).ok]).toEqual([true, false]);
     }
+  });
+
+  const looks = (body: string): { readonly asked: number; readonly fuel: number } => {
+    let asked = 0;
+    const clock = (): number => {
+      asked++;
+      return 0;
+    };
+    const { ok, fuel } = drive(`command\n${body}\nendcommand\n`, { clock, pure: true, limits: { emits: 20_000 } });
+    expect(ok).toBe(true);
+    return { asked, fuel };
+  };
+  const loop = (passes: number, body: string): string => `set i = 0\nwhile i < ${passes}\n${body}\nset i = i + 1\nendwhile`;
+
+  it('for data brings the next look at the clocks nearer than fuel for statements: it takes longer', () => {
+    const { asked, fuel } = looks(loop(2000, "set s = 'x' * 6400"));
+    expect(asked / (fuel / (METER_INTERVAL / METER_WEIGHT))).toBeGreaterThan(0.9);
+    const plain = looks(loop(50_000, 'set s = 1'));
+    expect(plain.asked / (plain.fuel / METER_INTERVAL)).toBeCloseTo(1, 1);
+  });
+
+  it.each([
+    ['an emit', loop(10_000, 'emit 1')],
+    ['a whisper', loop(10_000, "whisper 'self', 1")],
+    ['a field of eval', "set x = 1\nset s = eval('{{x}}' * 10000)"],
+    ['a call of a tool that runs here', loop(10_000, "call tool.str.IndexOf('a', 'b')")],
+  ])('is spent so slowly by %s that it counts as sixteen statements towards the next look at the clocks', (_what, body) => {
+    const { asked, fuel } = looks(body);
+    expect(asked).toBeGreaterThanOrEqual(Math.floor((fuel + 16 * 10_000) / METER_INTERVAL));
+  });
+
+  it('is exact wherever the end falls in work that is looked at more often', () => {
+    const body = "set x = 1\nset s = eval('{{x}}' * 2000)\nset s = s * 50\nemit tool.str.Count(s, '1')";
+    const fuelOf = (fuel?: number): Driven =>
+      drive(`command\n${body}\nendcommand\n`, { pure: true, ...(fuel === undefined ? {} : { limits: { fuel } }) });
+    const { fuel } = fuelOf();
+    expect(fuel).toBeGreaterThan(METER_INTERVAL);
+    expect([fuelOf(fuel).ok, fuelOf(fuel - 1).ok]).toEqual([true, false]);
+    expect(fuelOf(fuel - 1).error).toMatchObject({ limit: 'fuel', allowed: fuel - 1, used: fuel });
   });
 
   it('is exact for one charge that takes all there is', () => {
