@@ -41,6 +41,7 @@ export function assignElement(
       'only lists and maps have elements that can be set; set the variable to [] or {} first',
     );
   }
+  machine.at = at;
   const root = owned(machine, frame, base);
   let container: Container = root;
   const around: Container[] = [];

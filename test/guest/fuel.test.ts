@@ -87,6 +87,16 @@ endfunc
     }
   });
 
+  it.each(['set l = []\nset l[99] = 1', "set l = {}\nset l['a'] = 1\nset l['b'] = 1"])(
+    'ends at the write that a shared value is copied for: %j',
+    (made) => {
+      const body = `${made}\nset k = l\nset k[0] = 2`;
+      const { fuel } = run(body);
+      const line = body.split('\n').length + 1;
+      expect(run(body, { fuel: fuel - 1 }).error).toMatchObject({ limit: 'fuel', line });
+    },
+  );
+
   const looks = (body: string): { readonly asked: number; readonly fuel: number } => {
     let asked = 0;
     const clock = (): number => {
