@@ -7,17 +7,18 @@ import { isKept } from './kept.ts';
  */
 export interface RunKind {
   readonly memoryBytes: number;
-  /** The longest source that may come again; null where there is none. */
-  readonly library: Source | null;
+  /** The longest source that may come again, which no worker keeps alive; null where there is none. */
+  readonly library: WeakRef<Source> | null;
 }
 
 /** The kind of a run. */
 export function kindOf({ sources, limits }: RunInput): RunKind {
   let library: Source | null = null;
   for (const source of sources) if (isKept(source) && source.text.length > (library?.text.length ?? 0)) library = source;
-  return { memoryBytes: limits.memoryBytes, library };
+  return { memoryBytes: limits.memoryBytes, library: library === null ? null : new WeakRef(library) };
 }
 
 export function isSameKind(one: RunKind | null, other: RunKind | null): boolean {
-  return one !== null && other !== null && one.memoryBytes === other.memoryBytes && one.library === other.library;
+  if (one === null || other === null || one.memoryBytes !== other.memoryBytes) return false;
+  return one.library?.deref() === other.library?.deref();
 }
