@@ -25,7 +25,7 @@ const LIGHT_CALLS = 50_000;
 /** Calls of a pure tool of one measurement: what issue 6 asks for. */
 const PURE_CALLS = 10_000;
 /** Tool calls, or round trips, of one measurement: see {@link toolCalls}. */
-const TRIPS = 3_000;
+const TRIPS = { stream: 3_000, burst: 300 } as const;
 /** Between two turns the worker makes its next isolate, as it does while a model thinks. */
 const PAUSE_MS = 5;
 
@@ -91,7 +91,8 @@ export async function benchContexts(quick: boolean): Promise<ContextRow[]> {
   return [
     ...(await turns(runtime, quick ? 20 : 300)),
     ...(await insideCalls(nested, quick ? 3 : 10)),
-    ...(await toolCalls(nested, pipe, quick ? 2 : 16)),
+    ...(await toolCalls(nested, pipe, ['stream', quick ? 2 : 16])),
+    ...(await toolCalls(nested, pipe, ['burst', quick ? 2 : 16])),
   ];
 }
 
@@ -138,11 +139,17 @@ async function insideCalls(root: Interpreter, rounds: number): Promise<ContextRo
 }
 
 /**
- * Tool calls beside bare round trips, thousands of them one after another. The system lets two processes that begin to answer each
- * other do so on one core, where a bare trip takes some 10 µs, and gives each its own a few milliseconds later, where to be woken
- * takes several times that. A host and a script that computes are on two cores nearly always, so that is where both are compared.
+ * Tool calls beside bare round trips. The system lets two processes that begin to answer each other do so on one core, where a bare
+ * trip takes some 10 µs, and gives each its own a few milliseconds later, where to be woken takes several times that. So a stream of
+ * thousands is compared, which is where a host and a script that computes are; and a burst of some hundreds, which is where a turn
+ * with a few calls is, and for which nothing is promised.
  */
-async function toolCalls(root: Interpreter, pipe: BarePipe, rounds: number): Promise<ContextRow[]> {
+async function toolCalls(
+  root: Interpreter,
+  pipe: BarePipe,
+  [length, rounds]: readonly [keyof typeof TRIPS, number],
+): Promise<ContextRow[]> {
+  const trips = TRIPS[length];
   const idle = (await looped(root, 'n', LIGHT_CALLS)) / LIGHT_CALLS;
   const echoes: number[] = [];
   const tools: number[] = [];
@@ -150,17 +157,19 @@ async function toolCalls(root: Interpreter, pipe: BarePipe, rounds: number): Pro
   for (let round = -1; round < rounds; round++) {
     // The worker of the run before makes its next isolate: whoever measures now, measures on the one core that is left.
     await sleep(REST_MS);
-    const echo = (await pipe.trips(TRIPS, QUESTION_BYTES, ANSWER_BYTES)) / TRIPS;
-    const tool = (await looped(root, 'outer(n)', TRIPS)) / TRIPS - idle;
+    const echo = (await pipe.trips(trips, QUESTION_BYTES, ANSWER_BYTES)) / trips;
+    await sleep(REST_MS);
+    const tool = (await looped(root, 'outer(n)', trips)) / trips - idle;
     if (round < 0) continue;
     echoes.push(echo * 1000);
     tools.push(tool * 1000);
     ratios.push(tool / echo);
   }
+  const target = length === 'stream' ? TARGETS.callRatio : null;
   return [
-    { what: 'bare pipe, one round trip', unit: 'µs', measured: summarize(echoes), target: null },
-    { what: 'tool call through two procedures', unit: 'µs', measured: summarize(tools), target: null },
-    { what: 'tool call over bare pipe', unit: 'ratio', measured: summarize(ratios), target: TARGETS.callRatio },
+    { what: `${length} of ${trips}: bare round trip`, unit: 'µs', measured: summarize(echoes), target: null },
+    { what: `${length} of ${trips}: tool call through two procedures`, unit: 'µs', measured: summarize(tools), target: null },
+    { what: `${length} of ${trips}: tool call over bare round trip`, unit: 'ratio', measured: summarize(ratios), target },
   ];
 }
 

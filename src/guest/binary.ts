@@ -1,10 +1,10 @@
-import type { BinaryExpr, BinaryOp, Expr } from '../../grammar/ast.ts';
+import type { BinaryExpr, BinaryOp } from '../../grammar/ast.ts';
 import { textBytes } from '../wire/costs.ts';
 import type { Context, Eval } from './context.ts';
-import { isShortWord } from './convert.ts';
 import { fused } from './fused.ts';
 import type { Machine } from './machine.ts';
 import { listBytes } from './memory.ts';
+import { numberIn, variableIn, wordIn } from './operands.ts';
 import { concat, fuzzyLogic, OPERATORS } from './operators.ts';
 import { toText } from './text.ts';
 import { Fuzzy, List, truthy, type Value } from './values.ts';
@@ -36,24 +36,7 @@ export function compileBinary(context: Context, expr: BinaryExpr): Eval {
   });
 }
 
-/** The slot of an expression that is nothing but a variable. */
-function variableIn(context: Context, expr: Expr): number | undefined {
-  if (expr.k === 'group') return variableIn(context, expr.of);
-  return expr.k === 'name' ? context.scope.slot(expr.name) : undefined;
-}
-
 type Eager = Exclude<BinaryOp, 'and' | 'or'>;
-
-function numberIn(expr: Expr): number | undefined {
-  if (expr.k === 'group') return numberIn(expr.of);
-  return expr.k === 'num' ? expr.v : undefined;
-}
-
-/** The text of a literal that is no number and within the limits, which is never looked through again. */
-function wordIn(machine: Machine, expr: Expr): string | undefined {
-  if (expr.k === 'group') return wordIn(machine, expr.of);
-  return expr.k === 'str' && isShortWord(expr.v) && machine.admitsText(expr.v.length) ? expr.v : undefined;
-}
 
 /** `"k" + i`: a text, whatever the right side is. */
 function appended(machine: Machine, word: string, right: Eval, at: number): Eval {

@@ -1,6 +1,7 @@
-import type { BinaryOp, Expr, Stmt } from '../../grammar/ast.ts';
+import type { BinaryOp, Stmt } from '../../grammar/ast.ts';
 import type { Context } from './context.ts';
 import type { Frame } from './frame.ts';
+import { numberIn, variableIn } from './operands.ts';
 
 /**
  * `set i = i + 1`, `set sum = sum + x`: with numbers nothing in it can fail, call, or be charged more than it said. So it may be done
@@ -20,25 +21,14 @@ export function compileCounting(context: Context, stmt: Stmt): Counting | undefi
   if (value.k !== 'binary' || value.rest.length !== 1) return undefined;
   const [operation] = value.rest;
   if (operation === undefined) return undefined;
-  const left = operand(context, value.first);
-  const right = operand(context, operation.right);
-  if (left === undefined || right === undefined) return undefined;
-  return counting(context.scope.slot(target.name.name), operation.op, left, right);
-}
-
-/** A variable's slot, or a literal number. */
-type Operand = { readonly slot: number } | { readonly number: number };
-
-function operand(context: Context, expr: Expr): Operand | undefined {
-  if (expr.k === 'group') return operand(context, expr.of);
-  if (expr.k === 'num') return { number: expr.v };
-  return expr.k === 'name' ? { slot: context.scope.slot(expr.name) } : undefined;
-}
-
-function counting(to: number, op: BinaryOp, left: Operand, right: Operand): Counting | undefined {
-  if (!('slot' in left)) return undefined;
-  const { slot } = left;
-  return 'slot' in right ? withVariable(to, op, slot, right.slot) : withNumber(to, op, slot, right.number);
+  const { op, right } = operation;
+  const first = variableIn(context, value.first);
+  if (first === undefined) return undefined;
+  const to = context.scope.slot(target.name.name);
+  const number = numberIn(right);
+  if (number !== undefined) return withNumber(to, op, first, number);
+  const second = variableIn(context, right);
+  return second === undefined ? undefined : withVariable(to, op, first, second);
 }
 
 function withNumber(to: number, op: BinaryOp, slot: number, b: number): Counting | undefined {

@@ -159,6 +159,7 @@ export class Machine {
   /** Accounts for a text about to be made, and asks whether a script may have one so long. */
   chargeText(units: number): void {
     this.charge(textBytes(units));
+    // Every text comes by here: no call more than it takes.
     if (units > this.#longest) this.checkText(units);
   }
 

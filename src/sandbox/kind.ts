@@ -18,6 +18,7 @@ export function kindOf({ sources, limits }: RunInput): RunKind {
   return { memoryBytes: limits.memoryBytes, library: library === null ? null : new WeakRef(library) };
 }
 
+/** A library that is gone by now counts as none. */
 export function isSameKind(one: RunKind | null, other: RunKind | null): boolean {
   if (one === null || other === null || one.memoryBytes !== other.memoryBytes) return false;
   return one.library?.deref() === other.library?.deref();

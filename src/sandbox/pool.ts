@@ -1,5 +1,5 @@
 import { BusyError, ConfigError, RuntimeClosedError } from '../wire/errors.ts';
-import { isSameKind, type RunKind } from './kind.ts';
+import type { RunKind } from './kind.ts';
 import { launch, type WorkerFiles } from './launch.ts';
 import type { Launcher } from './launcher.ts';
 import { messageOf } from './outcome.ts';
@@ -47,8 +47,6 @@ const MAX_FAILED_STARTS = 3;
 const RETRY_MS = 100;
 /** A worker beyond `concurrency`, made while others waited for the host, is given up after doing nothing for so long. */
 const SPARE_MS = 5_000;
-/** By then a worker has thrown its last isolate away and made and warmed the next. */
-const PREPARED_MS = 4;
 
 /**
  * The workers and the jobs that wait for one. At most `concurrency` jobs are begun at a time, not counting those that wait for
@@ -197,8 +195,7 @@ export class Pool {
    * still. Where there is none, the one that has been idle longest: nobody else's comes back to it soon.
    */
   #takeIdle({ kind }: Job): WorkerProcess | undefined {
-    const before = performance.now() - PREPARED_MS;
-    const at = this.#idle.findLastIndex((worker) => worker.idleSince <= before && isSameKind(worker.kind, kind));
+    const at = this.#idle.findLastIndex((worker) => worker.isReadyFor(kind));
     return at < 0 ? this.#idle.shift() : this.#idle.splice(at, 1)[0];
   }
 
@@ -279,7 +276,7 @@ export class Pool {
   /** A worker is free: it gets the next job or waits; a worn one goes as soon as another can take its place. */
   #settle(worker: WorkerProcess): void {
     if (worker.dead || this.#closed) return;
-    worker.idleSince = performance.now();
+    worker.rest();
     this.#idle.push(worker);
     // First: where somebody always waits, a worn worker would be idle at no other time.
     this.#renew();

@@ -6,7 +6,7 @@ import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } fro
 import { readWorkerFrame } from './check.ts';
 import { KeptSources } from './kept.ts';
 import { killTree } from './killtree.ts';
-import type { RunKind } from './kind.ts';
+import { isSameKind, type RunKind } from './kind.ts';
 import { type Launched, requiredScopes } from './launch.ts';
 import { descendant, openMeter, type ProcessMeter, type Reading, readingOf } from './meter.ts';
 import { adopt } from './reaper.ts';
@@ -33,8 +33,8 @@ const START_MS = 10_000;
 const STDERR_CHARS = 4096;
 /** A killed process is taken for dead after this time even when the system has not said so. */
 const KILL_MS = 500;
-/** By then a worker has made its next isolate, and what it uses can be read before anybody waits for it: that takes 40 µs. */
-const REST_MS = 4;
+/** By then a worker has thrown its last isolate away, and made and warmed the next. */
+const PREPARED_MS = 4;
 
 /**
  * The host's end of one worker process. Reads and checks its frames, hands them to the task at hand, and kills the worker
@@ -51,8 +51,7 @@ export class WorkerProcess {
   runs = 0;
   /** Of what kind its last run was. */
   kind: RunKind | null = null;
-  /** When it last became free, by `performance.now()`. */
-  idleSince = 0;
+  #idleSince = 0;
   /** Resident bytes at its hello, one prepared isolate included; null where the system does not tell. */
   baseRss: number | null = null;
   /** Resident bytes when the last program that took its time had just started: what those before it have left behind. */
@@ -113,6 +112,16 @@ export class WorkerProcess {
     return this.#atRest ?? readingOf(this.meter);
   }
 
+  /** It has nothing to do from now on. */
+  rest(): void {
+    this.#idleSince = performance.now();
+  }
+
+  /** Whether it has rested long enough to be ready for a run of the kind of its last one. */
+  isReadyFor(kind: RunKind | null): boolean {
+    return performance.now() - this.#idleSince >= PREPARED_MS && isSameKind(this.kind, kind);
+  }
+
   /** The task is over. From now on a frame is a violation. */
   free(): void {
     this.#task = null;
@@ -132,9 +141,10 @@ export class WorkerProcess {
    */
   prepare(): void {
     this.send({ t: 'prepare' });
+    // Read while nobody waits for it: that takes 40 µs.
     this.#rest = setTimeout(() => {
       this.#atRest = readingOf(this.meter);
-    }, REST_MS).unref();
+    }, PREPARED_MS).unref();
   }
 
   /** Throws `WireError` for a frame that is too large, `TypeError` for what is no JSON; a dead worker's pipe takes anything. */
