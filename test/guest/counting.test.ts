@@ -57,6 +57,16 @@ describe('statements that count are paid together with the next', () => {
     expect(alone.fuel - ahead.fuel).toBe(ahead.ok ? 1 : 0);
   });
 
+  it('is what `last` means right after it', () => {
+    const steps = ['set i = 1', 'if true', 'set i = i + 1', 'set z = last', 'emit z', 'endif'];
+    expect(drive(source(...steps)).emits).toEqual(['2']);
+  });
+
+  it('P7: does not write a global by counting from something else', () => {
+    const steps = ['set n = 1', 'if true', 'set g = n + 1', 'emit g', 'endif'];
+    expect(drive(source(...steps), { globals: { g: 3 } })).toMatchObject({ emits: [], error: { nsCode: 43, line: 4 } });
+  });
+
   it('takes a variable that was never set, a global and a constant as where each is paid alone', () => {
     const steps = ['if true', 'set k = n + g', 'set k = k + c', 'emit k', 'set g = g + 1', 'emit g', 'endif'];
     const options = { globals: { n: 2, g: 3 }, constants: { c: 4 } };

@@ -189,6 +189,11 @@ describe('no script sees a breach of them', () => {
   });
 });
 
+it('a literal that is too long is refused itself, whatever is put behind it', () => {
+  const { error } = drive('command\nset s = "abcdef" + 1\nendcommand\n', { limits: { textLength: 5 } });
+  expect(error).toMatchObject({ limit: 'textLength', used: 6, column: 9 });
+});
+
 describe('the measures of a value', () => {
   it('a value that became flatter may grow again: depth is what it is, not what it was', () => {
     const body = 'set l = [[[[1]]]]\nset l[0] = 1\nset m = {"a": l}\nset m.a[0] = [[]]\nemit m';
