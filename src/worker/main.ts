@@ -26,6 +26,9 @@ function main([guestFile, ivmFile, memoryBytes]: readonly string[]): void {
   // its first call, so every fresh isolate would compile the interpreter anew: 1.3 ms instead of 0.2 for a small program.
   // The flag is part of the cache's key, so it stays.
   setFlagsFromString('--no-lazy');
+  // The first compiler's work is done by a thread, and to wake that takes as long as a small program; it may get the host's core
+  // besides. A program of ten tool calls is over 0.6 ms sooner without; one that computes for long has the other compilers.
+  setFlagsFromString('--no-sparkplug');
   // V8 keeps large pages that became free for its next large object: each doubling of a list would leave half of it behind.
   setFlagsFromString('--no-large-page-pool');
   // The flag that bounds this realm's own heap would stand above the limit of every isolate made from now on.
