@@ -226,7 +226,8 @@ export const STR: readonly PureRow[] = [
   },
   {
     name: 'tool.str.Normalize',
-    description: 'A text in a normal form of Unicode: NFC, NFD, NFKC or NFKD.',
+    description:
+      'A text in a normal form of Unicode: NFC, NFD, NFKC or NFKD. More than 64 combining marks in a row are refused (code 41).',
     args: { input_string: 'the text', form: '"NFC", "NFD", "NFKC" or "NFKD"' },
     returns: 'string',
     example: 'tool.str.Normalize("ﬁn", "NFKC")',

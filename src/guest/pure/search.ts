@@ -1,9 +1,20 @@
 import { DATA_FUEL } from '../../wire/costs.ts';
 import { TextBuilder } from '../kit.ts';
 import type { Machine } from '../machine.ts';
+import { Needle } from './needle.ts';
 import { piece, scan } from './work.ts';
 
 const SURROGATE = /[\ud800-\udfff]/;
+
+/** UTF-16 units of the code point at an offset. */
+export function width(text: string, at: number): number {
+  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+}
+
+/** Where the code point begins that ends before an offset. */
+export function before(text: string, offset: number): number {
+  return offset >= 2 && width(text, offset - 2) === 2 ? offset - 2 : offset - 1;
+}
 
 /** The offset of the n-th code point after `from`, or the end of the text. */
 export function characterOffset(machine: Machine, text: string, count: number, from = 0): number {
@@ -13,15 +24,15 @@ export function characterOffset(machine: Machine, text: string, count: number, f
   // Long texts have no surrogates as a rule, and asking takes no time beside walking.
   if (!SURROGATE.test(most - from === text.length ? text : text.slice(from, most))) return Math.min(text.length, from + count);
   let at = from;
-  for (let left = count; left > 0 && at < text.length; left--) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+  for (let left = count; left > 0 && at < text.length; left--) at += width(text, at);
   return at;
 }
 
 /** Offsets of all occurrences of a text that is not empty, from left to right, none within another. */
 export function* occurrences(machine: Machine, text: string, wanted: string): Generator<number, void> {
-  // V8 compares the wanted text at every offset at worst.
   scan(machine, text.length);
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) {
+  const needle = new Needle(machine, wanted);
+  for (let at = needle.first(text, 0); at >= 0; at = needle.first(text, at + wanted.length)) {
     scan(machine, wanted.length);
     machine.spend(1);
     yield at;
@@ -47,7 +58,7 @@ export function replaceText(machine: Machine, text: string, old: string, replace
 }
 
 function* boundaries(machine: Machine, text: string): Generator<number, void> {
-  for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) {
+  for (let at = 0; at < text.length; at += width(text, at)) {
     machine.spend(1);
     yield at;
   }

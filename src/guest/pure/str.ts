@@ -9,8 +9,10 @@ import { inspect } from './inspect.ts';
 import { parseJson } from './json.ts';
 import { jsonText, plainIndent } from './jsontext.ts';
 import { folded, lower, upper } from './letters.ts';
+import { checkMarks } from './marks.ts';
+import { Needle } from './needle.ts';
 import { findAll, isMatch, replaceAll } from './regex.ts';
-import { characterOffset, occurrences, replaceText } from './search.ts';
+import { before, characterOffset, occurrences, replaceText, width } from './search.ts';
 import { Parts, part, scan } from './work.ts';
 
 /** What the reference's `str` group does and then some, on code points throughout (language.md 3.1). */
@@ -103,7 +105,7 @@ export const STR: Group<'str'> = {
   },
   'tool.str.LastIndexOf': (machine, text, substring) => {
     scan(machine, text.length + substring.length);
-    const at = text.lastIndexOf(substring);
+    const at = substring === '' ? text.length : new Needle(machine, substring).last(text);
     return at < 0 ? -1 : charactersBefore(machine, text, at);
   },
   'tool.str.Count': (machine, text, substring) => {
@@ -122,6 +124,7 @@ export const STR: Group<'str'> = {
   'tool.str.Normalize': (machine, text, form) => {
     if (form !== 'NFC' && form !== 'NFD' && form !== 'NFKC' && form !== 'NFKD')
       return machine.fail('InvalidValue', `form must be NFC, NFD, NFKC or NFKD, got "${form.slice(0, 20)}"`);
+    checkMarks(machine, text);
     // One character becomes eighteen at most (U+FDFA).
     const most = 18 * 2 * text.length;
     machine.spend(Math.floor(text.length / DATA_FUEL.text.amount));
@@ -165,15 +168,6 @@ const RETURN = 0x0d;
 /** Sequences that control a terminal. No class matches the escape character, so every character is looked at once. */
 const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-Z\\^-~])/g;
 
-function width(text: string, at: number): number {
-  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
-}
-
-/** Where the code point begins that ends before an offset. */
-function before(text: string, offset: number): number {
-  return offset >= 2 && width(text, offset - 2) === 2 ? offset - 2 : offset - 1;
-}
-
 function characterSet(machine: Machine, characters: string): ReadonlySet<number> {
   machine.spend(Math.floor(characters.length / DATA_FUEL.copy.amount));
   const bytes = 64 * characters.length;
@@ -192,7 +186,7 @@ function substring(machine: Machine, text: string, start: number, length: number
 }
 
 function find(machine: Machine, text: string, substring: string, from: number): number {
-  const at = text.indexOf(substring, from);
+  const at = substring === '' ? from : new Needle(machine, substring).first(text, from);
   scan(machine, (at < 0 ? text.length : at) - from + substring.length);
   return at;
 }
