@@ -67,8 +67,8 @@ describe('str, against plain JavaScript', () => {
       { numRuns: 400 },
     );
     // At one of these lengths the other way of looking begins where the text occurs.
-    for (let near = 0; near < 200; near++)
-      expect(value('tool.str.LastIndexOf', `aaaaaaaaab${'a'.repeat(near)}`, 'aaaaaaaaab')).toBe(0);
+    const once = `${'a'.repeat(20)}b`;
+    for (let near = 0; near < 200; near++) expect(value('tool.str.LastIndexOf', once + 'a'.repeat(near), once)).toBe(0);
   });
 
   it('trims, counts lines and splits words by the white space of Unicode', () => {
