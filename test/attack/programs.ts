@@ -278,7 +278,7 @@ export const HOARDS: readonly Attack[] = [
     name: 'a payload of an event',
     source: 'on event "e" as e do\nset x = e\nendon\n',
     ending: quota('memoryBytes'),
-    options: { events: [{ name: 'e', payload: Array.from({ length: 120_000 }, () => ({})) }] },
+    options: { events: [{ name: 'e', payload: Array.from({ length: 60_000 }, () => ({})) }] },
     given: true,
   },
 ];
