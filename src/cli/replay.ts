@@ -6,6 +6,7 @@ import {
   readExport,
   replaySession,
   type SessionReplay,
+  type SessionStore,
   StoreError,
   systemClock,
   type TurnReplay,
@@ -96,10 +97,9 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
   if (flags.fromTurn !== undefined) return await trial(runtime, sessions, flags, flags.fromTurn, terminal);
   const replays: SessionReplay[] = [];
   const keys = flags.keys === undefined ? {} : { keys: readKeyring(flags.keys, systemClock) };
+  const { turn } = flags;
+  if (turn !== undefined) for (const session of sessions) checkTurn(session, turn);
   for (const session of sessions) {
-    const { turn } = flags;
-    if (turn !== undefined && !session.turns.some((record) => record.turn === turn))
-      throw new UsageError(`session ${printable(session.sid)} has no decided turn ${turn}`);
     const options = { ...keys, signal: terminal.interrupt, ...(turn === undefined ? {} : { turn }) };
     const done = await replaySession(runtime, session, options);
     replays.push(done);
@@ -118,12 +118,16 @@ async function trial(
 ): Promise<ExitCode> {
   const [session, ...others] = sessions;
   if (session === undefined || others.length > 0) throw new UsageError('--from-turn tries out one session; name one');
-  if (!session.turns.some(({ turn }) => turn === fromTurn))
-    throw new UsageError(`session ${printable(session.sid)} has no decided turn ${fromTurn}`);
+  checkTurn(session, fromTurn);
   const tried = await tryOut(runtime, session, await changesOf(fromTurn, flags.set ?? []));
   if (flags.json) terminal.out.line(JSON.stringify(tried));
   else for (const line of trialLines(tried)) terminal.out.line(line);
   return EXIT.ok;
+}
+
+function checkTurn({ sid, turns, damaged }: RecordedSession, wanted: number): void {
+  if (turns.some(({ turn }) => turn === wanted)) return;
+  throw new UsageError(printable(damaged?.get(wanted) ?? `session ${sid} has no decided turn ${wanted}`));
 }
 
 async function sessionsOf(what: readonly string[], flags: ReplayFlags): Promise<readonly RecordedSession[]> {
@@ -132,13 +136,21 @@ async function sessionsOf(what: readonly string[], flags: ReplayFlags): Promise<
   if (flags.store === undefined && what.some(isFile)) return (await Promise.all(what.map(readFile))).flat();
   using store = await openStore(flags.store, { mustExist: true });
   const sids = flags.all ? (await store.list()).map(({ sid }) => sid) : what;
-  const sessions: RecordedSession[] = [];
-  for (const sid of sids) {
+  return await Promise.all(sids.map((sid) => sessionOf(store, sid)));
+}
+
+/** As much of a session as can be read; the rest is what is wrong with it. */
+async function sessionOf(store: SessionStore, sid: string): Promise<RecordedSession> {
+  const damaged = new Map<number, string>();
+  const turns = await store.turns(sid, (turn, problem) => damaged.set(turn, problem));
+  try {
     const state = await store.read(sid);
     if (state === null) throw new UsageError(`there is no session ${printable(sid)}`);
-    sessions.push({ sid, head: state.head, turns: await store.turns(sid) });
+    return { sid, head: state.head, turns, damaged };
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.detail !== 'damaged') throw error;
+    return { sid, head: null, turns, damaged, faults: [error.message] };
   }
-  return sessions;
 }
 
 /** Whether a word that may be a session id is a file's name: there is one, or nobody would call a session so. */
@@ -153,8 +165,7 @@ async function readFile(file: string): Promise<readonly RecordedSession[]> {
   try {
     return readExport(text);
   } catch (error) {
-    if (error instanceof ExportError || error instanceof StoreError)
-      throw new UsageError(`${printable(file)}: ${error.message}`, { cause: error });
+    if (error instanceof ExportError) throw new UsageError(`${printable(file)}: ${error.message}`, { cause: error });
     throw error;
   }
 }
@@ -182,7 +193,7 @@ function linesOf({ sid, turns, broken }: SessionReplay): readonly string[] {
           ]),
       ...unverified.map((kid) => `  tags of the shared secret ${printable(kid)} were not verified; give --keys`),
     ]),
-    ...broken.map((fault) => `${printable(sid)}  ${fault}`),
+    ...broken.map((fault) => `${printable(sid)}  ${printable(fault)}`),
   ];
 }
 
@@ -200,5 +211,7 @@ function summary(replays: readonly SessionReplay[]): string {
   const { counts } = counted(replays);
   const turns = replays.reduce((sum, session) => sum + session.turns.length, 0);
   const parts = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
-  return `${replays.length} session${replays.length === 1 ? '' : 's'}, ${turns} turn${turns === 1 ? '' : 's'}: ${parts.join(', ') || 'nothing to replay'}`;
+  const broken = replays.filter((session) => session.broken.length > 0).length;
+  const rest = broken === 0 ? '' : `; ${broken} session${broken === 1 ? ' is' : 's are'} broken`;
+  return `${replays.length} session${replays.length === 1 ? '' : 's'}, ${turns} turn${turns === 1 ? '' : 's'}: ${parts.join(', ') || 'nothing to replay'}${rest}`;
 }

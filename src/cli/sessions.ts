@@ -77,14 +77,15 @@ async function show(sid: string, flags: StoreFlags, terminal: Terminal): Promise
   using store = await openStore(flags.store, { mustExist: true });
   const session = (await store.list()).find((one) => one.sid === sid);
   if (session === undefined) throw unknown(sid);
-  const turns = await store.turns(sid);
-  if (flags.json) {
-    terminal.out.line(JSON.stringify({ ...session, turns: turns.map(toPublicTurn) }));
-    return EXIT.ok;
+  const lost: string[] = [];
+  const turns = await store.turns(sid, (_, problem) => lost.push(problem));
+  if (flags.json) terminal.out.line(JSON.stringify({ ...session, turns: turns.map(toPublicTurn) }));
+  else {
+    terminal.out.line(sessionLine(session));
+    for (const turn of turns) for (const line of ['', ...explainTurn(turn, terminal.paintOut)]) terminal.out.line(line);
   }
-  terminal.out.line(sessionLine(session));
-  for (const turn of turns) for (const line of ['', ...explainTurn(turn, terminal.paintOut)]) terminal.out.line(line);
-  return EXIT.ok;
+  for (const problem of lost) terminal.err.line(`neuroscript: ${printable(problem)}`);
+  return lost.length === 0 ? EXIT.ok : EXIT.runtime;
 }
 
 async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Promise<ExitCode> {

@@ -2,7 +2,8 @@ import type { SessionParent, SessionSummary, Waiting } from '../loop/index.ts';
 import { printable } from './text.ts';
 
 /** One session in one line. */
-export function sessionLine({ sid, status, reason, turns, updatedAt, started, waits, lease, parent }: SessionSummary): string {
+export function sessionLine(session: SessionSummary): string {
+  const { sid, status, reason, turns, updatedAt, started, waits, lease, parent, damaged } = session;
   const parts = [
     printable(sid),
     reason === null ? status : `${status} ${reason}`,
@@ -11,6 +12,7 @@ export function sessionLine({ sid, status, reason, turns, updatedAt, started, wa
     ...(parent === null ? [] : [askedBy(parent)]),
     ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
     ...(waits === null ? [] : [waitOf(waits)]),
+    ...(damaged === null ? [] : [`DAMAGED: ${printable(damaged)}`]),
     ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${new Date(lease.until).toISOString()}`]),
   ];
   return parts.join('  ');

@@ -141,6 +141,7 @@ export class MemoryStore implements SessionStore {
         lease,
         owed: owed.length + (owedEnd ? 1 : 0),
         parent: state.parent,
+        damaged: null,
       }));
   }
 

@@ -111,22 +111,22 @@ const RECORD = z
   .pipe(z.custom<TurnRecord>((value) => RECORD_HEAD.safeParse(value).success, 'it is no record of a turn'));
 
 /** The state of a session, from the JSON text of a row. Throws {@link StoreError} (`damaged`), as the others do. */
-export function readState(text: unknown): SessionState {
-  return checked('a session', text, STATE);
+export function readState(text: unknown, sid: string): SessionState {
+  return checked(`session ${JSON.stringify(sid)} in the store`, text, STATE);
 }
 
 /** A started turn. */
 export function readStarted(text: unknown): StartedTurn {
-  return checked('a started turn', text, STARTED);
+  return checked('a started turn in the store', text, STARTED);
 }
 
 /** What a turn waits for. */
 export function readWaiting(text: unknown): Waiting {
-  return checked('a turn that waits', text, WAITING);
+  return checked('a turn that waits in the store', text, WAITING);
 }
 
-/** The record of a turn; `what` is how an error calls it. */
-export function readRecord(text: unknown, what = 'a turn'): TurnRecord {
+/** The record of a turn; `what` is how an error calls it, with its place. */
+export function readRecord(text: unknown, what = 'a turn in the store'): TurnRecord {
   return checked(what, text, RECORD);
 }
 
@@ -134,6 +134,14 @@ function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {
   try {
     return schema.parse(JSON.parse(String(text)));
   } catch (error) {
-    throw new StoreError('damaged', `${what} in the store cannot be read: ${String(error).split('\n')[0]}`, { cause: error });
+    throw new StoreError('damaged', `${what} cannot be read: ${problemOf(error)}`, { cause: error });
   }
+}
+
+/** One line: the first place where it is not of its form, or where it is no JSON. */
+function problemOf(error: unknown): string {
+  if (!(error instanceof z.ZodError)) return error instanceof Error ? error.message : String(error);
+  const [issue] = error.issues;
+  const place = issue?.path.join('.') ?? '';
+  return `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it is not of its form'}`;
 }

@@ -54,7 +54,7 @@ export class SqliteStore implements SessionStore, Disposable {
   async read(sid: string): Promise<SessionState | null> {
     return this.#file.read(() => {
       const row = this.#file.get('SELECT state FROM sessions WHERE sid = ?', sid);
-      return row === undefined ? null : readState(row['state']);
+      return row === undefined ? null : readState(row['state'], sid);
     });
   }
 
@@ -64,7 +64,7 @@ export class SqliteStore implements SessionStore, Disposable {
       if (row === undefined) throw new SessionStateError(sid, 'unknown');
       const holder = leaseOf(row);
       if (holder !== null && holder.owner !== owner && now < holder.until) throw new SessionLeasedError(sid, holder);
-      const state = readState(row['state']);
+      const state = readState(row['state'], sid);
       this.#lease(sid, owner, until);
       const started = this.#file.get('SELECT body FROM started WHERE sid = ?', sid);
       const used = this.#file.all('SELECT jti, second FROM used WHERE sid = ? ORDER BY second', sid);
@@ -165,12 +165,17 @@ export class SqliteStore implements SessionStore, Disposable {
     );
   }
 
-  async turns(sid: string): Promise<readonly TurnRecord[]> {
-    return this.#file.read(() =>
-      this.#file
-        .all('SELECT turn, record FROM turns WHERE sid = ? ORDER BY turn', sid)
-        .map(({ turn, record }) => readRecord(record, `turn ${turn} of session ${JSON.stringify(sid)}`)),
-    );
+  async turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]> {
+    const rows = this.#file.read(() => this.#file.all('SELECT turn, record FROM turns WHERE sid = ? ORDER BY turn', sid));
+    return rows.flatMap(({ turn, record }) => {
+      try {
+        return [readRecord(record, `turn ${turn} of session ${JSON.stringify(sid)} in the store`)];
+      } catch (error) {
+        if (onDamaged === undefined || !(error instanceof StoreError)) throw error;
+        onDamaged(Number(turn), error.message);
+        return [];
+      }
+    });
   }
 
   async list(): Promise<readonly SessionSummary[]> {
@@ -227,11 +232,20 @@ function summaryOf(row: Row): SessionSummary {
     createdAt: Number(row['created_at']),
     updatedAt: Number(row['updated_at']),
     started: row['started'] === null ? null : Number(row['started']),
-    waits: row['waits'] === null ? null : readWaiting(row['waits']),
     lease: leaseOf(row),
     owed: Number(row['owed']) + Number(row['end_owed']),
-    parent: readState(row['state']).parent,
+    ...bodyOf(row),
   };
+}
+
+/** What a summary has from texts that only this program reads. One session that is damaged must not hide the others. */
+function bodyOf({ sid, waits, state }: Row): Pick<SessionSummary, 'waits' | 'parent' | 'damaged'> {
+  try {
+    return { waits: waits === null ? null : readWaiting(waits), parent: readState(state, String(sid)).parent, damaged: null };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { waits: null, parent: null, damaged: error.message };
+  }
 }
 
 function leaseOf(row: Row): { readonly owner: string; readonly until: number } | null {

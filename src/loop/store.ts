@@ -151,8 +151,10 @@ export interface SessionSummary {
   readonly lease: { readonly owner: string; readonly until: number } | null;
   /** Decisions and ends that are not known to be in the log. */
   readonly owed: number;
-  /** Who asked for it; null for a session of the host's own. */
+  /** Who asked for it; null for a session of the host's own, and where `damaged` is not. */
   readonly parent: SessionParent | null;
+  /** Why it cannot be gone on with: what is kept of it cannot be read. Null when all is well. */
+  readonly damaged: string | null;
 }
 
 /** Which ended sessions are removed from a store. */
@@ -219,8 +221,11 @@ export interface SessionStore {
   logged(sid: string, turn: number, owner: string, keep: boolean): Promise<void>;
   /** Asks whoever drives an open session, now or next, to end it; false when there is no such open session. */
   cancel(sid: string): Promise<boolean>;
-  /** The records of a session, in turn order. */
-  turns(sid: string): Promise<readonly TurnRecord[]>;
+  /**
+   * The records of a session, in turn order. One that cannot be read is told to `onDamaged` and left out; without that, throws
+   * {@link StoreError} (`damaged`).
+   */
+  turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]>;
   /** All sessions, in the order of their ids. */
   list(): Promise<readonly SessionSummary[]>;
   /**

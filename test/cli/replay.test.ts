@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { folder, neuroscript } from './spawn.ts';
@@ -92,6 +93,47 @@ describe('a session that waits, on the command line', () => {
     expect(await run('sessions', 'resume', 'order', ...DRIVE)).toMatchObject({ code: 0, stderr: '' });
     expect((await run('replay', 'order')).stdout).toContain('1 session, 2 turns: 2 same');
     expect(await run('replay', 'nobody')).toMatchObject({ code: 2, stderr: 'neuroscript: there is no session nobody\n' });
+  }, 120_000);
+
+  it('one damaged record or session hides none of the others', async () => {
+    const cwd = folder({});
+    const store = ['--store', 'jobs.db'];
+    const run = (...args: readonly string[]) => neuroscript(args, { cwd });
+    for (const sid of ['a', 'b']) {
+      await run('loop', ...DRIVE, ...store, '--sid', sid);
+      await run('sessions', 'complete', sid, ...store, '--call', '1.2', '--result', '"yes"', ...DRIVE);
+    }
+    const change = (sql: string): void => {
+      const database = new DatabaseSync(join(cwd, 'jobs.db'));
+      database.exec(sql);
+      database.close();
+    };
+    change(`UPDATE turns SET record = '{' WHERE sid = 'a' AND turn = 2`);
+    const lost = 'turn 2 of session "a" in the store cannot be read';
+    const replay = await run('replay', '--all', ...store);
+    expect(replay).toMatchObject({ code: 1, stderr: '' });
+    expect(replay.stdout).toContain(`a  turn 1  same\na  ${lost}`);
+    expect(replay.stdout).toContain('b  turn 2  same\n2 sessions, 3 turns: 3 same; 1 session is broken\n');
+    expect(await run('replay', 'a', ...store, '--turn', '2')).toMatchObject({ code: 2, stderr: expect.stringContaining(lost) });
+    const show = await run('sessions', 'show', 'a', ...store);
+    expect(show).toMatchObject({ code: 1, stderr: expect.stringContaining(lost), stdout: expect.stringContaining('Turn 1') });
+
+    change(`UPDATE sessions SET state = '{}' WHERE sid = 'b'`);
+    const list = await run('sessions', 'list', ...store);
+    expect(list).toMatchObject({ code: 0, stderr: '' });
+    expect(list.stdout).toMatch(
+      /^a {2}done {2}2 turns.*\nb {2}done {2}2 turns.* {2}DAMAGED: session "b" in the store cannot be read: sid/,
+    );
+    const both = await run('replay', '--all', ...store, '--json');
+    expect(both.code).toBe(1);
+    expect(problems('replay', both.stdout)).toEqual([]);
+    expect(JSON.parse(both.stdout)).toMatchObject({
+      sessions: [
+        { sid: 'a', ok: false, broken: [expect.stringContaining(lost)], turns: [{ turn: 1 }] },
+        { sid: 'b', ok: false, broken: [expect.stringContaining('session "b" in the store')], turns: [{ turn: 1 }, { turn: 2 }] },
+      ],
+      counts: { same: 3 },
+    });
   }, 120_000);
 
   it.each<[readonly string[], string]>([

@@ -215,6 +215,7 @@ describe.each<[string, () => Promise<SessionStore>]>([
       lease: null,
       owed: 0,
       parent: null,
+      damaged: null,
     };
     expect(await store.list()).toEqual([
       { ...idle, sid: 'a', started: 1, lease: { owner: 'me', until: 99 } },
@@ -326,7 +327,27 @@ describe('the file of a SqliteStore', () => {
     const other = new DatabaseSync(path);
     other.exec(`UPDATE sessions SET state = '{"sid":"s"}'`);
     other.close();
-    await expect(store.read('s')).rejects.toMatchObject({ detail: 'damaged' });
+    const message = 'session "s" in the store cannot be read: status: ';
+    await expect(store.read('s')).rejects.toMatchObject({ detail: 'damaged', message: expect.stringContaining(message) });
+  });
+
+  it('a session that cannot be read is listed as such, and hides no other', async () => {
+    const path = newPath();
+    using store = await SqliteStore.open(path);
+    for (const sid of ['a', 'b', 'c']) await store.create(state(sid), 1);
+    const other = new DatabaseSync(path);
+    other.exec(`UPDATE sessions SET state = '{' WHERE sid = 'b'`);
+    other.close();
+    expect(await store.list()).toMatchObject([
+      { sid: 'a', damaged: null },
+      {
+        sid: 'b',
+        status: 'open',
+        parent: null,
+        damaged: expect.stringMatching(/^session "b" in the store cannot be read: [^\n]+$/),
+      },
+      { sid: 'c', damaged: null },
+    ]);
   });
 
   it('another process that does not let go of it is busy', async () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { StoreError } from '../../sqlite/error.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { TurnRecord } from '../record.ts';
 import { readRecord } from '../rows.ts';
@@ -109,9 +110,11 @@ export interface ReadSession {
   readonly head: string | null;
   readonly turns: readonly TurnRecord[];
   readonly redacted: ReadonlyMap<number, readonly string[]>;
+  /** Turns whose records cannot be read, and why; they are not in `turns`. */
+  readonly damaged: ReadonlyMap<number, string>;
 }
 
-/** Reads such a file. Throws {@link ExportError} (`ERR_EXPORT`), and `StoreError` (`damaged`) for a turn that is none. */
+/** Reads such a file. Throws {@link ExportError} (`ERR_EXPORT`). */
 export function readExport(text: string): readonly ReadSession[] {
   let value: unknown;
   try {
@@ -129,7 +132,20 @@ export function readExport(text: string): readonly ReadSession[] {
     sid,
     status,
     head,
-    turns: turns.map((turn) => readRecord(JSON.stringify(turn))),
+    ...recordsOf(sid, turns),
     redacted: new Map(redacted.map(({ turn, parts }) => [turn, parts])),
   }));
+}
+
+function recordsOf(sid: string, turns: readonly unknown[]): Pick<ReadSession, 'turns' | 'damaged'> {
+  const records: TurnRecord[] = [];
+  const damaged = new Map<number, string>();
+  for (const [index, turn] of turns.entries())
+    try {
+      records.push(readRecord(JSON.stringify(turn), `turn ${index + 1} of session ${JSON.stringify(sid)} in the file`));
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      damaged.set(index + 1, error.message);
+    }
+  return { turns: records, damaged };
 }

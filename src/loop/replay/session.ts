@@ -23,16 +23,21 @@ export interface SessionReplayOptions {
 }
 
 /** A session whose records are at hand. */
-export type RecordedSession = Pick<ReadSession, 'sid' | 'head' | 'turns'> & Partial<Pick<ReadSession, 'redacted'>>;
+export interface RecordedSession
+  extends Pick<ReadSession, 'sid' | 'head' | 'turns'>,
+    Partial<Pick<ReadSession, 'redacted' | 'damaged'>> {
+  /** What is known to be wrong with it besides. */
+  readonly faults?: readonly string[];
+}
 
 /** Executes the turns of a session again, and looks at the chain of their records. Rejects as {@link replayTurn}. */
 export async function replaySession(
   runtime: Runtime,
-  { sid, head, turns, redacted }: RecordedSession,
+  { sid, head, turns, redacted, damaged = new Map(), faults = [] }: RecordedSession,
   { turn: only, keys, signal }: SessionReplayOptions = {},
 ): Promise<SessionReplay> {
   const replays: TurnReplay[] = [];
-  const broken = chainFaults(turns, head);
+  const broken = [...faults, ...damaged.values(), ...chainFaults(turns, head, damaged)];
   let before: TurnRecord | null = null;
   for (const record of turns) {
     const prev: string | null = before?.seal?.hash ?? null;
@@ -54,16 +59,18 @@ export async function replaySession(
   return { sid, turns: replays, broken, ok };
 }
 
-/** Turns that are missing, and an end that is not where the session says it is. */
-function chainFaults(turns: readonly TurnRecord[], head: string | null): readonly string[] {
+/** Turns that are missing, and an end that is not where the session says it is. What is damaged is told elsewhere. */
+function chainFaults(turns: readonly TurnRecord[], head: string | null, damaged: ReadonlyMap<number, string>): readonly string[] {
   const faults: string[] = [];
   let expected = 1;
   for (const { turn } of turns) {
-    if (turn !== expected) faults.push(turn < expected ? `turn ${turn} is there twice` : `turn ${expected} is missing`);
+    if (turn < expected) faults.push(`turn ${turn} is there twice`);
+    while (damaged.has(expected)) expected++;
+    if (turn > expected) faults.push(`turn ${expected} is missing`);
     expected = turn + 1;
   }
   const last = turns.at(-1);
-  if (head !== null && last?.seal?.hash !== head)
+  if (head !== null && !damaged.has(expected) && last?.seal?.hash !== head)
     faults.push(last === undefined ? 'its turns are missing' : `the record of turn ${last.turn} is not the last that was kept`);
   return faults;
 }

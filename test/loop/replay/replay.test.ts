@@ -243,6 +243,37 @@ describe('a file of sessions', () => {
     });
   });
 
+  it('with a record that is none tells of it, and replays the others', async () => {
+    const file = JSON.parse(JSON.stringify(exportFile([exportRecords(await session(), records)])));
+    file.sessions[0].turns[1].decision = 5;
+    const [read] = readExport(JSON.stringify(file));
+    if (read === undefined) throw new Error('no session');
+    expect(await replaySession(replaying, read)).toMatchObject({
+      ok: false,
+      broken: ['turn 2 of session "s" in the file cannot be read: it is no record of a turn'],
+      turns: [
+        { turn: 1, verdict: 'same' },
+        { turn: 3, verdict: 'same' },
+      ],
+    });
+  });
+
+  it('says nothing of a turn as missing that is there and cannot be read', async () => {
+    const head = (await session()).head;
+    const of = async (kept: readonly number[], lost: readonly number[]) => {
+      const turns = copy().filter(({ turn }) => kept.includes(turn));
+      const damaged = new Map(lost.map((turn) => [turn, `turn ${turn} is damaged`]));
+      return (await replaySession(replaying, { sid: 's', head, turns, damaged })).broken;
+    };
+    expect(await of([1, 2], [3])).toEqual(['turn 3 is damaged']);
+    expect(await of([3], [1, 2])).toEqual(['turn 1 is damaged', 'turn 2 is damaged']);
+    expect(await of([3], [1])).toEqual(['turn 1 is damaged', 'turn 2 is missing']);
+    // What would be the last is damaged: nobody knows where the session ended.
+    expect(await of([1], [2])).toEqual(['turn 2 is damaged']);
+    expect(await of([1, 2], [])).toEqual(['the record of turn 2 is not the last that was kept']);
+    expect(await of([], [1, 2, 3])).toEqual(['turn 1 is damaged', 'turn 2 is damaged', 'turn 3 is damaged']);
+  });
+
   it.each([
     ['{', 'it is not JSON'],
     ['{}', 'it is no file of sessions: format'],
