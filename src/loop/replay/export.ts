@@ -33,6 +33,8 @@ export interface ExportedSession {
   /** The public part of all keys that could verify its tokens. */
   readonly keys: readonly PublicKeyRecord[];
   readonly turns: readonly TurnRecord[];
+  /** Who asked for it; null for a session of the host's own. Older versions left it out. */
+  readonly parent: SessionState['parent'];
   /** Which parts of which turns were changed by redaction; their records are sealed anew. */
   readonly redacted: readonly { readonly turn: number; readonly parts: readonly string[] }[];
 }
@@ -71,7 +73,7 @@ export function exportRecords(
     // One change moves all hashes after it.
     turns.push(redacted.length === 0 ? original : original.seal === null ? { ...record, seal: null } : sealRecord(record, prev));
   }
-  const { sid, status, reason, spent } = state;
+  const { sid, status, reason, spent, parent } = state;
   const head = turns.at(-1)?.seal?.hash ?? state.head;
   const keys = new Map(turns.flatMap(({ inputs }) => inputs.scene?.judged.keys ?? []).map((key) => [key.kid, key]));
   return {
@@ -83,6 +85,7 @@ export function exportRecords(
     head,
     keys: [...keys.values()],
     turns,
+    parent,
     redacted,
   };
 }

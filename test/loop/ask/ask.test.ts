@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { functionAgent } from '../../../src/loop/index.ts';
+import { exportSession, functionAgent } from '../../../src/loop/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import { askBench, envelope, replies, token } from './bench.ts';
 
@@ -211,6 +211,7 @@ describe('nested programs', () => {
         { sid: deep, status: 'done', parent: { sid: outer, turn: 2, seq: 1 } },
       ]),
     );
+    expect((await exportSession(bench.store, String(deep)))?.parent).toEqual({ sid: outer, turn: 2, seq: 1 });
   });
 
   it('obey the policy of the run that asks, its call limits included', async () => {
