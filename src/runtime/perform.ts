@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { DeadlineError, type HostContext, type StoreReaders, type Stores, type TurnContext } from '../context/index.ts';
 import { checkLimits, type LimitOptions, type RunHandlers, tighten } from '../sandbox/index.ts';
 import {
@@ -119,9 +120,11 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   const depth = callDepth();
   const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits, shared, onCall, calls, mayWait, ask, depth });
   request.onInput?.(input);
+  // What comes from a worker's pipe comes in the worker's asynchronous context: callbacks and tools belong into their caller's.
+  const inCaller: <T>(action: () => T) => T = AsyncLocalStorage.snapshot();
   const handlers: RunHandlers = {
-    onOut: (out) => said.take(out),
-    onCall: (call, io) => dispatcher.handle(call, io),
+    onOut: (out) => inCaller(() => said.take(out)),
+    onCall: (call, io) => inCaller(() => dispatcher.handle(call, io)),
     nested: depth > 0,
     depth,
     session: turn.sessionId,

@@ -3,6 +3,7 @@ import type { RunKind } from './kind.ts';
 import { launch, type WorkerFiles } from './launch.ts';
 import type { Launcher } from './launcher.ts';
 import { messageOf } from './outcome.ts';
+import { outside } from './outside.ts';
 import { WorkerProcess } from './worker.ts';
 
 /** Something that needs a worker for itself for a while. */
@@ -267,10 +268,12 @@ export class Pool {
   /** Throws when the system gives no process. */
   #create(): WorkerProcess {
     const { files, memoryBytes, launcher } = this.#options;
-    const worker = new WorkerProcess(launch(files, memoryBytes, launcher.bubblewrap));
-    this.#workers.add(worker);
-    void worker.gone.then(() => this.#forget(worker));
-    return worker;
+    return outside(() => {
+      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.bubblewrap));
+      this.#workers.add(worker);
+      void worker.gone.then(() => this.#forget(worker));
+      return worker;
+    });
   }
 
   /** A worker is free: it gets the next job or waits; a worn one goes as soon as another can take its place. */
@@ -321,12 +324,13 @@ export class Pool {
 
   #armSpare(): void {
     if (this.#workers.size <= this.#options.concurrency || this.#spare !== undefined) return;
-    this.#spare = setTimeout(() => {
+    const look = (): void => {
       this.#spare = undefined;
       const [oldest] = this.#idle;
       if (oldest !== undefined && this.#workers.size > this.#options.concurrency) this.#dismiss(oldest);
       this.#armSpare();
-    }, SPARE_MS).unref();
+    };
+    this.#spare = outside(() => setTimeout(look, SPARE_MS).unref());
   }
 }
 

@@ -1,4 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createRuntime,
@@ -263,6 +266,78 @@ describe('the chain of custody, through the real sandbox', () => {
         [sid, sid, index + 1000, sid, sid, index + 1000],
       ]);
     }
+  });
+});
+
+describe('the asynchronous context of whoever runs a script', () => {
+  const own = new AsyncLocalStorage<string>();
+  const whose = (): string => own.getStore() ?? 'nobody';
+  const who = defineTool({
+    name: 'tool.test.Who',
+    run: async () => {
+      const before = whose();
+      await sleep(1);
+      return [before, whose()];
+    },
+  });
+
+  it('is there in tools and callbacks, however many run at once, and whoever made the worker', async () => {
+    await using runtime = await own.run('maker', () => createRuntime({ tools: [who], policy: { allow: ['*'] }, concurrency: 2 }));
+    const heard: string[] = [];
+    const run = async (name: string) =>
+      own.run(name, async () => {
+        const result = await runtime.run(command('emit tool.test.Who()'), {
+          onOut: () => heard.push(`${name} out ${whose()}`),
+          onCall: () => heard.push(`${name} call ${whose()}`),
+        });
+        expect([whose(), result.values]).toEqual([name, [[name, name]]]);
+      });
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    await Promise.all(names.map(run));
+    expect(heard.toSorted()).toEqual(names.flatMap((name) => [`${name} call ${name}`, `${name} out ${name}`]));
+    expect((await runtime.run(command('emit tool.test.Who()'))).values).toEqual([['nobody', 'nobody']]);
+  });
+
+  it('is that of the calling tool for a run that a tool begins', async () => {
+    const runtimes: Runtime[] = [];
+    const nested = defineTool({
+      name: 'tool.test.Nested',
+      run: async () => (await runtimes[0]?.run(command('emit tool.test.Who()')))?.values ?? null,
+    });
+    await using runtime = await createRuntime({ tools: [who, nested], policy: { allow: ['*'] }, concurrency: 2 });
+    runtimes.push(runtime);
+    const { values } = await own.run('caller', () => runtime.run(command('emit tool.test.Nested()')));
+    expect(values).toEqual([[['caller', 'caller']]]);
+  });
+
+  it('is not held by the worker that was made for a run', async () => {
+    const gate = Promise.withResolvers<null>();
+    const asked = Promise.withResolvers<void>();
+    const wait = (): Promise<null> => {
+      asked.resolve();
+      return gate.promise;
+    };
+    const waits = defineTool({ name: 'tool.test.Wait', run: wait });
+    await using runtime = await createRuntime({ tools: [waits], policy: { allow: ['*'] }, concurrency: 1, maxWorkers: 2 });
+    const held = new AsyncLocalStorage<object>();
+    const during = async (): Promise<WeakRef<object>> => {
+      const store = {};
+      await held.run(store, () => runtime.run(command('emit 1')));
+      return new WeakRef(store);
+    };
+    const first = runtime.run(command('emit tool.test.Wait()'));
+    // The only worker waits, so the next run has one made.
+    await asked.promise;
+    const ref = await during();
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const isHeld = (): boolean => {
+      collect();
+      return ref.deref() !== undefined;
+    };
+    await expect.poll(isHeld, { timeout: 2_000 }).toBe(false);
+    gate.resolve(null);
+    expect((await first).ok).toBe(true);
   });
 });
 
