@@ -36,6 +36,8 @@ export interface SourceFile {
   /** Every `on event` of the file, nested ones included, in textual order; all are registered at load. */
   readonly events: readonly EventHandler[];
   readonly commands: readonly CommandBlock[];
+  /** What was typed at a prompt without `command` around it; then that is the one command block. */
+  readonly typed?: 'statements' | 'expression';
 }
 
 /** A name where it is written. */

@@ -23,12 +23,18 @@ export abstract class StatementParser extends SimpleStatementParser {
   private current = new BlockBuilder();
   /** A block ended without its end keyword, so no line end follows it. */
   private cut = false;
+  /** The text ended before a block did: more of it could mend that. */
+  protected openAtEnd = false;
+  /** Open blocks at the top of a command block: itself, or none where statements were typed alone. */
+  protected commandDepth = 1;
 
   protected override prepare(...source: Parameters<SimpleStatementParser['prepare']>): void {
     super.prepare(...source);
     this.events = [];
     this.current = new BlockBuilder();
     this.cut = false;
+    this.openAtEnd = false;
+    this.commandDepth = 1;
   }
 
   private readonly statement: Rule<Stmt | undefined> = this.RULE('statement', (): Stmt | undefined =>
@@ -132,6 +138,7 @@ export abstract class StatementParser extends SimpleStatementParser {
       return true;
     }
     this.cut = true;
+    this.openAtEnd ||= this.atEnd();
     this.owe(block.closer);
     const closer = block.closer.LABEL ?? '';
     const next = this.LA(1);
@@ -140,7 +147,7 @@ export abstract class StatementParser extends SimpleStatementParser {
     return false;
   }
 
-  private readonly condition: Rule<Expr> = this.RULE('condition', (): Expr => {
+  protected readonly condition: Rule<Expr> = this.RULE('condition', (): Expr => {
     const value = this.SUBRULE(this.expression);
     this.CONSUME(Newline);
     return value;
@@ -232,7 +239,7 @@ export abstract class StatementParser extends SimpleStatementParser {
       },
       {
         ALT: (): Stmt => {
-          if (this.inCommand && this.blocks.depth === 1) {
+          if (this.inCommand && this.blocks.depth === this.commandDepth) {
             this.reportAt(
               open,
               '`on event` does not stand in a command block',

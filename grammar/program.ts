@@ -1,6 +1,16 @@
 /** The top of the grammar: header, procedures, event handlers, command blocks (language.md 2, 2.1). */
 import type { IOrAlt, IToken, ParserMethod } from 'chevrotain';
-import type { CommandBlock, EventHandler, FileKind, LineTable, Metadata as MetadataList, Name, Procedure } from './ast.ts';
+import type {
+  Block,
+  CommandBlock,
+  EventHandler,
+  FileKind,
+  LineTable,
+  Metadata as MetadataList,
+  Name,
+  Procedure,
+  SourceFile,
+} from './ast.ts';
 import { endOf, nameOf } from './build.ts';
 import { StatementParser } from './compound.ts';
 import { type Finding, finding } from './finding.ts';
@@ -18,7 +28,11 @@ export interface Program {
   readonly metadata: MetadataList;
   readonly procedures: readonly Procedure[];
   readonly commands: readonly CommandBlock[];
+  readonly typed?: NonNullable<SourceFile['typed']>;
 }
+
+/** How the tokens of a source are read: as a file, or as what was typed without the `command` around it. */
+export type Reading = 'file' | NonNullable<SourceFile['typed']>;
 
 /** The outcome of one parse: the program is whole only when there are no findings. */
 export interface Parsed {
@@ -26,6 +40,8 @@ export interface Parsed {
   readonly program: Program | undefined;
   readonly events: readonly (EventHandler | undefined)[];
   readonly findings: readonly Finding[];
+  /** The text ended within a block: more of it could mend that. */
+  readonly open: boolean;
 }
 
 interface Signature {
@@ -49,7 +65,7 @@ export class ProgramParser extends StatementParser {
   }
 
   /** Parses the tokens of one source. */
-  parse(text: string, lines: LineTable, scanned: Scanned): Parsed {
+  parse(text: string, lines: LineTable, scanned: Scanned, reading: Reading): Parsed {
     this.prepare(text, lines, scanned);
     this.procedures = [];
     this.commands = [];
@@ -58,14 +74,37 @@ export class ProgramParser extends StatementParser {
     this.mixed = false;
     let program: Program | undefined;
     try {
-      program = this.program();
+      program = reading === 'file' ? this.program() : this.typed(reading);
     } catch (error) {
       if (!(error instanceof TooManyFindings)) throw error;
     }
-    const { events, findings } = this;
+    const { events, findings, openAtEnd: open } = this;
     this.release();
-    return { program, events, findings };
+    return { program, events, findings, open };
   }
+
+  /** One command block of what was typed without the keywords around it. */
+  private typed(reading: Exclude<Reading, 'file'>): Program {
+    this.inCommand = true;
+    this.commandDepth = 0;
+    const body = reading === 'statements' ? this.typedStatements() : this.typedExpression();
+    const commands = [{ metadata: [], body, s: 0, e: this.text.length }];
+    return { kind: 'commands', metadata: [], procedures: [], commands, typed: reading };
+  }
+
+  private readonly typedStatements: Rule<Block> = this.RULE('typedStatements', (): Block => {
+    const body = this.SUBRULE(this.body, { ARGS: [false] });
+    this.strayLines();
+    return body;
+  });
+
+  /** An expression alone: it is emitted. */
+  private readonly typedExpression: Rule<Block> = this.RULE('typedExpression', (): Block => {
+    const value = this.line(() => this.SUBRULE(this.condition));
+    this.MANY(() => this.CONSUME(Newline));
+    this.strayLines();
+    return { stmts: value === undefined ? [] : [{ k: 'emit', value, s: value.s, e: value.e }] };
+  });
 
   private readonly program: Rule<Program> = this.RULE('program', (): Program => {
     const metadata = this.SUBRULE(this.header);

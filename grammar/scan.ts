@@ -31,6 +31,8 @@ export interface Scanned {
   readonly breaks: readonly number[];
   /** False when reading stopped early; parsing the tokens would then say nothing true. */
   readonly complete: boolean;
+  /** The text ends within a string, a bracket or a line that goes on: more of it could mend that. */
+  readonly open: boolean;
 }
 
 /** Reads the tokens of a cleaned source. `doubleBrackets` makes `[[…]]` a template (P11). */
@@ -61,6 +63,7 @@ class Scanner {
   private readonly sink = new TokenSink();
   private at = 0;
   private lineEnd = -1;
+  private open = false;
 
   constructor(text: string, doubleBrackets: boolean) {
     this.text = text;
@@ -70,8 +73,10 @@ class Scanner {
   run(): Scanned {
     const { sink } = this;
     this.range(this.text.length);
+    const { inBrackets } = sink;
     sink.finish(this.text.length);
-    return { tokens: sink.tokens, findings: sink.findings, breaks: sink.breaks, complete: !sink.stopped };
+    const open = this.open || inBrackets;
+    return { tokens: sink.tokens, findings: sink.findings, breaks: sink.breaks, complete: !sink.stopped, open };
   }
 
   private range(limit: number): void {
@@ -178,7 +183,10 @@ class Scanner {
     let next = this.at + 1;
     while (this.text.charCodeAt(next) === 0x20 || this.text.charCodeAt(next) === 0x09) next++;
     if (this.text.charCodeAt(next) === LF && next < limit) this.at = next + 1;
-    else this.foreign(limit);
+    else {
+      this.open ||= next === this.text.length;
+      this.foreign(limit);
+    }
   }
 
   private word(limit: number): void {
@@ -263,6 +271,7 @@ class Scanner {
     if (close !== '"""')
       this.sink.report(finding(start, start + close.length, 'the string is never closed', `close it with ${close}`));
     this.sink.breaks.push(start);
+    this.open = true;
     this.at = limit;
     this.sink.push(StringLiteral, '', start, limit);
   }
