@@ -53,6 +53,8 @@ class Run {
   #phase: Phase = 'load';
   #result = 'null';
   #eventErrors: EventError[] = [];
+  /** The JSON of what the command blocks leave set, where the host asks. */
+  #variables: string | null = null;
 
   constructor(request: GuestInput, ports: Ports, install: Install | undefined) {
     this.#request = request;
@@ -82,19 +84,20 @@ class Run {
       toolCalls: machine.toolCalls,
       outputBytes: machine.output.bytes,
     });
-    return `${head.slice(0, -1)},"result":${error === null ? this.#result : 'null'},${usage.slice(1)}`;
+    const variables = this.#variables === null ? '' : `"variables":${this.#variables},`;
+    return `${head.slice(0, -1)},"result":${error === null ? this.#result : 'null'},${variables}${usage.slice(1)}`;
   }
 
   #phases(): void {
-    const { globals, constants = {}, files, call, events } = this.#request;
+    const { globals, constants = {}, files, call, events, variables, redefine } = this.#request;
     const machine = this.#machine;
     defineGlobal(machine, 'self', SELF);
     for (const name of Object.keys(globals)) defineGlobal(machine, name, decode(machine, globals[name] ?? null));
     for (const [name, value] of Object.entries(constants)) defineConstant(machine, name, decode(machine, value));
-    const program = new Program(machine);
+    const program = new Program(machine, redefine);
     program.load(files);
     this.#phase = 'exec';
-    program.commands();
+    this.#variables = program.commands(variables);
     if (call !== null) {
       this.#phase = 'call';
       this.#result = program.call(call);

@@ -1,5 +1,5 @@
 import { STEP_FUEL } from '../wire/costs.ts';
-import type { EventError, EventInput, GuestFile, GuestInput, GuestProcedure } from '../wire/protocol.ts';
+import type { EventError, EventInput, GuestFile, GuestInput, GuestProcedure, Variable } from '../wire/protocol.ts';
 import { decode, encode } from './codec.ts';
 import type { Linkage } from './context.ts';
 import { codeOf, Failure, type FramePlace } from './errors.ts';
@@ -8,6 +8,7 @@ import { LoadedFile } from './file.ts';
 import { Frame, rareOf, type Slot } from './frame.ts';
 import { COMMAND_FRAME } from './guard.ts';
 import { checkDepth, checkEvalDepth, invoke } from './invoke.ts';
+import { leftOf } from './left.ts';
 import type { Machine } from './machine.ts';
 import { Procedure } from './procedure.ts';
 import { toText } from './text.ts';
@@ -27,13 +28,16 @@ export class Program implements Linkage {
   readonly machine: Machine;
   readonly linkage: Linkage = this;
   readonly #procedures = new Map<string, Procedure | Unseen>();
+  readonly #redefine: boolean;
   readonly #events = new Events();
   #files: readonly LoadedFile[] = [];
   #byLowerCase: Map<string, string> | undefined;
   #deliveries = 0;
 
-  constructor(machine: Machine) {
+  /** `redefine`: a procedure may take the place of an earlier one. */
+  constructor(machine: Machine, redefine = false) {
     this.machine = machine;
+    this.#redefine = redefine;
   }
 
   /** Registers procedures, then event handlers, of all files; only the names of events are evaluated. */
@@ -45,24 +49,31 @@ export class Program implements Linkage {
     this.#files = files;
   }
 
-  /** Runs all command blocks of the loaded files in order in one fork, so that later ones see earlier variables. */
-  commands(): void {
+  /**
+   * Runs all command blocks of the loaded files in order in one fork, so that later ones see earlier variables, and those that
+   * are given from the start. Gives what they leave, as the JSON of `Variables`; null where nothing was given or there is no block.
+   */
+  commands(given: readonly Variable[] | undefined): string | null {
     const { machine } = this;
     const bodies: (Body & { readonly place: FramePlace })[] = this.#files.flatMap((file) =>
       file.tree.commands.map((block) => ({ file, block: block.body, place: { name: COMMAND_FRAME, file, at: block.s } })),
     );
     const [first] = bodies;
-    if (first === undefined) return;
-    let code = compileBodies(this, bodies, 'command', [], false);
-    if (code.deepest > machine.limits.evalDepth) code = compileBodies(this, bodies, 'command', [], true);
-    const frame = new Frame(null, first.place, code, code.blank.slice(), 1, 0);
+    if (first === undefined) return null;
+    const names = (given ?? []).map(({ name }) => name);
+    let code = compileBodies(this, bodies, 'command', names, false);
+    if (code.deepest > machine.limits.evalDepth) code = compileBodies(this, bodies, 'command', names, true);
+    const values = (given ?? []).map(({ value }): Slot => decode(machine, value));
+    const frame = new Frame(null, first.place, code, [...values, ...code.blank.slice(values.length)], 1, 0);
     rareOf(frame).id = machine.forkId;
     machine.enter(frame, first.place.at);
     for (const [index, run] of code.bodies.entries()) {
       frame.place = bodies[index]?.place ?? first.place;
       run(frame);
     }
+    const left = given === undefined ? null : leftOf(machine, frame);
     machine.leave(frame);
+    return left;
   }
 
   /** Calls a procedure for the host and gives its value as JSON. A wrong count is code 4 (ruling 14). */
@@ -122,7 +133,7 @@ export class Program implements Linkage {
     const name = typeof procedure === 'string' ? procedure : procedure.name.name;
     const at = (): number => (typeof procedure === 'string' ? file.procedure(place) : procedure).name.s;
     const known = this.#procedures.get(name);
-    if (known !== undefined) {
+    if (known !== undefined && !this.#redefine) {
       const other = known instanceof Procedure ? known.place.file : known.file;
       const message = `procedure '${name}' is defined twice, in ${other.name} and in ${file.name}`;
       throw new Failure(codeOf('Duplicate'), message, 'rename one of them', { file, at: at() }, []);

@@ -29,6 +29,11 @@ export class Scope {
     return this.#slots.get(name);
   }
 
+  /** All names with their slots. */
+  [Symbol.iterator](): IterableIterator<[string, number]> {
+    return this.#slots.entries();
+  }
+
   #bind(name: string): number {
     const slot = this.#size++;
     this.#slots.set(name, slot);

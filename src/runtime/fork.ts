@@ -9,7 +9,10 @@ import { deniedTool } from './precheck.ts';
 import { toTagged } from './values.ts';
 
 /** How one execution differs from the fork's defaults. */
-export type ExecuteOptions = Omit<PerformRequest, 'sources' | 'call' | 'events' | 'onInput' | 'again' | 'mayWait'> & {
+export type ExecuteOptions = Omit<
+  PerformRequest,
+  'sources' | 'call' | 'events' | 'variables' | 'redefine' | 'onInput' | 'again' | 'mayWait'
+> & {
   /** Shown in positions; `src` when absent. */
   readonly name?: string;
 };

@@ -18,7 +18,17 @@ import type { CallIo } from '../wire/call.ts';
 import { decode } from '../wire/codec.ts';
 import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
-import type { EventInput, LimitValues, OutFrame, RunInput, Source, TaggedJson, Usage, Whisper } from '../wire/protocol.ts';
+import type {
+  EventInput,
+  LimitValues,
+  OutFrame,
+  RunInput,
+  Source,
+  TaggedJson,
+  Usage,
+  Variable,
+  Whisper,
+} from '../wire/protocol.ts';
 import { refusedResult } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
 import { ValueError } from '../wire/values.ts';
@@ -40,6 +50,10 @@ export interface PerformRequest {
   readonly events?: readonly EventInput[];
   /** Next to the root's globals, and over them. */
   readonly globals?: Readonly<Record<string, TaggedJson>>;
+  /** What the command blocks find set. Then `variables` of the result has what they leave set, for a run that goes on from there. */
+  readonly variables?: readonly Variable[];
+  /** A procedure of a later source takes the place of an earlier one of its name; otherwise that is code 42. */
+  readonly redefine?: boolean;
   /** Only ever tighten what the fork allows. */
   readonly limits?: LimitOptions;
   /** Aborting it ends the run with `ERR_CANCELLED`. */
@@ -130,7 +144,7 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
     session: turn.sessionId,
   };
   const outcome = await scope.sandbox.run(input, handlers, turn.signal);
-  const { ok, phase, result, eventErrors } = outcome.result;
+  const { ok, phase, result, eventErrors, variables } = outcome.result;
   const error =
     turn.signal.aborted && outcome.result.error?.kind === 'cancelled' ? endOf(turn, input.limits) : outcome.result.error;
   await dispatcher.settled();
@@ -147,6 +161,7 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
     eventErrors,
     ...(outcome.errors.length === 0 ? {} : { errors: outcome.errors }),
     error,
+    ...(variables === undefined ? {} : { variables }),
     usage: withUnpaid(outcome.usage, journal, limits),
     ...(outcome.outputComplete ? {} : { outputComplete: false }),
     journal,
@@ -172,6 +187,7 @@ function inputOf(scope: RunScope, request: PerformRequest): RunInput {
     globals[checkGlobalName(name)] = checked(`global ${name}`, value);
   const call = request.call ?? null;
   for (const [index, arg] of (call?.args ?? []).entries()) checked(`argument ${index + 1} of ${call?.name}`, arg);
+  for (const { name, value } of request.variables ?? []) checked(`variable ${checkGlobalName(name)}`, value);
   const events = (request.events ?? []).map((event, index) => stamped(event, `${forkId}.event.${index + 1}`, scope.turn));
   for (const event of events) checked(`payload of event ${event.name}`, event.payload);
   const sources = [...scope.libraries, ...(request.sources ?? [])];
@@ -184,6 +200,8 @@ function inputOf(scope: RunScope, request: PerformRequest): RunInput {
     ...(scope.constants.size === 0 ? {} : { constants: Object.fromEntries(scope.constants) }),
     call,
     events,
+    ...(request.variables === undefined ? {} : { variables: request.variables }),
+    ...(request.redefine === true ? { redefine: true } : {}),
     limits: deadline === null ? limits : { ...limits, wallMs: Math.min(limits.wallMs, Math.max(1, Math.ceil(deadline - now()))) },
     forkId,
     turn,

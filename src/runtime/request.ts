@@ -9,7 +9,7 @@ import {
   checkText,
   type KeysOf,
 } from '../wire/options.ts';
-import type { EventInput, Source } from '../wire/protocol.ts';
+import type { EventInput, Source, Variable } from '../wire/protocol.ts';
 import type { Again, PerformRequest } from './perform.ts';
 
 const REQUEST_KEYS: KeysOf<PerformRequest> = {
@@ -17,6 +17,8 @@ const REQUEST_KEYS: KeysOf<PerformRequest> = {
   call: true,
   events: true,
   globals: true,
+  variables: true,
+  redefine: true,
   limits: true,
   signal: true,
   turn: true,
@@ -28,7 +30,8 @@ const REQUEST_KEYS: KeysOf<PerformRequest> = {
   mayWait: true,
 };
 const AGAIN_KEYS: KeysOf<Again> = { input: true, calls: true };
-const SOURCE_KEYS: KeysOf<Source> = { name: true, text: true, definitions: true };
+const SOURCE_KEYS: KeysOf<Source> = { name: true, text: true, definitions: true, interactive: true };
+const VARIABLE_KEYS: KeysOf<Variable> = { name: true, value: true };
 
 /** The keys of a call. */
 export const CALL_KEYS: KeysOf<NonNullable<PerformRequest['call']>> = { name: true, args: true };
@@ -39,7 +42,19 @@ export const EVENT_KEYS: KeysOf<EventInput> = { name: true, source: true, payloa
 /** Throws `ConfigError` (`ERR_CONFIG`) for a request of the wrong form. Values, names of globals and limits are looked at where they are used. */
 export function checkRequest(request: PerformRequest): void {
   checkOptions('the request of a run', request, REQUEST_KEYS);
-  const { sources = [], call, events = [], globals = {}, limits = {}, signal, onOut, onCall, onInput, again } = request;
+  const {
+    sources = [],
+    call,
+    events = [],
+    globals = {},
+    variables = [],
+    limits = {},
+    signal,
+    onOut,
+    onCall,
+    onInput,
+    again,
+  } = request;
   checkSources(sources);
   if (call !== undefined) {
     checkOptions('call', call, CALL_KEYS);
@@ -55,6 +70,12 @@ export function checkRequest(request: PerformRequest): void {
     if (event.ts !== undefined) checkTime('the ts of an event', event.ts);
   }
   checkObject('globals', globals);
+  checkList('variables', variables);
+  for (const variable of variables) {
+    checkOptions('a variable', variable, VARIABLE_KEYS);
+    checkText('the name of a variable', variable.name);
+  }
+  if (request.redefine !== undefined) checkFlag('redefine', request.redefine);
   checkObject('limits', limits);
   if (request.checkFirst !== undefined) checkFlag('checkFirst', request.checkFirst);
   checkSignal('signal', signal);
@@ -77,5 +98,6 @@ export function checkSources(sources: readonly Source[]): void {
     checkText('the name of a source', source.name);
     checkText('the text of a source', source.text);
     if (source.definitions !== undefined) checkFlag('definitions of a source', source.definitions);
+    if (source.interactive !== undefined) checkFlag('interactive of a source', source.interactive);
   }
 }

@@ -11,7 +11,7 @@ import {
   type TurnInit,
 } from '../context/index.ts';
 import { rootTurn } from '../context/turn.ts';
-import { type LimitOptions, resolveLimits } from '../sandbox/index.ts';
+import { type LimitOptions, type ParseOutcome, resolveLimits } from '../sandbox/index.ts';
 import {
   type AuditRecord,
   type Policy,
@@ -183,6 +183,16 @@ export class Runtime implements AsyncDisposable {
         payload: toTagged(`the payload of '${event.name}'`, event.payload),
       })),
     });
+  }
+
+  /**
+   * Reads sources without running them: their syntax errors, what each file defines, and which of them only lack their rest, as
+   * what is being typed at a prompt does. Rejects as {@link check}.
+   */
+  async parse(sources: readonly Source[]): Promise<ParseOutcome> {
+    this.#mustBeOpen();
+    checkSources(sources);
+    return this.#scope.sandbox.parse(sources, this.limits.sourceBytes);
   }
 
   /**

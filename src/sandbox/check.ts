@@ -1,6 +1,17 @@
 import { type ErrorInfo, type ErrorKind, type StackFrame, WireError } from '../wire/errors.ts';
 import { parseFrame } from '../wire/frames.ts';
-import type { AskLeft, CallSite, EventError, GuestResult, Phase, Usage, Whisper, WorkerFrame } from '../wire/protocol.ts';
+import type {
+  AskLeft,
+  CallSite,
+  EventError,
+  GuestResult,
+  Phase,
+  Usage,
+  Variable,
+  Variables,
+  Whisper,
+  WorkerFrame,
+} from '../wire/protocol.ts';
 
 import {
   amount,
@@ -78,6 +89,7 @@ export function readWorkerFrame(text: string): WorkerFrame {
         id: count(frame['id'], 'id'),
         diagnostics: list(frame['diagnostics'], 'diagnostics', diagnostic),
         files: list(frame['files'], 'files', parsedFile),
+        ...(frame['open'] === undefined ? {} : { open: list(frame['open'], 'open', string) }),
       };
     case 'checked':
       return {
@@ -154,18 +166,30 @@ function result(value: unknown): GuestResult {
   const ok = boolean(fields['ok'], 'result.ok');
   const error = orNull(fields['error'], 'result.error', errorInfo);
   if (ok !== (error === null)) wrong('result.error', ok ? 'null in a success' : 'an error in a failure');
+  const given = fields['variables'];
   return {
     ok,
     phase: oneOf<Phase>(PHASES, fields['phase'], 'result.phase'),
     result: shown(fields['result'], 'result.result'),
     eventErrors: list(fields['eventErrors'], 'result.eventErrors', eventError),
     error,
+    ...(given === undefined ? {} : { variables: variables(given) }),
     fuel: amount(fields['fuel'], 'result.fuel'),
     peakMemoryBytes: amount(fields['peakMemoryBytes'], 'result.peakMemoryBytes'),
     toolCalls: count(fields['toolCalls'], 'result.toolCalls'),
     outputBytes: count(fields['outputBytes'], 'result.outputBytes'),
   };
 }
+
+function variables(value: unknown): Variables {
+  const { kept, lost } = record(value, 'result.variables');
+  return { kept: list(kept, 'result.variables.kept', variable), lost: list(lost, 'result.variables.lost', string) };
+}
+
+const variable: Reader<Variable> = (value, path) => {
+  const { name, value: content } = record(value, path);
+  return { name: string(name, `${path}.name`), value: tagged(content, `${path}.value`) };
+};
 
 const eventError: Reader<EventError> = (value, path) => {
   const { event, error } = record(value, path);

@@ -16,6 +16,11 @@ import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 export interface ParseOutcome {
   readonly diagnostics: readonly Diagnostic[];
   readonly files: readonly ParsedFile[];
+  /**
+   * Names of the sources that end within a block, a bracket, a string or a line that goes on: they may only lack their rest.
+   * Absent when there are none.
+   */
+  readonly open?: readonly string[];
 }
 
 /** A question to a worker that runs nothing: how it is asked, and which frame answers it. */
@@ -29,7 +34,11 @@ export interface Question<Answer> {
 export function parseQuestion(sources: readonly Source[], sourceBytes: number): Question<ParseOutcome> {
   return {
     frame: (id) => ({ t: 'parse', id, sources, sourceBytes }),
-    answer: (frame) => (frame.t === 'parsed' ? { diagnostics: frame.diagnostics, files: frame.files } : undefined),
+    answer: (frame) => {
+      if (frame.t !== 'parsed') return undefined;
+      const { diagnostics, files, open } = frame;
+      return { diagnostics, files, ...(open === undefined ? {} : { open }) };
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import { count, type Fields, list, oneOf, orNull, type Reader, record, string, w
 
 /** What a worker says about sources, read field by field. */
 
+const TYPED: ReadonlySet<unknown> = new Set<ParsedFile['typed']>(['statements', 'expression']);
 const FILE_KINDS: ReadonlySet<unknown> = new Set<ParsedFile['kind']>(['library', 'commands', 'empty']);
 
 /** A syntax error. */
@@ -36,6 +37,9 @@ export const parsedFile: Reader<ParsedFile> = (value, path) => {
     metadata: list(fields['metadata'], `${path}.metadata`, pair),
     events: count(fields['events'], `${path}.events`),
     tools: list(fields['tools'], `${path}.tools`, string),
+    ...(fields['typed'] === undefined
+      ? {}
+      : { typed: oneOf<NonNullable<ParsedFile['typed']>>(TYPED, fields['typed'], `${path}.typed`) }),
   };
 };
 

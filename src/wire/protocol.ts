@@ -67,6 +67,8 @@ export interface Source {
   readonly text: string;
   /** True for a library: a command block in it is a usage error, before anything runs. */
   readonly definitions?: boolean;
+  /** True for what was typed at a prompt: statements alone are one command block, an expression alone is emitted. */
+  readonly interactive?: boolean;
 }
 
 /** A source of a run: as it is, or the number under which the worker keeps it. */
@@ -83,6 +85,19 @@ export interface EventInput {
   readonly ts?: number;
 }
 
+/** A variable of the command blocks with its value. */
+export interface Variable {
+  readonly name: string;
+  readonly value: TaggedJson;
+}
+
+/** The variables of the command blocks at their end. */
+export interface Variables {
+  readonly kept: readonly Variable[];
+  /** Names of those whose value cannot leave the isolate: it is too large or nests too deeply. */
+  readonly lost: readonly string[];
+}
+
 /** What a worker needs to know for one run; everything that varies comes in here, so that a run can be replayed. */
 export interface RunInput {
   /** All files share one sandbox: definitions of all, then command blocks in order, then `call`, then `events`. */
@@ -94,6 +109,10 @@ export interface RunInput {
   readonly pure?: readonly string[];
   readonly call: { readonly name: string; readonly args: readonly TaggedJson[] } | null;
   readonly events: readonly EventInput[];
+  /** What the command blocks find set; then the result has what they leave set. */
+  readonly variables?: readonly Variable[];
+  /** A procedure takes the place of an earlier one of its name; otherwise that is code 42. */
+  readonly redefine?: boolean;
   readonly limits: LimitValues;
   /** Id of the turn's fork; light forks inside the isolate are named `<forkId>.<n>`. */
   readonly forkId: string;
@@ -154,6 +173,8 @@ export interface GuestResult {
   readonly result: TaggedJson;
   readonly eventErrors: readonly EventError[];
   readonly error: ErrorInfo | null;
+  /** After command blocks that were given `variables` and came to their end. */
+  readonly variables?: Variables;
   readonly fuel: number;
   readonly peakMemoryBytes: number;
   readonly toolCalls: number;
@@ -294,6 +315,8 @@ export type WorkerFrame =
       readonly id: number;
       readonly diagnostics: readonly Diagnostic[];
       readonly files: readonly ParsedFile[];
+      /** Names of the sources that may only lack their rest; absent when there are none. */
+      readonly open?: readonly string[];
     }
   | ({ readonly t: 'checked'; readonly id: number } & CheckReport)
   | ({ readonly t: 'formatted'; readonly id: number } & FormatReport)
@@ -344,4 +367,6 @@ export interface ParsedFile {
   readonly events: number;
   /** Canonical names of the tools it calls, sorted, each once. */
   readonly tools: readonly string[];
+  /** What was typed at a prompt without `command` around it. */
+  readonly typed?: NonNullable<SourceFile['typed']>;
 }

@@ -1,6 +1,6 @@
 import type { ErrorInfo } from './errors.ts';
 import type { JournalEntry, WaitingCall } from './journal.ts';
-import type { Diagnostic, EventError, Phase, TaggedJson, Usage, Whisper } from './protocol.ts';
+import type { Diagnostic, EventError, Phase, TaggedJson, Usage, Variables, Whisper } from './protocol.ts';
 
 /**
  * How a run ended: the public result of `runtime.run`, `fork.execute`, `run --json` and `run --jsonl`. It resolves for
@@ -20,6 +20,8 @@ export interface RunResult {
   /** Every syntax error, when `phase` is `parse`; `error` is the first. */
   readonly errors?: readonly Diagnostic[];
   readonly error: ErrorInfo | null;
+  /** The variables of the command blocks at their end, where the request had `variables`. */
+  readonly variables?: Variables;
   readonly usage: Usage;
   /** Present and false when the worker was killed and the last emits may be missing. */
   readonly outputComplete?: false;

@@ -1,5 +1,8 @@
 import { RESERVED } from '../../grammar/reserved.ts';
 
+/** The words of the language: none of them is a name. */
+export const LANGUAGE_WORDS: ReadonlySet<string> = RESERVED;
+
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Why no program could ever read a variable or constant of this name (language.md 1.5–1.6); null for a name that it can write. */

@@ -20,8 +20,8 @@ export function checkSources(sources: readonly Source[], maxBytes: number, envir
   const diagnostics: Diagnostic[] = [];
   const files: ParsedFile[] = [];
   const checked: CheckedFile[] = [];
-  for (const { name, text } of sources) {
-    const result = parse(text, { name, maxBytes });
+  for (const { name, text, interactive = false } of sources) {
+    const result = parse(text, { name, maxBytes, interactive });
     if (result.ok) {
       checked.push({ file: result.file, text: result.text });
       files.push(summaryOf(result.file));

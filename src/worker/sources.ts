@@ -56,7 +56,7 @@ export class Parser {
         this.#known.set(source, cached);
         continue;
       }
-      const result = this.#parse(source.text, { name: source.name, maxBytes });
+      const result = this.#parse(source.text, optionsOf(source, maxBytes));
       if (result.ok) trees.push(this.#keep(source, result.file));
       else errors.push(...result.errors.map((error): Diagnostic => ({ ...error, file: source.name })));
     }
@@ -65,15 +65,21 @@ export class Parser {
   }
 
   /** Parses all files for what the host may know of them. */
-  summaries(sources: readonly Source[], maxBytes: number): { diagnostics: Diagnostic[]; files: ParsedFile[] } {
+  summaries(sources: readonly Source[], maxBytes: number): { diagnostics: Diagnostic[]; files: ParsedFile[]; open?: string[] } {
     const diagnostics: Diagnostic[] = [];
     const files: ParsedFile[] = [];
-    for (const { name, text } of sources) {
-      const result = this.#parse(text, { name, maxBytes });
-      if (result.ok) files.push(summaryOf(result.file));
-      else diagnostics.push(...result.errors.map((error): Diagnostic => ({ ...error, file: name })));
+    const open: string[] = [];
+    for (const source of sources) {
+      const { name } = source;
+      const result = this.#parse(source.text, optionsOf(source, maxBytes));
+      if (result.ok) {
+        files.push(summaryOf(result.file));
+        continue;
+      }
+      diagnostics.push(...result.errors.map((error): Diagnostic => ({ ...error, file: name })));
+      if (result.open) open.push(name);
     }
-    return { diagnostics, files };
+    return { diagnostics, files, ...(open.length === 0 ? {} : { open }) };
   }
 
   #recall(source: Source): Tree | null {
@@ -147,9 +153,13 @@ export function syntaxError({ message, hint, file, line, column }: Diagnostic): 
   };
 }
 
+function optionsOf({ name, interactive = false }: Source, maxBytes: number): ParseOptions {
+  return { name, maxBytes, interactive };
+}
+
 /** A name holds no NUL, so two different sources never share a key. */
-function keyOf({ name, text }: Source): string {
-  return `${name.replaceAll('\0', '\\0')}\0${text}`;
+function keyOf({ name, text, interactive }: Source): string {
+  return `${name.replaceAll('\0', '\\0')}\0${interactive === true ? '>' : ''}\0${text}`;
 }
 
 /** What the host may know of a file. */
@@ -163,6 +173,7 @@ export function summaryOf(file: SourceFile): ParsedFile {
     metadata: file.metadata,
     events: file.events.length,
     tools: [...toolNames(file)].sort(),
+    ...(file.typed === undefined ? {} : { typed: file.typed }),
   };
 }
 
