@@ -1,11 +1,10 @@
-import type { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { answerRequest, type Runtime } from '../runtime/index.ts';
 import { usageError } from '../wire/info.ts';
 import { jsonText } from '../wire/order.ts';
 import { type PublicResult, refusedResult, toPublicResult } from '../wire/public.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { type Line, splitLines } from './lines.ts';
+import { type Line, splitLines, until } from './lines.ts';
 import { inOrder } from './order.ts';
 import type { Terminal } from './terminal.ts';
 import { quantity } from './units.ts';
@@ -44,13 +43,4 @@ function textOf(line: Line): string | PublicResult {
 
 function refused(message: string): PublicResult {
   return toPublicResult(null, refusedResult(usageError(message)));
-}
-
-/** A stream whose breaking off by an interrupt is its end. */
-async function* until(signal: AbortSignal, stream: Readable): AsyncGenerator<Uint8Array> {
-  try {
-    yield* stream;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
 }

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+
 const LF = 0x0a;
 
 /** One line of a stream: its bytes without the line feed, or that it was longer than the cap (its bytes are dropped). */
@@ -34,4 +36,13 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>, cap: number
     add(chunk.subarray(from));
   }
   if (held > 0) yield take();
+}
+
+/** A stream whose breaking off by an interrupt is its end. */
+export async function* until(signal: AbortSignal, stream: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }

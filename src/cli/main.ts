@@ -35,6 +35,10 @@ export async function main(argv: string[]): Promise<void> {
       opened.add(process.stdin);
       return process.stdin;
     },
+    get screen() {
+      if (!process.stdin.isTTY) return null;
+      return process.stdout.isTTY ? process.stdout : process.stderr.isTTY ? process.stderr : null;
+    },
     out,
     err: new Output(process.stderr),
     paintOut: paintFor(process.stdout, process.env),

@@ -13,6 +13,7 @@ import { addLog } from './log.ts';
 import { addLoop } from './loop.ts';
 import { addMcp } from './mcp.ts';
 import { version } from './package.ts';
+import { addRepl } from './repl.ts';
 import { addReplay } from './replay.ts';
 import { addRun } from './run.ts';
 import { addSessions } from './sessions.ts';
@@ -31,6 +32,7 @@ Examples:
   neuroscript run job.ns --cpu 100ms --memory 32MB    run under tighter limits
   neuroscript check *.ns                              find mistakes without running
   neuroscript fmt *.ns                                give programs their canonical layout
+  neuroscript repl                                    type programs and see what they do
   neuroscript loop --agent script:replies.txt --tools mocks.yaml
   neuroscript explain NS14                            what an error code means
 
@@ -57,6 +59,7 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     addRun,
     addCheck,
     addFmt,
+    addRepl,
     addTurn,
     addLoop,
     addSessions,

@@ -14,10 +14,10 @@ import { readKeyring } from './keys.ts';
 import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from './models.ts';
 import { addLimits, limitsOf, parseJson, parsePair, repeatable, wholeNumber } from './options.ts';
 import { RECORD_HELP, Recorder } from './record.ts';
-import { renderDiagnostic, renderError, SYNTAX } from './render.ts';
+import { showEnd, showSaid } from './report.ts';
 import { addSetup, readSetup, type SetupFlags } from './setup.ts';
 import type { Execute, Terminal } from './terminal.ts';
-import { printable, printableLines } from './text.ts';
+import { printableLines } from './text.ts';
 import { renderCall } from './trace.ts';
 import { sourcesOf } from './turn.ts';
 
@@ -160,18 +160,9 @@ function perform(
       signal: terminal.interrupt,
       checkFirst: flags.checkFirst ?? false,
       ...(flags.call === undefined ? {} : { call: { name: flags.call, args: flags.arg ?? [] } }),
-      ...(live ? { onOut: (out: OutFrame) => show(out, terminal) } : {}),
+      ...(live ? { onOut: (out: OutFrame) => showSaid(out, terminal) } : {}),
       ...(live && flags.trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
     });
-}
-
-/** What programs say reaches a file or a pipe byte for byte, and a person's terminal without control characters. */
-function show(out: OutFrame, terminal: Terminal): void {
-  for (const text of out.emits) terminal.out.line(terminal.outIsTTY ? printableLines(text) : text);
-  for (const { to, text } of out.whispers) {
-    const label = terminal.paintErr.dim(`[${printable(to)}]`);
-    for (const line of text.split('\n')) terminal.err.line(`${label} ${printableLines(line)}`);
-  }
 }
 
 function report(result: RunResult, sources: readonly Source[], flags: RunFlags, terminal: Terminal): void {
@@ -179,15 +170,5 @@ function report(result: RunResult, sources: readonly Source[], flags: RunFlags, 
     terminal.out.line(jsonText(toPublicResult(null, result, flags.trace === true)));
     return;
   }
-  const texts = new Map(sources.map((source) => [source.name, source.text]));
-  const paint = terminal.paintErr;
-  const lines: string[] = [];
-  for (const { event, error } of result.eventErrors) {
-    lines.push(paint.yellow(`a handler of event '${printable(event)}' failed:`), ...renderError(error, texts, paint));
-  }
-  if (result.errors !== undefined && result.errors.length > 0) {
-    for (const found of result.errors) lines.push(...renderDiagnostic(found, SYNTAX, texts, paint));
-  } else if (result.error !== null) lines.push(...renderError(result.error, texts, paint));
-  if (result.outputComplete === false) lines.push('the worker was killed: the last emits may be missing');
-  for (const line of lines) terminal.err.line(line);
+  showEnd(result, new Map(sources.map((source) => [source.name, source.text])), terminal);
 }

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { ExitCode } from './exit.ts';
 import type { Output } from './output.ts';
 import type { Paint } from './text.ts';
@@ -7,6 +7,8 @@ import type { Paint } from './text.ts';
 export interface Terminal {
   /** Opened by the first look at it. */
   readonly stdin: Readable;
+  /** Where a person who types is shown prompts; null unless standard input is a terminal, and an output too. */
+  readonly screen: Writable | null;
   readonly out: Output;
   readonly err: Output;
   /** Styles for standard output and for standard error. */

@@ -29,6 +29,7 @@ async function typing(argv: readonly string[], answer: string): Promise<{ readon
   const paint = paintFor({}, {});
   const terminal = {
     stdin,
+    screen: null,
     out,
     err: new Output(new PassThrough().resume()),
     paintOut: paint,

@@ -17,7 +17,7 @@ function terminal(errIsTTY: boolean): { readonly terminal: Terminal; shown(): st
   const streams = { stdin: new PassThrough(), out: new Output(new PassThrough()), err: new Output(stderr) };
   const styles = { paintOut: plainPalette, paintErr: plainPalette };
   return {
-    terminal: { ...streams, ...styles, outIsTTY: false, errIsTTY, interrupt: new AbortController().signal },
+    terminal: { ...streams, ...styles, screen: null, outIsTTY: false, errIsTTY, interrupt: new AbortController().signal },
     shown() {
       const before = written;
       written = '';

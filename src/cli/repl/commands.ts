@@ -1,0 +1,166 @@
+import { open } from 'node:fs/promises';
+import type { Runtime } from '../../runtime/index.ts';
+import { LIMITS } from '../../sandbox/limits.ts';
+import { jsonText, plainMaps } from '../../wire/order.ts';
+import type { LimitKey, Source, Usage } from '../../wire/protocol.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import { UsageError } from '../failure.ts';
+import { fileTrouble, readText, STDIN } from '../input.ts';
+import { parsePair } from '../options.ts';
+import type { Terminal } from '../terminal.ts';
+import { clip, printable } from '../text.ts';
+import { amount, quantity } from '../units.ts';
+import { savedFiles } from './save.ts';
+import type { Session } from './session.ts';
+
+/** Most characters of a value in the list of variables. */
+const WIDTH = 200;
+
+interface Scene {
+  readonly session: Session;
+  readonly runtime: Runtime;
+  readonly terminal: Terminal;
+  /** What stands behind the name of the command. */
+  readonly rest: string;
+}
+
+interface MetaCommand {
+  readonly shown: string;
+  readonly help: string;
+  readonly run: (scene: Scene) => Promise<ExitCode | 'quit'>;
+}
+
+/** The commands of the prompt itself, by name. */
+const COMMANDS: ReadonlyMap<string, MetaCommand> = new Map([
+  [':help', { shown: ':help', help: 'this list', run: help }],
+  [':vars', { shown: ':vars', help: 'the variables with their values', run: vars }],
+  [':procs', { shown: ':procs', help: 'the procedures, and how many event handlers there are', run: procs }],
+  [':event', { shown: ':event NAME[=JSON]', help: 'deliver an event to the handlers', run: event }],
+  [':load', { shown: ':load FILE', help: 'take over the definitions of a file, or run its command blocks', run: load }],
+  [':save', { shown: ':save FILE', help: 'write what was entered and succeeded; the file must not exist', run: save }],
+  [':usage', { shown: ':usage', help: 'what the last input used of its limits', run: usage }],
+  [':reset', { shown: ':reset', help: 'forget all variables and definitions', run: reset }],
+  [':quit', { shown: ':quit', help: 'leave (Ctrl-D does it too)', run: async () => 'quit' }],
+]);
+
+/** Names of the commands of the prompt, for completion. */
+export const COMMAND_NAMES: readonly string[] = [...COMMANDS.keys()];
+
+/** Whether a line is a command of the prompt; `::` begins metadata. */
+export function isCommand(line: string): boolean {
+  return /^\s*:(?!:)/.test(line);
+}
+
+/** Runs a command line. Throws {@link UsageError} for one that there is not, and for files that cannot be used. */
+export async function runCommand(line: string, scene: Omit<Scene, 'rest'>): Promise<ExitCode | 'quit'> {
+  const [, name = '', rest = ''] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(line) ?? [];
+  const command = COMMANDS.get(name);
+  if (command === undefined) throw new UsageError(`there is no ${clip(printable(name), 40)}; :help lists the commands`);
+  const wanted = command.shown.split(' ')[1];
+  if (wanted === undefined && rest !== '') throw new UsageError(`${name} takes nothing behind it`);
+  if (wanted !== undefined && rest === '') throw new UsageError(`${name} needs something behind it: ${command.shown}`);
+  return command.run({ ...scene, rest });
+}
+
+/** How the help text and `:help` list the commands. */
+export function commandList(): string[] {
+  return [...COMMANDS.values()].map(({ shown, help: text }) => `  ${shown.padEnd(20)}${text}`);
+}
+
+async function help({ terminal }: Scene): Promise<ExitCode> {
+  for (const line of commandList()) terminal.out.line(line);
+  return EXIT.ok;
+}
+
+async function vars({ session, terminal }: Scene): Promise<ExitCode> {
+  for (const { name, value } of session.variables)
+    terminal.out.line(`${name} = ${clip(printable(jsonText(plainMaps(value))), WIDTH)}`);
+  return EXIT.ok;
+}
+
+async function procs({ session, terminal }: Scene): Promise<ExitCode> {
+  const places = new Map<string, string>();
+  for (const { source, file } of session.definitions)
+    for (const [index, name] of file.procedures.entries())
+      places.set(name, `${file.signatures[index] ?? name}  ${terminal.paintOut.dim(printable(source.name))}`);
+  for (const line of places.values()) terminal.out.line(line);
+  const events = session.definitions.reduce((sum, { file }) => sum + file.events, 0);
+  if (events > 0) terminal.out.line(events === 1 ? '1 event handler' : `${events} event handlers`);
+  return EXIT.ok;
+}
+
+async function event({ session, rest }: Scene): Promise<ExitCode> {
+  const { name, value } = rest.includes('=') ? parsePair(':event', rest) : { name: rest, value: null };
+  return session.deliver(name, value);
+}
+
+async function load({ session, runtime, rest }: Scene): Promise<ExitCode> {
+  return loadFile(rest, session, runtime.limits.sourceBytes);
+}
+
+/** Reads a file as `:load` does. Throws {@link UsageError}. */
+export async function loadFile(name: string, session: Session, maxBytes: number): Promise<ExitCode> {
+  const text = await readText(name, maxBytes, () => {
+    throw new UsageError(`'${STDIN}' is where the inputs come from; name a file`);
+  });
+  return session.load(name, text);
+}
+
+async function save({ session, runtime, terminal, rest }: Scene): Promise<ExitCode> {
+  const files = savedFiles(rest, session);
+  if (files.length === 0) throw new UsageError('nothing to save yet: no input has succeeded');
+  const laidOut = await Promise.all(files.map((file) => formatted(file, runtime)));
+  for (const file of laidOut) await write(file);
+  const names = files.map(({ name }) => printable(name)).join(' ');
+  terminal.err.line(terminal.paintErr.dim(`saved; run it with: neuroscript run ${names}`));
+  return EXIT.ok;
+}
+
+/** Inputs that were fine by themselves may not fit into one file: a procedure of a loaded file that was redefined since. */
+async function formatted(file: Source, runtime: Runtime): Promise<Source> {
+  const { text, diagnostics } = await runtime.format(file);
+  const problem = diagnostics[0]?.message ?? 'it cannot be read';
+  if (text === null)
+    throw new UsageError(`what was entered does not fit into one file: ${printable(problem)}; nothing was saved`);
+  return { name: file.name, text };
+}
+
+async function write(file: Source): Promise<void> {
+  try {
+    await using handle = await open(file.name, 'wx');
+    await handle.writeFile(file.text);
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw new UsageError(`cannot write ${printable(file.name)}: ${exists ? 'it exists already' : fileTrouble(error, 'make')}`);
+  }
+}
+
+const SPENT: readonly (readonly [LimitKey, keyof Usage])[] = [
+  ['fuel', 'fuel'],
+  ['cpuMs', 'cpuMs'],
+  ['wallMs', 'wallMs'],
+  ['memoryBytes', 'peakMemoryBytes'],
+  ['toolCalls', 'toolCalls'],
+  ['outputBytes', 'outputBytes'],
+];
+
+async function usage({ session, runtime, terminal }: Scene): Promise<ExitCode> {
+  const spent = session.usage;
+  if (spent === null) {
+    terminal.out.line('nothing was run yet');
+    return EXIT.ok;
+  }
+  for (const [key, measured] of SPENT) {
+    const row = LIMITS.find((limit) => limit.key === key);
+    if (row !== undefined)
+      terminal.out.line(
+        `  --${row.flag.padEnd(14)}${amount(row.unit, Math.ceil(spent[measured]))} of ${quantity(row.unit, runtime.limits[key])}`,
+      );
+  }
+  return EXIT.ok;
+}
+
+async function reset({ session }: Scene): Promise<ExitCode> {
+  await session.reset();
+  return EXIT.ok;
+}

@@ -1,0 +1,143 @@
+import type { Runtime } from '../../runtime/index.ts';
+import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
+import { EXIT, type ExitCode } from '../exit.ts';
+import { UsageError } from '../failure.ts';
+import type { Terminal } from '../terminal.ts';
+import { printable } from '../text.ts';
+import { quantity } from '../units.ts';
+import { isCommand, runCommand } from './commands.ts';
+import type { Lines } from './lines.ts';
+import type { Read, Session } from './session.ts';
+
+const PROMPT = 'ns> ';
+const MORE = '... ';
+
+/** From so many characters on, the parser is asked only after lines that can end an input: each time it reads all of it. */
+const LONG = 16 * 1024;
+/** What every end has: of a block, a bracket, a string of several lines. */
+const MAY_END = /end|[)\]}`'"]/;
+const GOES_ON = /\\[ \t]*$/;
+
+/** What was typed of an input that goes on, and what the parser said of it; with a line that could not be read it never runs. */
+interface Pending {
+  readonly lines: string[];
+  bytes: number;
+  read: Read | null;
+  trouble: string | null;
+}
+
+/** The lines one after the other, until there are none: each input is read until the parser has all of it, then run. */
+export class Conversation {
+  readonly #lines: Lines;
+  readonly #session: Session;
+  readonly #runtime: Runtime;
+  readonly #terminal: Terminal;
+  #pending: Pending | null = null;
+  /** Ctrl-C at an empty prompt, the last time. */
+  #leaving = false;
+  #failure: ExitCode = EXIT.ok;
+
+  constructor(lines: Lines, session: Session, runtime: Runtime, terminal: Terminal) {
+    this.#lines = lines;
+    this.#session = session;
+    this.#runtime = runtime;
+    this.#terminal = terminal;
+  }
+
+  /** Gives what the process exits with: for a person 0; else that of the first input that failed. */
+  async run(): Promise<ExitCode> {
+    for (;;) {
+      const typed = await this.#lines.next(this.#pending === null ? PROMPT : MORE);
+      if (this.#terminal.interrupt.aborted) return EXIT.cancelled;
+      if (typed === 'interrupted') {
+        if (this.#interrupted()) break;
+        continue;
+      }
+      this.#leaving = false;
+      if (typed === 'cleared') {
+        this.#pending = null;
+        continue;
+      }
+      if (typed === 'end') {
+        await this.#step(() => this.#end());
+        break;
+      }
+      if ((await this.#step(() => this.#take(typed))) === 'quit') break;
+      if (this.#terminal.interrupt.aborted) return EXIT.cancelled;
+    }
+    return this.#lines.interactive ? EXIT.ok : this.#failure;
+  }
+
+  /** True when it is the second time at an empty prompt. */
+  #interrupted(): boolean {
+    if (this.#pending === null && this.#leaving) return true;
+    if (this.#pending === null) this.#terminal.err.line('Ctrl-C again, or Ctrl-D, leaves');
+    this.#leaving = this.#pending === null;
+    this.#pending = null;
+    return false;
+  }
+
+  /** One step, whose failure is said and ends nothing. */
+  async #step(work: () => Promise<ExitCode | 'quit'>): Promise<'quit' | null> {
+    let code: ExitCode | 'quit';
+    try {
+      code = await work();
+    } catch (error) {
+      if (!(error instanceof NeuroScriptError) || this.#terminal.interrupt.aborted) throw error;
+      this.#terminal.err.line(`neuroscript: ${printable(error.message)} (${error.code})`);
+      code = error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.internal;
+    }
+    if (code === 'quit') return code;
+    if (this.#failure === EXIT.ok) this.#failure = code;
+    return null;
+  }
+
+  async #take(typed: { readonly text: string } | { readonly trouble: string }): Promise<ExitCode | 'quit'> {
+    const text = 'text' in typed ? typed.text : '';
+    if (this.#pending === null) {
+      if ('trouble' in typed) throw new UsageError(typed.trouble);
+      if (text.trim() === '') return EXIT.ok;
+      if (isCommand(text)) return runCommand(text, { session: this.#session, runtime: this.#runtime, terminal: this.#terminal });
+    } else if (text.trim() === '' && 'text' in typed && !(await this.#lines.more())) {
+      this.#pending = null;
+      this.#terminal.err.line('given up');
+      return EXIT.ok;
+    }
+    return this.#add(text, 'trouble' in typed ? typed.trouble : null);
+  }
+
+  async #add(text: string, trouble: string | null): Promise<ExitCode | 'quit'> {
+    this.#pending ??= { lines: [], bytes: 0, read: null, trouble: null };
+    const pending = this.#pending;
+    const before = pending.lines.at(-1) ?? '';
+    pending.lines.push(text);
+    pending.bytes += Buffer.byteLength(text) + 1;
+    pending.trouble ??= trouble;
+    const { sourceBytes } = this.#runtime.limits;
+    if (pending.bytes > sourceBytes + 1) {
+      this.#pending = null;
+      this.#terminal.err.line(`neuroscript: the input is larger than ${quantity('bytes', sourceBytes)} (${UsageError.code})`);
+      // What follows may be its rest, which must not be taken for inputs.
+      if (this.#lines.interactive) return EXIT.usage;
+      this.#failure = this.#failure === EXIT.ok ? EXIT.usage : this.#failure;
+      return 'quit';
+    }
+    if (pending.bytes > LONG && pending.read !== null && !MAY_END.test(text) && !GOES_ON.test(before)) return EXIT.ok;
+    pending.read = await this.#session.read(pending.lines.join('\n'));
+    return pending.read.open ? EXIT.ok : this.#enter(pending);
+  }
+
+  /** The input has ended, or will never. */
+  async #enter({ read, trouble }: Pending): Promise<ExitCode> {
+    this.#pending = null;
+    if (trouble !== null) throw new UsageError(`${trouble}; the input that it stood in was not run`);
+    return read === null ? EXIT.ok : this.#session.enter(read);
+  }
+
+  async #end(): Promise<ExitCode> {
+    const pending = this.#pending;
+    if (pending === null || this.#lines.interactive) return EXIT.ok;
+    pending.read = await this.#session.read(pending.lines.join('\n'));
+    return this.#enter(pending);
+  }
+}

@@ -1,0 +1,132 @@
+import { createInterface, type Interface } from 'node:readline/promises';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Line, splitLines, until } from '../lines.ts';
+import { printable } from '../text.ts';
+import { quantity } from '../units.ts';
+
+/**
+ * What came of waiting for a line: its text, why it cannot be used, Ctrl-C in an empty line or in one that it `cleared`, or the
+ * end of the input.
+ */
+export type Typed = { readonly text: string } | { readonly trouble: string } | 'interrupted' | 'cleared' | 'end';
+
+/** Where lines come from. */
+export interface Lines extends Disposable {
+  /** Whether a person types them, who sees the prompts. */
+  readonly interactive: boolean;
+  /** The next line, after `prompt` where there is somebody to see it. */
+  next(prompt: string): Promise<Typed>;
+  /** Whether the next line is there already: then somebody pasted, and an empty line between is meant. */
+  more(): Promise<boolean>;
+}
+
+/** Lines of a pipe or a file; `maxBytes` is the most that one may have. */
+export class PipedLines implements Lines {
+  readonly interactive = false;
+  readonly #lines: AsyncGenerator<Line>;
+  readonly #maxBytes: number;
+
+  constructor(stdin: Readable, maxBytes: number, interrupt: AbortSignal) {
+    this.#maxBytes = maxBytes;
+    this.#lines = splitLines(until(interrupt, stdin), maxBytes);
+  }
+
+  async next(): Promise<Typed> {
+    const { value: line, done } = await this.#lines.next();
+    if (done === true) return 'end';
+    if ('tooLong' in line) return { trouble: `the line is longer than ${quantity('bytes', this.#maxBytes)}` };
+    try {
+      return { text: new TextDecoder('utf-8', { fatal: true }).decode(line.bytes) };
+    } catch {
+      return { trouble: 'the line is not UTF-8 text' };
+    }
+  }
+
+  async more(): Promise<boolean> {
+    return true;
+  }
+
+  [Symbol.dispose](): void {
+    // Whoever opened the stream closes it.
+  }
+}
+
+/** A pasted text comes in pieces; between two of them passes less than this. */
+const PASTE_MS = 30;
+
+/** What Tab can put in place of the end of a line: the words that fit, and the end that they are for. */
+export type Completer = (line: string) => [string[], string];
+
+/** Lines that a person types, with history (of this session), editing and completion by Node's readline. */
+export class KeyboardLines implements Lines {
+  readonly interactive = true;
+  readonly #keys: Interface;
+  readonly #screen: Writable;
+  readonly #maxBytes: number;
+  readonly #typed: string[] = [];
+  #ended = false;
+  #waiting: ((typed: Typed) => void) | null = null;
+
+  /** `onInterrupt` hears of a Ctrl-C while nobody waits for a line. */
+  constructor(stdin: Readable, screen: Writable, maxBytes: number, complete: Completer, onInterrupt: () => void) {
+    this.#screen = screen;
+    this.#maxBytes = maxBytes;
+    const keys = createInterface({ input: stdin, output: screen, terminal: true, completer: complete, historySize: 1000 });
+    this.#keys = keys;
+    keys.on('line', (line) => this.#settle({ text: line }));
+    keys.on('SIGINT', () => {
+      this.#typed.length = 0;
+      const empty = keys.line === '';
+      this.#clearLine();
+      screen.write('^C\n');
+      if (this.#waiting === null) onInterrupt();
+      else this.#settle(empty ? 'interrupted' : 'cleared');
+    });
+    keys.on('close', () => {
+      this.#ended = true;
+      this.#settle('end');
+    });
+  }
+
+  next(prompt: string): Promise<Typed> {
+    const line = this.#typed.shift();
+    if (line !== undefined) return Promise.resolve(this.#checked({ text: line }));
+    if (this.#ended) return Promise.resolve('end');
+    return new Promise((resolve) => {
+      this.#waiting = (typed) => resolve(this.#checked(typed));
+      // The prompt may be a program's question, of several lines.
+      const cut = prompt.lastIndexOf('\n') + 1;
+      for (const above of prompt.slice(0, cut).split('\n').slice(0, -1)) this.#screen.write(`${printable(above)}\n`);
+      this.#keys.setPrompt(printable(prompt.slice(cut)));
+      this.#keys.prompt();
+    });
+  }
+
+  async more(): Promise<boolean> {
+    if (this.#typed.length === 0) await wait(PASTE_MS);
+    return this.#typed.length > 0;
+  }
+
+  [Symbol.dispose](): void {
+    this.#keys.close();
+  }
+
+  #settle(typed: Typed): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    if (waiting !== null) waiting(typed);
+    else if (typeof typed === 'object' && 'text' in typed) this.#typed.push(typed.text);
+  }
+
+  /** Empties the line that is being edited: to its end, and back from there. */
+  #clearLine(): void {
+    this.#keys.write(null, { ctrl: true, name: 'e' });
+    this.#keys.write(null, { ctrl: true, name: 'u' });
+  }
+
+  #checked(typed: Typed): Typed {
+    if (typeof typed === 'string' || !('text' in typed) || Buffer.byteLength(typed.text) <= this.#maxBytes) return typed;
+    return { trouble: `the line is longer than ${quantity('bytes', this.#maxBytes)}` };
+  }
+}

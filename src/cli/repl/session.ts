@@ -1,0 +1,196 @@
+import { createHostContext, type LineSource, SILENT_LOGGER, type Stores } from '../../context/index.ts';
+import type { Clock, Ids } from '../../loop/index.ts';
+import type { Interpreter, PerformRequest, Runtime } from '../../runtime/index.ts';
+import type { ParsedFile, Source, TaggedJson, Usage, Variable } from '../../wire/protocol.ts';
+import type { RunResult } from '../../wire/result.ts';
+import { EXIT, type ExitCode, exitOf } from '../exit.ts';
+import { renderDiagnostic, SYNTAX } from '../render.ts';
+import { showEnd, showSaid } from '../report.ts';
+import type { Terminal } from '../terminal.ts';
+import { printable } from '../text.ts';
+import { renderCall } from '../trace.ts';
+
+/** What a session is made with. */
+export interface SessionInit {
+  readonly runtime: Runtime;
+  readonly terminal: Terminal;
+  readonly globals: Readonly<Record<string, TaggedJson>>;
+  readonly stores?: Partial<Stores>;
+  readonly trace: boolean;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Where `promptuser` reads, and where its questions go. */
+  readonly stdin: LineSource;
+  readonly ask: (question: string) => void;
+}
+
+/** A source that defined something, with what is in it. */
+export interface Definition {
+  readonly source: Source;
+  readonly file: ParsedFile;
+}
+
+/** An input that ran its command blocks to their end. */
+export interface Entry {
+  readonly text: string;
+  readonly typed: ParsedFile['typed'];
+}
+
+/** What was read of an input. */
+export interface Read {
+  readonly source: Source;
+  /** Null for one with syntax errors, which `show` says. */
+  readonly file: ParsedFile | null;
+  /** It may only lack its rest. */
+  readonly open: boolean;
+  readonly show: () => void;
+}
+
+/**
+ * What the inputs of one prompt share: variables, definitions, and as one session the handles and directories of tools. Every
+ * input is a run of its own in a fresh isolate, which is given the variables and gives them back at its end. An input that
+ * fails changes none of this.
+ */
+export class Session {
+  readonly #init: SessionInit;
+  readonly #root: Interpreter;
+  #sid: string;
+  #variables: readonly Variable[] = [];
+  #definitions: readonly Definition[] = [];
+  #entries: Entry[] = [];
+  #inputs = 0;
+  #usage: Usage | null = null;
+  #cancel: AbortController | null = null;
+
+  constructor(init: SessionInit) {
+    const { runtime, terminal, stores, stdin, ask, ids } = init;
+    this.#init = init;
+    this.#sid = ids.session();
+    const host = createHostContext({ logger: SILENT_LOGGER, stdin, stdout: { write: ask } });
+    this.#root = runtime.interpreter({ host, ...(stores === undefined ? {} : { stores }) });
+    terminal.interrupt.addEventListener('abort', () => this.cancel(), { once: true });
+  }
+
+  get variables(): readonly Variable[] {
+    return this.#variables;
+  }
+
+  get definitions(): readonly Definition[] {
+    return this.#definitions;
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  /** What the last input used; null before the first. */
+  get usage(): Usage | null {
+    return this.#usage;
+  }
+
+  /** Reads what was typed so far. Rejects as `Runtime.parse`. */
+  read(text: string): Promise<Read> {
+    return this.#read({ name: `input-${this.#inputs + 1}`, text, interactive: true });
+  }
+
+  /** Reads and runs a file. Rejects as `Runtime.parse`. */
+  async load(name: string, text: string): Promise<ExitCode> {
+    return this.enter(await this.#read({ name, text }));
+  }
+
+  /** Runs an input that was read, and takes over what it leaves. Rejects as `Fork.perform`. */
+  async enter({ source, file, show }: Read): Promise<ExitCode> {
+    if (file?.kind === 'empty') return EXIT.ok;
+    this.#inputs++;
+    if (file === null) {
+      show();
+      return EXIT.syntax;
+    }
+    const result = await this.#perform(source, { variables: this.#variables });
+    if (result.error !== null) return exitOf(result.error);
+    if (file.kind === 'library') this.#define({ source: Object.freeze(source), file });
+    else this.#entries.push({ text: source.text, typed: file.typed });
+    if (result.variables !== undefined) {
+      this.#variables = result.variables.kept;
+      for (const name of result.variables.lost)
+        this.#say(`${name} was not kept: its value is too large, or nests too deeply, to be carried over (--tool-bytes)`);
+    }
+    return EXIT.ok;
+  }
+
+  /** Delivers an event to the handlers. Rejects as `Fork.perform`. */
+  async deliver(name: string, payload: TaggedJson): Promise<ExitCode> {
+    const { clock, ids } = this.#init;
+    const event = { name, source: 'cli', payload, id: ids.session(), ts: clock.now() * 1e6 };
+    const result = await this.#perform(null, { events: [event] });
+    return exitOf(result.error);
+  }
+
+  /** Ends the run that is at work, if there is one. */
+  cancel(): void {
+    this.#cancel?.abort();
+  }
+
+  /** Forgets variables and definitions, and ends what tools keep for the session. */
+  async reset(): Promise<void> {
+    const { runtime, ids } = this.#init;
+    await runtime.endSession(this.#sid);
+    this.#sid = ids.session();
+    this.#variables = [];
+    this.#definitions = [];
+    this.#entries = [];
+  }
+
+  async #read(source: Source): Promise<Read> {
+    const { terminal, runtime } = this.#init;
+    const { diagnostics, files, open = [] } = await runtime.parse([source]);
+    const show = (): void => {
+      const texts = new Map([[source.name, source.text]]);
+      for (const found of diagnostics)
+        for (const line of renderDiagnostic(found, SYNTAX, texts, terminal.paintErr)) terminal.err.line(line);
+    };
+    return { source, file: files[0] ?? null, open: open.length > 0, show };
+  }
+
+  async #perform(source: Source | null, request: Partial<PerformRequest>): Promise<RunResult> {
+    const { runtime, terminal, globals, trace } = this.#init;
+    const sources = [...this.#definitions.map((one) => one.source), ...(source === null ? [] : [source])];
+    const cancel = new AbortController();
+    if (terminal.interrupt.aborted) cancel.abort();
+    this.#cancel = cancel;
+    using turn = runtime.turn({ sessionId: this.#sid, turnIndex: Math.max(1, this.#inputs) });
+    try {
+      const result = await this.#root.fork({ turn }).perform({
+        ...request,
+        sources,
+        globals,
+        redefine: true,
+        signal: cancel.signal,
+        onOut: (said) => showSaid(said, terminal),
+        ...(trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
+      });
+      this.#usage = result.usage;
+      if (!terminal.out.closed.aborted) showEnd(result, new Map(sources.map(({ name, text }) => [name, text])), terminal);
+      return result;
+    } finally {
+      this.#cancel = null;
+    }
+  }
+
+  /** Takes a library over. Earlier ones of which nothing is left go, so that a procedure can be improved any number of times. */
+  #define(added: Definition): void {
+    const before = new Set(this.#definitions.flatMap(({ file }) => file.procedures));
+    const all = [...this.#definitions, added];
+    const last = new Map(all.flatMap((one) => one.file.procedures.map((name) => [name, one] as const)));
+    this.#definitions = all.filter((one) => one.file.events > 0 || one.file.procedures.some((name) => last.get(name) === one));
+    for (const [index, name] of added.file.procedures.entries())
+      this.#say(`${before.has(name) ? 'redefined' : 'defined'} ${added.file.signatures[index] ?? name}`);
+    if (added.file.events > 0)
+      this.#say(`added ${added.file.events === 1 ? 'an event handler' : `${added.file.events} event handlers`}`);
+  }
+
+  #say(note: string): void {
+    const { err, paintErr } = this.#init.terminal;
+    err.line(paintErr.dim(printable(note)));
+  }
+}
