@@ -3,7 +3,7 @@ import { MAGIC_TOOL } from '../aeiou/index.ts';
 import { createRuntime } from '../runtime/index.ts';
 import { LIMITS } from '../sandbox/limits.ts';
 import { nearestTool } from '../tools/index.ts';
-import type { CheckReport, Diagnostic, FuelEstimate, LintFinding, ParsedFile } from '../wire/protocol.ts';
+import type { CheckReport, Diagnostic, FuelEstimate, LintFinding, ParsedFile, Source } from '../wire/protocol.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { readSources } from './input.ts';
 import { repeatable } from './options.ts';
@@ -48,33 +48,63 @@ export function addCheck(program: Command, execute: Execute): void {
 }
 
 async function check(names: readonly string[], flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
+  const sources = await readSources(names, SOURCE_BYTES, () => terminal.stdin);
+  const { reports, standard } = await examine([sources], flags);
+  const failed = reports.map((report) => {
+    if (flags.json) terminal.out.line(JSON.stringify(flags.cost ? costJson(report) : findingsJson(report), null, 2));
+    else show(report, new Map(sources.map((source) => [source.name, source.text])), standard, terminal);
+    const fails = ({ severity }: LintFinding) => severity === 'error' || (flags.strict === true && severity === 'warning');
+    return report.diagnostics.length > 0 || report.findings.some(fails);
+  });
+  return failed.includes(true) ? EXIT.syntax : EXIT.ok;
+}
+
+/** Most bytes of a program file. */
+export const SOURCE_BYTES = LIMITS.find((limit) => limit.key === 'sourceBytes')?.max ?? 0;
+
+/** What {@link examine} found. */
+export interface Examination {
+  /** One for each program. */
+  readonly reports: readonly CheckReport[];
+  /** Canonical names of the tools that are there anyway; null where a tools file said which there are. */
+  readonly standard: readonly string[] | null;
+}
+
+/**
+ * Looks at programs without running them, each by itself; the sources of one run together. They are parsed in a worker, never
+ * in this process.
+ */
+export async function examine(
+  programs: readonly (readonly Source[])[],
+  flags: Pick<CheckFlags, 'tools' | 'policy' | 'global'> = {},
+): Promise<Examination> {
   await using resources = new AsyncDisposableStack();
   const { tools, policy } = await readSetup(flags, resources);
-  const sourceBytes = LIMITS.find((limit) => limit.key === 'sourceBytes')?.max ?? 0;
-  const sources = await readSources(names, sourceBytes, () => terminal.stdin);
   await using runtime = await createRuntime({ tools, policy, concurrency: 1 });
-  const report = await runtime.check(sources, {
-    globals: flags.global ?? [],
-    tools: flags.tools === undefined ? 'any' : 'registered',
-    policy: flags.tools !== undefined || flags.policy !== undefined,
-  });
-  if (flags.json) terminal.out.line(JSON.stringify(toJson(report, flags.cost === true), null, 2));
-  else {
-    const standard = flags.tools === undefined ? tools.map(({ canonicalName }) => canonicalName) : null;
-    show(report, new Map(sources.map((source) => [source.name, source.text])), standard, terminal);
-  }
-  const fails = ({ severity }: LintFinding) => severity === 'error' || (flags.strict === true && severity === 'warning');
-  return report.diagnostics.length > 0 || report.findings.some(fails) ? EXIT.syntax : EXIT.ok;
+  const reports: CheckReport[] = [];
+  for (const sources of programs)
+    reports.push(
+      await runtime.check(sources, {
+        globals: flags.global ?? [],
+        tools: flags.tools === undefined ? 'any' : 'registered',
+        policy: flags.tools !== undefined || flags.policy !== undefined,
+      }),
+    );
+  return { reports, standard: flags.tools === undefined ? tools.map(({ canonicalName }) => canonicalName) : null };
 }
 
 /** One element of `check --json` (DESIGN 5): as the linter has it, but a syntax error may come without a fix. */
-interface JsonFinding extends Omit<LintFinding, 'fix'> {
+export interface JsonFinding extends Omit<LintFinding, 'fix'> {
   readonly fix?: LintFinding['fix'];
 }
 
-function toJson({ diagnostics, findings, estimates }: CheckReport, cost: boolean): unknown {
-  const all: readonly JsonFinding[] = [...diagnostics.map(syntaxFinding), ...findings];
-  return cost ? { findings: all, cost: estimates } : all;
+function findingsJson({ diagnostics, findings }: CheckReport): readonly JsonFinding[] {
+  return [...diagnostics.map(syntaxFinding), ...findings];
+}
+
+/** What `check --json --cost` prints (`schemas/check.schema.json`). */
+export function costJson(report: CheckReport): { readonly findings: readonly JsonFinding[]; readonly cost: unknown } {
+  return { findings: findingsJson(report), cost: report.estimates };
 }
 
 function syntaxFinding(found: Diagnostic): JsonFinding {
@@ -96,12 +126,13 @@ function show(
   for (const line of lines) err.line(line);
   for (const file of files) {
     out.line(summary(file, findings));
-    for (const line of standard === null ? [] : strangers(file, standard)) out.line(`  ${line}`);
+    for (const { message } of standard === null ? [] : strangers(file, standard)) out.line(`  ${message}`);
     for (const one of estimates) if (one.file === file.name) out.line(`  ${cost(one)}`);
   }
 }
 
-function summary(file: ParsedFile, findings: readonly LintFinding[]): string {
+/** A file that parses, in one line. */
+export function summary(file: ParsedFile, findings: readonly LintFinding[]): string {
   const count = (number: number, thing: string) => (number === 0 ? [] : [`${number} ${thing}${number === 1 ? '' : 's'}`]);
   const parts = [
     ...count(file.commandBlocks, 'command block'),
@@ -118,20 +149,20 @@ function summary(file: ParsedFile, findings: readonly LintFinding[]): string {
 }
 
 /** Tools that `run` would not have without --tools; one that every turn has is known. Whether that is a mistake only the tools file would tell. */
-function strangers({ tools }: ParsedFile, standard: readonly string[]): readonly string[] {
+export function strangers({ tools }: ParsedFile, standard: readonly string[]): readonly { tool: string; message: string }[] {
   return tools
     .filter((tool) => tool !== MAGIC_TOOL && !standard.includes(tool))
     .map((tool) => {
       const meant = nearestTool(tool, standard);
-      return printable(
-        `${tool} is no standard tool; ${meant === null ? '--tools says which others there are' : `did you mean ${meant}?`}`,
-      );
+      const more = meant === null ? '--tools says which others there are' : `did you mean ${meant}?`;
+      return { tool, message: printable(`${tool} is no standard tool; ${more}`) };
     });
 }
 
 const WORDS = { command: 'command block', procedure: 'procedure', event: 'event handler' } as const;
 
-function cost({ kind, name, file, line, least, most, because }: FuelEstimate): string {
+/** The fuel of a block, in one line. */
+export function cost({ kind, name, file, line, least, most, because }: FuelEstimate): string {
   const what = `${WORDS[kind]}${name === '' ? '' : ` ${name}`} in line ${line}`;
   const fuel = (amount: number) => amount.toLocaleString('en-US');
   if (most !== null) return printable(`${what}: ${least === most ? fuel(most) : `${fuel(least)} to ${fuel(most)}`} fuel`);

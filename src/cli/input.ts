@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Source } from '../wire/protocol.ts';
 import { UsageError } from './failure.ts';
@@ -35,13 +36,30 @@ export async function readSources(
   return sources;
 }
 
-async function readFile(name: string, maxBytes: number): Promise<Buffer> {
-  let file: FileHandle;
+/**
+ * Opens an ordinary file and never waits for it. Throws {@link UsageError} for a folder, a named pipe, a device, and whatever
+ * cannot be opened. The caller closes it.
+ */
+export async function openOrdinary(name: string): Promise<FileHandle> {
+  // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
+  const file = await openFile(name, constants.O_RDONLY | constants.O_NONBLOCK);
+  const found = await file.stat();
+  if (found.isFile()) return file;
+  await file.close();
+  const why = found.isDirectory() ? REASONS['EISDIR'] : "it is no ordinary file (what comes through a pipe is read with '-')";
+  throw new UsageError(`cannot read ${label(name)}: ${why}`);
+}
+
+async function openFile(name: string, flags: number): Promise<FileHandle> {
   try {
-    file = await open(name, 'r');
+    return await open(name, flags);
   } catch (error) {
     throw new UsageError(`cannot read ${label(name)}: ${fileTrouble(error)}`);
   }
+}
+
+async function readFile(name: string, maxBytes: number): Promise<Buffer> {
+  const file = await openFile(name, constants.O_RDONLY);
   try {
     return await collect(file.createReadStream({ autoClose: false }), name, maxBytes);
   } catch (error) {
@@ -71,6 +89,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
   ELOOP: 'its symbolic links go in a circle',
   ENAMETOOLONG: 'the name is too long',
+  ENXIO: 'it is no ordinary file',
 };
 
 /** Why the file system refused, in words. What cannot be made where it is named lacks its folder. */
@@ -85,7 +104,7 @@ function label(name: string): string {
 }
 
 /** The first line that is not UTF-8: a line feed is never part of a longer sequence, so lines can be judged one by one. */
-function badLine(bytes: Buffer): number {
+export function badLine(bytes: Buffer): number {
   let line = 1;
   for (let from = 0; from < bytes.length; line += 1) {
     const end = bytes.indexOf(0x0a, from);

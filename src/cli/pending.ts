@@ -77,7 +77,8 @@ export function addPending(queue: string, planText: string, now: number): Pendin
   return intentOf(line.trimEnd());
 }
 
-function intentOf(line: string): PendingIntent {
+/** Reads one line of the file. Throws {@link UsageError}, and `JsonError` for what is no strict JSON. */
+export function intentOf(line: string): PendingIntent {
   const value: JsonValue = parseStrict(line, { numbers: 'doubles', padding: true });
   if (!isJsonObject(value)) throw new UsageError('it is no JSON object');
   const { id, timestamp, plan } = value;

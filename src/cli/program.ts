@@ -8,6 +8,7 @@ import { addExecute } from './execute.ts';
 import { addExplain } from './explain.ts';
 import { addFmt } from './fmt.ts';
 import { addGate } from './gate.ts';
+import { addInspect } from './inspect.ts';
 import { addKeys } from './keys.ts';
 import { addLog } from './log.ts';
 import { addLoop } from './loop.ts';
@@ -73,6 +74,7 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     addGate,
     addExecute,
     addConformance,
+    addInspect,
     addExplain,
     addDoctor,
     addBench,

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
 import {
   canonicalize,
+  decodeBase64Url,
   decodeToken,
   encodeBase64Url,
   isTurnNonce,
+  type JsonObject,
   keyringFrom,
   loadVerifyKeys,
   type TokenFailure,
@@ -88,23 +90,45 @@ async function lineOf(text: string, terminal: Terminal): Promise<string> {
 }
 
 function inspect(line: string, json: boolean, terminal: Terminal): ExitCode {
+  const { ok } = inspection(line);
+  if (json) terminal.out.line(JSON.stringify(inspection(line)));
+  else {
+    if (ok) terminal.out.line('NOT VERIFIED: this is what the token claims; anybody can write such a line.');
+    for (const each of claims(line)) terminal.out.line(ok ? `  ${each}` : each);
+  }
+  return ok ? EXIT.ok : EXIT.runtime;
+}
+
+/** What `token inspect --json` prints (`schemas/token.schema.json`): nothing of it is verified. */
+export type Inspection =
+  | {
+      readonly authenticated: false;
+      readonly ok: true;
+      readonly kind: string;
+      readonly bytes: number;
+      readonly payloadBytes: number;
+      readonly tag: string;
+      readonly canonical: boolean;
+      readonly payload: JsonObject;
+    }
+  | ({ readonly authenticated: false; readonly ok: false } & Pick<TokenFailure, 'code' | 'detail' | 'message'>);
+
+/** Takes a line apart as far as that goes without keys. */
+export function inspection(line: string): Inspection {
   const decoded = decodeToken(line);
-  if (!decoded.ok) {
-    if (json) terminal.out.line(JSON.stringify({ authenticated: false, ok: false, ...failureOf(decoded) }));
-    else terminal.out.line(`${decoded.code}: ${printable(decoded.message)}`);
-    return EXIT.runtime;
-  }
-  const { kind, payload, text, tag } = decoded.token;
-  const canonical = canonicalize(payload) === text;
-  if (json) {
-    const facts = { kind, bytes: line.length, payloadBytes: decoded.token.message.length, tag: encodeBase64Url(tag), canonical };
-    terminal.out.line(JSON.stringify({ authenticated: false, ok: true, ...facts, payload }));
-    return EXIT.ok;
-  }
-  terminal.out.line('NOT VERIFIED: this is what the token claims; anybody can write such a line.');
-  for (const each of describeToken(line, false)) terminal.out.line(`  ${printable(each)}`);
-  terminal.out.line(`  ${line.length} bytes; a tag of ${tag.length}; the payload is ${canonical ? '' : 'NOT '}in canonical form`);
-  return EXIT.ok;
+  if (!decoded.ok) return { authenticated: false, ok: false, ...failureOf(decoded) };
+  const { kind, payload, text, tag, message } = decoded.token;
+  const facts = { kind, bytes: line.length, payloadBytes: message.length, tag: encodeBase64Url(tag) };
+  return { authenticated: false, ok: true, ...facts, canonical: canonicalize(payload) === text, payload };
+}
+
+/** The same as lines for a terminal; one line for what is no token. */
+export function claims(line: string): readonly string[] {
+  const found = inspection(line);
+  if (!found.ok) return [`${found.code}: ${printable(found.message)}`];
+  const { bytes, tag, canonical } = found;
+  const form = `${bytes} bytes; a tag of ${decodeBase64Url(tag)?.length}; the payload is ${canonical ? '' : 'NOT '}in canonical form`;
+  return [...describeToken(line, false).map(printable), form];
 }
 
 function verify(line: string, flags: VerifyFlags, terminal: Terminal): ExitCode {

@@ -53,11 +53,41 @@ export interface ChainOptions {
   readonly through?: string | undefined;
 }
 
+/** Walks along a chain, line by line. */
+export class ChainWalk {
+  #head: string;
+  #lines = 0;
+
+  /** `after` is the hash of the line before the first. */
+  constructor(after: string = GENESIS) {
+    this.#head = after;
+  }
+
+  /** Hash of the last line that followed. */
+  get head(): string {
+    return this.#head;
+  }
+
+  /** Lines that followed one another so far. */
+  get lines(): number {
+    return this.#lines;
+  }
+
+  /** Takes the next line; why it does not follow, or null. */
+  next(text: string): string | null {
+    const link = readLink(text);
+    if (typeof link === 'string') return link;
+    if (link.prev !== this.#head) return breakOf(link.prev, this.#lines);
+    this.#head = link.hash;
+    this.#lines += 1;
+    return null;
+  }
+}
+
 /** Checks the files of one log, oldest first, and tells the first broken line. Rejects with the file system's error. */
 export async function verifyChain(files: readonly string[], options: ChainOptions = {}): Promise<ChainReport> {
-  let head = options.after ?? GENESIS;
+  const walk = new ChainWalk(options.after);
   let expected = options.through;
-  let lines = 0;
   for (const file of files) {
     let line = 0;
     let whole = true;
@@ -67,18 +97,15 @@ export async function verifyChain(files: readonly string[], options: ChainOption
     });
     for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
       line += 1;
-      const link = readLink(text);
-      const why = typeof link === 'string' ? link : link.prev === head ? null : breakOf(link.prev, lines);
-      if (why !== null || typeof link === 'string') return { ok: false, file, line, why: why ?? '' };
-      head = link.hash;
-      if (head === expected) expected = undefined;
-      lines += 1;
+      const why = walk.next(text);
+      if (why !== null) return { ok: false, file, line, why };
+      if (walk.head === expected) expected = undefined;
     }
     if (expected !== undefined && file === files.at(-1))
       return { ok: false, file, line: line + 1, why: 'the line with the expected hash is missing: the log was cut off' };
     if (!whole) return { ok: false, file, line, why: 'it was not written to its end' };
   }
-  return { ok: true, lines, head };
+  return { ok: true, lines: walk.lines, head: walk.head };
 }
 
 function breakOf(prev: string, before: number): string {

@@ -97,8 +97,8 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
   return { ...executed(result), run: given, host, promise };
 }
 
-/** ACTIONS is one command block and nothing else. */
-function shapeProblem(file: ParsedFile | undefined): string | null {
+/** Why a file cannot be ACTIONS, which is one command block and nothing else; null when it can. */
+export function shapeProblem(file: ParsedFile | undefined): string | null {
   if (file?.kind === 'commands' && file.commandBlocks === 1) return null;
   const has =
     file?.kind === 'library'

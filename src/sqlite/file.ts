@@ -113,7 +113,8 @@ export class SqliteFile implements Disposable {
 /** SQLite's own result codes, without their extensions. */
 const SQLITE = { busy: 5, locked: 6, corrupt: 11, notadb: 26 } as const;
 
-function guarded<T>(path: string, format: Format, work: () => T): T {
+/** Runs `work` with what SQLite throws put in our own words: {@link StoreError}. */
+export function guarded<T>(path: string, format: Pick<Format, 'name'>, work: () => T): T {
   try {
     return work();
   } catch (error) {

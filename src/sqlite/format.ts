@@ -42,12 +42,14 @@ export function prepareFormat(database: DatabaseSync, path: string, { name, appl
   }
 }
 
-function integrityProblem(database: DatabaseSync): string | null {
+/** What SQLite finds damaged when it looks at every page; null for nothing. */
+export function integrityProblem(database: DatabaseSync): string | null {
   const [found] = Object.values(database.prepare('PRAGMA integrity_check(1)').get() ?? {});
   return found === 'ok' ? null : String(found);
 }
 
-function pragma(database: DatabaseSync, name: string): number {
+/** A number that SQLite keeps for a file. */
+export function pragma(database: DatabaseSync, name: string): number {
   return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
 }
 

@@ -16,7 +16,7 @@ export interface SqliteStorageOptions extends SqliteFileOptions {
 const OPTION_KEYS: KeysOf<SqliteStorageOptions> = { durability: true, busyMs: true, mustExist: true, caps: true };
 
 /** Scopes, keys and values are JSON text, so that any text comes back as it was. Triggers keep the sums that the caps look at. */
-const VALUES: Format = {
+export const VALUES: Format = {
   name: 'storage of tool values',
   // The letters NSto.
   applicationId: 0x4e_53_74_6f,

@@ -11,7 +11,8 @@ export const ATTEMPTS = 'attempts.jsonl';
 /** `started` stands there before anything is executed; one of the others ends the attempt. */
 export type AttemptState = 'started' | 'failed' | 'executed';
 
-interface Attempt {
+/** One line of the journal. */
+export interface Attempt {
   readonly id: string;
   readonly timestamp: string;
   readonly state: AttemptState;
@@ -51,7 +52,8 @@ function openOf(attempt: Attempt | null): Attempt | null {
   return attempt?.state === 'started' ? attempt : null;
 }
 
-function readAttempt(text: string): Attempt | null {
+/** Reads one line; null for what is none. */
+export function readAttempt(text: string): Attempt | null {
   const record = parseRecord(text);
   if (record === null || record.timestamp === null || record.hash === null) return null;
   const { id, timestamp } = record;

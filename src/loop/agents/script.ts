@@ -27,10 +27,10 @@ export function scriptAgent(transcript: string, name: string): Agent {
 }
 
 /**
- * Cuts after every END line. What follows the last one is prose, unless it starts another envelope: then it is a reply
+ * The replies of a transcript. Cuts after every END line. What follows the last one is prose, unless it starts another envelope: then it is a reply
  * of its own, so that a missing END is reported by the turn that meets it.
  */
-function splitTranscript(transcript: string): readonly string[] {
+export function splitTranscript(transcript: string): readonly string[] {
   const replies: string[] = [];
   let lines: string[] = [];
   let started = false;

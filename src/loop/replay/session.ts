@@ -59,8 +59,18 @@ export async function replaySession(
   return { sid, turns: replays, broken, ok };
 }
 
+/** What a chain of records is made of. */
+export interface ChainedTurn {
+  readonly turn: number;
+  readonly seal: { readonly hash: string } | null;
+}
+
 /** Turns that are missing, and an end that is not where the session says it is. What is damaged is told elsewhere. */
-function chainFaults(turns: readonly TurnRecord[], head: string | null, damaged: ReadonlyMap<number, string>): readonly string[] {
+export function chainFaults(
+  turns: readonly ChainedTurn[],
+  head: string | null,
+  damaged: ReadonlyMap<number, string>,
+): readonly string[] {
   const faults: string[] = [];
   let expected = 1;
   for (const { turn } of turns) {

@@ -1,0 +1,113 @@
+import { loadMockTools, loadPolicy, type Policy, policyOptions, RECORDING_MARK, toolCatalogue } from '../../tools/index.ts';
+import { YamlFile } from '../../tools/yaml.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import { clip } from '../text.ts';
+import { quantity } from '../units.ts';
+import { type Artefact, capped, counted, type Flaw, type Found, isObject, type Kind } from './kind.ts';
+
+/** Most bytes of a configuration file. */
+const MOST_BYTES = 4 * 1024 * 1024;
+/** Most tools, patterns or grants that are shown; `--json` has all. */
+const MOST = 50;
+
+/** A key of the top level, in YAML or at the beginning of JSON. */
+const topKey = (names: string): RegExp => new RegExp(`^\\s*\\{?\\s*["']?(?:${names})["']?\\s*:`, 'm');
+const POLICY_KEYS = topKey('allow|deny|grants|toolMaxCalls|onPolicyBreach|context');
+const TOOL_KEYS = topKey('tools');
+
+/** Policy files (`schemas/policy.schema.json`). */
+export const POLICY: Kind = {
+  kind: 'policy',
+  what: 'a policy file',
+  recognize(artefact: Artefact): Found | string {
+    const top = topOf(artefact, POLICY_KEYS, "its top has neither 'allow' nor 'deny' nor 'grants'");
+    if (typeof top === 'string') return top;
+    if (!['allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBreach'].some((key) => key in top) || 'tools' in top)
+      return "its top has neither 'allow' nor 'deny' nor 'grants'";
+    const title = 'a policy file: what programs may call';
+    const policy = attempt(() => loadPolicy(artefact.text ?? '', artefact.name));
+    if ('message' in policy)
+      return { title, sure: 'likely', error: policy, facts: { policy: null }, lines: [], next: POLICY_NEXT };
+    const options = policyOptions(policy);
+    return { title, sure: 'certain', error: null, facts: { policy: options }, lines: policyLines(policy), next: POLICY_NEXT };
+  },
+};
+
+const POLICY_NEXT =
+  '"neuroscript tools --policy FILE" shows what it leaves; "neuroscript check --policy FILE PROGRAM" what it refuses.';
+
+/** Tools files: mocks in YAML or JSON. */
+export const TOOLS: Kind = {
+  kind: 'tools',
+  what: 'a tools file',
+  recognize(artefact: Artefact): Found | string {
+    const top = topOf(artefact, TOOL_KEYS, "its top has no 'tools'");
+    if (typeof top === 'string') return top;
+    if (!isObject(top['tools'])) return "its top has no map 'tools'";
+    const text = artefact.text ?? '';
+    const recorded = text.startsWith(RECORDING_MARK);
+    const title = recorded ? 'a tools file, recorded from real calls' : 'a tools file with mocks';
+    const tools = attempt(() => loadMockTools(text, artefact.name));
+    if ('message' in tools) {
+      const facts = { recorded, state: [], tools: [] };
+      return { title, sure: 'likely', error: tools, facts, lines: [], next: TOOLS_NEXT };
+    }
+    const catalogue = toolCatalogue(tools);
+    const state = isObject(top['state']) ? Object.keys(top['state']) : [];
+    return {
+      title,
+      sure: 'certain',
+      error: null,
+      facts: { recorded, state, tools: catalogue },
+      lines: [
+        `${counted(catalogue.length, 'tool')}${state.length === 0 ? '' : `; state: ${clip(state.join(', '), 200)}`}`,
+        ...capped(
+          catalogue
+            .slice(0, MOST)
+            .map(({ call, effects }) => [clip(`${call}${effects === 'none' ? '' : `  (${effects})`}`, 200)]),
+          catalogue.length,
+        ),
+      ],
+      next: TOOLS_NEXT,
+    };
+  },
+};
+
+const TOOLS_NEXT =
+  '"neuroscript run PROGRAM --tools FILE" lets programs call them; "neuroscript tools --tools FILE" says more of each.';
+
+/** The top of a file that is a map; a sentence for every other. */
+function topOf({ name, text, bytes }: Artefact, keys: RegExp, lacking: string): Readonly<Record<string, unknown>> | string {
+  if (text === null) return 'it is no text';
+  if (bytes.length > MOST_BYTES) return `it is larger than ${quantity('bytes', MOST_BYTES)}, as no configuration is`;
+  if (!keys.test(text)) return lacking;
+  const file = attempt(() => new YamlFile(text, name));
+  if ('message' in file) return `it cannot be read as YAML: ${file.message}`;
+  return isObject(file.value) ? file.value : lacking;
+}
+
+/** What the project's readers say against a file, without the name that they put in front of it. */
+function attempt<Result extends object>(read: () => Result): Result | Flaw {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError) return { code: ConfigError.code, message: 'it nests too deep', line: null };
+    if (!(error instanceof ConfigError)) throw error;
+    const line = /:(\d+)(?::\d+)?: /.exec(error.message)?.[1];
+    return { code: error.code, message: error.message, line: line === undefined ? null : Number(line) };
+  }
+}
+
+function policyLines({ context, allow, deny, grants, toolMaxCalls, onPolicyBreach }: Policy): readonly string[] {
+  const list = (what: string, items: readonly string[]): readonly string[] => [
+    items.length === 0
+      ? `${what} nothing`
+      : clip(`${what} ${items.slice(0, MOST).join(', ')}${items.length > MOST ? ', …' : ''}`, 500),
+  ];
+  return [
+    ...list('allows', allow),
+    ...list('denies', deny),
+    `${counted(grants.length, 'grant')}; context ${context}; a breach ${onPolicyBreach === 'halt' ? 'ends the run' : 'is an error that a program can catch'}`,
+    ...[...toolMaxCalls].slice(0, MOST).map(([tool, most]) => `${tool} at most ${counted(most, 'time')}`),
+  ];
+}

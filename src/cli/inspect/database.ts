@@ -1,0 +1,109 @@
+import { type StorageCensus, storageCensus } from '../../../stdlib-tools/storage/census.ts';
+import { type StoreCensus, storeCensus } from '../../loop/census.ts';
+import { StoreError } from '../../loop/index.ts';
+import { clip } from '../text.ts';
+import { amount } from '../units.ts';
+import type { DatabaseFile } from './artefact.ts';
+import { capped, counted, type Flaw, type Found, tallied, timeOf } from './kind.ts';
+
+/** What is in a SQLite file, for `--json` and for a reader. */
+interface Contents {
+  readonly facts: object;
+  readonly lines: readonly string[];
+}
+
+/** What a look at a file of a form of ours gave. */
+interface Look<Census> {
+  readonly version: number;
+  readonly newest: number;
+  readonly unfolded: boolean;
+  readonly contents: Census | StoreError;
+}
+
+/**
+ * What a SQLite file is, or why it is none of ours. It is opened for reading alone, and left as it was. Throws
+ * {@link StoreError} (`busy`, `io`) when nothing can be said about it.
+ */
+export async function inspectDatabase({
+  path,
+}: DatabaseFile): Promise<{ readonly kind: string; readonly found: Found } | string> {
+  try {
+    const store = await storeCensus(path);
+    if (store !== null) return { kind: 'store', found: found('a store of sessions', store, storeContents, STORE_NEXT) };
+    const storage = await storageCensus(path);
+    if (storage === null) return 'a SQLite file of another program';
+    return { kind: 'storage', found: found('a storage of what tools keep', storage, storageContents, STORAGE_NEXT) };
+  } catch (error) {
+    if (error instanceof StoreError && (error.detail === 'damaged' || error.detail === 'foreign'))
+      return `a SQLite file that cannot be read: ${error.message}`;
+    throw error;
+  }
+}
+
+const STORE_NEXT =
+  '"neuroscript sessions list --store FILE" and "sessions show SID" tell more (they open it for use); "replay --all --store FILE" executes its turns again.';
+const STORAGE_NEXT = 'Programs that "neuroscript run --storage FILE" runs read and change it.';
+
+function found<Census>(title: string, look: Look<Census>, show: (census: Census) => Contents, next: string): Found {
+  const { version, newest, unfolded } = look;
+  const contents = look.contents instanceof StoreError ? null : show(look.contents);
+  const age =
+    version === newest
+      ? `form ${version}, that of this version`
+      : version < newest
+        ? `form ${version}; this version knows ${newest}, and brings it there when it opens it for use`
+        : `form ${version}, of a newer version; this one knows ${newest} and cannot use it`;
+  return {
+    title,
+    sure: 'certain',
+    error: flawOf(look),
+    facts: { version, newest, unfolded, contents: contents?.facts ?? null },
+    lines: [
+      age,
+      ...(unfolded ? ['there are changes beside it (FILE-wal): send or copy both files'] : []),
+      ...(contents?.lines ?? []),
+    ],
+    next,
+  };
+}
+
+function flawOf({ version, newest, contents }: Look<unknown>): Flaw | null {
+  if (contents instanceof StoreError) return { code: contents.code, message: contents.message, line: null };
+  if (version <= newest) return null;
+  return { code: StoreError.code, message: `a newer version wrote it (form ${version}; this one knows ${newest})`, line: null };
+}
+
+function storeContents({ createdAt, updatedAt, latest, ...counts }: StoreCensus): Contents {
+  const { sessions, statuses, turns, decisions, started } = counts;
+  const [first, last] = [createdAt, updatedAt].map((ms) => (ms === null ? null : timeOf(ms)));
+  const shown = latest.map((session) => ({ ...session, updatedAt: timeOf(session.updatedAt) }));
+  return {
+    facts: { ...counts, createdAt: first, updatedAt: last, latest: shown },
+    lines: [
+      `${counted(sessions, 'session')}${sessions === 0 ? '' : `: ${tallied(statuses)}; from ${first} to ${last}`}`,
+      `${counted(turns, 'turn')}${turns === 0 ? '' : `: ${tallied(decisions)}`}; ${started} started and not decided`,
+      ...capped(
+        shown.map(({ sid, status, reason, turns: decided, updatedAt: at }) => [
+          clip(`${sid}  ${status}${reason === null ? '' : ` ${reason}`}  ${counted(decided, 'turn')}  ${at}`, 200),
+        ]),
+        sessions,
+      ),
+    ],
+  };
+}
+
+function storageContents(census: StorageCensus): Contents {
+  const { entries, scopes, bytes, largest } = census;
+  return {
+    facts: census,
+    lines: [
+      `${counted(entries, 'value')} in ${counted(scopes, 'scope')}, ${amount('bytes', bytes)}`,
+      ...capped(
+        largest.map((scope) => [
+          clip(`${scope.scope}  ${counted(scope.entries, 'value')}, ${amount('bytes', scope.bytes)}`, 200),
+        ]),
+        scopes,
+      ),
+    ],
+  };
+}

@@ -1,0 +1,240 @@
+import {
+  EnvelopeError,
+  extractEnvelope,
+  MAX_ENVELOPE_BYTES,
+  MAX_LINE_BYTES,
+  MAX_SECTION_BYTES,
+  type ParsedEnvelope,
+  parseEnvelope,
+  type SectionName,
+  UserdataError,
+  validateUserdata,
+} from '../../aeiou/index.ts';
+import { type MarkerLine, markerLines, SECTIONS } from '../../aeiou/markers.ts';
+import { splitTranscript } from '../../loop/agents/script.ts';
+import { shapeProblem } from '../../loop/execute.ts';
+import type { CheckReport } from '../../wire/protocol.ts';
+import { examine } from '../check.ts';
+import { clip } from '../text.ts';
+import { amount, quantity } from '../units.ts';
+import { capped, counted, type Flaw, type Found, type Kind } from './kind.ts';
+import { programFacts, programLines, syntaxFlaw } from './program.ts';
+import { tokenLines, tokensIn } from './token.ts';
+
+/** Most replies of a transcript that are looked into. */
+const MOST = 20;
+
+/** A marker that only blanks keep from being one. */
+const NEARLY = /^[ \t]+<<<NSENV:V3:START>>>[ \t\r]*$|^<<<NSENV:V3:START>>>[ \t\r]+$/m;
+
+/** AEIOU v3 envelopes: one that a host composed, one within a model's reply, several in a transcript. */
+export const ENVELOPE: Kind = {
+  kind: 'envelope',
+  what: 'an AEIOU v3 envelope',
+  async recognize({ bytes, text }) {
+    const marks = markerLines(bytes, 0, bytes.length, 1);
+    if (marks.length === 0 && (text === null || !NEARLY.test(text))) return 'no line is a marker such as <<<NSENV:V3:START>>>';
+    const replies = text === null ? [] : splitTranscript(text);
+    const looked = replies.length > 1 ? transcript(replies.slice(0, MOST)) : [single(bytes)];
+    const { reports, standard } = await actionsOf(looked);
+    const all = looked.map((one, index) => ({ ...one, actions: reports[index] ?? null }));
+    return found(all, Math.max(1, replies.length), marks, standard);
+  },
+};
+
+/** One envelope, read or not. */
+interface Looked {
+  readonly form: 'envelope' | 'reply';
+  /** Line of the artefact that its first line is. */
+  readonly firstLine: number;
+  /** Its own marker lines, counted from its first line. */
+  readonly marks: readonly MarkerLine[];
+  readonly envelope: ParsedEnvelope | null;
+  readonly error: Flaw | null;
+}
+
+type Examined = Looked & { readonly actions: CheckReport | null };
+
+function transcript(replies: readonly string[]): readonly Looked[] {
+  let firstLine = 1;
+  return replies.map((reply) => {
+    const bytes = Buffer.from(reply);
+    const marks = markerLines(bytes, 0, bytes.length, 1);
+    const looked = { form: 'reply' as const, firstLine, marks, ...read(() => extractEnvelope(bytes), firstLine) };
+    firstLine += reply.split('\n').length;
+    return looked;
+  });
+}
+
+function single(bytes: Buffer): Looked {
+  const marks = markerLines(bytes, 0, bytes.length, 1);
+  const whole = read(() => parseEnvelope(bytes), 1);
+  if (whole.envelope !== null) return { form: 'envelope', firstLine: 1, marks, ...whole };
+  const within = read(() => extractEnvelope(bytes), 1);
+  const isBare = marks[0]?.marker === 'START' && marks[0].line === 1 && within.envelope === null;
+  return { form: isBare ? 'envelope' : 'reply', firstLine: 1, marks, ...(isBare ? whole : within) };
+}
+
+function read(parse: () => ParsedEnvelope, firstLine: number): Pick<Looked, 'envelope' | 'error'> {
+  try {
+    return { envelope: parse(), error: null };
+  } catch (error) {
+    if (!(error instanceof EnvelopeError)) throw error;
+    const { code, message, line } = error;
+    return { envelope: null, error: { code, message, line: line === null ? null : line + firstLine - 1 } };
+  }
+}
+
+/** What `check` says of each ACTIONS by itself; null for envelopes that cannot be read. */
+async function actionsOf(looked: readonly Looked[]): Promise<{
+  readonly reports: readonly (CheckReport | null)[];
+  readonly standard: readonly string[];
+}> {
+  const programs = looked.flatMap(({ envelope }) => (envelope === null ? [] : [[{ name: 'ACTIONS', text: envelope.actions }]]));
+  if (programs.length === 0) return { reports: looked.map(() => null), standard: [] };
+  const { reports, standard } = await examine(programs, { global: ['userdata'] });
+  const left = [...reports];
+  return { reports: looked.map(({ envelope }) => (envelope === null ? null : (left.shift() ?? null))), standard: standard ?? [] };
+}
+
+function found(all: readonly Examined[], count: number, marks: readonly MarkerLine[], standard: readonly string[]): Found {
+  const [first] = all;
+  const form = count > 1 ? 'transcript' : (first?.form ?? 'envelope');
+  const errors = all.map(errorOf);
+  return {
+    title: TITLES[form](count),
+    sure: marks.length === 0 ? 'likely' : 'certain',
+    error: errors.find((error) => error !== null) ?? null,
+    facts: {
+      form,
+      limits: { envelope: MAX_ENVELOPE_BYTES, section: MAX_SECTION_BYTES, line: MAX_LINE_BYTES },
+      count,
+      envelopes: all.map((one) => factsOf(one, standard)),
+    },
+    lines: capped(
+      all.map((one, index) => {
+        const error = errors[index] ?? null;
+        return count > 1
+          ? [`reply ${index + 1}: ${headOf(one, error)}`, ...linesOf(one, standard).map(indented)]
+          : linesOf(one, standard);
+      }),
+      count,
+    ),
+    next: NEXT[form],
+  };
+}
+
+const TITLES = {
+  envelope: () => 'an AEIOU v3 envelope',
+  reply: () => 'a reply with an AEIOU v3 envelope in it',
+  transcript: (count: number) => `a transcript of ${count} replies with AEIOU v3 envelopes`,
+} as const;
+
+const NEXT = {
+  envelope: '"neuroscript turn FILE" runs it as one turn, if its USERDATA is that of a host.',
+  reply: 'Of a reply only ACTIONS counts: "neuroscript loop --agent script:FILE" takes it as the answer of an agent.',
+  transcript: '"neuroscript loop --agent script:FILE" plays it.',
+} as const;
+
+/** The envelope's own error, else what a turn would refuse of its ACTIONS. */
+function errorOf({ error, actions, marks, firstLine }: Examined): Flaw | null {
+  if (error !== null || actions === null) return error;
+  const start = marks.find(({ marker }) => marker === 'ACTIONS')?.line ?? 0;
+  const syntax = syntaxFlaw(actions);
+  if (syntax !== null) return { ...syntax, line: (syntax.line ?? 1) + start + firstLine - 1 };
+  const problem = shapeProblem(actions.files[0]);
+  return problem === null ? null : { code: 'ERR_ACTIONS_INVALID', message: problem, line: start + firstLine - 1 };
+}
+
+function headOf({ firstLine }: Looked, error: Flaw | null): string {
+  return error === null ? `from line ${firstLine}` : `from line ${firstLine}: ${error.message} (${error.code})`;
+}
+
+function factsOf(one: Examined, standard: readonly string[]): object {
+  const { form, firstLine, marks, envelope, actions } = one;
+  return {
+    form,
+    line: firstLine,
+    error: errorOf(one),
+    bytes: bytesOf(marks),
+    markers: marks.slice(0, 50).map(({ marker, line }) => ({ marker, line: line + firstLine - 1 })),
+    sections: envelope === null ? [] : sectionsOf(envelope).map(({ name, bytes, lines }) => ({ name, bytes, lines })),
+    userdata: envelope === null ? null : userdataOf(envelope.userdata),
+    lints: (envelope?.lints ?? []).map(({ code, line, section }) => ({ code, line: line + firstLine - 1, section })),
+    tokens: envelope?.output == null ? [] : tokensIn(envelope.output).tokens,
+    actions: actions === null ? null : programFacts(actions, standard),
+  };
+}
+
+function linesOf({ envelope, marks, actions, firstLine }: Examined, standard: readonly string[]): readonly string[] {
+  if (envelope === null)
+    return capped(
+      marks.slice(0, MOST).map(({ marker, line }) => [`line ${line + firstLine - 1}: marker ${marker}`]),
+      marks.length,
+    );
+  const bytes = bytesOf(marks);
+  return [
+    ...(bytes === null ? [] : [`${amount('bytes', bytes)} of ${quantity('bytes', MAX_ENVELOPE_BYTES)}, from START to END`]),
+    ...sectionsOf(envelope).flatMap(({ name, body, bytes: size, lines }) => [
+      `${name.padEnd(11)}${amount('bytes', size)} of ${quantity('bytes', MAX_SECTION_BYTES)}, ${counted(lines, 'line')}`,
+      ...(name === 'USERDATA' ? userdataLines(body) : name === 'OUTPUT' ? tokenLines(body) : []).map(indented),
+      ...(name === 'ACTIONS' && actions !== null
+        ? programLines({ name: 'ACTIONS', text: body }, actions, standard).map(indented)
+        : []),
+    ]),
+    ...envelope.lints.map(({ code, line, section }) => `line ${line + firstLine - 1}: ${code} (${section})`),
+  ];
+}
+
+function indented(line: string): string {
+  return `  ${line}`;
+}
+
+interface Section {
+  readonly name: SectionName;
+  readonly body: string;
+  readonly bytes: number;
+  readonly lines: number;
+}
+
+function sectionsOf({ userdata, scratchpad, output, actions }: ParsedEnvelope): readonly Section[] {
+  const bodies = { USERDATA: userdata, SCRATCHPAD: scratchpad, OUTPUT: output, ACTIONS: actions };
+  return SECTIONS.flatMap((name) => {
+    const body = bodies[name];
+    if (body === null) return [];
+    return [{ name, body, bytes: Buffer.byteLength(body), lines: body === '' ? 0 : body.split('\n').length }];
+  });
+}
+
+/** From the first byte of START to the last of END, as the limit counts it. */
+function bytesOf(marks: readonly MarkerLine[]): number | null {
+  const start = marks.find(({ marker }) => marker === 'START');
+  const end = marks.find(({ marker }) => marker === 'END');
+  return start === undefined || end === undefined || end.end < start.start ? null : end.end - start.start;
+}
+
+/** The fields that the protocol knows of USERDATA, or what a turn would say against it. */
+function userdataOf(text: string): object {
+  try {
+    const { subject, brief, fields, ...others } = validateUserdata(text);
+    return { ok: true, subject, brief: brief ?? null, fields: Object.keys(fields), others: Object.keys(others) };
+  } catch (error) {
+    if (!(error instanceof UserdataError)) throw error;
+    return { ok: false, code: error.code, detail: error.detail, message: error.message };
+  }
+}
+
+function userdataLines(text: string): readonly string[] {
+  try {
+    const { subject, brief, fields, ...others } = validateUserdata(text);
+    return [
+      clip(`subject ${JSON.stringify(subject)}`, 200),
+      ...(brief === undefined ? [] : [clip(`brief ${JSON.stringify(brief)}`, 200)]),
+      clip(`fields ${Object.keys(fields).join(', ') || '(none)'}`, 200),
+      ...(Object.keys(others).length === 0 ? [] : [clip(`and ${Object.keys(others).join(', ')}`, 200)]),
+    ];
+  } catch (error) {
+    if (!(error instanceof UserdataError)) throw error;
+    return [`${error.message} (${error.code}); a turn needs that of its host, in a reply it counts for nothing`];
+  }
+}

@@ -1,0 +1,122 @@
+import { JsonError } from '../../aeiou/index.ts';
+import { type Attempt, readAttempt } from '../../gate/executor/attempts.ts';
+import { parseComplete } from '../../gate/executor/record.ts';
+import { isUuid } from '../../gate/formats.ts';
+import { UsageError } from '../failure.ts';
+import { intentOf } from '../pending.ts';
+import { clip } from '../text.ts';
+import { type Artefact, capped, counted, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally } from './kind.ts';
+
+/** Most records that are shown one by one. */
+const MOST = 20;
+
+/** One line of a file of the gate's queue. */
+interface Entry {
+  readonly id: string;
+  readonly timestamp: string;
+  /** What is to be shown of it besides. */
+  readonly detail: string;
+}
+
+interface Form {
+  readonly form: 'decisions' | 'attempts' | 'pending';
+  readonly title: string;
+  readonly next: string;
+  /** Reads one line; null, or a sentence, for what is none. */
+  read(line: string): Entry | string | null;
+}
+
+const DECISIONS: Form = {
+  form: 'decisions',
+  title: 'a record of the gate: intents that were approved, or executed',
+  next: 'approved.jsonl and executed.jsonl have one form: only the name of the file says which it is. "neuroscript gate UUID HASH" asks the gate itself.',
+  read: (line) => {
+    const record = parseComplete(line);
+    return record === null ? null : { id: record.id, timestamp: record.timestamp ?? '', detail: record.hash ?? '' };
+  },
+};
+
+const ATTEMPTS: Form = {
+  form: 'attempts',
+  title: "the gate's journal of attempts (attempts.jsonl)",
+  next: 'An intent whose last attempt was started and never ended may have been executed: somebody has to look.',
+  read: (line) => {
+    const attempt: Attempt | null = readAttempt(line);
+    return attempt === null ? null : { id: attempt.id, timestamp: attempt.timestamp, detail: attempt.state };
+  },
+};
+
+const PENDING: Form = {
+  form: 'pending',
+  title: 'plans that wait for a human (pending.jsonl)',
+  next: '"neuroscript approve --queue DIR" shows the plans and takes a yes. Nothing in this file approves anything.',
+  read: (line) => {
+    try {
+      const { id, timestamp, hash } = intentOf(line);
+      return { id, timestamp, detail: hash };
+    } catch (error) {
+      if (error instanceof JsonError || error instanceof UsageError) return error.message;
+      throw error;
+    }
+  },
+};
+
+/** The files of the gate's queue (`docs/gate.md`). */
+export const GATE: Kind = {
+  kind: 'gate',
+  what: "a file of the gate's queue",
+  recognize({ text }: Artefact): Found | string {
+    if (text === null) return 'it is no text';
+    const lines = text.replace(/\n$/, '').split('\n');
+    const first = jsonOf(lines[0]?.startsWith('{') ? lines[0] : '');
+    if (!isObject(first) || !isUuid(first['id']) || typeof first['timestamp'] !== 'string')
+      return "its first line is no JSON object with a UUID as 'id' and a 'timestamp'";
+    const form = 'plan' in first ? PENDING : 'state' in first ? ATTEMPTS : DECISIONS;
+    return found(form, lines, text.endsWith('\n'));
+  },
+};
+
+function found({ form, title, next, read }: Form, lines: readonly string[], finished: boolean): Found {
+  const entries: Entry[] = [];
+  let error: Flaw | null = null;
+  for (const [index, line] of lines.entries()) {
+    // What nests too deep is not given to a reader that would fall over it.
+    const entry = jsonOf(line) === undefined ? null : read(line);
+    if (entry !== null && typeof entry !== 'string') entries.push(entry);
+    else
+      error ??= { code: 'ERR_GATE_HISTORY', message: entry ?? 'it is no record, so nothing in the file counts', line: index + 1 };
+  }
+  if (!finished) error ??= { code: 'ERR_GATE_HISTORY', message: 'its last line was never finished', line: lines.length };
+  const ids = new Set(entries.map(({ id }) => id.toLowerCase()));
+  const states = form === 'attempts' ? tally(entries.map(({ detail }) => detail)) : null;
+  // Only the last attempt of an intent says how it stands.
+  const open =
+    form === 'attempts'
+      ? [...new Map(entries.map((entry) => [entry.id.toLowerCase(), entry])).values()].filter(
+          ({ detail }) => detail === 'started',
+        )
+      : [];
+  return {
+    title,
+    sure: entries.length === 0 ? 'likely' : 'certain',
+    error,
+    facts: {
+      form,
+      records: entries.length,
+      intents: ids.size,
+      first: entries[0]?.timestamp ?? null,
+      last: entries.at(-1)?.timestamp ?? null,
+      states,
+      open: open.map(({ id }) => id),
+    },
+    lines: [
+      `${counted(entries.length, 'record')} of ${counted(ids.size, 'intent')}${states === null ? '' : `: ${tallied(states)}`}`,
+      ...open.slice(0, MOST).map(({ id, timestamp }) => `${id} was started at ${timestamp}, and how that ended is not known`),
+      ...capped(
+        entries.slice(0, MOST).map(({ id, timestamp, detail }) => [clip(`${id}  ${timestamp}  ${detail}`, 200)]),
+        entries.length,
+      ),
+    ],
+    next,
+  };
+}

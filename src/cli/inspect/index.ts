@@ -1,0 +1,64 @@
+import { isUtf8 } from 'node:buffer';
+import { badLine } from '../input.ts';
+import { POLICY, TOOLS } from './config.ts';
+import { ENVELOPE } from './envelope.ts';
+import { GATE } from './gate.ts';
+import { KEYS } from './keys.ts';
+import type { Artefact, Found, Kind } from './kind.ts';
+import { LOG } from './log.ts';
+import { PROGRAM } from './program.ts';
+import { SESSION, SESSIONS } from './sessions.ts';
+import { NO_TOKENS, TOKENS } from './token.ts';
+import { TURN } from './turn.ts';
+
+/**
+ * All kinds, in the order in which they are tried. Keys stand first: what may hold private halves is shown by no other. What has
+ * marks of its own comes before what is guessed from words.
+ */
+const KINDS: readonly Kind[] = [KEYS, ENVELOPE, TOKENS, SESSIONS, TURN, SESSION, LOG, GATE, POLICY, TOOLS, PROGRAM, NO_TOKENS];
+
+/** A kind that was tried, and why the artefact is none. */
+export interface Tried {
+  readonly kind: string;
+  readonly what: string;
+  readonly why: string;
+}
+
+/** What came of looking: the kind, or everything that was tried. */
+export type Recognition =
+  | { readonly kind: string; readonly found: Found }
+  | { readonly kind: 'unknown'; readonly guess: string | null; readonly tried: readonly Tried[] };
+
+/** Tells what an artefact is by its content alone; the first kind that recognizes it counts. */
+export async function recognize(artefact: Artefact): Promise<Recognition> {
+  const tried: Tried[] = [];
+  for (const { kind, what, recognize: look } of KINDS) {
+    const found = await look(artefact);
+    if (typeof found !== 'string') return { kind, found };
+    tried.push({ kind, what, why: found });
+  }
+  return { kind: 'unknown', guess: guessOf(artefact), tried };
+}
+
+/** How files begin that people take for ours, or that have one of ours in them. */
+const OTHERS: readonly (readonly [head: string, what: string])[] = [
+  ['1f8b', 'compressed with gzip; unpack it first'],
+  ['504b0304', 'a ZIP archive; unpack it first'],
+  ['28b52ffd', 'compressed with zstd; unpack it first'],
+  ['fffe', 'text in UTF-16; convert it to UTF-8'],
+  ['feff', 'text in UTF-16; convert it to UTF-8'],
+  ['25504446', 'a PDF'],
+  ['89504e47', 'a PNG image'],
+  ['7f454c46', 'a program for the machine (ELF)'],
+];
+
+/** What else it could be, in a few words; null when nothing comes to mind. */
+function guessOf({ bytes, text }: Artefact): string | null {
+  if (bytes.length === 0) return 'empty';
+  const head = bytes.subarray(0, 8).toString('hex');
+  const other = OTHERS.find(([magic]) => head.startsWith(magic));
+  if (other !== undefined) return other[1];
+  if (!isUtf8(bytes)) return `no UTF-8 text (line ${badLine(bytes)})`;
+  if (text !== null && text.trim() === '') return 'nothing but blanks';
+  return text?.trimStart().startsWith('{') ? 'text that begins like JSON' : 'text';
+}

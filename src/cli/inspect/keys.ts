@@ -1,0 +1,146 @@
+import { encodeBase64Url, KeyError, type KeyInfo, type KeyInit, keyringFrom, parseKeys } from '../../aeiou/index.ts';
+import { secondsOf } from '../../aeiou/lifetimes.ts';
+import { EXPORT_FORMAT, systemClock } from '../../loop/index.ts';
+import { type Artefact, counted, type Flaw, type Found, isObject, jsonOf, type Kind, timeOf } from './kind.ts';
+
+const MATERIAL = /"(?:seed|public|secret)"\s*:/;
+/** A private half as a key file has it. */
+const PRIVATE = /"(?:seed|secret)"\s*:\s*"[A-Za-z0-9_-]{16}/;
+/** How a key file begins: so is one known that is cut off, and must be shown by nobody. */
+const BEGINNING = /^\s*\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?"keys"\s*:/;
+
+/** Whether a text has what looks like the private half of a key in it: nobody may show its lines. */
+export function holdsPrivate(text: string): boolean {
+  return PRIVATE.test(text);
+}
+
+/** Most bytes of a key file. */
+const MOST_BYTES = 1024 * 1024;
+
+/**
+ * Files of keys. Nothing of a private half is ever shown: not in facts, not in messages, and no other kind may show lines of
+ * such a file.
+ */
+export const KEYS: Kind = {
+  kind: 'keys',
+  what: 'a key file',
+  recognize(artefact: Artefact): Found | string {
+    const { text, bytes } = artefact;
+    if (text === null) return 'it is no text';
+    if (bytes.length > MOST_BYTES) return 'it is larger than 1MB, as no key file is';
+    if (!MATERIAL.test(text) || !isKeyFile(text)) return "it has no 'keys' with 'kid' and 'seed', 'public' or 'secret'";
+    try {
+      return found(parseKeys(text), artefact);
+    } catch (error) {
+      if (!(error instanceof KeyError)) throw error;
+      const flaw = { code: error.code, message: error.message, line: null };
+      return {
+        title: 'a key file',
+        sure: 'likely',
+        error: flaw,
+        facts: { private: null, others: null, keys: [] },
+        lines: [],
+        next: NEXT,
+      };
+    }
+  },
+};
+
+/** Whole or damaged. What is whole JSON must have its keys in the right place; sessions and turns may speak of keys. */
+function isKeyFile(text: string): boolean {
+  if (BEGINNING.test(text)) return true;
+  const value = jsonOf(text);
+  if (value !== undefined) return hasKeys(value);
+  return PRIVATE.test(text) && text.includes('"kid"') && !text.includes('<<<NSENV:') && !text.includes(EXPORT_FORMAT);
+}
+
+/** Whatever else stands beside them. */
+function hasKeys(value: unknown): boolean {
+  const keys = isObject(value) ? value['keys'] : null;
+  return (
+    Array.isArray(keys) &&
+    keys.some((key) => isObject(key) && 'kid' in key && ['seed', 'public', 'secret'].some((name) => name in key))
+  );
+}
+
+const NEXT = 'Send a key file to nobody: "neuroscript keys export-public FILE" prints what others may have.';
+
+/** Whether a key can be used now, and for what. */
+type State = 'signs' | 'signs when the primary cannot' | 'verifies' | 'expired';
+
+function found(keys: readonly KeyInit[], { mode }: Artefact): Found {
+  const rings = keys.map((key) => ({ key, info: infoOf(key) }));
+  const infos = rings.flatMap(({ info }) => ('code' in info ? [] : [info]));
+  const hasPrivate = keys.some((key) => 'seed' in key || 'secret' in key);
+  const open = mode === null ? null : (mode & 0o077) !== 0;
+  const shown = rings.flatMap(({ key, info }) => ('code' in info ? [] : [factsOf(key, info)]));
+  const exposed = hasPrivate && open === true;
+  return {
+    title: hasPrivate ? 'a key file with private keys' : 'a file of public keys',
+    sure: 'certain',
+    error: rings.flatMap(({ info }) => ('code' in info ? [info] : []))[0] ?? clash(keys),
+    facts: { private: hasPrivate, others: open, keys: shown },
+    lines: [
+      ...(exposed ? ['OTHERS CAN READ IT: chmod 600, and think of its private keys as known'] : []),
+      ...(hasPrivate ? ['private halves are in it, and not shown'] : []),
+      `${counted(infos.length, 'key')}; ${signerLine(shown)}`,
+      ...shown.map(({ kid, role, alg, public: half, verifyUntil, state }) => {
+        const until = verifyUntil === null ? '' : `  until ${verifyUntil}`;
+        return `${kid}  ${role}  ${alg}  ${half ?? '-'}${until}  ${state}`;
+      }),
+    ],
+    next: hasPrivate ? NEXT : '"neuroscript token verify --keys FILE" verifies tokens with it.',
+  };
+}
+
+/** Each key by itself, so that one which cannot be used does not hide the others. */
+function infoOf(key: KeyInit): KeyInfo | Flaw {
+  try {
+    const [info] = keyringFrom([key], { clock: LONG_AGO, allowHs256: true }).list();
+    return info ?? { code: KeyError.code, message: `the key '${key.kid}' cannot be used`, line: null };
+  } catch (error) {
+    if (!(error instanceof KeyError)) throw error;
+    return { code: error.code, message: error.message, line: null };
+  }
+}
+
+/** Keys that have expired are shown as well. */
+const LONG_AGO = { now: () => 0 };
+
+/** What is wrong with the keys together: a role or a name that stands there twice. */
+function clash(keys: readonly KeyInit[]): Flaw | null {
+  try {
+    keyringFrom(keys, { clock: LONG_AGO, allowHs256: true });
+    return null;
+  } catch (error) {
+    if (!(error instanceof KeyError)) throw error;
+    return { code: error.code, message: error.message, line: null };
+  }
+}
+
+interface KeyFacts {
+  readonly kid: string;
+  readonly role: string;
+  readonly alg: string;
+  readonly public: string | null;
+  readonly private: boolean;
+  readonly verifyUntil: string | null;
+  readonly state: State;
+}
+
+function factsOf(key: KeyInit, { kid, role, alg, publicKey, canSign, verifyUntil }: KeyInfo): KeyFacts {
+  const expired = verifyUntil !== null && verifyUntil < secondsOf(systemClock);
+  const signs: State = role === 'fallback' ? 'signs when the primary cannot' : 'signs';
+  return {
+    ...{ kid, role, alg },
+    public: publicKey === null ? null : encodeBase64Url(publicKey),
+    private: 'seed' in key || 'secret' in key,
+    verifyUntil: verifyUntil === null ? null : timeOf(verifyUntil * 1000),
+    state: expired ? 'expired' : canSign && role !== 'retired' ? signs : 'verifies',
+  };
+}
+
+function signerLine(keys: readonly KeyFacts[]): string {
+  const active = keys.find(({ state }) => state === 'signs');
+  return active === undefined ? 'none of them signs' : `${active.kid} signs what programs ask for`;
+}

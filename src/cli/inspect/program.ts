@@ -1,0 +1,97 @@
+import { plainPalette } from '../../loop/index.ts';
+import type { CheckReport, Source } from '../../wire/protocol.ts';
+import { cost, costJson, examine, SOURCE_BYTES, strangers, summary } from '../check.ts';
+import { renderDiagnostic, SYNTAX } from '../render.ts';
+import { clip } from '../text.ts';
+import { quantity } from '../units.ts';
+import { holdsPrivate } from './keys.ts';
+import { capped, counted, type Flaw, type Found, type Kind } from './kind.ts';
+
+/** Most lines of each list that are shown. */
+const MOST = 20;
+
+/** What every program has, or a part of one. */
+const HINT =
+  /^[ \t]*(?:(?:endcommand|endfunc|endon)\b|command[ \t]*(?:[#/-].*)?\r?$|func[ \t]+[a-z_]\w*[ \t]*(?:\(|means\b|needs\b|returns\b|optional\b)|on[ \t]+event\b)/im;
+
+/** A NeuroScript source. It is parsed in a worker, as `check` does, and never run. */
+export const PROGRAM: Kind = {
+  kind: 'program',
+  what: 'a NeuroScript program',
+  async recognize({ name, text }) {
+    if (text === null) return 'it is no text';
+    if (!HINT.test(text)) return "no line begins with 'func', 'command' or 'on event'";
+    const bytes = Buffer.byteLength(text);
+    if (bytes > SOURCE_BYTES) return `it is larger than ${quantity('bytes', SOURCE_BYTES)}, as no program is`;
+    const { reports, standard } = await examine([[{ name, text }]]);
+    const report = reports[0];
+    return report === undefined ? 'it cannot be parsed' : found({ name, text }, report, standard ?? []);
+  },
+};
+
+function found(source: Source, report: CheckReport, standard: readonly string[]): Found {
+  const { diagnostics } = report;
+  return {
+    title: diagnostics.length === 0 ? 'a NeuroScript program' : 'a NeuroScript program with syntax errors',
+    sure: diagnostics.length === 0 ? 'certain' : 'likely',
+    error: syntaxFlaw(report),
+    facts: { lines: source.text.replace(/\n$/, '').split('\n').length, ...programFacts(report, standard) },
+    lines: programLines(source, report, standard),
+    next:
+      diagnostics.length === 0
+        ? '"neuroscript check" shows likely mistakes with what to write instead; "neuroscript run" runs it, sandboxed.'
+        : '"neuroscript check" shows every error.',
+  };
+}
+
+/** The first syntax error; null when there is none. */
+export function syntaxFlaw({ diagnostics: [first] }: CheckReport): Flaw | null {
+  return first === undefined ? null : { code: SYNTAX, message: first.message, line: first.line };
+}
+
+/** What is in a program, for `--json`: nothing but findings when it has syntax errors. */
+export function programFacts(report: CheckReport, standard: readonly string[]): object {
+  const [file] = report.files;
+  return {
+    metadata: Object.fromEntries(file?.metadata ?? []),
+    procedures: file?.signatures ?? [],
+    commandBlocks: file?.commandBlocks ?? 0,
+    eventHandlers: file?.events ?? 0,
+    tools: file?.tools ?? [],
+    otherTools: file === undefined ? [] : strangers(file, standard).map(({ tool }) => tool),
+    ...costJson(report),
+  };
+}
+
+/** The same for a reader; lines of the source are shown only where something is wrong with them. */
+export function programLines(source: Source, report: CheckReport, standard: readonly string[]): readonly string[] {
+  const { diagnostics, files, findings, estimates } = report;
+  // The line that is shown could be one of a key.
+  const texts = holdsPrivate(source.text) ? new Map<string, string>() : new Map([[source.name, source.text]]);
+  if (diagnostics.length > 0)
+    return [
+      counted(diagnostics.length, 'syntax error'),
+      ...capped(
+        diagnostics.slice(0, MOST).map((one) => renderDiagnostic(one, SYNTAX, texts, plainPalette)),
+        diagnostics.length,
+      ),
+    ];
+  return files.flatMap((file) => [
+    summary(file, findings),
+    ...capped(
+      file.metadata.slice(0, MOST).map(([key, value]) => [clip(`:: ${key}: ${value}`, 200)]),
+      file.metadata.length,
+    ),
+    ...capped(
+      file.signatures.slice(0, MOST).map((signature) => [clip(`func ${signature}`, 200)]),
+      file.signatures.length,
+    ),
+    ...strangers(file, standard)
+      .slice(0, MOST)
+      .map(({ message }) => message),
+    ...capped(
+      estimates.slice(0, MOST).map((one) => [cost(one)]),
+      estimates.length,
+    ),
+  ]);
+}

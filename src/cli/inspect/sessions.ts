@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import { EXPORT_FORMAT, ExportError, readExport } from '../../loop/index.ts';
+import { chainFaults } from '../../loop/replay/session.ts';
+import { clip } from '../text.ts';
+import { type Artefact, capped, counted, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally } from './kind.ts';
+import { publicFacts, recordFacts, sealFlaw, type TurnFacts, turnLines } from './turn.ts';
+
+/** Most turns that are shown one by one; `--json` has all. */
+const MOST = 20;
+
+/** Files of `sessions export`. */
+export const SESSIONS: Kind = {
+  kind: 'sessions',
+  what: 'a file of "sessions export"',
+  recognize({ text }: Artefact): Found | string {
+    if (text === null || !/^\s*\{/.test(text)) return 'it is no JSON object';
+    if (!text.slice(0, HEAD).includes(EXPORT_FORMAT)) return `its beginning does not say '${EXPORT_FORMAT}'`;
+    const value = jsonOf(text);
+    const title = 'sessions in one file';
+    if (!isObject(value)) return failed(title, 'ERR_EXPORT', 'it is cut off, or no JSON, or nests too deep');
+    if (value['format'] !== EXPORT_FORMAT) return `its 'format' is not '${EXPORT_FORMAT}'`;
+    try {
+      // The project's reader decides what a file of sessions is; the rest is shown.
+      readExport(text);
+    } catch (error) {
+      if (error instanceof ExportError) return failed(title, error.code, error.message);
+      throw error;
+    }
+    const { data, error } = FILE.safeParse(value);
+    if (data === undefined) return failed(title, 'ERR_EXPORT', `it is malformed: ${error.issues[0]?.path.join('.')}`);
+    return found(title, data.sessions.map(sessionOf));
+  },
+};
+
+/** How much of a file is searched for its format, which stands first. */
+const HEAD = 4096;
+
+const FILE = z.looseObject({
+  sessions: z.array(
+    z.looseObject({
+      sid: z.string(),
+      status: z.string(),
+      reason: z.string().nullable(),
+      userdata: z.string(),
+      head: z.string().nullable(),
+      keys: z.array(z.looseObject({ kid: z.string(), alg: z.string() })).default([]),
+      turns: z.array(z.looseObject({})),
+      // Older versions left it out.
+      parent: z.object({ sid: z.string().nullable(), turn: z.int().nullable(), seq: z.int() }).nullable().default(null),
+      redacted: z.array(z.looseObject({ turn: z.number() })),
+    }),
+  ),
+});
+
+interface SessionFacts {
+  readonly sid: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly userdataBytes: number;
+  readonly kids: readonly string[];
+  /** Whose program asked for it; null for a session of the host's own. */
+  readonly parent: Session['parent'];
+  readonly redactedTurns: readonly number[];
+  /** What is wrong with the chain of its records as a whole. */
+  readonly broken: readonly string[];
+  readonly turns: readonly TurnFacts[];
+  readonly error: Flaw | null;
+}
+
+function sessionOf({ sid, status, reason, userdata, head, keys, parent, turns: values, redacted }: Session): SessionFacts {
+  const turns: TurnFacts[] = [];
+  const links: Link[] = [];
+  const errors: Flaw[] = [];
+  const damaged = new Map<number, string>();
+  for (const [index, value] of values.entries()) {
+    const facts = recordFacts(value, previous(links, value['turn']));
+    if ('message' in facts) {
+      damaged.set(index + 1, facts.message);
+      errors.push({ ...facts, message: `turn ${index + 1}: ${facts.message}` });
+    } else {
+      turns.push(facts);
+      errors.push(...sealFlaw(facts));
+      links.push(...(LINK.safeParse(value).data ?? []));
+    }
+  }
+  const broken = [...chainFaults(links, head, damaged)];
+  errors.push(
+    ...broken.slice(0, 1).map((fault) => ({ code: 'ERR_STORE', message: `its records are no chain: ${fault}`, line: null })),
+  );
+  return {
+    ...{ sid, status, reason, parent, turns },
+    broken: [...damaged.values(), ...broken],
+    error: errors[0] ?? null,
+    userdataBytes: Buffer.byteLength(userdata),
+    kids: keys.map(({ kid }) => kid),
+    redactedTurns: redacted.map(({ turn }) => turn),
+  };
+}
+
+type Session = z.infer<typeof FILE>['sessions'][number];
+
+/** What the chain of records is made of. */
+const LINK = z
+  .object({ turn: z.int(), seal: z.object({ hash: z.string() }).nullable().default(null) })
+  .transform((link) => [link]);
+type Link = z.infer<typeof LINK>[number];
+
+/** The hash that a turn's seal must name; undefined after a gap, which is told once and not again as a fault of the next turn. */
+function previous(links: readonly Link[], turn: unknown): string | null | undefined {
+  const before = links.at(-1);
+  if (before === undefined) return turn === 1 ? null : undefined;
+  return turn === before.turn + 1 ? (before.seal?.hash ?? null) : undefined;
+}
+
+function found(title: string, sessions: readonly SessionFacts[]): Found {
+  const turns = sessions.flatMap((session) => session.turns);
+  return {
+    title: `${counted(sessions.length, 'session')}, as "neuroscript sessions export" writes them`,
+    sure: 'certain',
+    error: sessions.find(({ error }) => error !== null)?.error ?? null,
+    facts: { sessions },
+    lines: [
+      `${title}: ${counted(turns.length, 'turn')}: ${tallied(tally(turns.map(wordOf))) || 'none'}`,
+      ...capped(
+        sessions.slice(0, MOST).map((session) => [
+          ...sessionLines(session),
+          ...capped(
+            session.turns.slice(0, MOST).map((turn) => turnLines(turn).map((line) => `    ${line}`)),
+            session.turns.length,
+          ),
+        ]),
+        sessions.length,
+      ),
+    ],
+    next: '"neuroscript replay FILE" executes its turns again and verifies their tokens; "--from-turn N --set …" tries something else.',
+  };
+}
+
+function wordOf({ decision, reason }: TurnFacts): string {
+  return reason === null ? decision : `${decision} ${reason}`;
+}
+
+function sessionLines({ sid, status, reason, turns, kids, parent, redactedTurns, broken }: SessionFacts): readonly string[] {
+  return [
+    clip(`session ${sid}: ${status}${reason === null ? '' : ` ${reason}`}, ${counted(turns.length, 'turn')}`, 200),
+    ...(parent === null
+      ? []
+      : [clip(`  asked for by turn ${parent.turn ?? '?'} of ${parent.sid ?? 'no session'}, call ${parent.seq}`, 200)]),
+    clip(`  public keys: ${kids.join(', ') || 'none'}`, 200),
+    ...(redactedTurns.length === 0 ? [] : [`  redacted in turn ${redactedTurns.slice(0, MOST).join(', ')}`]),
+    ...broken.slice(0, MOST).map((fault) => `  ${fault}`),
+  ];
+}
+
+function failed(title: string, code: string, message: string): Found {
+  return { title, sure: 'likely', error: { code, message, line: null }, facts: { sessions: [] }, lines: [], next: null };
+}
+
+/** What `loop --json` and `sessions show --json` print. */
+export const SESSION: Kind = {
+  kind: 'session',
+  what: 'a session as JSON',
+  recognize({ text }: Artefact): Found | string {
+    if (text === null || !/^\s*\{/.test(text)) return 'it is no JSON object';
+    if (!text.includes('"turns"') || !text.includes('"sid"')) return "it has no 'sid' and 'turns'";
+    const value = jsonOf(text);
+    if (!isObject(value) || !Array.isArray(value['turns']) || typeof value['sid'] !== 'string')
+      return "its top has no 'sid' and 'turns'";
+    const { sid, decision, status, reason } = value;
+    const word = typeof decision === 'string' ? decision : typeof status === 'string' ? status : null;
+    const all = value['turns'].map(publicFacts);
+    const turns = all.flatMap((facts) => ('message' in facts ? [] : [facts]));
+    const flaw = all.flatMap((facts) => ('message' in facts ? [facts] : []))[0] ?? null;
+    const why = typeof reason === 'string' ? reason : null;
+    return {
+      title: 'a session, as "neuroscript loop --json" and "sessions show --json" print it',
+      sure: flaw === null && word !== null ? 'certain' : 'likely',
+      error: flaw,
+      facts: { sid, status: word, reason: why, turns },
+      lines: [
+        clip(`session ${sid}: ${word ?? 'no status'}${why === null ? '' : ` ${why}`}, ${counted(turns.length, 'turn')}`, 200),
+        ...capped(
+          turns.slice(0, MOST).map((turn) => turnLines(turn).map((line) => `  ${line}`)),
+          turns.length,
+        ),
+      ],
+      next: null,
+    };
+  },
+};

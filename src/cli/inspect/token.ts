@@ -1,0 +1,82 @@
+import { scanOutput } from '../../aeiou/index.ts';
+import { claims, type Inspection, inspection } from '../token.ts';
+import { type Artefact, counted, type Flaw, type Found, type Kind } from './kind.ts';
+
+/** A line that is a token or wants to be one. */
+export interface TokenLine {
+  /** 1-based. */
+  readonly line: number;
+  readonly token: Inspection;
+}
+
+/** Most tokens that are taken apart: more of them say nothing more. */
+const MOST = 50;
+
+const NEXT =
+  'Nothing is verified: anybody can write such a line. "neuroscript token verify" does, with the keys, session, turn and nonce of the host.';
+
+/** Control tokens, alone or among other lines. Who wants to know whether one is genuine needs keys. */
+export const TOKENS: Kind = {
+  kind: 'token',
+  what: 'a control token',
+  recognize: ({ text }) => (text === null ? 'it is no text' : found(text, true)),
+};
+
+/** Lines that hold the start of a token and are none; after everything else, for programs may speak of tokens. */
+export const NO_TOKENS: Kind = {
+  kind: 'token',
+  what: 'a damaged control token',
+  recognize: ({ text }: Artefact) => (text === null ? 'it is no text' : found(text, false)),
+};
+
+/** The tokens of a text, as far as they can be taken apart without keys; the first {@link MOST} of them. */
+export function tokensIn(text: string): { readonly all: number; readonly tokens: readonly TokenLine[] } {
+  const { candidates } = scanOutput(text);
+  const tokens = candidates.slice(0, MOST).map(({ line, text: token }) => ({ line, token: inspection(token) }));
+  return { all: candidates.length, tokens };
+}
+
+/** What tokens claim, as lines. */
+export function tokenLines(text: string): readonly string[] {
+  return scanOutput(text)
+    .candidates.slice(0, MOST)
+    .flatMap(({ line, text: token }) => {
+      const [first = '', ...rest] = claims(token);
+      return [`token in line ${line}: ${first}`, ...rest.map((each) => `  ${each}`)];
+    });
+}
+
+function found(text: string, whole: boolean): Found | string {
+  const { candidates, lookalikes } = scanOutput(text);
+  if (candidates.length === 0 && (whole || lookalikes.length === 0))
+    return lookalikes.length === 0
+      ? 'no line has <<<NSMAG: in it'
+      : `line ${lookalikes[0]} has <<<NSMAG: in it, and is not exactly <<<NSMAG:V3:KIND:PAYLOAD.TAG>>>`;
+  const { all, tokens } = tokensIn(text);
+  const lines = text.replace(/\n$/, '').split('\n').length;
+  const broken = tokens.filter(({ token }) => !token.ok).length;
+  const titles = all > 0 ? counted(all, 'control token') : counted(lookalikes.length, 'line');
+  return {
+    title: all === 0 ? `${titles} that look${lookalikes.length === 1 ? 's' : ''} like a control token and cannot be one` : titles,
+    sure: all > 0 && lines === all ? 'certain' : 'likely',
+    error: flawOf(tokens, lookalikes, text),
+    facts: { lines, count: all, authenticated: false, tokens, lookalikes: lookalikes.slice(0, MOST) },
+    lines: [
+      ...(lines > all ? [`among ${counted(lines, 'line')}`] : []),
+      ...tokenLines(text),
+      ...lookalikes.slice(0, MOST).map((line) => `line ${line}: not exactly a token; a host does not look at it`),
+      ...(broken > 0 && broken < all ? [`${broken} of them cannot be read`] : []),
+    ],
+    next: NEXT,
+  };
+}
+
+/** An artefact is whole when one token can be read: lines beside it are usual. */
+function flawOf(tokens: readonly TokenLine[], lookalikes: readonly number[], text: string): Flaw | null {
+  if (tokens.some(({ token }) => token.ok)) return null;
+  const [first] = tokens;
+  if (first !== undefined && !first.token.ok) return { code: first.token.code, message: first.token.message, line: first.line };
+  const line = lookalikes[0] ?? 1;
+  const failure = inspection(text.split('\n')[line - 1] ?? '');
+  return failure.ok ? null : { code: failure.code, message: failure.message, line };
+}

@@ -1,0 +1,509 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Readable, Writable } from 'node:stream';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { Output } from '../../src/cli/output.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import { paintFor } from '../../src/cli/text.ts';
+import { chained, GENESIS } from '../../src/loop/chain.ts';
+import { SqliteStorage } from '../../stdlib-tools/index.ts';
+import { FALLBACK_SEED, NONCE, PRIMARY, PRIMARY_SEED, SHARED, SID, TOKENS } from '../aeiou/golden.ts';
+import { command, folder, linesOf, neuroscript } from './spawn.ts';
+
+const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
+for (const name of ['value', 'token', 'check', 'policy', 'catalogue', 'inspect'])
+  ajv.addSchema(JSON.parse(readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8')));
+
+type Inspected = Readonly<Record<string, never>> & { readonly kind: string; readonly title: string; readonly error: unknown };
+
+interface Where {
+  readonly cwd?: string;
+  readonly stdin?: string | Uint8Array;
+}
+
+/** The command within this process: what it prints, and its exit code. The last describe starts it as users do. */
+async function print(args: readonly string[], { cwd = '', stdin = '' }: Where): Promise<{ code: number | null; text: string }> {
+  const written: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      written.push(String(chunk));
+      done();
+    },
+  });
+  const paint = paintFor({}, {});
+  const terminal: Terminal = {
+    stdin: Readable.from([Buffer.from(stdin)]),
+    ...{ out: new Output(sink), err: new Output(sink), paintOut: paint, paintErr: paint, outIsTTY: false, errIsTTY: false },
+    screen: null,
+    interrupt: new AbortController().signal,
+  };
+  let code: number | null = null;
+  const program = createProgram(terminal, async (action) => {
+    code = await action(terminal);
+  });
+  const [file = '', ...flags] = args;
+  await program.parseAsync(['inspect', file === '-' ? file : join(cwd, file), ...flags], { from: 'user' });
+  return { code, text: written.join('') };
+}
+
+/** What `inspect --json` prints of a file, held against the schema, and the exit code. */
+async function inspect(file: string, where: Where = {}) {
+  const { code, text } = await print([file, '--json'], where);
+  const json: Inspected = JSON.parse(text);
+  const validate = ajv.getSchema('inspect.schema.json');
+  expect(validate?.(json), JSON.stringify(validate?.errors)).toBe(true);
+  return { code, json };
+}
+
+/** What it says to a reader. */
+const say = (file: string, where: Where) => print([file], where);
+
+const inspectText = (text: string | Uint8Array) => inspect('-', { stdin: text });
+
+const envelope = (
+  actions: string,
+  userdata = '{"subject":"s","brief":"b","fields":{"k":1},"x":0}',
+  output: string | null = null,
+) =>
+  [
+    '<<<NSENV:V3:START>>>',
+    '<<<NSENV:V3:USERDATA>>>',
+    userdata,
+    ...(output === null ? [] : ['<<<NSENV:V3:OUTPUT>>>', output]),
+    '<<<NSENV:V3:ACTIONS>>>',
+    actions.trimEnd(),
+    '<<<NSENV:V3:END>>>\n',
+  ].join('\n');
+const DONE = command('emit tool.aeiou.magic("LOOP", {"action": "done"})');
+
+const b64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
+const SECRET = b64(new Uint8Array(32).fill(0x0b));
+const KEYS = JSON.stringify({
+  version: 1,
+  keys: [
+    { kid: PRIMARY, role: 'primary', alg: 'Ed25519', seed: b64(PRIMARY_SEED) },
+    {
+      kid: 'old',
+      role: 'retired',
+      alg: 'Ed25519',
+      public: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+      verifyUntil: 1_700_000_000,
+    },
+    { kid: SHARED, role: 'retired', alg: 'HS256', secret: SECRET },
+  ],
+});
+
+const POLICY =
+  'allow: [tool.shop.*, "*.get"]\ndeny: ["*.delete"]\ngrants: ["net:read:*.test"]\ntoolMaxCalls: { tool.shop.Buy: 3 }\n';
+const TOOLS =
+  'state: { stock: 1 }\ntools:\n  tool.shop.Buy: { args: [item, { name: count, type: int, default: 1 }], effects: write, cases: [{ when: { item: x }, returns: 1 }] }\n';
+const PROGRAM = [
+  ':: title: sums',
+  'func add(needs a, b returns c) means',
+  '  return a + b',
+  'endfunc',
+  'on event "tick" as e do',
+  '  emit tool.str.Upper("x")',
+  '  emit tool.crm.Get(1)',
+  'endon',
+  '',
+].join('\n');
+
+function log(...entries: readonly object[]): string {
+  let prev = GENESIS;
+  return entries
+    .map((entry) => {
+      const link = chained(entry, prev);
+      prev = link.hash;
+      return `${link.text}\n`;
+    })
+    .join('');
+}
+const entry = (turn: number, decision: string, more: object = {}) => ({
+  ts: `2026-01-0${turn}T00:00:00.000Z`,
+  SID,
+  turn_index: turn,
+  decision,
+  latency_ms: 1,
+  output_bytes: 2,
+  scratch_bytes: 3,
+  ...more,
+});
+const LOG = log(entry(1, 'CONTINUE'), entry(2, 'HALT', { reason: 'ERR_TIMEOUT' }));
+
+const [ID, OTHER_ID] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-00000000000A'];
+const HASH = 'a'.repeat(64);
+const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`;
+const jsonl = (...records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
+const APPROVED = jsonl({ id: ID, timestamp: at(1), hash: HASH }, { id: OTHER_ID, timestamp: at(2), hash: HASH });
+const ATTEMPTS = jsonl(
+  { id: ID, timestamp: at(1), hash: HASH, state: 'started' },
+  { id: ID, timestamp: at(2), hash: HASH, state: 'executed' },
+  { id: OTHER_ID, timestamp: at(3), hash: HASH, state: 'started' },
+);
+const PENDING = jsonl({ id: ID, timestamp: at(1), plan: { do: 'it' } });
+
+describe('what inspect says of each kind, by its content', () => {
+  it.each([
+    ['envelope', envelope(DONE, undefined, `text\n${TOKENS.T1}`), 'envelope', 0],
+    ['token', `said\n${TOKENS.T2}\n"${TOKENS.T1}"\n`, 'token', 0],
+    ['program', PROGRAM, 'program', 0],
+    ['log', LOG, 'log', 0],
+    ['keys', KEYS, 'keys', 0],
+    ['policy', POLICY, 'policy', 0],
+    ['tools', TOOLS, 'tools', 0],
+    ['approved', APPROVED, 'gate', 0],
+    ['attempts', ATTEMPTS, 'gate', 0],
+    ['pending', PENDING, 'gate', 0],
+    ['unknown', 'a letter\n', 'unknown', 1],
+  ])('%s: the golden file, and the schema', async (name, text, kind, exit) => {
+    const { code, json } = await inspectText(text);
+    expect([json.kind, code]).toEqual([kind, exit]);
+    // What things cost follows the table of costs, which has tests of its own.
+    const steady = JSON.stringify(json, (key, value) => (key === 'cost' ? [] : value), 2);
+    await expect(`${steady}\n`).toMatchFileSnapshot(`golden/inspect.${name}.json.golden`);
+  });
+
+  it('the name of a file says nothing', async () => {
+    const cwd = folder({ 'program.ns': POLICY, 'policy.yaml': PROGRAM });
+    expect((await inspect('program.ns', { cwd })).json.kind).toBe('policy');
+    expect((await inspect('policy.yaml', { cwd })).json.kind).toBe('program');
+  });
+});
+
+describe('envelopes', () => {
+  it('finds one in a reply with text around it, and says where its lines are', async () => {
+    const { code, json } = await inspectText(`Sure!\n\n${envelope(DONE, '{}')}Bye.\n`);
+    expect(code).toBe(0);
+    expect(json).toMatchObject({
+      kind: 'envelope',
+      form: 'reply',
+      error: null,
+      envelopes: [
+        {
+          markers: [{ marker: 'START', line: 3 }, { line: 4 }, { line: 6 }, { marker: 'END', line: 10 }],
+          userdata: { ok: false, code: 'ERR_USERDATA_SCHEMA', detail: 'subject' },
+          actions: { commandBlocks: 1, tools: ['tool.aeiou.magic'], findings: [] },
+        },
+      ],
+    });
+  });
+
+  it('finds each of a transcript, with the first that is wrong', async () => {
+    const text = `one\n${envelope(DONE)}two\n${envelope(command('emit )'))}`;
+    const { code, json } = await inspectText(text);
+    expect(code).toBe(3);
+    const line = text.split('\n').indexOf('  emit )') + 1;
+    expect(json).toMatchObject({ form: 'transcript', count: 2, error: { code: 'NS15', line } });
+    expect(json['envelopes']).toMatchObject([{ error: null }, { line: 10, error: { code: 'NS15', line } }]);
+  });
+
+  it.each([
+    ['a missing section', envelope(DONE).replace('<<<NSENV:V3:ACTIONS>>>\n', ''), 'ERR_ENV_SECTION_MISSING'],
+    ['another version', envelope(DONE).replace('V3:ACTIONS', 'V4:ACTIONS'), 'ERR_ENV_MARKERS_INVALID'],
+    ['line ends of another system', envelope(DONE).replaceAll('\n', '\r\n'), 'ERR_ENV_MARKERS_INVALID'],
+    ['a section that is too large', envelope(DONE, undefined, `${'x\n'.repeat(262_145)}`), 'ERR_ENV_SIZE'],
+    ['two command blocks', envelope(`${DONE}${DONE}`), 'ERR_ACTIONS_INVALID'],
+  ])('%s is exit 1, with the code', async (_, text, code) => {
+    const ended = await inspectText(text);
+    expect(ended.json).toMatchObject({ kind: 'envelope', error: { code } });
+    expect(ended.code).toBe(1);
+  });
+
+  it('bytes that are no UTF-8 make a damaged envelope, not an unknown file', async () => {
+    const { code, json } = await inspectText(Buffer.concat([Buffer.from(envelope(DONE)), Buffer.from([0xff])]));
+    expect(code).toBe(1);
+    expect(json).toMatchObject({ kind: 'envelope', error: { code: 'ERR_ENV_MARKERS_INVALID' } });
+  });
+
+  it('tells sizes against limits, and the fields of USERDATA', async () => {
+    const { text: stdout } = await say('-', { stdin: envelope(DONE, undefined, `x\n${TOKENS.T1}`) });
+    expect(stdout).toMatch(/^-: an AEIOU v3 envelope \(\d+B\)\n {2}\d+B of 1MB, from START to END\n/);
+    for (const part of [
+      'USERDATA   50B of 512KB, 1 line',
+      'subject "s"',
+      'brief "b"',
+      'fields k',
+      'token in line 2: claims to be LOOP done',
+      NONCE,
+    ])
+      expect(stdout).toContain(part);
+  });
+});
+
+describe('tokens', () => {
+  it('says that nothing is verified, and which command does', async () => {
+    const { code, text: stdout } = await say('-', { stdin: `${TOKENS.T1}\n` });
+    expect(code).toBe(0);
+    for (const part of ['claims to be LOOP done', PRIMARY, SID, NONCE, 'Nothing is verified', 'neuroscript token verify'])
+      expect(stdout).toContain(part);
+  });
+
+  it('a line that only looks like one is exit 1', async () => {
+    const { code, json } = await inspectText(`"${TOKENS.T1}"\n`);
+    expect(code).toBe(1);
+    expect(json).toMatchObject({ kind: 'token', count: 0, lookalikes: [1], error: { code: 'ERR_TOKEN_PARSE', line: 1 } });
+  });
+});
+
+describe('programs', () => {
+  it('syntax errors are exit 3, in the words of check', async () => {
+    const cwd = folder({ 'p.ns': 'func f(needs a) means\n  retrun a\nendfunc\n' });
+    const checked = await neuroscript(['check', 'p.ns'], { cwd });
+    const { code, text: stdout } = await say('p.ns', { cwd });
+    expect(code).toBe(3);
+    for (const line of linesOf(checked.stderr)) expect(stdout).toContain(line);
+    expect((await inspect('p.ns', { cwd })).json).toMatchObject({
+      kind: 'program',
+      sure: 'likely',
+      error: { code: 'NS15', line: 2 },
+    });
+  });
+
+  it('has signatures, what each block costs, and tools that are not standard', async () => {
+    const { code, text: stdout } = await say('-', { stdin: PROGRAM });
+    expect(code).toBe(0);
+    for (const part of ['func add(a, b)', 'event handler in line 5', 'tool.crm.get is no standard tool', ':: title: sums'])
+      expect(stdout).toContain(part);
+  });
+});
+
+describe('sessions, turns, stores and logs of a real session', () => {
+  it('knows all of them, verifies what takes no key, and leaves the store as it was', async () => {
+    const cwd = folder({ 'a.txt': envelope(DONE, '{}'), 't.yaml': TOOLS });
+    const made = ['loop', '--agent', 'script:a.txt', '--sid', 'job', '--store', 's.db', '--log', 'd.log', '--json'];
+    writeFileSync(join(cwd, 'loop.json'), (await neuroscript(made, { cwd })).stdout);
+    const exported = (await neuroscript(['sessions', 'export', '--store', 's.db'], { cwd })).stdout;
+    const file = JSON.parse(exported);
+    const record = file.sessions[0].turns[0];
+    const changed = structuredClone(file);
+    changed.sessions[0].turns[0].output += 'more\n';
+    const cut = structuredClone(file);
+    cut.sessions[0].turns = [];
+    for (const [name, value] of Object.entries({ 'e.json': file, 'r.json': record, 'c.json': changed, 'cut.json': cut }))
+      writeFileSync(join(cwd, name), JSON.stringify(value));
+
+    const calls = { 'tool.aeiou.magic': 1 };
+    const turn = { sid: 'job', turn: 1, decision: 'DONE', reason: null, candidates: 1, error: null };
+    const whole = { ...turn, record: { version: 2, calls, seal: 'whole', faults: [], notExecutable: null } };
+    expect(await inspect('e.json', { cwd })).toMatchObject({
+      code: 0,
+      json: { kind: 'sessions', error: null, sessions: [{ sid: 'job', status: 'done', broken: [], turns: [whole] }] },
+    });
+    expect(await inspect('r.json', { cwd })).toMatchObject({ code: 0, json: { kind: 'turn', turn: whole } });
+    expect(await inspect('loop.json', { cwd })).toMatchObject({
+      code: 0,
+      json: { kind: 'session', sid: 'job', status: 'DONE', turns: [{ ...turn, record: null }] },
+    });
+    expect(await inspect('c.json', { cwd })).toMatchObject({
+      code: 1,
+      json: {
+        error: { code: 'ERR_STORE', message: expect.stringContaining('output was changed') },
+        sessions: [{ turns: [{ record: { seal: 'broken', faults: [{ part: 'output', problem: 'changed' }] } }] }],
+      },
+    });
+    expect(await inspect('cut.json', { cwd })).toMatchObject({
+      code: 1,
+      json: { sessions: [{ broken: ['its turns are missing'] }] },
+    });
+    expect(await inspect('d.log', { cwd })).toMatchObject({
+      code: 0,
+      json: { kind: 'log', entries: 1, decisions: { DONE: 1 }, chain: { ok: true, after: null } },
+    });
+
+    const [before, names] = [readFileSync(join(cwd, 's.db')), readdirSync(cwd)];
+    chmodSync(join(cwd, 's.db'), 0o400);
+    expect(await inspect('s.db', { cwd })).toMatchObject({
+      code: 0,
+      json: {
+        kind: 'store',
+        version: 3,
+        newest: 3,
+        unfolded: false,
+        contents: { sessions: 1, statuses: { done: 1 }, turns: 1, decisions: { DONE: 1 }, latest: [{ sid: 'job', turns: 1 }] },
+      },
+    });
+    expect(readFileSync(join(cwd, 's.db')).equals(before)).toBe(true);
+    expect(readdirSync(cwd)).toEqual(names);
+  });
+
+  it.each([
+    [
+      'a changed line',
+      LOG.replace('"turn_index":1', '"turn_index":7'),
+      { line: 1, message: expect.stringContaining('does not fit') },
+    ],
+    [
+      'a line that is gone',
+      linesOf(log(entry(1, 'CONTINUE'), entry(2, 'CONTINUE'), entry(3, 'DONE')))
+        .filter((_, n) => n !== 1)
+        .join('\n'),
+      { line: 2 },
+    ],
+    ['a line cut off', LOG.slice(0, -9), { line: 2 }],
+  ])('a log with %s is exit 1', async (_, text, error) => {
+    const { code, json } = await inspectText(text);
+    expect(code).toBe(1);
+    expect(json).toMatchObject({ kind: 'log', error: { code: 'ERR_LOG', ...error }, chain: { ok: false } });
+  });
+
+  it('a log that goes on from another file is whole; one without hashes says so', async () => {
+    expect((await inspectText(`${linesOf(LOG)[1]}\n`)).json).toMatchObject({
+      error: null,
+      chain: { ok: true, after: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    expect((await inspectText(jsonl(entry(1, 'DONE')))).json).toMatchObject({ kind: 'log', error: null, chain: null });
+  });
+});
+
+describe('SQLite files', () => {
+  it('of a newer version, damaged, of tool values, of other programs', async () => {
+    const cwd = folder({});
+    {
+      using storage = await SqliteStorage.open(join(cwd, 'v.db'));
+      await storage.cas({ scope: 'job', key: 'k', expected: 0, value: 1, ttlMs: null, at: 0 });
+    }
+    expect((await inspect('v.db', { cwd })).json).toMatchObject({
+      kind: 'storage',
+      error: null,
+      contents: { entries: 1, scopes: 1, largest: [{ scope: 'job', entries: 1 }] },
+    });
+
+    new DatabaseSync(join(cwd, 'other.db')).exec('CREATE TABLE t (a)');
+    expect(await inspect('other.db', { cwd })).toMatchObject({
+      code: 1,
+      json: { kind: 'unknown', guess: expect.stringContaining('another program') },
+    });
+
+    new DatabaseSync(join(cwd, 'new.db')).exec(
+      `CREATE VIEW sessions AS SELECT 1; PRAGMA application_id = ${0x4e_53_73_74}; PRAGMA user_version = 99`,
+    );
+    expect(await inspect('new.db', { cwd })).toMatchObject({
+      code: 1,
+      json: {
+        kind: 'store',
+        version: 99,
+        error: { code: 'ERR_STORE', message: expect.stringContaining("no table 'sessions'") },
+        contents: null,
+      },
+    });
+
+    writeFileSync(join(cwd, 'torn.db'), readFileSync(join(cwd, 'v.db')).fill(0x5a, 4096));
+    expect(await inspect('torn.db', { cwd })).toMatchObject({
+      code: 1,
+      json: { error: { code: 'ERR_STORE', message: expect.stringContaining('damaged') } },
+    });
+
+    const piped = await neuroscript(['inspect', '-'], { stdin: readFileSync(join(cwd, 'v.db')) });
+    expect(piped).toMatchObject({ code: 2, stdout: '' });
+    expect(linesOf(piped.stderr)).toHaveLength(1);
+  });
+});
+
+describe('key files', () => {
+  const never = [b64(PRIMARY_SEED), b64(FALLBACK_SEED), SECRET];
+
+  it.each([
+    ['whole', KEYS],
+    ['cut off', KEYS.slice(0, 150)],
+    ['with a wrong field', KEYS.replace('"version":1', '"version":1,"note":"x"')],
+    ['with text before it', `func f() means\n${KEYS}`],
+    ['with a line that looks like a program', KEYS.replaceAll(',', ',\n').replace('{', '{\ncommand\n')],
+    ['two of them', `${KEYS}\n${KEYS}`],
+  ])('%s: no private half is ever printed', async (_, text) => {
+    for (const flags of [[], ['--json']]) {
+      const said = await print(['-', ...flags], { stdin: text });
+      for (const secret of never) expect(said.text).not.toContain(secret.slice(0, 16));
+    }
+  });
+
+  it('says who signs, what has expired, and that others can read the file', async () => {
+    const cwd = folder({ 'k.json': KEYS });
+    chmodSync(join(cwd, 'k.json'), 0o644);
+    const { text: stdout } = await say('k.json', { cwd });
+    expect(stdout).toContain('OTHERS CAN READ IT');
+    expect(stdout).toContain(`${PRIMARY} signs what programs ask for`);
+    expect(stdout).toMatch(/^ {2}old {2}retired .* until 2023-11-14T22:13:20.000Z {2}expired$/m);
+    chmodSync(join(cwd, 'k.json'), 0o600);
+    expect((await inspect('k.json', { cwd })).json).toMatchObject({ private: true, others: false });
+  });
+});
+
+describe('configuration that is wrong', () => {
+  it.each([
+    ['policy', 'allow: [tool.x.*]\ndenny: []\n', 2],
+    ['tools', 'tools:\n  tool.a.B: { args: [x] }\n', 2],
+  ])('a %s file is known by its keys, and its error has a line', async (kind, text, line) => {
+    const { code, json } = await inspectText(text);
+    expect(code).toBe(1);
+    expect(json).toMatchObject({ kind, sure: 'likely', error: { code: 'ERR_CONFIG', line } });
+  });
+});
+
+describe('hostile input', () => {
+  it.each([
+    ['a folder', 'd', /it is a folder/],
+    ['a named pipe that nobody writes to', 'fifo', /no ordinary file/],
+    ['a file of 1 GB', 'huge', /larger than 64MB/],
+    ['no file', 'none', /there is no such file/],
+  ])('%s is one line and exit 2', async (_, name, says) => {
+    const cwd = folder({ huge: '' });
+    mkdirSync(join(cwd, 'd'));
+    execFileSync('mkfifo', [join(cwd, 'fifo')]);
+    truncateSync(join(cwd, 'huge'), 1024 ** 3);
+    const ended = await neuroscript(['inspect', name], { cwd });
+    expect(ended).toMatchObject({ code: 2, stdout: '' });
+    expect(linesOf(ended.stderr)).toHaveLength(1);
+    expect(ended.stderr).toMatch(says);
+  });
+
+  it.each([
+    ['rubbish', Buffer.from(Array.from({ length: 5000 }, (_, n) => (n * 7919 + 131) % 256)), 'no UTF-8'],
+    ['nothing', '', 'empty'],
+    ['gzip', Buffer.from('1f8b0800', 'hex'), 'gzip'],
+    ['JSON that nests deep', '{"sid":1,"turns":1,"decision":'.concat('['.repeat(200_000)), 'JSON'],
+    ['YAML that nests deep', `tools: ${'- '.repeat(20_000)}\n`, 'text'],
+    ['a string without end', `{"sid":"decision${'\\"'.repeat(100_000)}`, 'JSON'],
+  ])('%s is of no kind: exit 1, and what was tried', async (_, text, guess) => {
+    const { code, json } = await inspectText(text);
+    expect(code).toBe(1);
+    expect(json).toMatchObject({ kind: 'unknown', guess: expect.stringContaining(guess) });
+    expect(json['tried']).not.toEqual([]);
+  });
+
+  it.each([
+    ['a record whose values nest deep', `{"sid":"s","turn":1,"decision":"DONE","inputs":${'['.repeat(900)}${']'.repeat(900)}}`],
+    ['a file of sessions that is cut off', '{"format":"neuroscript-sessions","version":1,"sessions":[{"sid":"x"'],
+    ['a file of sessions with other things in it', '{"format":"neuroscript-sessions","version":1,"sessions":[{"sid":5}]}'],
+  ])('%s is damaged: exit 1, with a code', async (_, text) => {
+    const { code, json } = await inspectText(text);
+    expect(code).toBe(1);
+    expect(json.error).toMatchObject({ code: expect.stringMatching(/^ERR_/) });
+  });
+
+  it('no control character of a name or a content reaches the terminal', async () => {
+    const evil = 'e\u001b[2Jvil\u202e';
+    const cwd = folder({
+      [evil]: envelope(DONE, JSON.stringify({ subject: evil, fields: { [evil]: 1 } }), evil),
+      log: jsonl({ ...entry(1, 'DONE'), SID: evil, ts: evil }),
+    });
+    for (const name of [evil, 'log', 'none\u001b[2J']) {
+      const { stdout, stderr } = await neuroscript(['inspect', name], { cwd });
+      expect(stdout + stderr).not.toMatch(/[\u001b\u202e]/);
+      expect(stdout + stderr).toContain('\\e[2J');
+    }
+  });
+
+  it('the file is not changed, and nothing is left beside it', async () => {
+    const cwd = folder({ 'p.ns': PROGRAM });
+    const { mtimeMs } = statSync(join(cwd, 'p.ns'));
+    await inspect('p.ns', { cwd });
+    expect(statSync(join(cwd, 'p.ns')).mtimeMs).toBe(mtimeMs);
+    expect(readdirSync(cwd)).toEqual(['p.ns']);
+    expect(existsSync(join(cwd, 'p.ns-wal'))).toBe(false);
+  });
+});
