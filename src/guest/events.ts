@@ -12,35 +12,46 @@ export interface Registration {
   readonly event: string;
   readonly named: string | undefined;
   readonly handler: Procedure;
+  /** Whether it has been cleared. */
+  cleared: boolean;
 }
 
 /** The handlers of a run, in registration order (language.md 6.13). */
 export class Events {
-  #registered: Registration[] = [];
+  readonly #byEvent = new Map<string, Registration[]>();
+  readonly #byName = new Map<string, Registration[]>();
 
   register(registration: Registration): void {
-    this.#registered.push(registration);
+    const { event, named } = registration;
+    add(this.#byEvent, event, registration);
+    if (named !== undefined) add(this.#byName, named, registration);
   }
 
   /** `clear event e` (P19). */
   clearEvent(event: string): void {
-    this.#registered = this.#registered.filter((registration) => registration.event !== event);
+    clear(this.#byEvent, event);
   }
 
   /** `clear event named "x"` (P19). */
   clearNamed(handler: string): void {
-    this.#registered = this.#registered.filter((registration) => registration.named !== handler);
+    clear(this.#byName, handler);
   }
 
-  /** The handlers of an event as they stand now. */
+  /** The handlers of an event as they stand now; one of them may be cleared by another that runs before it. */
   of(event: string): Registration[] {
-    return this.#registered.filter((registration) => registration.event === event);
+    return (this.#byEvent.get(event) ?? []).filter(({ cleared }) => !cleared);
   }
+}
 
-  /** Whether a handler has not been cleared meanwhile, by one that ran before it. */
-  has(registration: Registration): boolean {
-    return this.#registered.includes(registration);
-  }
+function add(registered: Map<string, Registration[]>, name: string, registration: Registration): void {
+  const known = registered.get(name);
+  if (known === undefined) registered.set(name, [registration]);
+  else known.push(registration);
+}
+
+function clear(registered: Map<string, Registration[]>, name: string): void {
+  for (const registration of registered.get(name) ?? []) registration.cleared = true;
+  registered.delete(name);
 }
 
 /**

@@ -102,7 +102,7 @@ export class Program implements Linkage {
       const handlers = this.#events.of(event.name);
       if (handlers.length === 0) continue;
       const object = eventObject(machine, event, `${machine.forkId}.event.${index + 1}`);
-      for (const registration of handlers) if (this.#events.has(registration)) this.#handle(registration, object, errors);
+      for (const registration of handlers) if (!registration.cleared) this.#handle(registration, object, errors);
     }
     return errors;
   }
@@ -173,7 +173,7 @@ export class Program implements Linkage {
     const parameters = tree.as === undefined ? [] : [tree.as.name];
     const compile = (checked: boolean) => compileUnit(this, { file, block: file.block(tree.body) }, 'event', parameters, checked);
     const handler = new Procedure({ name: `Event: ${event}`, file, at: tree.s }, parameters, [], compile);
-    this.#events.register({ event, named: tree.named, handler });
+    this.#events.register({ event, named: tree.named, handler, cleared: false });
   }
 
   #handle({ event, handler }: Registration, object: Value, errors: EventError[]): void {
