@@ -2,13 +2,14 @@ import { textBytes } from '../wire/costs.ts';
 import { isInt64, toInteger } from './convert.ts';
 import { counted, describe } from './describe.ts';
 import type { Machine } from './machine.ts';
+import { entry } from './measure.ts';
 import { toText } from './text.ts';
 import { Dict, Fault, List, type Value } from './values.ts';
 
 /** `base[key]` or, with a text key, `base.key`, at `machine.at` (language.md 5.1, P10, P22). */
 export function element(machine: Machine, base: Value, key: Value): Value {
   if (base instanceof List) return item(machine, base, key);
-  if (base instanceof Dict) return base.entries.get(toText(machine, key)) ?? null;
+  if (base instanceof Dict) return entry(machine, base, toText(machine, key)) ?? null;
   if (typeof base === 'string') return character(machine, base, key);
   return machine.fail(
     'Type',
@@ -67,7 +68,7 @@ function fieldHint(what: string, key: Value): string | undefined {
 
 /** As {@link element}, but undefined where that fails: for the text of `eval` (ruling 5). Never charges for a failure. */
 export function elementIfAny(machine: Machine, base: Value, key: string): Value | undefined {
-  if (base instanceof Dict) return base.entries.get(key);
+  if (base instanceof Dict) return entry(machine, base, key);
   const index = /^\d+$/.test(key) ? Number(key) : undefined;
   if (index === undefined) return undefined;
   if (base instanceof List) return base.items[index];

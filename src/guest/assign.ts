@@ -3,8 +3,9 @@ import { toInteger } from './convert.ts';
 import { describe } from './describe.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
-import { checkValue, replaced, settle } from './measure.ts';
+import { checkValue, entry, replaced, settle } from './measure.ts';
 import { entryBytes, listBytes } from './memory.ts';
+import { pace, paceKey } from './pace.ts';
 import { toText } from './text.ts';
 import { type Container, Dict, isContainer, List, share, type Value } from './values.ts';
 
@@ -64,7 +65,7 @@ export function assignElement(
       container = inner;
     } else {
       const key = toText(machine, step.key);
-      const child: Value | undefined = container.entries.get(key);
+      const child: Value | undefined = entry(machine, container, key);
       if (last || !isContainer(child)) {
         const { bytes } = container;
         putEntry(machine, container, key, last ? value : branch(machine, steps, depth + 1, value));
@@ -100,16 +101,22 @@ function owned(machine: Machine, frame: Frame, container: Container): Container 
     const count = container.items.length;
     machine.spend(Math.floor(count / DATA_FUEL.copy.amount));
     machine.charge(listBytes(count));
-    for (const item of container.items) share(item);
+    for (let index = 0; index < count; index++) {
+      pace(machine, index);
+      share(container.items[index] ?? null);
+    }
     return asLarge(container, new List(container.items.slice()));
   }
   machine.spend(Math.floor(container.entries.size / DATA_FUEL.copy.amount));
   machine.charge(VALUE_BYTES.map.amount);
+  const copy = new Dict(new Map());
   for (const [key, item] of container.entries) {
     machine.charge(entryBytes(key));
-    share(item);
+    paceKey(machine, key, container.bytes);
+    pace(machine, copy.entries.size);
+    copy.entries.set(key, share(item));
   }
-  return asLarge(container, new Dict(new Map(container.entries)));
+  return asLarge(container, copy);
 }
 
 /** A copy has the measures of what it was copied from. */
@@ -186,7 +193,7 @@ export function append(list: List, value: Value): void {
 
 /** Sets an entry, charged before the map grows. The caller asks for the size of the whole value once that is complete. */
 export function putEntry(machine: Machine, map: Dict, key: string, value: Value): void {
-  const before = map.entries.get(key);
+  const before = entry(machine, map, key);
   if (before === undefined) {
     const bytes = entryBytes(key);
     machine.charge(bytes);

@@ -1,11 +1,14 @@
 import { DATA_FUEL } from '../wire/costs.ts';
 import type { Machine } from './machine.ts';
+import { pace } from './pace.ts';
 
 const UNITS_PER_FUEL = DATA_FUEL.scan.amount;
 const SURROGATE = /[\ud800-\udfff]/;
 
 /** Texts up to this length are looked through each time. */
 const SHORT = 64;
+/** Units that are compared, while texts as long are told apart, in the time of a statement. */
+const UNITS_PER_STATEMENT = 2048;
 /** Texts remembered; a loop over two or three texts by index stays linear. */
 const MEMORY = 4;
 
@@ -40,12 +43,12 @@ export class CodePoints {
   }
 
   count(text: string): number {
-    if (text.length <= SHORT) return countIn(text);
+    if (text.length <= SHORT) return countIn(this.#machine, text);
     const cursor = this.#cursor(text);
     if (cursor.plain) return text.length;
     if (cursor.count === undefined) {
       this.#spend(text.length);
-      cursor.count = countIn(text);
+      cursor.count = countIn(this.#machine, text);
     }
     return cursor.count;
   }
@@ -62,10 +65,12 @@ export class CodePoints {
     }
     this.#spend(Math.abs(index - cursor.index));
     while (cursor.index < index && cursor.offset < text.length) {
+      pace(this.#machine, cursor.index);
       cursor.offset += unitsAt(text, cursor.offset);
       cursor.index++;
     }
     while (cursor.index > index) {
+      pace(this.#machine, cursor.index);
       cursor.offset -= unitsBefore(text, cursor.offset);
       cursor.index--;
     }
@@ -74,6 +79,8 @@ export class CodePoints {
   }
 
   #cursor(text: string): Cursor {
+    // Nobody sees whether they are the same in V8 too, or two of the same content, or differ at the end only.
+    if (text.length >= UNITS_PER_STATEMENT) this.#machine.hasten(Math.floor(text.length / UNITS_PER_STATEMENT));
     for (const cursor of this.#cursors) if (cursor.text.length === text.length && cursor.text === text) return cursor;
     this.#spend(text.length);
     const cursor: Cursor = { text, plain: !SURROGATE.test(text), count: undefined, index: 0, offset: 0 };
@@ -87,9 +94,9 @@ export class CodePoints {
   }
 }
 
-function countIn(text: string): number {
+function countIn(machine: Machine, text: string): number {
   let count = 0;
-  for (let offset = 0; offset < text.length; offset += unitsAt(text, offset)) count++;
+  for (let offset = 0; offset < text.length; offset += unitsAt(text, offset)) pace(machine, ++count);
   return count;
 }
 

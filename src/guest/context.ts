@@ -31,6 +31,9 @@ export interface Linkage {
 /** What a unit is; decides what `return` means. */
 export type UnitKind = 'procedure' | 'command' | 'event';
 
+/** Statements that take as long as to compile an expression. */
+const COMPILED = 8;
+
 const OPERATION = STEP_FUEL.operation.amount;
 
 /** Evaluation depth that a nested block adds: the block statement and the statement within. */
@@ -90,6 +93,7 @@ export class Context {
 
   /** Compiles an expression one level deeper. */
   expr(expr: Expr): Eval {
+    this.machine.hasten(COMPILED);
     return this.deeper(1, () => this.compilers.expr(this, expr));
   }
 

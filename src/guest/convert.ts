@@ -49,12 +49,24 @@ function shortTextToNumber(text: string): number | undefined {
 }
 
 function longTextToNumber(machine: Machine, text: string): number | undefined {
+  machine.hasten(Math.floor(text.length / COMPARED_PER_STATEMENT));
   if (machine.words.has(text)) return undefined;
   machine.spend(Math.floor(text.length / UNITS_PER_FUEL));
-  const number = START.test(text) ? parseNumber(text) : undefined;
+  const number = START.test(text) ? parseLong(machine, text) : undefined;
   if (number === undefined) machine.words.look(text);
   return number;
 }
+
+/** Units of a text that are compared with one remembered in the time of a statement. */
+const COMPARED_PER_STATEMENT = 4096;
+
+/** Apart, because a function that makes another one takes longer, and most long texts are words. */
+function parseLong(machine: Machine, text: string): number | undefined {
+  return parseNumber(text, () => machine.hasten(LOOK));
+}
+
+/** Statements that take as long as a stretch of a long number. */
+const LOOK = 1024;
 
 const NINE = 0x39;
 const CASE = 0x20;

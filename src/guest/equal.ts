@@ -1,6 +1,7 @@
 import { DATA_FUEL, MAX_NESTING, STEP_FUEL } from '../wire/costs.ts';
 import { toNumeric } from './convert.ts';
 import type { Machine } from './machine.ts';
+import { entry } from './measure.ts';
 import { tooDeep } from './text.ts';
 import { Bytes, Dict, Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
 
@@ -59,7 +60,7 @@ function sameEntries(machine: Machine, left: Dict, right: Dict, depth: number): 
   if (left.entries.size !== right.entries.size) return false;
   machine.spend(COMPARED * (2 + left.entries.size));
   for (const [key, item] of left.entries) {
-    const other = right.entries.get(key);
+    const other = entry(machine, right, key);
     if (other === undefined || !same(machine, item, other, depth + 1)) return false;
   }
   return true;

@@ -8,8 +8,13 @@ import { toText } from './text.ts';
 import type { Value } from './values.ts';
 import { lookup } from './variables.ts';
 
-/** `{{ name.key[0] }}`, blanks free; anything else between braces is none of `eval`'s business. */
-const FIELD = /\{\{\s*([A-Za-z_]\w*(?:\s*(?:\.\s*[A-Za-z_]\w*|\[\s*\d+\s*\]))*)\s*\}\}/y;
+/**
+ * `{{ name.key[0] }}`, blanks free; anything else between braces is none of `eval`'s business. So is a path of more than 10 000 steps:
+ * for millions of them V8 has no room.
+ */
+const FIELD = /\{\{\s*([A-Za-z_]\w*(?:\s*(?:\.\s*[A-Za-z_]\w*|\[\s*\d+\s*\])){0,10000})\s*\}\}/y;
+/** Statements that take as long as to see that there is no field. */
+const PLACE = 2;
 const STEP = /[A-Za-z_]\w*|\d+/g;
 
 /**
@@ -22,6 +27,7 @@ export function evalText(machine: Machine, frame: Frame, value: Value): Value {
   const made = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
   let done = 0;
   for (let open = value.indexOf('{{'); open >= 0; open = value.indexOf('{{', open)) {
+    machine.hasten(PLACE);
     FIELD.lastIndex = open;
     const path = FIELD.exec(value)?.[1];
     if (path === undefined || RESERVED.has(/^\w+/.exec(path)?.[0] ?? '')) {

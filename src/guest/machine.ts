@@ -15,6 +15,11 @@ import { Words } from './words.ts';
 /** Statements that take as long as an emit, a field of `eval` or a call of a tool that runs here. */
 const HASTE = 16;
 
+/** Frames up to so many bytes take no longer than the call they are made for. */
+const LARGE_FRAME = 4096;
+/** Bytes of a larger one that are made in the time of a statement. */
+const BYTES_PER_STATEMENT = 256;
+
 /** The ways out of the guest: see `boot`. */
 export interface Ports {
   clock(): number;
@@ -116,11 +121,11 @@ export class Machine {
     }
   }
 
-  /** Brings the next look at the clocks nearer, at no cost: for a step that takes as long as many others. */
-  hasten(): void {
-    const left = this.left - HASTE;
+  /** Brings the next look at the clocks nearer, at no cost: for a step that takes as long as so many statements. */
+  hasten(statements = HASTE): void {
+    const left = this.left - statements;
     this.left = left;
-    this.rest += HASTE;
+    this.rest += statements;
     if (left < 0) this.refill(this.at);
   }
 
@@ -244,8 +249,11 @@ export class Machine {
     const caller = this.frame;
     if (caller !== null) caller.held = this.temp;
     this.temp = 0;
-    this.used += frame.layout.frameBytes;
+    const { frameBytes } = frame.layout;
+    this.used += frameBytes;
     this.frame = frame;
+    // Thousands of variables take their time to be made unset.
+    if (frameBytes > LARGE_FRAME) this.hasten(Math.floor(frameBytes / BYTES_PER_STATEMENT));
     if (this.used > this.threshold) {
       this.at = at;
       this.recount(0);

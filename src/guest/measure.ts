@@ -1,6 +1,7 @@
 import { DATA_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { Machine } from './machine.ts';
 import { contentBytes, entryBytes, listBytes } from './memory.ts';
+import { paceKey } from './pace.ts';
 import { type Container, Dict, Fault, isContainer, List, type Value } from './values.ts';
 
 /**
@@ -100,23 +101,33 @@ export function checkValue(machine: Machine, value: Container): void {
 /** Works the depths of a value and of all its parts out anew, charged as a recount of memory is. Needs no stack. */
 function exactDepth(machine: Machine, value: Container): number {
   const census = machine.nextCensus();
+  const done = machine.nextCensus();
   const open: Container[] = [value];
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-    if (top.census === census) {
+    if (top.census === done) open.pop();
+    else if (top.census === census) {
       open.pop();
+      top.census = done;
       let below = 0;
       for (const part of partsOf(top)) below = Math.max(below, depthOf(part));
       top.depth = below + 1;
-      continue;
-    }
-    top.census = census;
-    machine.spend(1 + Math.floor(lengthOf(top) / DATA_FUEL.census.amount));
-    for (const part of partsOf(top)) {
-      const inner = part instanceof Fault ? part.fields : part;
-      if (isContainer(inner) && inner.census !== census) open.push(inner);
+    } else {
+      top.census = census;
+      machine.spend(1 + Math.floor(lengthOf(top) / DATA_FUEL.census.amount));
+      for (const part of partsOf(top)) {
+        const inner = part instanceof Fault ? part.fields : part;
+        // What occurs twice may be open twice: it is worked out once.
+        if (isContainer(inner) && inner.census < census) open.push(inner);
+      }
     }
   }
   return value.depth;
+}
+
+/** The entry of a key; undefined when there is none. */
+export function entry(machine: Machine, map: Dict, key: string): Value | undefined {
+  paceKey(machine, key, map.bytes / VALUE_BYTES.unit.amount);
+  return map.entries.get(key);
 }
 
 function partsOf(container: Container): Iterable<Value> {

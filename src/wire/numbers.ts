@@ -2,25 +2,57 @@ import { trimSpace } from './space.ts';
 
 // Which text is a number, and which (language.md 4.3): the same for operators and for arguments of tools.
 
-const DECIMAL = /^[-+]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:[eE][-+]?\d+(?:_\d+)*)?$/;
+const DECIMAL = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
+/** An underscore that does not stand between two digits. */
+const STRAY = /(?:^|\D)_|_(?:\D|$)/;
+const HEXADECIMAL_START = /^[-+]?0[xX]_?/;
+const HEXADECIMAL_STRAY = /(?:^|[^0-9a-fA-F])_|_(?:[^0-9a-fA-F]|$)/;
 const HEXADECIMAL =
   /^([-+]?)0[xX]_?([0-9a-fA-F]*(?:_[0-9a-fA-F]+)*)(?:\.([0-9a-fA-F]*(?:_[0-9a-fA-F]+)*))?[pP]([-+]?\d+(?:_\d+)*)$/;
+/** To go through more groups of digits than a longer text may have, a pattern needs more stack than V8 has. */
+const LONG = 65_536;
+/** Units that are put together without their underscores at once. */
+const CHUNK = 4096;
+
 const INFINITY = /^([-+]?)inf(?:inity)?$/i;
 const NOT_A_NUMBER = /^nan$/i;
 
-/** The number a text spells, white space around it aside; undefined when it spells none, or one out of range. */
-export function parseNumber(text: string): number | undefined {
-  return readNumber(trimSpace(text));
+/**
+ * The number a text spells, white space around it aside; undefined when it spells none, or one out of range. `look` is called time and
+ * again while a long one is read.
+ */
+export function parseNumber(text: string, look = (): void => {}): number | undefined {
+  return readNumber(trimSpace(text), look);
 }
 
 /** As {@link parseNumber}, for a text that may have no white space around the number. */
-export function readNumber(trimmed: string): number | undefined {
-  if (DECIMAL.test(trimmed)) return finite(Number(trimmed.replaceAll('_', '')));
+export function readNumber(trimmed: string, look = (): void => {}): number | undefined {
+  const underscored = trimmed.includes('_');
+  const decimal = underscored && !STRAY.test(trimmed) ? joined(trimmed, look) : trimmed;
+  if (DECIMAL.test(decimal)) return finite(Number(decimal));
   const infinity = INFINITY.exec(trimmed);
   if (infinity !== null) return infinity[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   if (NOT_A_NUMBER.test(trimmed)) return Number.NaN;
-  const hexadecimal = HEXADECIMAL.exec(trimmed);
+  const start = HEXADECIMAL_START.exec(trimmed);
+  if (start === null) return undefined;
+  let plain = trimmed;
+  if (underscored && trimmed.length > LONG) {
+    const digits = trimmed.slice(start[0].length);
+    if (HEXADECIMAL_STRAY.test(digits)) return undefined;
+    plain = start[0] + joined(digits, look);
+  }
+  const hexadecimal = HEXADECIMAL.exec(plain);
   return hexadecimal === null ? undefined : hexadecimalNumber(hexadecimal);
+}
+
+/** A text without its underscores. */
+function joined(text: string, look: () => void): string {
+  const chunks: string[] = [];
+  for (let start = 0; start < text.length; start += CHUNK) {
+    look();
+    chunks.push(text.slice(start, start + CHUNK).replaceAll('_', ''));
+  }
+  return chunks.join('');
 }
 
 function hexadecimalNumber([, sign = '', whole = '', fraction = '', exponent = '']: RegExpExecArray): number | undefined {

@@ -13,10 +13,10 @@ export function withoutSpace(text: string): { readonly start: number; readonly e
   return { start, end };
 }
 
-const SPACE = /[\s\u0085]/;
-
 /** Whether a UTF-16 unit is Unicode's white space: JavaScript's without the byte order mark, and U+0085. */
 export function isSpace(unit: number): boolean {
   if (unit < 0x80) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
-  return unit !== 0xfeff && SPACE.test(String.fromCharCode(unit));
+  if (unit < 0x1680) return unit === 0x85 || unit === 0xa0;
+  if (unit >= 0x2000 && unit <= 0x200a) return true;
+  return unit === 0x1680 || unit === 0x2028 || unit === 0x2029 || unit === 0x202f || unit === 0x205f || unit === 0x3000;
 }

@@ -81,7 +81,7 @@ describe('text as a number (language.md 4.3)', () => {
       '\ufeff1',
     ],
   ])('others are not', (...texts) => {
-    expect(texts.map(parseNumber)).toEqual(texts.map(() => undefined));
+    expect(texts.map((text) => parseNumber(text))).toEqual(texts.map(() => undefined));
   });
 
   it('takes linear time for white space inside of a text', () => {
