@@ -1,5 +1,5 @@
 import { DATA_FUEL } from '../../wire/costs.ts';
-import { TextBuilder } from '../kit.ts';
+import { pace, TextBuilder } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 
 // Texts as UTF-8 bytes, and bytes as base64 or hexadecimal text. The isolate has neither Buffer nor TextEncoder.
@@ -17,7 +17,8 @@ export function bytesOf(machine: Machine, text: string): Uint8Array {
   const put = (byte: number): void => {
     bytes[end++] = byte;
   };
-  for (let at = 0; at < text.length; at++) {
+  for (let at = 0, passed = 0; at < text.length; at++) {
+    pace(machine, ++passed);
     const code = text.codePointAt(at) ?? 0;
     if (code < 0x80) put(code);
     else if (code < 0x800) {
@@ -77,18 +78,21 @@ function codeAt(bytes: Uint8Array, at: number, size: number): number {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
+const PADDING = 0x3d;
+
 /** Bytes as standard base64 with padding. */
 export function toBase64(machine: Machine, bytes: Uint8Array): string {
   const text = new TextBuilder(machine, UNITS, 'text');
   for (let start = 0; start < bytes.length; start += CHUNK) {
     const end = Math.min(bytes.length, start + CHUNK);
-    let chunk = '';
+    const codes: number[] = [];
     for (let at = start; at < end; at += 3) {
       const bits = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
-      const letter = (shift: number): string => ALPHABET.charAt((bits >> shift) & 0x3f);
-      chunk += letter(18) + letter(12) + (at + 1 < end ? letter(6) : '=') + (at + 2 < end ? letter(0) : '=');
+      const letter = (shift: number): number => ALPHABET.charCodeAt((bits >> shift) & 0x3f);
+      codes.push(letter(18), letter(12), at + 1 < end ? letter(6) : PADDING, at + 2 < end ? letter(0) : PADDING);
     }
-    text.add(chunk);
+    // In one piece: of letters added one by one V8 would keep a tree of many times their size.
+    text.add(String.fromCharCode(...codes));
   }
   return text.finish();
 }
@@ -106,6 +110,7 @@ export function fromBase64(machine: Machine, text: string): Uint8Array {
   let letters = 0;
   let padding = 0;
   for (let at = 0; at < text.length; at++) {
+    pace(machine, at);
     const code = text.charCodeAt(at);
     if (code === 0x0a || code === 0x0d) continue;
     const value = code < 128 ? (VALUES[code] ?? -1) : -1;
@@ -135,15 +140,15 @@ export function fromBase64(machine: Machine, text: string): Uint8Array {
   return bytes.subarray(0, end);
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const HEX = '0123456789abcdef';
 
 /** Bytes as hexadecimal text, two small letters a byte. */
 export function toHex(machine: Machine, bytes: Uint8Array): string {
   const text = new TextBuilder(machine, UNITS, 'text');
   for (let start = 0; start < bytes.length; start += CHUNK) {
-    let chunk = '';
-    for (const byte of bytes.subarray(start, start + CHUNK)) chunk += HEX[byte] ?? '';
-    text.add(chunk);
+    const codes: number[] = [];
+    for (const byte of bytes.subarray(start, start + CHUNK)) codes.push(HEX.charCodeAt(byte >> 4), HEX.charCodeAt(byte & 0xf));
+    text.add(String.fromCharCode(...codes));
   }
   return text.finish();
 }
@@ -155,6 +160,7 @@ export function fromHex(machine: Machine, text: string): Uint8Array {
   machine.charge(text.length / 2);
   const bytes = new Uint8Array(text.length / 2);
   for (let at = 0; at < text.length; at += 2) {
+    pace(machine, at);
     const value = digit(text.charCodeAt(at)) * 16 + digit(text.charCodeAt(at + 1));
     if (Number.isNaN(value))
       return machine.fail('InvalidValue', `the text is not hexadecimal: character ${at} or the next is no digit`);

@@ -4,7 +4,7 @@ import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
 import { type Edit, shortestEdit } from './edits.ts';
-import { newMap, Parts, part, piece, scan } from './work.ts';
+import { Known, newMap, Parts, part, piece, scan } from './work.ts';
 
 /** What changed between two texts, line by line. */
 export const DIFF: Group<'diff'> = {
@@ -58,7 +58,7 @@ interface Lines {
 }
 
 function compared(machine: Machine, before: string, after: string): { edits: readonly Edit[]; old: Lines; young: Lines } {
-  const known = new Map<string, number>();
+  const known = new Known<number>(machine);
   const old = linesOf(machine, before, known);
   const young = linesOf(machine, after, known);
   return { edits: shortestEdit(machine, old.ids, young.ids), old, young };
@@ -67,7 +67,7 @@ function compared(machine: Machine, before: string, after: string): { edits: rea
 /** Bytes for the place of a line and what is known of it. */
 const LINE_BYTES = 160;
 
-function linesOf(machine: Machine, text: string, known: Map<string, number>): Lines {
+function linesOf(machine: Machine, text: string, known: Known<number>): Lines {
   scan(machine, 2 * text.length);
   machine.charge(textBytes(text.length));
   const spans: (readonly [number, number])[] = [];
@@ -78,8 +78,11 @@ function linesOf(machine: Machine, text: string, known: Map<string, number>): Li
     machine.charge(LINE_BYTES);
     machine.spend(1);
     const line = text.slice(start, feed < 0 ? end : end + 1);
-    const id = known.get(line) ?? known.size;
-    known.set(line, id);
+    let id = known.get(line);
+    if (id === undefined) {
+      id = known.size;
+      known.add(line, id);
+    }
     spans.push([start, end]);
     ids.push(id);
     start = end + 1;

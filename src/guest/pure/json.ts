@@ -157,6 +157,7 @@ class Reader {
       const next = text.charAt(this.#at);
       if (next === '"') break;
       if (next !== '\\') this.#expected(next === '' ? "'\"' at the end of the text" : 'no raw control character in a text');
+      this.#machine.hasten(STEP_FUEL.written.amount);
       if (!this.#skip(ESCAPE)) this.#expected('an escape such as \\n or \\u00e9');
       escaped = true;
     }
@@ -202,6 +203,7 @@ class Reader {
     let line = 1;
     let start = 0;
     for (let feed = text.indexOf('\n'); feed >= 0 && feed < this.#at; feed = text.indexOf('\n', start)) {
+      this.#machine.hasten(1);
       line++;
       start = feed + 1;
     }

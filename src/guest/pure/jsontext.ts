@@ -22,6 +22,8 @@ export function jsonText(machine: Machine, value: Value, indent: Indent, sorted 
   return writer.finish();
 }
 
+/** Units of two keys that V8 compares in the time of a statement. */
+const UNITS_PER_STATEMENT = 16;
 /** Units that are escaped at once. */
 const CHUNK = 4096;
 
@@ -91,7 +93,10 @@ class Writer {
   #inOrder(map: Dict): (readonly [string, Value])[] {
     const { size } = map.entries;
     this.#machine.spend(size * Math.ceil(Math.log2(size + 1)));
-    return [...map.entries].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+    return [...map.entries].sort(([a], [b]) => {
+      this.#machine.hasten(1 + Math.floor(Math.min(a.length, b.length) / UNITS_PER_STATEMENT));
+      return a < b ? -1 : a > b ? 1 : 0;
+    });
   }
 
   #open(items: number, depth: number, bracket: string): void {

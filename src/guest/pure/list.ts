@@ -1,10 +1,10 @@
 import { VALUE_BYTES } from '../../wire/costs.ts';
-import { counted, Dict, describe, identical, List, putEntry, sealed, share, shortQuote, toText } from '../kit.ts';
+import { counted, Dict, describe, entry, identical, List, pace, putEntry, sealed, share, shortQuote, toText } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
 import { order } from './sort.ts';
-import { copy, listOf, newMap, Parts, room } from './work.ts';
+import { copy, Known, listOf, newMap, Parts, room } from './work.ts';
 
 /** Lists are never changed: every tool gives a new one (P25). */
 export const LIST: Group<'list'> = {
@@ -40,20 +40,23 @@ export const LIST: Group<'list'> = {
     return picked(
       machine,
       list,
-      runsReversed(ordered, (a, b) => keys[a] === keys[b]),
+      runsReversed(ordered, (a, b) => sameKey(machine, keys[a], keys[b])),
     );
   },
   'tool.list.GroupBy': (machine, list, key) => {
-    const groups = new Map<string, Parts>();
+    const groups = new Known<Parts>(machine);
     for (const item of list.items) {
       const name = toText(machine, field(machine, item, key));
       machine.spend(1);
-      const members = groups.get(name) ?? new Parts(machine);
-      groups.set(name, members);
+      let members = groups.get(name);
+      if (members === undefined) {
+        members = new Parts(machine);
+        groups.add(name, members);
+      }
       members.value(share(item));
     }
     const made = newMap(machine);
-    for (const [name, members] of groups) putEntry(machine, made, name, members.finish());
+    for (const [name, members] of groups.entries()) putEntry(machine, made, name, members.finish());
     return made;
   },
   'tool.list.Head': (_machine, list) => share(list.items[0] ?? null),
@@ -106,7 +109,10 @@ function append(machine: Machine, list: List, element: Value): List {
 function inserted(machine: Machine, list: List, index: number, element: Value): List {
   const { length } = list.items;
   const made = room(machine, length + 1);
-  for (let at = 0; at < length; at++) made[at < index ? at : at + 1] = share(list.items[at] ?? null);
+  for (let at = 0; at < length; at++) {
+    pace(machine, at);
+    made[at < index ? at : at + 1] = share(list.items[at] ?? null);
+  }
   made[index] = share(element);
   return sealed(machine, made);
 }
@@ -129,12 +135,18 @@ function outOfBounds(machine: Machine, index: number, list: List): never {
 
 function position(machine: Machine, list: List, element: Value): number {
   machine.spend(list.items.length);
-  return list.items.findIndex((item) => identical(machine, item, element));
+  return list.items.findIndex((item, index) => {
+    pace(machine, index);
+    return identical(machine, item, element);
+  });
 }
 
 function picked(machine: Machine, list: List, positions: readonly number[]): List {
   const made = room(machine, positions.length);
-  for (const [index, at] of positions.entries()) made[index] = share(list.items[at] ?? null);
+  for (const [index, at] of positions.entries()) {
+    machine.hasten(1);
+    made[index] = share(list.items[at] ?? null);
+  }
   return sealed(machine, made);
 }
 
@@ -146,9 +158,18 @@ function fields(machine: Machine, list: List, key: string): Value[] {
 
 /** An entry of an item, nil where there is none. Code 7 for what is no map. */
 function field(machine: Machine, item: Value, key: string): Value {
-  if (item instanceof Dict) return item.entries.get(key) ?? null;
+  if (item instanceof Dict) return entry(machine, item, key) ?? null;
   return machine.fail('Type', `every item must be a map with ${shortQuote(key)}, got ${describe(item)}`);
 }
+
+/** Whether two keys by which a list was sorted are equal: paid for where they were compared for that. */
+function sameKey(machine: Machine, a: Value | undefined, b: Value | undefined): boolean {
+  machine.hasten(typeof a === 'string' ? 1 + Math.floor(a.length / UNITS_PER_STATEMENT) : 1);
+  return a === b;
+}
+
+/** Units of two texts that V8 compares in the time of a statement. */
+const UNITS_PER_STATEMENT = 512;
 
 /** Positions in reverse order, but runs of equal ones as they are. */
 function runsReversed(positions: readonly number[], same: (a: number, b: number) => boolean): number[] {
@@ -169,9 +190,14 @@ function unique(machine: Machine, list: List): List {
   machine.spend(list.items.length);
   machine.charge(bytes);
   const simple = new Set<Value>();
+  const texts = new Known<true>(machine);
   const others: Value[] = [];
   for (const item of list.items) {
-    if (typeof item !== 'object' || item === null) {
+    machine.hasten(1);
+    if (typeof item === 'string') {
+      if (texts.get(item) !== undefined) continue;
+      texts.add(item, true);
+    } else if (typeof item !== 'object' || item === null) {
       if (simple.has(item)) continue;
       simple.add(item);
     } else {

@@ -1,21 +1,25 @@
-import { type Dict, describe, entryBytes, List, putEntry, share } from '../kit.ts';
+import { type Dict, describe, entry, entryBytes, List, putEntry, sealed, share } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
-import { copy, listOf, newMap } from './work.ts';
+import { copy, Known, listOf, newMap, room } from './work.ts';
 
 /** Maps are never changed: every tool gives a new one (P25), in insertion order (P9). */
 export const MAP: Group<'map'> = {
   'tool.map.Keys': (machine, map) => {
-    for (const key of map.entries.keys()) machine.charge(entryBytes(key));
+    for (const key of map.entries.keys()) {
+      machine.hasten(1);
+      machine.charge(entryBytes(key));
+    }
     return listOf(machine, [...map.entries.keys()]);
   },
   'tool.map.Values': (machine, map) => listOf(machine, [...map.entries.values()]),
-  'tool.map.Entries': (machine, map) =>
-    listOf(
-      machine,
-      [...map.entries].map((entry) => listOf(machine, entry)),
-    ),
+  'tool.map.Entries': (machine, map) => {
+    const made = room(machine, map.entries.size);
+    let index = 0;
+    for (const each of map.entries) made[index++] = listOf(machine, each);
+    return sealed(machine, made);
+  },
   'tool.map.FromEntries': (machine, entries) => {
     const made = newMap(machine);
     for (const [index, entry] of entries.items.entries()) {
@@ -26,8 +30,11 @@ export const MAP: Group<'map'> = {
     }
     return made;
   },
-  'tool.map.Has': (_machine, map, key) => map.entries.has(key),
-  'tool.map.Get': (_machine, map, key, fallback) => share(map.entries.has(key) ? (map.entries.get(key) ?? null) : fallback),
+  'tool.map.Has': (machine, map, key) => entry(machine, map, key) !== undefined,
+  'tool.map.Get': (machine, map, key, fallback) => {
+    const found = entry(machine, map, key);
+    return share(found === undefined ? fallback : found);
+  },
   'tool.map.Set': (machine, map, key, value) => {
     const made = merged(machine, [map]);
     put(machine, made, key, value);
@@ -39,15 +46,16 @@ export const MAP: Group<'map'> = {
     const made = newMap(machine);
     for (const key of keys.items) {
       copy(machine, 2);
-      const value = typeof key === 'string' ? map.entries.get(key) : undefined;
+      const value = typeof key === 'string' ? entry(machine, map, key) : undefined;
       if (typeof key === 'string' && value !== undefined) put(machine, made, key, value);
     }
     return made;
   },
   'tool.map.Omit': (machine, map, keys) => {
     copy(machine, keys.items.length);
-    const omitted = new Set<Value>(keys.items);
-    return chosen(machine, map, (key) => !omitted.has(key));
+    const omitted = new Known<true>(machine);
+    for (const key of keys.items) if (typeof key === 'string' && omitted.get(key) === undefined) omitted.add(key, true);
+    return chosen(machine, map, (key) => omitted.get(key) === undefined);
   },
 };
 

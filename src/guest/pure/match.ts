@@ -9,7 +9,7 @@ import {
 } from '../../wire/arguments.ts';
 import { readNumber } from '../../wire/numbers.ts';
 import type { PureArg, PureArgType } from '../../wire/pure.ts';
-import { Dict, Fault, Fuzzy, List, sealed, toNumeric, typeName } from '../kit.ts';
+import { Dict, Fault, Fuzzy, List, pace, sealed, toNumeric, typeName } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 import { room, scan } from './work.ts';
@@ -106,6 +106,7 @@ function listOf(what: string, item: (machine: Machine, value: Value) => Value | 
     if (!(value instanceof List)) return mismatch(WANTED.list, value);
     const fitted = room(machine, value.items.length);
     for (const [index, each] of value.items.entries()) {
+      pace(machine, index);
       const one = item(machine, each);
       if (one instanceof Mismatch) return new Mismatch(badItem(what, index, one.problem));
       fitted[index] = one;
@@ -114,13 +115,16 @@ function listOf(what: string, item: (machine: Machine, value: Value) => Value | 
   };
 }
 
+/** Statements that take as long as a stretch of a long number. */
+const LOOK = 1024;
+
 /** White space around a number is allowed in an argument, not in an item. */
 function itemNumber(machine: Machine, value: Value): Value | Mismatch {
   if (typeof value === 'number') return value;
   if (value instanceof Fuzzy) return value.degree;
   if (typeof value !== 'string') return mismatch(WANTED.number, value);
   scan(machine, value.length);
-  return readNumber(value) ?? mismatch(WANTED.number, value);
+  return readNumber(value, () => machine.hasten(LOOK)) ?? mismatch(WANTED.number, value);
 }
 
 const FITS: Readonly<Record<PureArgType, Fit>> = {

@@ -1,3 +1,4 @@
+import { pace } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import { scan } from './work.ts';
 
@@ -8,6 +9,8 @@ const PATIENCE = 4;
 /** As many for free, in multiples of what is wanted. */
 const GRACE = 64;
 const BYTES_PER_ENTRY = 4;
+/** Units that V8 compares in the time of a statement. */
+const UNITS_PER_STATEMENT = 32;
 /** Units after which the slower way is paid for, and the clocks are looked at. */
 const STRETCH = 4096;
 
@@ -41,6 +44,7 @@ export class Needle {
     while (this.#patient) {
       const next = text.indexOf(this.#head, at);
       if (next < 0 || text.startsWith(wanted, next)) return next;
+      this.#inVain();
       budget += PATIENCE * (next + 1 - at) - wanted.length;
       at = next + 1;
       this.#patient = budget >= 0;
@@ -57,11 +61,17 @@ export class Needle {
     while (this.#patient && end >= 0) {
       const next = text.lastIndexOf(this.#head, end);
       if (next < 0 || text.startsWith(wanted, next)) return next;
+      this.#inVain();
       budget += PATIENCE * (end + 1 - next) - wanted.length;
       end = next - 1;
       this.#patient = budget >= 0;
     }
     return end < 0 ? -1 : this.#search(text, 0, end + wanted.length, true);
+  }
+
+  /** Something much like it was compared with all of it, at no cost. */
+  #inVain(): void {
+    this.#machine.hasten(Math.floor(this.#wanted.length / UNITS_PER_STATEMENT));
   }
 
   /** Looks at every unit once, and pays for that once more; for the first occurrence, or the `last` one. */
@@ -91,6 +101,7 @@ export class Needle {
     const ends = new Int32Array(wanted.length);
     let matched = 0;
     for (let at = 1; at < wanted.length; at++) {
+      pace(this.#machine, at);
       const unit = wanted.charCodeAt(at);
       while (matched > 0 && unit !== wanted.charCodeAt(matched)) matched = ends[matched - 1] ?? 0;
       if (unit === wanted.charCodeAt(matched)) matched++;

@@ -1,5 +1,5 @@
 import { DATA_FUEL } from '../../wire/costs.ts';
-import { counted, Dict, describe, List, share, shortQuote } from '../kit.ts';
+import { counted, Dict, describe, entry, List, share, shortQuote } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 
@@ -82,7 +82,7 @@ export function entryOf(
   key: string,
   sameKey?: (a: string, b: string) => boolean,
 ): Value | undefined {
-  const exact = map.entries.get(key);
+  const exact = entry(machine, map, key);
   if (exact !== undefined || sameKey === undefined) return exact;
   machine.spend(map.entries.size);
   for (const [each, value] of map.entries) if (sameKey(each, key)) return value;

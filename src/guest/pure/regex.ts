@@ -46,9 +46,19 @@ export const REGEX: Group<'regex'> = {
   'tool.regex.Escape': (machine, text) => {
     machine.chargeText(2 * text.length);
     machine.spend(Math.floor(text.length / DATA_FUEL.text.amount));
-    return text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&');
+    const pieces: string[] = [];
+    for (let start = 0; start < text.length; start += PIECE) {
+      machine.hasten(PIECE);
+      pieces.push(text.slice(start, start + PIECE).replace(SPECIAL, '\\$&'));
+    }
+    return pieces.join('');
   },
 };
+
+/** What stands for more than itself in a pattern. */
+const SPECIAL = /[\\.+*?()|[\]{}^$]/g;
+/** Units that are escaped between two looks at how long it takes. */
+const PIECE = 1024;
 
 /** Whether a pattern matches somewhere in a text. */
 export function isMatch(machine: Machine, pattern: string, text: string): boolean {
@@ -82,6 +92,9 @@ export function replaceAll(machine: Machine, pattern: string, text: string, repl
   return made.finish();
 }
 
+/** Names of groups that are compared in the time of a statement. */
+const NAMES_PER_STATEMENT = 8;
+
 const PLACE = /\$(?:(\$)|\{(\w+)\}|(\w+))/g;
 
 /** A replacement as texts and numbers of groups. A group that the pattern does not have is nothing. */
@@ -98,6 +111,7 @@ function expansion(machine: Machine, { groups }: Program, replacement: string): 
     if (place[1] !== undefined) pieces.push('$');
     else {
       const group = /^\d+$/.test(name) ? Number(name) : groups.indexOf(name) + 1;
+      machine.hasten(Math.floor(groups.length / NAMES_PER_STATEMENT));
       if (group <= groups.length && (group > 0 || /^0+$/.test(name))) pieces.push(group);
     }
   }
@@ -110,19 +124,23 @@ function* matches(machine: Machine, program: Program, text: string, limit: numbe
   const search = new Search(machine, program, text, groups);
   let at = 0;
   let last = -1;
-  for (let count = 0; (limit < 0 || count < limit) && at <= text.length; ) {
-    const match = search.from(at);
-    if (match === null) break;
-    const start = match[0] ?? 0;
-    const end = match[1] ?? 0;
-    const touches = start === end && start === last;
-    if (end > at) at = end;
-    else at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
-    last = end;
-    machine.spend(1);
-    if (touches) continue;
-    count++;
-    yield match;
+  try {
+    for (let count = 0; (limit < 0 || count < limit) && at <= text.length; ) {
+      const match = search.from(at);
+      if (match === null) break;
+      const start = match[0] ?? 0;
+      const end = match[1] ?? 0;
+      const touches = start === end && start === last;
+      if (end > at) at = end;
+      else at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+      last = end;
+      machine.spend(1);
+      if (touches) continue;
+      count++;
+      yield match;
+    }
+  } finally {
+    search.leave();
   }
   search.end();
 }

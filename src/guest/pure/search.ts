@@ -1,5 +1,5 @@
 import { DATA_FUEL } from '../../wire/costs.ts';
-import { TextBuilder } from '../kit.ts';
+import { pace, TextBuilder } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import { Needle } from './needle.ts';
 import { piece, scan } from './work.ts';
@@ -24,7 +24,10 @@ export function characterOffset(machine: Machine, text: string, count: number, f
   // Long texts have no surrogates as a rule, and asking takes no time beside walking.
   if (!SURROGATE.test(most - from === text.length ? text : text.slice(from, most))) return Math.min(text.length, from + count);
   let at = from;
-  for (let left = count; left > 0 && at < text.length; left--) at += width(text, at);
+  for (let left = count; left > 0 && at < text.length; left--) {
+    pace(machine, left);
+    at += width(text, at);
+  }
   return at;
 }
 

@@ -3,7 +3,7 @@ import { Dict, describe, List, shortQuote, tooDeep, typeName } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 import { entryOf } from './path.ts';
-import { scan } from './work.ts';
+import { Known, scan } from './work.ts';
 
 /** How values are checked. */
 export interface CheckOptions {
@@ -14,6 +14,9 @@ export interface CheckOptions {
   /** Keys that are the same though they differ. */
   readonly sameKey?: (a: string, b: string) => boolean;
 }
+
+/** Units of a key or a path that are looked through in the time of a statement. */
+const UNITS_PER_STATEMENT = 16;
 
 /** Deepest nesting of a shape. */
 const MAX_DEPTH = 64;
@@ -44,6 +47,7 @@ export class Checker {
     if (depth > MAX_DEPTH) tooDeep(this.#machine, 'used as a shape');
     this.#machine.spend(shape.entries.size);
     for (const [key, type] of shape.entries) {
+      this.#machine.hasten(Math.floor(key.length / UNITS_PER_STATEMENT));
       if (fieldOf(key).name === '') this.#machine.fail('Syntax', `the key ${shortQuote(key)} of the shape has no name`);
       if (type instanceof Dict) this.#checkShape(type, depth + 1);
       else if (typeof type !== 'string' || !Object.hasOwn(TYPES, type))
@@ -55,7 +59,7 @@ export class Checker {
   }
 
   #map(map: Dict, shape: Dict, path: string): void {
-    const known = new Set<string>();
+    const known = new Known<true>(this.#machine);
     for (const [key, type] of shape.entries) {
       if (this.#done) return;
       this.#machine.spend(STEP_FUEL.compared.amount);
@@ -64,7 +68,7 @@ export class Checker {
       if (sameKey !== undefined) this.#machine.spend(map.entries.size);
       const actual =
         sameKey === undefined ? name : ([...map.entries.keys()].find((each) => each === name || sameKey(each, name)) ?? name);
-      known.add(actual);
+      if (known.get(actual) === undefined) known.add(actual, true);
       const value = entryOf(this.#machine, map, actual);
       const at = path === '' ? name : `${path}.${name}`;
       if (value === undefined) {
@@ -73,8 +77,10 @@ export class Checker {
       else this.#one(value, type, at);
     }
     if (this.#options.allowExtra) return;
-    for (const key of map.entries.keys())
-      if (!known.has(key) && !this.#done) this.#report(path === '' ? key : `${path}.${key}`, 'is not expected');
+    for (const key of map.entries.keys()) {
+      if (this.#done) return;
+      if (known.get(key) === undefined) this.#report(path === '' ? key : `${path}.${key}`, 'is not expected');
+    }
   }
 
   #list(value: Value, type: Value | undefined, path: string): void {
@@ -105,6 +111,8 @@ export class Checker {
   }
 
   #report(path: string, problem: string): void {
+    // To show even its beginning, V8 puts all of the path together.
+    this.#machine.hasten(Math.floor(path.length / UNITS_PER_STATEMENT));
     const text = `${shortQuote(path)} ${problem}`;
     this.#machine.charge(textBytes(text.length));
     this.#found.push(text);
@@ -117,19 +125,24 @@ interface Field {
   readonly list: boolean;
 }
 
+const QUESTION = 0x3f;
+const OPENING = 0x5b;
+const CLOSING = 0x5d;
+
 /** A key of a shape without its marks, which may come in any order. */
 function fieldOf(key: string): Field {
-  let name = key;
+  let end = key.length;
   let optional = false;
   let list = false;
+  // By offsets: a shorter text for every mark would take the square of their number.
   for (;;) {
-    if (name.endsWith('?')) {
+    if (end >= 1 && key.charCodeAt(end - 1) === QUESTION) {
       optional = true;
-      name = name.slice(0, -1);
-    } else if (name.endsWith('[]')) {
+      end -= 1;
+    } else if (end >= 2 && key.charCodeAt(end - 1) === CLOSING && key.charCodeAt(end - 2) === OPENING) {
       list = true;
-      name = name.slice(0, -2);
-    } else return { name, optional, list };
+      end -= 2;
+    } else return { name: key.slice(0, end), optional, list };
   }
 }
 

@@ -1,21 +1,28 @@
 import { VALUE_BYTES } from '../../wire/costs.ts';
-import { codePointOrder } from '../kit.ts';
+import { codePointOrder, pace } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 
 /** Pays for sorting so many items: comparisons, and the room that V8 takes meanwhile. */
-function pay<T>(machine: Machine, items: number, sort: () => T): T {
+function pay<T>(machine: Machine, items: number, sort: (compared: () => void) => T): T {
   const bytes = VALUE_BYTES.item.amount * items;
   machine.spend(items * Math.ceil(Math.log2(items + 1)));
   machine.charge(bytes);
-  const sorted = sort();
+  let comparisons = 0;
+  // V8 sorts in one go: only the comparisons can look at the clocks.
+  const sorted = sort(() => pace(machine, ++comparisons));
   machine.release(bytes);
   return sorted;
 }
 
 /** Numbers in ascending order; NaN comes last. */
 export function sortedNumbers(machine: Machine, numbers: readonly number[]): number[] {
-  return pay(machine, numbers.length, () => numbers.toSorted(ascending));
+  return pay(machine, numbers.length, (compared) =>
+    numbers.toSorted((a, b) => {
+      compared();
+      return ascending(a, b);
+    }),
+  );
 }
 
 function ascending(a: number, b: number): number {
@@ -35,10 +42,11 @@ export function order(machine: Machine, keys: readonly Value[], what: string): n
       return machine.fail('Type', `cannot sort ${what}: numbers or texts are needed, and there is something else among them`);
     if (typeof key !== kind) return machine.fail('Type', `cannot sort ${what}: there are numbers and texts among them`);
   }
-  return pay(machine, keys.length, () =>
+  return pay(machine, keys.length, (compared) =>
     keys
       .map((_, index) => index)
       .sort((left, right) => {
+        compared();
         const a = keys[left];
         const b = keys[right];
         return typeof a === 'string' && typeof b === 'string'

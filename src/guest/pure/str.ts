@@ -1,6 +1,6 @@
 import { DATA_FUEL } from '../../wire/costs.ts';
 import { isSpace, withoutSpace } from '../../wire/space.ts';
-import { display, List, TextBuilder, toNumeric, typeName } from '../kit.ts';
+import { display, List, pace, TextBuilder, toNumeric, typeName } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 import { bytesOf, fromBase64, fromHex, textOf, toBase64, toHex } from './codecs.ts';
@@ -31,8 +31,15 @@ export const STR: Group<'str'> = {
     scan(machine, text.length);
     let start = 0;
     let end = text.length;
-    while (start < end && set.has(text.codePointAt(start) ?? 0)) start += width(text, start);
-    while (end > start && set.has(text.codePointAt(before(text, end)) ?? 0)) end = before(text, end);
+    let passed = 0;
+    while (start < end && set.has(text.codePointAt(start) ?? 0)) {
+      pace(machine, ++passed);
+      start += width(text, start);
+    }
+    while (end > start && set.has(text.codePointAt(before(text, end)) ?? 0)) {
+      pace(machine, ++passed);
+      end = before(text, end);
+    }
     return part(machine, text, start, end);
   },
   'tool.str.TrimPrefix': (machine, text, prefix) => {
@@ -62,9 +69,9 @@ export const STR: Group<'str'> = {
     scan(machine, text.length);
     const parts = new Parts(machine);
     for (let at = 0; at < text.length; ) {
-      while (at < text.length && isSpace(text.charCodeAt(at))) at++;
+      while (at < text.length && isSpace(text.charCodeAt(at))) pace(machine, ++at);
       const start = at;
-      while (at < text.length && !isSpace(text.charCodeAt(at))) at++;
+      while (at < text.length && !isSpace(text.charCodeAt(at))) pace(machine, ++at);
       if (at > start) parts.add(text, start, at);
     }
     return parts.finish();
@@ -83,7 +90,10 @@ export const STR: Group<'str'> = {
   'tool.str.LineCount': (machine, text) => {
     scan(machine, text.length);
     let lines = text === '' || text.endsWith('\n') ? 0 : 1;
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++;
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
+      machine.hasten(1);
+      lines++;
+    }
     return lines;
   },
   'tool.str.Join': (machine, list, separator) => join(machine, list, separator, 'string_list'),
@@ -129,7 +139,7 @@ export const STR: Group<'str'> = {
     const most = 18 * 2 * text.length;
     machine.spend(Math.floor(text.length / DATA_FUEL.text.amount));
     machine.charge(most);
-    const made = text.normalize(form);
+    const made = normalized(machine, text, form);
     machine.release(most);
     machine.chargeText(made.length);
     return made;
@@ -168,12 +178,36 @@ const RETURN = 0x0d;
 /** Sequences that control a terminal. No class matches the escape character, so every character is looked at once. */
 const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-Z\\^-~])/g;
 
+/** In pieces, so that the clocks are looked at between them. */
+function normalized(machine: Machine, text: string, form: string): string {
+  const pieces: string[] = [];
+  for (let start = 0; start < text.length; ) {
+    machine.hasten(PIECE);
+    let end = start + PIECE;
+    while (end < text.length && !standsAlone(text.charCodeAt(end))) end++;
+    pieces.push(text.slice(start, end).normalize(form));
+    start = end;
+  }
+  return pieces.join('');
+}
+
+/** Units that are normalized at once, and more where none stands alone. */
+const PIECE = 4096;
+
+/** Whether a character never changes with what is before it: all below the first combining mark, and the Chinese ones. */
+function standsAlone(unit: number): boolean {
+  return unit < 0x300 || (unit >= 0x4e00 && unit < 0xa000);
+}
+
 function characterSet(machine: Machine, characters: string): ReadonlySet<number> {
   machine.spend(Math.floor(characters.length / DATA_FUEL.copy.amount));
   const bytes = 64 * characters.length;
   machine.charge(bytes);
   const set = new Set<number>();
-  for (let at = 0; at < characters.length; at += width(characters, at)) set.add(characters.codePointAt(at) ?? 0);
+  for (let at = 0; at < characters.length; at += width(characters, at)) {
+    machine.hasten(1);
+    set.add(characters.codePointAt(at) ?? 0);
+  }
   machine.release(bytes);
   return set;
 }
@@ -194,7 +228,7 @@ function find(machine: Machine, text: string, substring: string, from: number): 
 function charactersBefore(machine: Machine, text: string, offset: number): number {
   scan(machine, offset);
   let count = 0;
-  for (let at = 0; at < offset; at += width(text, at)) count++;
+  for (let at = 0; at < offset; at += width(text, at)) pace(machine, ++count);
   return count;
 }
 
@@ -204,6 +238,7 @@ function join(machine: Machine, list: Value, separator: string, name: string): s
   machine.spend(list.items.length);
   const text = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
   for (const [index, item] of list.items.entries()) {
+    machine.hasten(2);
     if (index > 0) text.add(separator);
     if (item !== null) text.add(display(machine, item));
   }

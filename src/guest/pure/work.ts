@@ -1,5 +1,5 @@
 import { DATA_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
-import { Dict, type List, listBytes, sealed, share } from '../kit.ts';
+import { Dict, type List, listBytes, pace, paceKey, sealed, share } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 
@@ -8,6 +8,37 @@ import type { Value } from '../values.ts';
 /** Pays for looking through a text. */
 export function scan(machine: Machine, units: number): void {
   if (units >= DATA_FUEL.scan.amount) machine.spend(Math.floor(units / DATA_FUEL.scan.amount));
+}
+
+/** Texts that were met before, and what is known of each: a map that may be slow, and lets the clocks be looked at then. */
+export class Known<T> {
+  readonly #machine: Machine;
+  readonly #values = new Map<string, T>();
+  #held = 0;
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  get(text: string): T | undefined {
+    paceKey(this.#machine, text, this.#held);
+    return this.#values.get(text);
+  }
+
+  /** For a text that is not known yet. */
+  add(text: string, value: T): void {
+    this.#held += text.length;
+    this.#values.set(text, value);
+  }
+
+  /** In the order in which they were met. */
+  entries(): Iterable<readonly [string, T]> {
+    return this.#values;
+  }
 }
 
 /** Pays for putting items together. */
@@ -26,7 +57,10 @@ export function room(machine: Machine, items: number): Value[] {
 /** A list of values that may have another place already, paid for. */
 export function listOf(machine: Machine, values: readonly Value[]): List {
   const items = room(machine, values.length);
-  for (let index = 0; index < values.length; index++) items[index] = share(values[index] ?? null);
+  for (let index = 0; index < values.length; index++) {
+    pace(machine, index);
+    items[index] = share(values[index] ?? null);
+  }
   return sealed(machine, items);
 }
 

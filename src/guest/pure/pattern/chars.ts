@@ -1,5 +1,7 @@
 /** A set of characters, by code point. */
 export interface Chars {
+  /** How many of Unicode's properties are asked for a character beyond ASCII, in other cases of its letter too. */
+  readonly asked: number;
   has(code: number): boolean;
 }
 
@@ -9,7 +11,7 @@ export function property(name: string, negated: boolean): Chars | undefined {
   for (const form of [name, `Script=${name}`]) {
     try {
       const pattern = new RegExp(`^\\p{${form}}$`, 'u');
-      return { has: (code) => pattern.test(String.fromCodePoint(code)) !== negated };
+      return { asked: 1, has: (code) => pattern.test(String.fromCodePoint(code)) !== negated };
     } catch (thrown) {
       if (!(thrown instanceof SyntaxError)) throw thrown;
     }
@@ -41,7 +43,8 @@ export class CharsBuilder {
     const plain = (code: number): boolean => within(ranges, code) || others.some((chars) => chars.has(code));
     const has = fold ? (code: number): boolean => variants(code).some(plain) : plain;
     const ascii = Uint8Array.from({ length: 128 }, (_, code) => Number(has(code) !== negated));
-    return { has: (code) => (code < 128 ? ascii[code] === 1 : has(code) !== negated) };
+    const asked = others.reduce((sum, chars) => sum + chars.asked, 0) * (fold ? 3 : 1);
+    return { asked, has: (code) => (code < 128 ? ascii[code] === 1 : has(code) !== negated) };
   }
 }
 
@@ -71,14 +74,14 @@ function within(ranges: readonly (readonly [number, number])[], code: number): b
 
 /** One character. */
 export function only(wanted: number, fold: boolean): Chars {
-  if (!fold) return { has: (code) => code === wanted };
+  if (!fold) return { asked: 0, has: (code) => code === wanted };
   const small = folded(wanted);
-  return { has: (code) => code === wanted || folded(code) === small };
+  return { asked: 0, has: (code) => code === wanted || folded(code) === small };
 }
 
 /** `.`: all characters, or all but the line feed. */
 export function any(lineFeeds: boolean): Chars {
-  return { has: (code) => lineFeeds || code !== 0x0a };
+  return { asked: 0, has: (code) => lineFeeds || code !== 0x0a };
 }
 
 function variants(code: number): readonly number[] {
@@ -129,7 +132,7 @@ export const CLASSES: Readonly<Record<string, readonly (readonly [number, number
 
 /** All characters outside of ranges. */
 export function outside(ranges: readonly (readonly [number, number])[]): Chars {
-  return { has: (code) => !ranges.some(([low, high]) => code >= low && code <= high) };
+  return { asked: 0, has: (code) => !ranges.some(([low, high]) => code >= low && code <= high) };
 }
 
 /** Whether a character is a letter, a digit or `_` for `\b`: ASCII only. */

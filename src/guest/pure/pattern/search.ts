@@ -1,5 +1,6 @@
 import { DATA_FUEL } from '../../../wire/costs.ts';
 import type { Machine } from '../../machine.ts';
+import { Needle } from '../needle.ts';
 import { isWord } from './chars.ts';
 import type { Program } from './program.ts';
 import type { Place } from './syntax.ts';
@@ -9,6 +10,8 @@ export type Match = Int32Array;
 
 /** Bytes that a thread of the search takes, besides 4 for each offset. */
 const THREAD_BYTES = 96;
+/** So many offsets are made in the time of a step. */
+const FEW_SLOTS = 64;
 /** Steps after which they are paid for. */
 const BATCH = 1024;
 
@@ -21,6 +24,8 @@ export class Search {
   readonly #program: Program;
   readonly #text: string;
   readonly #slots: number;
+  /** What every match begins with. */
+  readonly #needle: Needle | null;
   #now: Threads;
   #next: Threads;
   #steps = 0;
@@ -33,11 +38,17 @@ export class Search {
     this.#text = text;
     this.#slots = groups ? 2 * (program.groups.length + 1) : 2;
     const { length } = program.code;
+    this.#needle = program.prefix === '' ? null : new Needle(machine, program.prefix);
     this.#bytes = 2 * length * (THREAD_BYTES + 4 * this.#slots);
     machine.spend(Math.floor(length / DATA_FUEL.match.amount));
     machine.charge(this.#bytes);
     this.#now = new Threads(length);
     this.#next = new Threads(length);
+  }
+
+  /** Nobody asks for more: steps that are not paid for bring the next look at the clocks nearer. */
+  leave(): void {
+    this.#machine.hasten(this.#steps);
   }
 
   /** The search is over; its room is free. */
@@ -48,20 +59,22 @@ export class Search {
 
   /** The leftmost match from an offset on, by the order of preference of Perl; null when there is none. */
   from(start: number): Match | null {
-    const { prefix, anchored } = this.#program;
+    const { anchored } = this.#program;
+    const needle = this.#needle;
     const text = this.#text;
     let found: Match | null = null;
     this.#now.clear();
     for (let at = start; at <= text.length; ) {
       if (this.#now.count === 0) {
         if (found !== null || (anchored && at > 0)) break;
-        if (prefix !== '') {
-          const ahead = text.indexOf(prefix, at);
+        if (needle !== null) {
+          const ahead = needle.first(text, at);
           this.#step(((ahead < 0 ? text.length : ahead) - at) >> 3);
           if (ahead < 0) break;
           at = ahead;
         }
       }
+      if (this.#slots > FEW_SLOTS) this.#machine.hasten(this.#slots >> 2);
       if (found === null) this.#add(this.#now, 0, at, new Int32Array(this.#slots).fill(-1).fill(at, 0, 1));
       const code = at < text.length ? (text.codePointAt(at) ?? 0) : -1;
       const next = at + (code > 0xffff ? 2 : 1);
@@ -87,7 +100,10 @@ export class Search {
         match[1] = at;
         return match;
       }
-      if (instruction.op === 'chars' && code >= 0 && instruction.chars.has(code)) this.#add(this.#next, pc + 1, next, offsets);
+      if (instruction.op !== 'chars' || code < 0) continue;
+      const { asked } = instruction.chars;
+      if (asked > 1 && code >= 128) this.#machine.hasten(asked);
+      if (instruction.chars.has(code)) this.#add(this.#next, pc + 1, next, offsets);
     }
     return null;
   }
