@@ -1,4 +1,4 @@
-import { type Document, isMap, isNode, LineCounter, type ParsedNode, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
 import { ConfigError } from '../wire/errors.ts';
 import { checkText } from '../wire/options.ts';
 
@@ -20,14 +20,16 @@ export class YamlFile {
     checkText('the name of a file', name);
     checkText(`the text of ${name}`, text);
     this.name = name;
-    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
+    // The parser's own search for keys that stand twice compares each with each.
+    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: false });
     const [malformed] = this.#document.errors;
     const problem = malformed ?? this.#document.warnings[0];
     if (problem !== undefined) {
-      const { line, col } = this.#lines.linePos(problem.pos[0]);
-      const what = malformed === undefined || malformed.code === 'DUPLICATE_KEY' ? '' : 'this is not YAML: ';
-      throw new ConfigError(`${name}:${line}:${col}: ${what}${firstLine(problem.message)}`);
+      const what = malformed === undefined ? '' : 'this is not YAML: ';
+      throw new ConfigError(`${this.#placeOf(problem.pos[0])}: ${what}${firstLine(problem.message)}`);
     }
+    const twice = secondKey(this.#document);
+    if (twice !== null) throw new ConfigError(`${this.#placeOf(twice)}: Map keys must be unique`);
     try {
       this.value = this.#document.toJS({ maxAliasCount: 100 });
     } catch (cause) {
@@ -65,6 +67,11 @@ export class YamlFile {
     return typeof value === 'boolean' ? value : this.fail(path, `must be true or false, got ${kindOf(value)}`);
   }
 
+  #placeOf(offset: number): string {
+    const { line, col } = this.#lines.linePos(offset);
+    return `${this.name}:${line}:${col}`;
+  }
+
   #lineOf(path: Path): number | null {
     for (let length = path.length; length >= 0; length--) {
       const start = this.#offsetOf(path.slice(0, length));
@@ -84,6 +91,26 @@ export class YamlFile {
     const node: unknown = this.#document.getIn(path, true);
     return isNode(node) ? (node.range?.[0] ?? null) : null;
   }
+}
+
+/** Where a key stands that its map has already; null when there is none. */
+function secondKey(document: Document.Parsed<ParsedNode>): number | null {
+  let found: number | null = null;
+  visit(document, {
+    Map(_key, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) {
+          found = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return found;
 }
 
 /** What a value is, in the words of the file. */

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable, Writable } from 'node:stream';
@@ -10,6 +20,8 @@ import { createProgram } from '../../src/cli/program.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { paintFor } from '../../src/cli/text.ts';
 import { chained, GENESIS } from '../../src/loop/chain.ts';
+import { SqliteStore } from '../../src/loop/index.ts';
+import { newSession } from '../../src/loop/store.ts';
 import { SqliteStorage } from '../../stdlib-tools/index.ts';
 import { FALLBACK_SEED, NONCE, PRIMARY, PRIMARY_SEED, SHARED, SID, TOKENS } from '../aeiou/golden.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
@@ -361,6 +373,17 @@ describe('sessions, turns, stores and logs of a real session', () => {
 });
 
 describe('SQLite files', () => {
+  it('whose last changes lie beside them are read with these, and left alone', async () => {
+    const [live, sent] = [folder({}), folder({})];
+    using store = await SqliteStore.open(join(live, 's.db'));
+    await store.create(newSession('job', '{}'), 1000);
+    for (const name of ['s.db', 's.db-wal']) copyFileSync(join(live, name), join(sent, name));
+    const bytes = () => ['s.db', 's.db-wal'].map((name) => readFileSync(join(sent, name)).toString('base64'));
+    const before = bytes();
+    expect((await inspect('s.db', { cwd: sent })).json).toMatchObject({ unfolded: true, error: null, contents: { sessions: 1 } });
+    expect(bytes()).toEqual(before);
+  });
+
   it('of a newer version, damaged, of tool values, of other programs', async () => {
     const cwd = folder({});
     {
@@ -414,11 +437,23 @@ describe('key files', () => {
     ['with text before it', `func f() means\n${KEYS}`],
     ['with a line that looks like a program', KEYS.replaceAll(',', ',\n').replace('{', '{\ncommand\n')],
     ['two of them', `${KEYS}\n${KEYS}`],
+    ['a private half in a program', command(`emit {"seed":"${b64(PRIMARY_SEED)}"`)],
+    ['a private half in ACTIONS', envelope(command(`emit {"seed":"${b64(PRIMARY_SEED)}"`))],
   ])('%s: no private half is ever printed', async (_, text) => {
     for (const flags of [[], ['--json']]) {
       const said = await print(['-', ...flags], { stdin: text });
       for (const secret of never) expect(said.text).not.toContain(secret.slice(0, 16));
     }
+  });
+
+  it.each([
+    ['cut off', KEYS.slice(0, 150)],
+    ['with text before it', `func f() means\n${KEYS}`],
+    ['with a role twice', KEYS.replace('retired', 'primary')],
+  ])('%s it is still known as one, and damaged', async (_, text) => {
+    const { code, json } = await inspectText(text);
+    expect(code).toBe(1);
+    expect(json).toMatchObject({ kind: 'keys', error: { code: 'ERR_KEY' } });
   });
 
   it('says who signs, what has expired, and that others can read the file', async () => {
@@ -467,6 +502,8 @@ describe('hostile input', () => {
     ['gzip', Buffer.from('1f8b0800', 'hex'), 'gzip'],
     ['JSON that nests deep', '{"sid":1,"turns":1,"decision":'.concat('['.repeat(200_000)), 'JSON'],
     ['YAML that nests deep', `tools: ${'- '.repeat(20_000)}\n`, 'text'],
+    ['JSON with a million lists', `{"sid":1,"turns":1,"decision":[${'[],'.repeat(1_000_001)}[]]}`, 'JSON'],
+    ['blanks in front of nothing', `tools:${' '.repeat(1_000_000)}\n${'\n'.repeat(1_000_000)}`, 'text'],
     ['a string without end', `{"sid":"decision${'\\"'.repeat(100_000)}`, 'JSON'],
   ])('%s is of no kind: exit 1, and what was tried', async (_, text, guess) => {
     const { code, json } = await inspectText(text);
@@ -478,6 +515,7 @@ describe('hostile input', () => {
   it.each([
     ['a record whose values nest deep', `{"sid":"s","turn":1,"decision":"DONE","inputs":${'['.repeat(900)}${']'.repeat(900)}}`],
     ['a file of sessions that is cut off', '{"format":"neuroscript-sessions","version":1,"sessions":[{"sid":"x"'],
+    ['a file with too many sessions', `{"format":"neuroscript-sessions","version":1,"sessions":[${'{},'.repeat(20_001)}{}]}`],
     ['a file of sessions with other things in it', '{"format":"neuroscript-sessions","version":1,"sessions":[{"sid":5}]}'],
   ])('%s is damaged: exit 1, with a code', async (_, text) => {
     const { code, json } = await inspectText(text);
@@ -491,10 +529,11 @@ describe('hostile input', () => {
       [evil]: envelope(DONE, JSON.stringify({ subject: evil, fields: { [evil]: 1 } }), evil),
       log: jsonl({ ...entry(1, 'DONE'), SID: evil, ts: evil }),
     });
-    for (const name of [evil, 'log', 'none\u001b[2J']) {
-      const { stdout, stderr } = await neuroscript(['inspect', name], { cwd });
-      expect(stdout + stderr).not.toMatch(/[\u001b\u202e]/);
-      expect(stdout + stderr).toContain('\\e[2J');
+    const said = [await say(evil, { cwd }), await say('log', { cwd })].map(({ text }) => text);
+    const { stdout, stderr } = await neuroscript(['inspect', 'none\u001b[2J'], { cwd });
+    for (const text of [...said, stdout + stderr]) {
+      expect(text).not.toMatch(/[\u001b\u202e]/);
+      expect(text).toContain('\\e[2J');
     }
   });
 

@@ -3,15 +3,15 @@ import { YamlFile } from '../../tools/yaml.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { clip } from '../text.ts';
 import { quantity } from '../units.ts';
-import { type Artefact, capped, counted, type Flaw, type Found, isObject, type Kind } from './kind.ts';
+import { type Artefact, capped, counted, type Flaw, type Found, isMonstrous, isObject, type Kind } from './kind.ts';
 
 /** Most bytes of a configuration file. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Most tools, patterns or grants that are shown; `--json` has all. */
 const MOST = 50;
 
-/** A key of the top level, in YAML or at the beginning of JSON. */
-const topKey = (names: string): RegExp => new RegExp(`^\\s*\\{?\\s*["']?(?:${names})["']?\\s*:`, 'm');
+/** A key at the beginning of a line, in YAML or JSON; no blank may be taken in two ways, so that the search is linear. */
+const topKey = (names: string): RegExp => new RegExp(`^[ \\t]*(?:\\{[ \\t]*)?["']?(?:${names})["']?[ \\t]*:`, 'm');
 const POLICY_KEYS = topKey('allow|deny|grants|toolMaxCalls|onPolicyBreach|context');
 const TOOL_KEYS = topKey('tools');
 
@@ -81,6 +81,7 @@ function topOf({ name, text, bytes }: Artefact, keys: RegExp, lacking: string): 
   if (text === null) return 'it is no text';
   if (bytes.length > MOST_BYTES) return `it is larger than ${quantity('bytes', MOST_BYTES)}, as no configuration is`;
   if (!keys.test(text)) return lacking;
+  if (isMonstrous(text)) return 'it nests too deep, or has too many lists and maps';
   const file = attempt(() => new YamlFile(text, name));
   if ('message' in file) return `it cannot be read as YAML: ${file.message}`;
   return isObject(file.value) ? file.value : lacking;

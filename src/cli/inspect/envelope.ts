@@ -24,6 +24,9 @@ import { tokenLines, tokensIn } from './token.ts';
 /** Most replies of a transcript that are looked into. */
 const MOST = 20;
 
+/** Most bytes of a transcript. */
+const TRANSCRIPT_BYTES = 16 * MAX_ENVELOPE_BYTES;
+
 /** A marker that only blanks keep from being one. */
 const NEARLY = /^[ \t]+<<<NSENV:V3:START>>>[ \t\r]*$|^<<<NSENV:V3:START>>>[ \t\r]+$/m;
 
@@ -34,7 +37,8 @@ export const ENVELOPE: Kind = {
   async recognize({ bytes, text }) {
     const marks = markerLines(bytes, 0, bytes.length, 1);
     if (marks.length === 0 && (text === null || !NEARLY.test(text))) return 'no line is a marker such as <<<NSENV:V3:START>>>';
-    const replies = text === null ? [] : splitTranscript(text);
+    const starts = marks.filter(({ marker }) => marker === 'START').length;
+    const replies = text === null || starts < 2 || bytes.length > TRANSCRIPT_BYTES ? [] : splitTranscript(text);
     const looked = replies.length > 1 ? transcript(replies.slice(0, MOST)) : [single(bytes)];
     const { reports, standard } = await actionsOf(looked);
     const all = looked.map((one, index) => ({ ...one, actions: reports[index] ?? null }));

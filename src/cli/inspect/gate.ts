@@ -5,7 +5,19 @@ import { isUuid } from '../../gate/formats.ts';
 import { UsageError } from '../failure.ts';
 import { intentOf } from '../pending.ts';
 import { clip } from '../text.ts';
-import { type Artefact, capped, counted, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally } from './kind.ts';
+import {
+  type Artefact,
+  capped,
+  counted,
+  type Flaw,
+  type Found,
+  firstLine,
+  isObject,
+  jsonOf,
+  type Kind,
+  tallied,
+  tally,
+} from './kind.ts';
 
 /** Most records that are shown one by one. */
 const MOST = 20;
@@ -67,12 +79,12 @@ export const GATE: Kind = {
   what: "a file of the gate's queue",
   recognize({ text }: Artefact): Found | string {
     if (text === null) return 'it is no text';
-    const lines = text.replace(/\n$/, '').split('\n');
-    const first = jsonOf(lines[0]?.startsWith('{') ? lines[0] : '');
+    const line = firstLine(text);
+    const first = line.startsWith('{') ? jsonOf(line) : null;
     if (!isObject(first) || !isUuid(first['id']) || typeof first['timestamp'] !== 'string')
       return "its first line is no JSON object with a UUID as 'id' and a 'timestamp'";
     const form = 'plan' in first ? PENDING : 'state' in first ? ATTEMPTS : DECISIONS;
-    return found(form, lines, text.endsWith('\n'));
+    return found(form, text.replace(/\n$/, '').split('\n'), text.endsWith('\n'));
   },
 };
 

@@ -44,12 +44,14 @@ export interface Kind {
   recognize(artefact: Artefact): Found | string | Promise<Found | string>;
 }
 
-/** Deepest nesting of JSON that is read: values of programs have 500 levels at most, and a few around them. */
+/** Deepest nesting that is read: values of programs have 500 levels at most, and a few around them. */
 const MAX_DEPTH = 1000;
+/** Most lists and maps of a JSON text: more of them take gigabytes, however short the text is. */
+const MAX_CONTAINERS = 1_000_000;
 
-/** The value of a JSON text; undefined for text that is none, or nests so deep that reading on would be dangerous. */
+/** The value of a JSON text; undefined for text that is none, and for what {@link isMonstrous}. */
 export function jsonOf(text: string): unknown {
-  if (depthOf(text) > MAX_DEPTH) return undefined;
+  if (isMonstrous(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
@@ -57,24 +59,20 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Whether a value of {@link jsonOf} is an object, and no list. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Most brackets that are open at once outside of strings. */
-function depthOf(text: string): number {
+/** Whether a text in JSON or YAML nests so deep, or has so many lists and maps, that reading it would be dangerous. */
+export function isMonstrous(text: string): boolean {
   let depth = 0;
-  let deepest = 0;
+  let containers = 0;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) at = endOfString(text, at);
     else if (unit === OPEN_LIST || unit === OPEN_MAP) {
       depth += 1;
-      if (depth > deepest) deepest = depth;
+      containers += 1;
+      if (depth > MAX_DEPTH || containers > MAX_CONTAINERS) return true;
     } else if (unit === CLOSE_LIST || unit === CLOSE_MAP) depth -= 1;
   }
-  return deepest;
+  return false;
 }
 
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
@@ -84,6 +82,24 @@ function endOfString(text: string, at: number): number {
   let end = at + 1;
   while (end < text.length && text.charCodeAt(end) !== QUOTE) end += text.charCodeAt(end) === BACKSLASH ? 2 : 1;
   return end;
+}
+
+/** Whether a value of {@link jsonOf} is an object, and no list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The first line of a text. */
+export function firstLine(text: string): string {
+  const end = text.indexOf('\n');
+  return end < 0 ? text : text.slice(0, end);
+}
+
+/** How many lines a text has; a line feed at its end ends the last one. */
+export function lineCount(text: string): number {
+  let count = 1;
+  for (let at = text.indexOf('\n'); at >= 0 && at < text.length - 1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
 }
 
 /** `1 turn`, `2 turns`. */

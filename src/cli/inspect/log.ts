@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ChainWalk } from '../../loop/chain.ts';
 import { GENESIS } from '../../loop/index.ts';
-import { type Artefact, counted, type Flaw, type Found, jsonOf, type Kind, tallied, tally } from './kind.ts';
+import { type Artefact, counted, type Flaw, type Found, firstLine, jsonOf, type Kind, tallied, tally } from './kind.ts';
 
 /** What every line of a decision log has, whether it is chained or not. */
 const ENTRY = z.looseObject({
@@ -20,10 +20,9 @@ export const LOG: Kind = {
   what: 'a decision log',
   recognize({ text }: Artefact): Found | string {
     if (text === null) return 'it is no text';
-    const lines = text.replace(/\n$/, '').split('\n');
-    const first = entryOf(lines[0] ?? '');
+    const first = entryOf(firstLine(text));
     if (first === null) return "its first line is no JSON object with 'ts', 'SID', 'turn_index' and 'decision'";
-    return found(lines, first, text.endsWith('\n'));
+    return found(text.replace(/\n$/, '').split('\n'), first, text.endsWith('\n'));
   },
 };
 

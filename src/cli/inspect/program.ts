@@ -5,7 +5,7 @@ import { renderDiagnostic, SYNTAX } from '../render.ts';
 import { clip } from '../text.ts';
 import { quantity } from '../units.ts';
 import { holdsPrivate } from './keys.ts';
-import { capped, counted, type Flaw, type Found, type Kind } from './kind.ts';
+import { capped, counted, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
 
 /** Most lines of each list that are shown. */
 const MOST = 20;
@@ -35,7 +35,7 @@ function found(source: Source, report: CheckReport, standard: readonly string[])
     title: diagnostics.length === 0 ? 'a NeuroScript program' : 'a NeuroScript program with syntax errors',
     sure: diagnostics.length === 0 ? 'certain' : 'likely',
     error: syntaxFlaw(report),
-    facts: { lines: source.text.replace(/\n$/, '').split('\n').length, ...programFacts(report, standard) },
+    facts: { lines: lineCount(source.text), ...programFacts(report, standard) },
     lines: programLines(source, report, standard),
     next:
       diagnostics.length === 0

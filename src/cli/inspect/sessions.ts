@@ -17,8 +17,11 @@ export const SESSIONS: Kind = {
     if (!text.slice(0, HEAD).includes(EXPORT_FORMAT)) return `its beginning does not say '${EXPORT_FORMAT}'`;
     const value = jsonOf(text);
     const title = 'sessions in one file';
-    if (!isObject(value)) return failed(title, 'ERR_EXPORT', 'it is cut off, or no JSON, or nests too deep');
+    if (!isObject(value))
+      return failed(title, 'ERR_EXPORT', 'it is cut off or no JSON, or nests too deep, or has too many values');
     if (value['format'] !== EXPORT_FORMAT) return `its 'format' is not '${EXPORT_FORMAT}'`;
+    if (countOf(value['sessions']) > MOST_READ)
+      return failed(title, 'ERR_EXPORT', `it has more than ${MOST_READ} sessions and turns`);
     try {
       // The project's reader decides what a file of sessions is; the rest is shown.
       readExport(text);
@@ -31,6 +34,17 @@ export const SESSIONS: Kind = {
     return found(title, data.sessions.map(sessionOf));
   },
 };
+
+/** Most sessions and turns that are read: looking at each takes its time. */
+const MOST_READ = 20_000;
+
+/** How many sessions there are, and turns in them. */
+function countOf(sessions: unknown): number {
+  if (!Array.isArray(sessions)) return 0;
+  const turns = (session: unknown): number =>
+    isObject(session) && Array.isArray(session['turns']) ? session['turns'].length : 0;
+  return sessions.reduce<number>((sum, session) => sum + 1 + turns(session), 0);
+}
 
 /** How much of a file is searched for its format, which stands first. */
 const HEAD = 4096;
@@ -167,6 +181,7 @@ export const SESSION: Kind = {
     if (!isObject(value) || !Array.isArray(value['turns']) || typeof value['sid'] !== 'string')
       return "its top has no 'sid' and 'turns'";
     const { sid, decision, status, reason } = value;
+    if (value['turns'].length > MOST_READ) return `it has more than ${MOST_READ} turns`;
     const word = typeof decision === 'string' ? decision : typeof status === 'string' ? status : null;
     const all = value['turns'].map(publicFacts);
     const turns = all.flatMap((facts) => ('message' in facts ? [] : [facts]));

@@ -1,6 +1,6 @@
 import { scanOutput } from '../../aeiou/index.ts';
 import { claims, type Inspection, inspection } from '../token.ts';
-import { type Artefact, counted, type Flaw, type Found, type Kind } from './kind.ts';
+import { type Artefact, counted, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
 
 /** A line that is a token or wants to be one. */
 export interface TokenLine {
@@ -53,7 +53,7 @@ function found(text: string, whole: boolean): Found | string {
       ? 'no line has <<<NSMAG: in it'
       : `line ${lookalikes[0]} has <<<NSMAG: in it, and is not exactly <<<NSMAG:V3:KIND:PAYLOAD.TAG>>>`;
   const { all, tokens } = tokensIn(text);
-  const lines = text.replace(/\n$/, '').split('\n').length;
+  const lines = lineCount(text);
   const broken = tokens.filter(({ token }) => !token.ok).length;
   const titles = all > 0 ? counted(all, 'control token') : counted(lookalikes.length, 'line');
   return {

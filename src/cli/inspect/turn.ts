@@ -87,7 +87,7 @@ export const TURN: Kind = {
     if (text === null || !/^\s*\{/.test(text)) return 'it is no JSON object';
     if (!text.includes('"decision"') || !text.includes('"sid"')) return "it has no 'sid' and 'decision'";
     const value = jsonOf(text);
-    if (!isObject(value)) return 'it is no JSON object, or one that nests too deep';
+    if (!isObject(value)) return 'it is no JSON object, or nests too deep, or has too many values';
     if (!('turn' in value) || !('decision' in value) || !('sid' in value)) return "its top has no 'sid', 'turn' and 'decision'";
     const isRecord = 'inputs' in value;
     const facts = isRecord ? recordFacts(value) : publicFacts(value);
