@@ -245,7 +245,8 @@ class Scanner {
     const start = this.at;
     const mark = this.text.charAt(start).repeat(3);
     if (!triple) {
-      const { end, value, problems } = readQuoted(this.text, start, limit);
+      const { end, value, problems, cut } = readQuoted(this.text, start, limit);
+      this.open ||= cut && end === this.text.length;
       for (const problem of problems) this.sink.report(problem);
       this.at = end;
       this.sink.push(StringLiteral, value, start, end);

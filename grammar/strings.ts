@@ -9,6 +9,8 @@ export interface Quoted {
   readonly end: number;
   readonly value: string;
   readonly problems: readonly Finding[];
+  /** Never closed, and the text ends behind a backslash: the string may go on in a line to come (ruling 2). */
+  readonly cut: boolean;
 }
 
 const noProblems: readonly Finding[] = [];
@@ -27,13 +29,18 @@ export function readQuoted(text: string, start: number, limit: number): Quoted {
         : quote === APOSTROPHE && /[A-Za-z]/.test(text.charAt(start - 1))
           ? "an apostrophe within '…' is written \\'; or write the text in \"…\""
           : `close it with ${mark}; text of several lines is written '''…''' or \`\`\`…\`\`\``;
-    return { end: end.stop, value: '', problems: [finding(start, end.stop, 'the string is never closed on its line', hint)] };
+    return {
+      end: end.stop,
+      value: '',
+      cut: end.cut,
+      problems: [finding(start, end.stop, 'the string is never closed on its line', hint)],
+    };
   }
   const body = text.slice(start + 1, end.close);
-  if (!end.escaped) return { end: end.close + 1, value: body, problems: noProblems };
+  if (!end.escaped) return { end: end.close + 1, value: body, cut: false, problems: noProblems };
   const problems: Finding[] = [];
   const value = quote === 0x22 ? unescaped(body, start + 1, problems) : verbatim(body, start + 1, problems);
-  return { end: end.close + 1, value, problems };
+  return { end: end.close + 1, value, cut: false, problems };
 }
 
 interface QuotedEnd {
@@ -42,6 +49,8 @@ interface QuotedEnd {
   /** Where the search stopped: at the quote, the line end or the limit. */
   readonly stop: number;
   readonly escaped: boolean;
+  /** The text ended behind a backslash. */
+  readonly cut: boolean;
 }
 
 function quotedEnd(text: string, start: number, limit: number): QuotedEnd {
@@ -50,14 +59,14 @@ function quotedEnd(text: string, start: number, limit: number): QuotedEnd {
   let i = start + 1;
   for (; i < limit; i++) {
     const unit = text.charCodeAt(i);
-    if (unit === quote) return { close: i, stop: i, escaped };
+    if (unit === quote) return { close: i, stop: i, escaped, cut: false };
     if (unit === LF) break;
     if (unit === BACKSLASH) {
       escaped = true;
       i++;
     }
   }
-  return { close: -1, stop: Math.min(i, limit), escaped };
+  return { close: -1, stop: Math.min(i, limit), escaped, cut: i > limit };
 }
 
 const simple: ReadonlyMap<string, string> = new Map([

@@ -92,6 +92,9 @@ async function repl(files: readonly string[], flags: ReplFlags, terminal: Termin
 function openLines(terminal: Terminal, session: Session, tools: readonly string[], { limits }: Runtime): Lines {
   const { stdin, screen, interrupt } = terminal;
   if (screen === null) return new PipedLines(stdin, limits.sourceBytes, interrupt);
-  const completer = (line: string) => complete(line, session, tools);
-  return new KeyboardLines(stdin, screen, limits.sourceBytes, completer, () => session.cancel());
+  return new KeyboardLines({
+    ...{ stdin, screen, interrupt, maxBytes: limits.sourceBytes },
+    complete: (line) => complete(line, session, tools),
+    onInterrupt: () => session.cancel(),
+  });
 }

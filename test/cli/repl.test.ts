@@ -97,10 +97,9 @@ describe('repl with lines from a pipe', () => {
   });
 
   it('the exit code is that of the first input that failed', async () => {
-    expect((await repl(['set = 1', 'fail "x"', 'emit 1'])).code).toBe(3);
-    expect((await repl([':bogus', 'set = 1'])).code).toBe(2);
-    expect((await repl(['tool.http.get("http://127.0.0.1/")', '1'])).code).toBe(1);
-    expect((await repl([])).code).toBe(0);
+    const all = [['set = 1', 'fail "x"', 'emit 1'], [':bogus', 'set = 1'], ['tool.http.get("http://127.0.0.1/")', '1'], []];
+    const codes = await Promise.all(all.map(async (lines) => (await repl(lines)).code));
+    expect(codes).toEqual([3, 2, 1, 0]);
   });
 
   it('promptuser takes the next line, and not one more', async () => {
@@ -168,6 +167,42 @@ describe('repl with lines from a pipe', () => {
     expect(stderr).toContain('added an event handler\n');
     expect(stderr).toContain('NS43');
     expect(code).toBe(1);
+  });
+});
+
+describe('repl as one session', () => {
+  const tools = `
+class Box {
+  constructor(text) { this.text = text; }
+  [Symbol.dispose]() { console.error('closed ' + this.text); }
+}
+const open = { name: 'tool.box.Open', args: [{ name: 'text', type: 'string' }],
+  run: ({ text }, runtime) => runtime.handles.create('box', new Box(text)) };
+const look = { name: 'tool.box.Look', args: [{ name: 'box', type: 'any' }],
+  run: ({ box }, runtime) => runtime.handles.get(box, 'box').text };
+export const tools = [open, look];
+`;
+
+  it('a handle means the same object in a later input; :reset ends it', async () => {
+    const path = folder({ 'tools.mjs': tools });
+    const { stdout, stderr, code } = await repl(
+      ['set box = tool.box.Open("inside")', 'fail "no"', 'tool.box.Look(box)', ':reset', 'set again = 1', 'again'],
+      ['--tools', 'tools.mjs'],
+      { cwd: path },
+    );
+    expect(stdout).toBe('inside\n1\n');
+    expect(stderr).toContain('closed inside\n');
+    expect(code).toBe(1);
+  });
+
+  it('what cannot be carried over is named, and gone', async () => {
+    const { stdout, stderr, code } = await repl(
+      [`set long = "${'x'.repeat(300)}"`, 'set short = 1', 'long', 'short'],
+      ['--tool-bytes', '200B'],
+    );
+    expect(stderr).toMatch(/^long was not kept: its value is too large/);
+    expect(stdout).toBe('nil\n1\n');
+    expect(code).toBe(0);
   });
 });
 

@@ -98,9 +98,17 @@ describe('variables that go from run to run', () => {
     expect(await run('func f() means\nreturn 1\nendfunc', { variables: [] })).not.toHaveProperty('variables');
   });
 
-  it.each([['end'], ['a b'], ['']])('the name %j is refused', async (name) => {
+  it('a source that was typed is no file, though it has the same name and text', async () => {
     const run = await forks();
-    const request = { variables: [{ name: name === 'end' ? 'endif' : name, value: 1 }] };
+    expect((await run('emit 1')).emits).toEqual(['1']);
+    const file = await run('', { sources: [{ name: 'typed', text: 'emit 1' }] });
+    expect(file).toMatchObject({ ok: false, phase: 'parse', emits: [] });
+    expect((await run('emit 1')).emits).toEqual(['1']);
+  });
+
+  it.each([['endif'], ['a b'], ['']])('the name %j is refused', async (name) => {
+    const run = await forks();
+    const request = { variables: [{ name, value: 1 }] };
     await expect(run('emit 1', request)).rejects.toBeInstanceOf(ConfigError);
   });
 });

@@ -80,15 +80,15 @@ export class Conversation {
   /** One step, whose failure is said and ends nothing. */
   async #step(work: () => Promise<ExitCode | 'quit'>): Promise<'quit' | null> {
     let code: ExitCode | 'quit';
+    this.#session.begin();
     try {
       code = await work();
     } catch (error) {
       if (!(error instanceof NeuroScriptError) || this.#terminal.interrupt.aborted) throw error;
-      this.#terminal.err.line(`neuroscript: ${printable(error.message)} (${error.code})`);
-      code = error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.internal;
+      code = this.#tell(error);
     }
     if (code === 'quit') return code;
-    if (this.#failure === EXIT.ok) this.#failure = code;
+    this.#failed(code);
     return null;
   }
 
@@ -114,17 +114,37 @@ export class Conversation {
     pending.bytes += Buffer.byteLength(text) + 1;
     pending.trouble ??= trouble;
     const { sourceBytes } = this.#runtime.limits;
-    if (pending.bytes > sourceBytes + 1) {
-      this.#pending = null;
-      this.#terminal.err.line(`neuroscript: the input is larger than ${quantity('bytes', sourceBytes)} (${UsageError.code})`);
-      // What follows may be its rest, which must not be taken for inputs.
-      if (this.#lines.interactive) return EXIT.usage;
-      this.#failure = this.#failure === EXIT.ok ? EXIT.usage : this.#failure;
-      return 'quit';
-    }
+    if (pending.bytes > sourceBytes + 1)
+      return this.#lost(new UsageError(`the input is larger than ${quantity('bytes', sourceBytes)}`));
     if (pending.bytes > LONG && pending.read !== null && !MAY_END.test(text) && !GOES_ON.test(before)) return EXIT.ok;
-    pending.read = await this.#session.read(pending.lines.join('\n'));
+    try {
+      pending.read = await this.#session.read(pending.lines.join('\n'));
+    } catch (error) {
+      if (!(error instanceof NeuroScriptError)) throw error;
+      return this.#lost(error);
+    }
     return pending.read.open ? EXIT.ok : this.#enter(pending);
+  }
+
+  /**
+   * Nobody knows where this input ends, and its rest must not be taken for inputs: what was pasted is forgotten, and from a pipe
+   * nothing more is read.
+   */
+  #lost(error: NeuroScriptError): ExitCode | 'quit' {
+    this.#pending = null;
+    this.#lines.forget();
+    const code = this.#tell(error);
+    this.#failed(code);
+    return this.#lines.interactive ? code : 'quit';
+  }
+
+  #failed(code: ExitCode): void {
+    if (this.#failure === EXIT.ok) this.#failure = code;
+  }
+
+  #tell(error: NeuroScriptError): ExitCode {
+    this.#terminal.err.line(`neuroscript: ${printable(error.message)} (${error.code})`);
+    return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.internal;
   }
 
   /** The input has ended, or will never. */

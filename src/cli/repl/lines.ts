@@ -19,6 +19,8 @@ export interface Lines extends Disposable {
   next(prompt: string): Promise<Typed>;
   /** Whether the next line is there already: then somebody pasted, and an empty line between is meant. */
   more(): Promise<boolean>;
+  /** Forgets the lines that were typed ahead. */
+  forget(): void;
 }
 
 /** Lines of a pipe or a file; `maxBytes` is the most that one may have. */
@@ -47,6 +49,10 @@ export class PipedLines implements Lines {
     return true;
   }
 
+  forget(): void {
+    // Nothing is read before it is asked for.
+  }
+
   [Symbol.dispose](): void {
     // Whoever opened the stream closes it.
   }
@@ -58,6 +64,22 @@ const PASTE_MS = 30;
 /** What Tab can put in place of the end of a line: the words that fit, and the end that they are for. */
 export type Completer = (line: string) => [string[], string];
 
+/** Lines that are remembered, for the arrow keys. */
+const HISTORY = 1000;
+
+/** What {@link KeyboardLines} are made with. */
+export interface KeyboardInit {
+  readonly stdin: Readable;
+  readonly screen: Writable;
+  /** The most that a line may have. */
+  readonly maxBytes: number;
+  readonly complete: Completer;
+  /** Aborted by what ends the command. */
+  readonly interrupt: AbortSignal;
+  /** Hears of a Ctrl-C while nobody waits for a line. */
+  readonly onInterrupt: () => void;
+}
+
 /** Lines that a person types, with history (of this session), editing and completion by Node's readline. */
 export class KeyboardLines implements Lines {
   readonly interactive = true;
@@ -68,15 +90,14 @@ export class KeyboardLines implements Lines {
   #ended = false;
   #waiting: ((typed: Typed) => void) | null = null;
 
-  /** `onInterrupt` hears of a Ctrl-C while nobody waits for a line. */
-  constructor(stdin: Readable, screen: Writable, maxBytes: number, complete: Completer, onInterrupt: () => void) {
+  constructor({ stdin, screen, maxBytes, complete: completer, interrupt: signal, onInterrupt }: KeyboardInit) {
     this.#screen = screen;
     this.#maxBytes = maxBytes;
-    const keys = createInterface({ input: stdin, output: screen, terminal: true, completer: complete, historySize: 1000 });
+    const keys = createInterface({ input: stdin, output: screen, terminal: true, completer, historySize: HISTORY, signal });
     this.#keys = keys;
     keys.on('line', (line) => this.#settle({ text: line }));
     keys.on('SIGINT', () => {
-      this.#typed.length = 0;
+      this.forget();
       const empty = keys.line === '';
       this.#clearLine();
       screen.write('^C\n');
@@ -106,6 +127,10 @@ export class KeyboardLines implements Lines {
   async more(): Promise<boolean> {
     if (this.#typed.length === 0) await wait(PASTE_MS);
     return this.#typed.length > 0;
+  }
+
+  forget(): void {
+    this.#typed.length = 0;
   }
 
   [Symbol.dispose](): void {

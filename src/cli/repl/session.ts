@@ -60,7 +60,7 @@ export class Session {
   #entries: Entry[] = [];
   #inputs = 0;
   #usage: Usage | null = null;
-  #cancel: AbortController | null = null;
+  #cancel = new AbortController();
 
   constructor(init: SessionInit) {
     const { runtime, terminal, stores, stdin, ask, ids } = init;
@@ -126,9 +126,15 @@ export class Session {
     return exitOf(result.error);
   }
 
-  /** Ends the run that is at work, if there is one. */
+  /** What comes now is not what {@link cancel} was meant for before. */
+  begin(): void {
+    this.#cancel = new AbortController();
+    if (this.#init.terminal.interrupt.aborted) this.cancel();
+  }
+
+  /** Ends the run that is at work, or that the input which is being read would become. */
   cancel(): void {
-    this.#cancel?.abort();
+    this.#cancel.abort();
   }
 
   /** Forgets variables and definitions, and ends what tools keep for the session. */
@@ -155,26 +161,19 @@ export class Session {
   async #perform(source: Source | null, request: Partial<PerformRequest>): Promise<RunResult> {
     const { runtime, terminal, globals, trace } = this.#init;
     const sources = [...this.#definitions.map((one) => one.source), ...(source === null ? [] : [source])];
-    const cancel = new AbortController();
-    if (terminal.interrupt.aborted) cancel.abort();
-    this.#cancel = cancel;
     using turn = runtime.turn({ sessionId: this.#sid, turnIndex: Math.max(1, this.#inputs) });
-    try {
-      const result = await this.#root.fork({ turn }).perform({
-        ...request,
-        sources,
-        globals,
-        redefine: true,
-        signal: cancel.signal,
-        onOut: (said) => showSaid(said, terminal),
-        ...(trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
-      });
-      this.#usage = result.usage;
-      if (!terminal.out.closed.aborted) showEnd(result, new Map(sources.map(({ name, text }) => [name, text])), terminal);
-      return result;
-    } finally {
-      this.#cancel = null;
-    }
+    const result = await this.#root.fork({ turn }).perform({
+      ...request,
+      sources,
+      globals,
+      redefine: true,
+      signal: this.#cancel.signal,
+      onOut: (said) => showSaid(said, terminal),
+      ...(trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
+    });
+    this.#usage = result.usage;
+    if (!terminal.out.closed.aborted) showEnd(result, new Map(sources.map(({ name, text }) => [name, text])), terminal);
+    return result;
   }
 
   /** Takes a library over. Earlier ones of which nothing is left go, so that a procedure can be improved any number of times. */
