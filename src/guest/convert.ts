@@ -1,5 +1,6 @@
 import { DATA_FUEL } from '../wire/costs.ts';
 import { parseNumber } from '../wire/numbers.ts';
+import { leadingSpace } from '../wire/space.ts';
 import type { Machine } from './machine.ts';
 import { Fuzzy, type Value } from './values.ts';
 
@@ -32,6 +33,8 @@ export function isInt64(number: number): boolean {
 
 /** How numeric text may begin, after white space: most text is told apart by its first character. */
 const START = /^[\s\u0085]*[-+.0-9iInN]/;
+const SPACE = /^[\s\u0085]/;
+
 function textToNumber(machine: Machine, text: string): number | undefined {
   return text.length > UNITS_PER_FUEL ? longTextToNumber(machine, text) : shortTextToNumber(text);
 }
@@ -52,6 +55,7 @@ function longTextToNumber(machine: Machine, text: string): number | undefined {
   machine.hasten(Math.floor(text.length / COMPARED_PER_STATEMENT));
   if (machine.words.has(text)) return undefined;
   machine.spend(Math.floor(text.length / UNITS_PER_FUEL));
+  if (SPACE.test(text)) return spacedToNumber(machine, text);
   const number = START.test(text) ? parseLong(machine, text) : undefined;
   if (number === undefined) machine.words.look(text);
   return number;
@@ -59,6 +63,16 @@ function longTextToNumber(machine: Machine, text: string): number | undefined {
 
 /** Units of a text that are compared with one remembered in the time of a statement. */
 const COMPARED_PER_STATEMENT = 4096;
+
+/** A text that begins with white space, of which there may be millions: a pattern would go through them again and again. */
+function spacedToNumber(machine: Machine, text: string): number | undefined {
+  const start = leadingSpace(text, () => machine.hasten(LOOK));
+  // What is white space alone is no number, and may become one.
+  if (start === text.length) return undefined;
+  const number = START.test(text.slice(start, start + 1)) ? parseLong(machine, text) : undefined;
+  if (number === undefined) machine.words.look(text);
+  return number;
+}
 
 /** Apart, because a function that makes another one takes longer, and most long texts are words. */
 function parseLong(machine: Machine, text: string): number | undefined {

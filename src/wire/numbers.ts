@@ -22,7 +22,7 @@ const NOT_A_NUMBER = /^nan$/i;
  * again while a long one is read.
  */
 export function parseNumber(text: string, look = (): void => {}): number | undefined {
-  return readNumber(trimSpace(text), look);
+  return readNumber(trimSpace(text, look), look);
 }
 
 /** As {@link parseNumber}, for a text that may have no white space around the number. */
@@ -59,8 +59,21 @@ function hexadecimalNumber([, sign = '', whole = '', fraction = '', exponent = '
   const digits = (whole + fraction).replaceAll('_', '');
   if (digits === '') return undefined;
   const fractionDigits = fraction.replaceAll('_', '').length;
-  const magnitude = scale(BigInt(`0x${digits}`), Number(exponent.replaceAll('_', '')) - 4 * fractionDigits);
+  const mantissa = digits.replace(/^0+/, '');
+  const kept = shortened(mantissa);
+  const dropped = mantissa.length - kept.length;
+  const power = Number(exponent.replaceAll('_', '')) - 4 * fractionDigits + 4 * dropped;
+  const magnitude = scale(BigInt(`0x0${kept}`), power);
   return finite(sign === '-' ? -magnitude : magnitude);
+}
+
+/** Hexadecimal digits that are told apart: more than a number has. */
+const DIGITS = 32;
+
+/** So many digits and one more that says whether anything follows: they round as all of them do, and a bigint has no room for all. */
+function shortened(digits: string): string {
+  if (digits.length <= DIGITS) return digits;
+  return digits.slice(0, DIGITS) + (/[^0]/.test(digits.slice(DIGITS)) ? '1' : '0');
 }
 
 /** `mantissa` × 2^`exponent`; in two steps, so that neither factor leaves the range before the product does. */

@@ -1,16 +1,25 @@
 /** Unicode's white space off both ends; by hand, because a pattern for the end takes quadratic time. */
-export function trimSpace(text: string): string {
-  const { start, end } = withoutSpace(text);
+export function trimSpace(text: string, look = (): void => {}): string {
+  const { start, end } = withoutSpace(text, look);
   return text.slice(start, end);
 }
 
-/** Where a text begins and ends without the white space around it. */
-export function withoutSpace(text: string): { readonly start: number; readonly end: number } {
-  let start = 0;
+/** Units after which `look` is called. */
+const STRETCH = 4096;
+
+/** Where a text begins and ends without the white space around it; `look` is called time and again where that is long. */
+export function withoutSpace(text: string, look = (): void => {}): { readonly start: number; readonly end: number } {
+  const start = leadingSpace(text, look);
   let end = text.length;
-  while (start < end && isSpace(text.charCodeAt(start))) start++;
-  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) if (--end % STRETCH === 0) look();
   return { start, end };
+}
+
+/** Units of white space that a text begins with. */
+export function leadingSpace(text: string, look = (): void => {}): number {
+  let start = 0;
+  while (start < text.length && isSpace(text.charCodeAt(start))) if (++start % STRETCH === 0) look();
+  return start;
 }
 
 /** Whether a UTF-16 unit is Unicode's white space: JavaScript's without the byte order mark, and U+0085. */

@@ -71,6 +71,8 @@ describe('the clocks are looked at while work takes longer than its fuel says', 
     ['keys that a tool tells apart: taken', 30, LONG_KEYS, 'set q = tool.map.Pick(m, l)', 1],
     ['marks of a shape', 20, ['set s = {}', 'set s["a" + "?" * 100000] = "any"'], 'set q = tool.shape.Problems({}, s)', 100],
     ['braces that are no fields', 60, ['set x = "{" * 1000000'], 'set q = eval(x)', 1],
+    ['white space around a text', 10, ['set x = char(8195) * 1000000'], 'set q = tool.str.TrimSpace(x)', 1],
+    ['what controls a terminal', 30, ['set x = (char(27) + "[1m") * 100000'], 'set q = tool.str.StripAnsi(x)', 1],
     ['lines', 30, ['set x = char(10) * 1000000'], 'set q = tool.str.LineCount(x)', 1],
     [
       'a sort of numbers',

@@ -84,6 +84,14 @@ describe('text as a number (language.md 4.3)', () => {
     expect(texts.map((text) => parseNumber(text))).toEqual(texts.map(() => undefined));
   });
 
+  it('hexadecimals round by all of their digits, however many there are', () => {
+    const zeros = '0'.repeat(1000);
+    expect(parseNumber(`0x1.00000000000008${zeros}p0`)).toBe(1);
+    expect(parseNumber(`0x1.00000000000008${zeros}1p0`)).toBe(1 + 2 ** -52);
+    expect(parseNumber(`0x1${zeros}p-4000`)).toBe(1);
+    expect(parseNumber(`0x${zeros}1p0`)).toBe(1);
+  });
+
   it('takes linear time for white space inside of a text', () => {
     const started = performance.now();
     expect(parseNumber(`1${' '.repeat(1_000_000)}x`)).toBeUndefined();

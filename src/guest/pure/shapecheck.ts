@@ -1,5 +1,5 @@
 import { STEP_FUEL, textBytes } from '../../wire/costs.ts';
-import { Dict, describe, List, shortQuote, tooDeep, typeName } from '../kit.ts';
+import { Dict, describe, List, pace, shortQuote, tooDeep, typeName } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 import { entryOf } from './path.ts';
@@ -15,7 +15,7 @@ export interface CheckOptions {
   readonly sameKey?: (a: string, b: string) => boolean;
 }
 
-/** Units of a key or a path that are looked through in the time of a statement. */
+/** Units of a path that are put together in the time of a statement. */
 const UNITS_PER_STATEMENT = 16;
 
 /** Deepest nesting of a shape. */
@@ -47,8 +47,8 @@ export class Checker {
     if (depth > MAX_DEPTH) tooDeep(this.#machine, 'used as a shape');
     this.#machine.spend(shape.entries.size);
     for (const [key, type] of shape.entries) {
-      this.#machine.hasten(Math.floor(key.length / UNITS_PER_STATEMENT));
-      if (fieldOf(key).name === '') this.#machine.fail('Syntax', `the key ${shortQuote(key)} of the shape has no name`);
+      if (fieldOf(this.#machine, key).name === '')
+        this.#machine.fail('Syntax', `the key ${shortQuote(key)} of the shape has no name`);
       if (type instanceof Dict) this.#checkShape(type, depth + 1);
       else if (typeof type !== 'string' || !Object.hasOwn(TYPES, type))
         this.#machine.fail(
@@ -63,7 +63,7 @@ export class Checker {
     for (const [key, type] of shape.entries) {
       if (this.#done) return;
       this.#machine.spend(STEP_FUEL.compared.amount);
-      const { name, optional, list } = fieldOf(key);
+      const { name, optional, list } = fieldOf(this.#machine, key);
       const { sameKey } = this.#options;
       if (sameKey !== undefined) this.#machine.spend(map.entries.size);
       const actual =
@@ -130,12 +130,13 @@ const OPENING = 0x5b;
 const CLOSING = 0x5d;
 
 /** A key of a shape without its marks, which may come in any order. */
-function fieldOf(key: string): Field {
+function fieldOf(machine: Machine, key: string): Field {
   let end = key.length;
   let optional = false;
   let list = false;
   // By offsets: a shorter text for every mark would take the square of their number.
-  for (;;) {
+  for (let marks = 1; ; marks++) {
+    pace(machine, marks);
     if (end >= 1 && key.charCodeAt(end - 1) === QUESTION) {
       optional = true;
       end -= 1;

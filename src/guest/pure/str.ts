@@ -13,7 +13,7 @@ import { checkMarks } from './marks.ts';
 import { Needle } from './needle.ts';
 import { findAll, isMatch, replaceAll } from './regex.ts';
 import { before, characterOffset, occurrences, replaceText, width } from './search.ts';
-import { Parts, part, scan } from './work.ts';
+import { Parts, part, piece, scan } from './work.ts';
 
 /** What the reference's `str` group does and then some, on code points throughout (language.md 3.1). */
 export const STR: Group<'str'> = {
@@ -23,7 +23,7 @@ export const STR: Group<'str'> = {
   'tool.str.ToLower': lower,
   'tool.str.TrimSpace': (machine, text) => {
     scan(machine, text.length);
-    const { start, end } = withoutSpace(text);
+    const { start, end } = withoutSpace(text, () => machine.hasten(STRETCH));
     return part(machine, text, start, end);
   },
   'tool.str.Trim': (machine, text, characters) => {
@@ -169,14 +169,31 @@ export const STR: Group<'str'> = {
   'tool.str.StripAnsi': (machine, text) => {
     machine.spend(Math.floor(text.length / DATA_FUEL.text.amount));
     machine.chargeText(text.length);
-    return text.replace(ANSI, '');
+    const pieces: string[] = [];
+    let start = 0;
+    for (let escape = text.indexOf(ESCAPE); escape >= 0; escape = text.indexOf(ESCAPE, escape)) {
+      machine.hasten();
+      ANSI.lastIndex = escape;
+      if (ANSI.test(text)) {
+        pieces.push(piece(text, start, escape));
+        start = ANSI.lastIndex;
+        escape = start;
+      } else escape++;
+    }
+    if (start === 0) return text;
+    pieces.push(piece(text, start, text.length));
+    return pieces.join('');
   },
 };
 
 const RETURN = 0x0d;
 
+/** Statements that take as long as a stretch of white space. */
+const STRETCH = 1024;
+
 /** Sequences that control a terminal. No class matches the escape character, so every character is looked at once. */
-const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-Z\\^-~])/g;
+const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-Z\\^-~])/y;
+const ESCAPE = '\x1b';
 
 /** In pieces, so that the clocks are looked at between them. */
 function normalized(machine: Machine, text: string, form: string): string {
