@@ -34,7 +34,10 @@ export interface Found {
   readonly next: string | null;
 }
 
-/** One kind of artefact. Nobody's file is trusted: `recognize` bounds its work, and throws nothing for any content. */
+/**
+ * One kind of artefact. Nobody's file is trusted: `recognize` bounds its work and throws for no content, but as `check` does for a
+ * program that brings the parser down (`ERR_TIMEOUT`, `ERR_WORKER`).
+ */
 export interface Kind {
   /** `kind` of the JSON. */
   readonly kind: string;
