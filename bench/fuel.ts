@@ -14,7 +14,7 @@ const SHORT = /([\w$]+)\.left-=[\w$.]+,\1\.left<0&&\1\.refill\([\w$.]+\)/g;
 /** Of two statements at once: `const left = m.left - n; if (left < 0 || !done(frame)) return one(frame); m.left = left`. */
 const TOGETHER = /([\w$]+)<0\|\|(![\w$]+\([\w$]+\)\?[\w$]+\([\w$]+\)):\([\w$]+\.left=\1,/g;
 /** What the machine does for work on data, and for steps that take long. */
-const METHODS = /\b(spend|hasten)\(([\w$]*)\)\{[^{}]*\.refill\(this\.at\)[^{}]*\}/g;
+const METHODS = /\b(spend|hasten)\(([\w$=]*)\)\{[^{}]*\.refill\(this\.at\)[^{}]*\}/g;
 /** So many places at least pay; fewer found means that the bundle is written differently now. */
 const PLACES = 6;
 

@@ -15,11 +15,6 @@ import { Words } from './words.ts';
 /** Statements that take as long as an emit, a field of `eval` or a call of a tool that runs here. */
 const HASTE = 16;
 
-/** Frames up to so many bytes take no longer than the call they are made for. */
-const LARGE_FRAME = 4096;
-/** Bytes of a larger one that are made in the time of a statement. */
-const BYTES_PER_STATEMENT = 256;
-
 /** The ways out of the guest: see `boot`. */
 export interface Ports {
   clock(): number;
@@ -77,6 +72,8 @@ export class Machine {
   /** Bytes that the current statement of the running frame has allocated. */
   temp = 0;
   toolCalls = 0;
+  /** Expressions compiled so far. */
+  compiled = 0;
   /** Calls of each tool so far, by its canonical name. */
   readonly callsOf: Map<string, number> = new Map();
   /** Calls to the host of all kinds: the last `seq`. */
@@ -249,11 +246,8 @@ export class Machine {
     const caller = this.frame;
     if (caller !== null) caller.held = this.temp;
     this.temp = 0;
-    const { frameBytes } = frame.layout;
-    this.used += frameBytes;
+    this.used += frame.layout.frameBytes;
     this.frame = frame;
-    // Thousands of variables take their time to be made unset.
-    if (frameBytes > LARGE_FRAME) this.hasten(Math.floor(frameBytes / BYTES_PER_STATEMENT));
     if (this.used > this.threshold) {
       this.at = at;
       this.recount(0);

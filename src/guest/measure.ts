@@ -1,7 +1,7 @@
 import { DATA_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { Machine } from './machine.ts';
 import { contentBytes, entryBytes, listBytes } from './memory.ts';
-import { paceKey } from './pace.ts';
+import { paceKey, SHORT_KEY } from './pace.ts';
 import { type Container, Dict, Fault, isContainer, List, type Value } from './values.ts';
 
 /**
@@ -126,7 +126,8 @@ function exactDepth(machine: Machine, value: Container): number {
 
 /** The entry of a key; undefined when there is none. */
 export function entry(machine: Machine, map: Dict, key: string): Value | undefined {
-  paceKey(machine, key, map.bytes / VALUE_BYTES.unit.amount);
+  // Asked here too: most keys are short, and a call takes as long as to find them.
+  if (key.length > SHORT_KEY) paceKey(machine, key, map.bytes / VALUE_BYTES.unit.amount);
   return map.entries.get(key);
 }
 

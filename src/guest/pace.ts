@@ -14,8 +14,8 @@ export function pace(machine: Machine, round: number): void {
 
 /** V8 works out no hash of a longer text: it takes its length for one, so that all texts as long collide. */
 const HASHED = 16_383;
-/** Shorter keys are found in no time. */
-const SHORT = 256;
+/** Keys up to so many units are found in no time. */
+export const SHORT_KEY = 256;
 /** Units that are hashed, and that are compared, in the time of a statement. */
 const HASHED_PER_STATEMENT = 32;
 const COMPARED_PER_STATEMENT = 1024;
@@ -23,7 +23,7 @@ const COMPARED_PER_STATEMENT = 1024;
 /** Before a text is looked for among others as a key; `held` is how many units the others may have, in all. */
 export function paceKey(machine: Machine, key: string, held: number): void {
   const { length } = key;
-  if (length <= SHORT) return;
+  if (length <= SHORT_KEY) return;
   machine.hasten(
     length <= HASHED ? Math.floor(length / HASHED_PER_STATEMENT) : Math.floor((length + held) / COMPARED_PER_STATEMENT),
   );

@@ -64,9 +64,25 @@ export function compileBodies(
     return exec;
   });
   if (sawLast && !keepsLast) return compileBodies(run, bodies, kind, parameters, checked, true);
+  const bytes = frameBytes(scope.size);
+  const paced = bytes > LARGE_FRAME ? compiled.map((exec) => slowed(run.machine, exec, bytes)) : compiled;
   // An argument left out is nil, whatever global has the parameter's name (P7).
   const blank: Slot[] = new Array<Slot>(scope.size).fill(undefined).fill(null, 0, parameters.length);
-  return { scope, bodies: compiled, blank, frameBytes: frameBytes(scope.size), entryFuel, deepest };
+  return { scope, bodies: paced, blank, frameBytes: bytes, entryFuel, deepest };
+}
+
+/** Frames up to so many bytes take no longer than the call they are made for. */
+const LARGE_FRAME = 4096;
+/** Bytes of a larger one that are made in the time of a statement. */
+const BYTES_PER_STATEMENT = 256;
+
+/** A body whose frame has thousands of variables, which take their time to be made unset. */
+function slowed(machine: Machine, exec: Exec, bytes: number): Exec {
+  const statements = Math.floor(bytes / BYTES_PER_STATEMENT);
+  return (frame) => {
+    machine.hasten(statements);
+    return exec(frame);
+  };
 }
 
 /** An expression that stands alone: the name of an event. */

@@ -171,14 +171,14 @@ export const STR: Group<'str'> = {
     machine.chargeText(text.length);
     const pieces: string[] = [];
     let start = 0;
-    for (let escape = text.indexOf(ESCAPE); escape >= 0; escape = text.indexOf(ESCAPE, escape)) {
+    for (let at = text.indexOf(ESCAPE); at >= 0; at = text.indexOf(ESCAPE, at)) {
       machine.hasten();
-      ANSI.lastIndex = escape;
+      ANSI.lastIndex = at;
       if (ANSI.test(text)) {
-        pieces.push(piece(text, start, escape));
+        pieces.push(piece(text, start, at));
         start = ANSI.lastIndex;
-        escape = start;
-      } else escape++;
+        at = start;
+      } else at++;
     }
     if (start === 0) return text;
     pieces.push(piece(text, start, text.length));
