@@ -195,11 +195,11 @@ export class LoopController {
   }
 
   /**
-   * After a start: logs the decisions that dead processes had committed and not logged. Resolves with the ids of the open
-   * sessions that nobody drives, for {@link resume}.
+   * After a start, or from time to time where several processes share a store: logs the decisions that dead processes had
+   * committed and not logged. Resolves with the ids of the open sessions that nobody drives, for {@link resume}.
    */
   recover(): Promise<readonly string[]> {
-    return this.#keeper.recover();
+    return this.#keeper.recover((sid) => this.#running.has(sid));
   }
 
   async #drive(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {

@@ -141,12 +141,13 @@ export class Keeper {
   /**
    * Pays what dead processes owe to the log, and resolves with the ids of the open sessions that nobody drives. Those that wait
    * for a call are among them once it was completed, or cannot be any more. Nested sessions that nobody has driven for the length
-   * of a lease are ended: HALT `ERR_INTERRUPTED`.
+   * of a lease are ended: HALT `ERR_INTERRUPTED`. Sessions that this process is in a turn of, or `drives` otherwise, are left alone.
    */
-  async recover(): Promise<readonly string[]> {
+  async recover(drives: (sid: string) => boolean = () => false): Promise<readonly string[]> {
     const open: string[] = [];
     const now = this.#clock.now();
     for (const { sid, status, owed, lease, waits, parent, updatedAt } of await this.store.list()) {
+      if (drives(sid) || this.#leases.holds(sid)) continue;
       // Between two of its turns a nested session has no lease, and whoever drives it is there.
       const orphaned = status === 'open' && parent !== null && now - updatedAt >= this.#leases.leaseMs;
       const idle = waits !== null && !waits.completed && now < waits.expiresAt;

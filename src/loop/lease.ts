@@ -64,6 +64,11 @@ export class Leases {
     this.#timer = null;
   }
 
+  /** Whether this process is in a turn of the session. */
+  holds(sid: string): boolean {
+    return this.#held.has(sid);
+  }
+
   /** Whether a timer is running: exactly while sessions are held. */
   get beating(): boolean {
     return this.#timer !== null;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import { Leases } from '../../src/loop/lease.ts';
-import { MemoryLog } from '../../src/loop/log.ts';
+import { type DecisionLog, MemoryLog } from '../../src/loop/log.ts';
 import { MemoryStore } from '../../src/loop/memory.ts';
 import { SessionLeasedError, SessionStateError } from '../../src/loop/store.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
@@ -119,6 +119,49 @@ describe('after the death of a process', () => {
     await store.claim('b', { owner: 'other', now: clock.ms, until: clock.ms + 1000 });
     await loop.step('c', { agent: programAgent('done') });
     expect(await loop.recover()).toEqual(['a']);
+  });
+
+  it('recover leaves alone what its own process drives: while the agent thinks, and before a decision is known to be logged', async () => {
+    const store = new MemoryStore();
+    const kept = new MemoryLog();
+    const seen: unknown[] = [];
+    const look = async (when: string): Promise<void> => {
+      const found = await loop.recover();
+      seen.push([when, found, (await store.list())[0]?.lease !== null]);
+    };
+    const log: DecisionLog = {
+      has: (sid, turn) => kept.has(sid, turn),
+      append: async (entry) => {
+        await kept.append(entry);
+        await look('logged');
+      },
+    };
+    const { loop } = controller({ store, log });
+    const programs = programAgent('continue', 'done');
+    const agent: Agent = {
+      reply: async (request) => {
+        await look('asked');
+        return programs.reply(request);
+      },
+    };
+    // Who reads the events holds the next turn up: then the session is between two turns.
+    const found: string[] = [];
+    for await (const _ of loop.stream(run(agent))) found.push(...(await loop.recover()));
+    expect(found).toEqual([]);
+    expect((await store.list())[0]).toMatchObject({ status: 'done', turns: 2 });
+    expect(seen).toEqual([
+      ['asked', [], true],
+      ['logged', [], true],
+      ['asked', [], true],
+      ['logged', [], true],
+    ]);
+    expect(kept.entries).toHaveLength(2);
+    await loop.open(USERDATA, 'own');
+    await loop.step('own', { agent });
+    expect(seen.slice(4)).toEqual([
+      ['asked', [], true],
+      ['logged', [], true],
+    ]);
   });
 
   it('AL3-5.2-8 AL3-8-11: ids that were used before the death are still used afterwards', async () => {
