@@ -112,7 +112,7 @@ function owned(machine: Machine, frame: Frame, container: Container): Container 
   const copy = new Dict(new Map());
   for (const [key, item] of container.entries) {
     machine.charge(entryBytes(key));
-    paceKey(machine, key, container.bytes);
+    paceKey(machine, key, container.bytes / VALUE_BYTES.unit.amount);
     pace(machine, copy.entries.size);
     copy.entries.set(key, share(item));
   }

@@ -1,14 +1,12 @@
 import { DATA_FUEL } from '../wire/costs.ts';
 import type { Machine } from './machine.ts';
-import { pace } from './pace.ts';
+import { pace, paceCompared } from './pace.ts';
 
 const UNITS_PER_FUEL = DATA_FUEL.scan.amount;
 const SURROGATE = /[\ud800-\udfff]/;
 
 /** Texts up to this length are looked through each time. */
 const SHORT = 64;
-/** Units that are compared, while texts as long are told apart, in the time of a statement. */
-const UNITS_PER_STATEMENT = 2048;
 /** Texts remembered; a loop over two or three texts by index stays linear. */
 const MEMORY = 4;
 
@@ -80,7 +78,7 @@ export class CodePoints {
 
   #cursor(text: string): Cursor {
     // Nobody sees whether they are the same in V8 too, or two of the same content, or differ at the end only.
-    if (text.length >= UNITS_PER_STATEMENT) this.#machine.hasten(Math.floor(text.length / UNITS_PER_STATEMENT));
+    paceCompared(this.#machine, text.length);
     for (const cursor of this.#cursors) if (cursor.text.length === text.length && cursor.text === text) return cursor;
     this.#spend(text.length);
     const cursor: Cursor = { text, plain: !SURROGATE.test(text), count: undefined, index: 0, offset: 0 };

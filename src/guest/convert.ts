@@ -2,6 +2,7 @@ import { DATA_FUEL } from '../wire/costs.ts';
 import { parseNumber } from '../wire/numbers.ts';
 import { leadingSpace } from '../wire/space.ts';
 import type { Machine } from './machine.ts';
+import { paceCompared } from './pace.ts';
 import { Fuzzy, type Value } from './values.ts';
 
 const UNITS_PER_FUEL = DATA_FUEL.number.amount;
@@ -52,7 +53,7 @@ function shortTextToNumber(text: string): number | undefined {
 }
 
 function longTextToNumber(machine: Machine, text: string): number | undefined {
-  machine.hasten(Math.floor(text.length / COMPARED_PER_STATEMENT));
+  paceCompared(machine, text.length);
   if (machine.words.has(text)) return undefined;
   machine.spend(Math.floor(text.length / UNITS_PER_FUEL));
   if (SPACE.test(text)) return spacedToNumber(machine, text);
@@ -60,9 +61,6 @@ function longTextToNumber(machine: Machine, text: string): number | undefined {
   if (number === undefined) machine.words.look(text);
   return number;
 }
-
-/** Units of a text that are compared with one remembered in the time of a statement. */
-const COMPARED_PER_STATEMENT = 4096;
 
 /** A text that begins with white space, of which there may be millions: a pattern would go through them again and again. */
 function spacedToNumber(machine: Machine, text: string): number | undefined {

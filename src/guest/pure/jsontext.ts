@@ -1,5 +1,5 @@
 import { DATA_FUEL, MAX_NESTING, STEP_FUEL } from '../../wire/costs.ts';
-import { Bytes, boundary, Dict, describe, Fault, Fuzzy, List, TextBuilder, Time, tooDeep } from '../kit.ts';
+import { Bytes, boundary, Dict, describe, Fault, Fuzzy, List, paceOrdered, TextBuilder, Time, tooDeep } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 
@@ -22,8 +22,6 @@ export function jsonText(machine: Machine, value: Value, indent: Indent, sorted 
   return writer.finish();
 }
 
-/** Units of two keys that V8 compares in the time of a statement. */
-const UNITS_PER_STATEMENT = 16;
 /** Units that are escaped at once. */
 const CHUNK = 4096;
 
@@ -94,7 +92,8 @@ class Writer {
     const { size } = map.entries;
     this.#machine.spend(size * Math.ceil(Math.log2(size + 1)));
     return [...map.entries].sort(([a], [b]) => {
-      this.#machine.hasten(1 + Math.floor(Math.min(a.length, b.length) / UNITS_PER_STATEMENT));
+      this.#machine.hasten(1);
+      paceOrdered(this.#machine, Math.min(a.length, b.length));
       return a < b ? -1 : a > b ? 1 : 0;
     });
   }

@@ -1,5 +1,19 @@
 import { VALUE_BYTES } from '../../wire/costs.ts';
-import { counted, Dict, describe, entry, identical, List, pace, putEntry, sealed, share, shortQuote, toText } from '../kit.ts';
+import {
+  counted,
+  Dict,
+  describe,
+  entry,
+  identical,
+  List,
+  pace,
+  paceCompared,
+  putEntry,
+  sealed,
+  share,
+  shortQuote,
+  toText,
+} from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
@@ -164,12 +178,10 @@ function field(machine: Machine, item: Value, key: string): Value {
 
 /** Whether two keys by which a list was sorted are equal: paid for where they were compared for that. */
 function sameKey(machine: Machine, a: Value | undefined, b: Value | undefined): boolean {
-  machine.hasten(typeof a === 'string' ? 1 + Math.floor(a.length / UNITS_PER_STATEMENT) : 1);
+  machine.hasten(1);
+  if (typeof a === 'string') paceCompared(machine, a.length);
   return a === b;
 }
-
-/** Units of two texts that V8 compares in the time of a statement. */
-const UNITS_PER_STATEMENT = 512;
 
 /** Positions in reverse order, but runs of equal ones as they are. */
 function runsReversed(positions: readonly number[], same: (a: number, b: number) => boolean): number[] {

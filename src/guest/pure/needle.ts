@@ -1,4 +1,4 @@
-import { pace } from '../kit.ts';
+import { pace, paceOrdered } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import { scan } from './work.ts';
 
@@ -9,8 +9,6 @@ const PATIENCE = 4;
 /** As many for free, in multiples of what is wanted. */
 const GRACE = 64;
 const BYTES_PER_ENTRY = 4;
-/** Units that V8 compares in the time of a statement. */
-const UNITS_PER_STATEMENT = 32;
 /** Units after which the slower way is paid for, and the clocks are looked at. */
 const STRETCH = 4096;
 
@@ -71,7 +69,7 @@ export class Needle {
 
   /** Something much like it was compared with all of it, at no cost. */
   #inVain(): void {
-    this.#machine.hasten(Math.floor(this.#wanted.length / UNITS_PER_STATEMENT));
+    paceOrdered(this.#machine, this.#wanted.length);
   }
 
   /** Looks at every unit once, and pays for that once more; for the first occurrence, or the `last` one. */

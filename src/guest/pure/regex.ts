@@ -6,6 +6,7 @@ import type { Group } from './define.ts';
 import { compile, type Program } from './pattern/program.ts';
 import { type Match, Search } from './pattern/search.ts';
 import { BadPattern, parsePattern } from './pattern/syntax.ts';
+import { width } from './search.ts';
 import { listOf, newMap, Parts, part, piece, scan } from './work.ts';
 
 /** Patterns in the syntax of RE2, matched in linear time and paid for step by step. */
@@ -132,7 +133,7 @@ function* matches(machine: Machine, program: Program, text: string, limit: numbe
       const end = match[1] ?? 0;
       const touches = start === end && start === last;
       if (end > at) at = end;
-      else at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+      else at += width(text, at);
       last = end;
       machine.spend(1);
       if (touches) continue;
