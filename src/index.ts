@@ -145,7 +145,7 @@ export {
   WireError,
 } from './wire/errors.ts';
 export type { JournalEntry, JournalOutcome, Question, WaitingCall } from './wire/journal.ts';
-export { mapEntries } from './wire/order.ts';
+export { mapEntries } from './wire/maporder.ts';
 export type {
   CallSite,
   CheckReport,

@@ -1,8 +1,9 @@
 /** What is certain about statements before they are followed. */
-import type { Block, ErrorHandler, Expr, ForStmt } from '../ast.ts';
-import { constantTruth } from '../check/fallible.ts';
-import { ERROR_VARIABLES } from '../check/names.ts';
-import { eachStatement, isAtom, targetsOf } from '../check/walk.ts';
+
+import { constantTruth } from '../lint/fallible.ts';
+import { ERROR_VARIABLES } from '../lint/names.ts';
+import type { Block, ErrorHandler, Expr, ForStmt } from '../syntax/ast.ts';
+import { eachStatement, isAtom, targetsOf } from '../syntax/walk.ts';
 
 /** What a procedure gives, kept beside its variables: under names that no variable has. */
 export const RESULT = ' result';

@@ -1,5 +1,5 @@
 /** What evaluating takes, beyond the operations that a statement was charged for: work in proportion to data. */
-import type { Span } from '../ast.ts';
+import type { Span } from '../syntax/ast.ts';
 import type { FuelCosts } from './costs.ts';
 import type { Session } from './session.ts';
 import type { Cost } from './state.ts';

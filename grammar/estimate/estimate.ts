@@ -1,6 +1,7 @@
 /** The static cost estimate: how much fuel each block of a program takes, at least and at most. */
-import { type Procedure, positionAt, type SourceFile, type Span } from '../ast.ts';
-import { KNOWN_GLOBALS } from '../check/names.ts';
+
+import { KNOWN_GLOBALS } from '../lint/names.ts';
+import { type Procedure, positionAt, type SourceFile, type Span } from '../syntax/ast.ts';
 import { RESULT } from './certain.ts';
 import type { FuelCosts } from './costs.ts';
 import { frameBytes } from './frames.ts';

@@ -1,6 +1,7 @@
 /** What evaluating an expression gives and costs, beyond the operations that its statement was charged for. */
-import type { AccessStep, BinaryOp, CallExpr, Expr, Span, Target, ToolCallExpr } from '../ast.ts';
-import { isBuiltin } from '../check/names.ts';
+
+import { isBuiltin } from '../lint/names.ts';
+import type { AccessStep, BinaryOp, CallExpr, Expr, Span, Target, ToolCallExpr } from '../syntax/ast.ts';
 import { Charges } from './charges.ts';
 import { binary } from './operators.ts';
 import type { Defined, Session } from './session.ts';

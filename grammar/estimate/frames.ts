@@ -1,7 +1,8 @@
 /** How many bytes the frames of a program count at most. */
-import type { Block, SourceFile } from '../ast.ts';
-import { ERROR_VARIABLES } from '../check/names.ts';
-import { eachExpression, eachStatement, expressionsOf, targetsOf } from '../check/walk.ts';
+
+import { ERROR_VARIABLES } from '../lint/names.ts';
+import type { Block, SourceFile } from '../syntax/ast.ts';
+import { eachExpression, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
 import type { FuelCosts } from './costs.ts';
 
 /** Bytes of one frame of every procedure, and of one that calls them: without recursion, no more can be there at once. */

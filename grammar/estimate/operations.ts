@@ -1,6 +1,6 @@
 /** Counts operations as the interpreter does: the whole of an expression, whether or not a part is skipped. */
-import type { Expr, Stmt } from '../ast.ts';
-import { childrenOf, expressionsOf, isAtom, targetsOf } from '../check/walk.ts';
+import type { Expr, Stmt } from '../syntax/ast.ts';
+import { childrenOf, expressionsOf, isAtom, targetsOf } from '../syntax/walk.ts';
 
 /** Operations of an expression and all that is in it. */
 export function operationsOf(expr: Expr): number {

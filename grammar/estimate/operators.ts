@@ -1,5 +1,5 @@
 /** What binary operators give and cost. */
-import type { BinaryOp, Span } from '../ast.ts';
+import type { BinaryOp, Span } from '../syntax/ast.ts';
 import type { Charges } from './charges.ts';
 import {
   type Abstract,

@@ -1,5 +1,5 @@
 /** What all estimates of one program share: the cost tables, the procedures, and how much work may still be done. */
-import type { Procedure, SourceFile, Span } from '../ast.ts';
+import type { Procedure, SourceFile, Span } from '../syntax/ast.ts';
 import type { FuelCosts } from './costs.ts';
 import type { Cost, State } from './state.ts';
 import type { Abstract } from './values.ts';

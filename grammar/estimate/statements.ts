@@ -2,9 +2,10 @@
  * Follows statements without running them: every way on, the cheapest and the dearest. Loops are followed pass by pass as
  * long as it is certain that there is a next one and patience lasts; past that, one pass stands for all that are left.
  */
-import type { Block, ErrorHandler, ForStmt, IfStmt, SetStmt, Stmt, WhileStmt } from '../ast.ts';
-import { ERROR_VARIABLES } from '../check/names.ts';
-import { targetsOf } from '../check/walk.ts';
+
+import { ERROR_VARIABLES } from '../lint/names.ts';
+import type { Block, ErrorHandler, ForStmt, IfStmt, SetStmt, Stmt, WhileStmt } from '../syntax/ast.ts';
+import { targetsOf } from '../syntax/walk.ts';
 import { changedIn, clearing, isHarmless, loopNames, RESULT, whyEndless } from './certain.ts';
 import { Evaluation } from './expressions.ts';
 import { operationsOf, statementOperations } from './operations.ts';

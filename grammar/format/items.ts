@@ -1,6 +1,6 @@
 /** What stands between the commas of a bracket, with the comments where they belong. */
 import type { TokenType } from 'chevrotain';
-import { keyword, punct } from '../tokens.ts';
+import { keyword, punct } from '../syntax/tokens.ts';
 import type { Bracket, Node } from './tree.ts';
 
 /** One item of a bracket that is spread over several lines. */

@@ -1,5 +1,5 @@
 /** Lays out one line of the source: in one line when it fits, else broken inside brackets and at operators. */
-import { precedence, punct } from '../tokens.ts';
+import { precedence, punct } from '../syntax/tokens.ts';
 import { itemsOf } from './items.ts';
 import { Measure, type Width, withoutLastComma } from './measure.ts';
 import { isBinary, padded, spaced } from './spacing.ts';

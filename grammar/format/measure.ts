@@ -1,6 +1,6 @@
 /** How wide things are when they stand in one line. */
 
-import { punct } from '../tokens.ts';
+import { punct } from '../syntax/tokens.ts';
 import { padded, spaced } from './spacing.ts';
 import type { Bracket, Node } from './tree.ts';
 

@@ -1,6 +1,6 @@
 /** Blanks between the nodes of a sequence, in one line (language.md 1.2, 1.3, P11). */
 import type { TokenType } from 'chevrotain';
-import { BinaryOperator, keyword, members, PrefixOperator, punct } from '../tokens.ts';
+import { BinaryOperator, keyword, members, PrefixOperator, punct } from '../syntax/tokens.ts';
 import { type Bracket, endsOperand, type Node } from './tree.ts';
 
 const binary = members(BinaryOperator);

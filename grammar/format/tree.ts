@@ -3,9 +3,9 @@
  * lost and nothing is judged: the source has been parsed.
  */
 import type { TokenType } from 'chevrotain';
-import { type Comment, commentsOf } from '../comments.ts';
-import { asksForDoubleBrackets } from '../metadata.ts';
-import { scan } from '../scan.ts';
+import { type Comment, commentsOf } from '../syntax/comments.ts';
+import { asksForDoubleBrackets } from '../syntax/metadata.ts';
+import { scan } from '../syntax/scan.ts';
 import {
   BuiltIn,
   Identifier,
@@ -20,7 +20,7 @@ import {
   TemplateClose,
   TemplateOpen,
   type Token,
-} from '../tokens.ts';
+} from '../syntax/tokens.ts';
 
 /** Anything that is written without a break: a token, or a whole template. */
 export interface Atom {

@@ -2,13 +2,13 @@ import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { CommanderError } from 'commander';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
-import { EXIT, type ExitCode } from './exit.ts';
-import { UsageError } from './failure.ts';
-import { answerOf } from './gate.ts';
-import { Output } from './output.ts';
+import { answerOf } from './commands/gate.ts';
 import { createProgram, usageOf } from './program.ts';
-import type { Terminal } from './terminal.ts';
-import { paintFor, printable } from './text.ts';
+import { EXIT, type ExitCode } from './terminal/exit.ts';
+import { UsageError } from './terminal/failure.ts';
+import { Output } from './terminal/output.ts';
+import type { Terminal } from './terminal/terminal.ts';
+import { paintFor, printable } from './terminal/text.ts';
 
 /** What is still at work so long after an interrupt, for instance waiting for a pipe to be opened, is left behind. */
 const GRACE_MS = 3000;

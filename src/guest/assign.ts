@@ -1,11 +1,11 @@
 import { DATA_FUEL, MAX_PADDING, VALUE_BYTES } from '../wire/costs.ts';
+import { pace, paceKey } from './clockchecks.ts';
 import { toInteger } from './convert.ts';
 import { describe } from './describe.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { checkValue, entry, replaced, settle } from './measure.ts';
 import { entryBytes, listBytes } from './memory.ts';
-import { pace, paceKey } from './pace.ts';
 import { toText } from './text.ts';
 import { type Container, Dict, isContainer, List, share, type Value } from './values.ts';
 

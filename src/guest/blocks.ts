@@ -1,11 +1,11 @@
-import type { Block, ErrorHandler, Stmt } from '../../grammar/ast.ts';
+import type { Block, ErrorHandler, Stmt } from '../../grammar/syntax/ast.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import type { Context, Exec } from './context.ts';
-import { type Counting, compileCounting } from './counting.ts';
 import { type Completion, type Frame, NORMAL } from './frame.ts';
-import { arrive, Guard, recover } from './guard.ts';
+import { type Counting, compileCounting } from './increment.ts';
 import { checkEvalDepth } from './invoke.ts';
 import type { Machine } from './machine.ts';
+import { arrive, Guard, recover } from './onerror.ts';
 import { compileStmt } from './statements.ts';
 
 /** A compiled statement with what is charged before it runs. */

@@ -1,10 +1,10 @@
-import type { CallExpr, ToolCallExpr } from '../../grammar/ast.ts';
-import { borrowed } from '../../grammar/borrowed.ts';
+import { borrowed } from '../../grammar/advice/borrowed.ts';
+import type { CallExpr, ToolCallExpr } from '../../grammar/syntax/ast.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import { builtin, wrongCount } from './builtins.ts';
 import type { Context, Eval } from './context.ts';
 import type { Slot } from './frame.ts';
-import { callTool } from './host.ts';
+import { callTool } from './hostcalls.ts';
 import { invoke } from './invoke.ts';
 import type { Machine } from './machine.ts';
 import type { Callee } from './procedure.ts';

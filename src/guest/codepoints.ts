@@ -1,6 +1,6 @@
 import { DATA_FUEL } from '../wire/costs.ts';
+import { pace, paceCompared } from './clockchecks.ts';
 import type { Machine } from './machine.ts';
-import { pace, paceCompared } from './pace.ts';
 
 const UNITS_PER_FUEL = DATA_FUEL.scan.amount;
 const SURROGATE = /[\ud800-\udfff]/;

@@ -1,9 +1,9 @@
-import type { Block, Expr } from '../../grammar/ast.ts';
+import type { Block, Expr } from '../../grammar/syntax/ast.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
-import type { LoadedFile } from './file.ts';
 import type { Completion, Frame } from './frame.ts';
-import type { Guard } from './guard.ts';
+import type { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
+import type { Guard } from './onerror.ts';
 import type { Procedure } from './procedure.ts';
 import { Scope } from './scope.ts';
 import { share, type Value } from './values.ts';

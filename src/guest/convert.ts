@@ -1,8 +1,8 @@
 import { DATA_FUEL } from '../wire/costs.ts';
 import { parseNumber } from '../wire/numbers.ts';
-import { leadingSpace } from '../wire/space.ts';
+import { leadingSpace } from '../wire/whitespace.ts';
+import { paceCompared } from './clockchecks.ts';
 import type { Machine } from './machine.ts';
-import { paceCompared } from './pace.ts';
 import { Fuzzy, type Value } from './values.ts';
 
 const UNITS_PER_FUEL = DATA_FUEL.number.amount;

@@ -7,10 +7,10 @@ import { Constants } from './constants.ts';
 import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.ts';
 import type { Frame } from './frame.ts';
 import { countLive } from './memory.ts';
+import { Words } from './nonnumeric.ts';
 import type { Output } from './output.ts';
 import type { PureTool } from './puretool.ts';
 import type { Value } from './values.ts';
-import { Words } from './words.ts';
 
 /** Statements that take as long as an emit, a field of `eval` or a call of a tool that runs here. */
 const HASTE = 16;

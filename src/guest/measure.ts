@@ -1,7 +1,7 @@
 import { DATA_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
+import { paceKey, SHORT_KEY } from './clockchecks.ts';
 import type { Machine } from './machine.ts';
 import { contentBytes, entryBytes, listBytes } from './memory.ts';
-import { paceKey, SHORT_KEY } from './pace.ts';
 import { type Container, Dict, Fault, isContainer, List, type Value } from './values.ts';
 
 /**

@@ -1,5 +1,6 @@
-import type { BinaryOp, UnaryOp } from '../../grammar/ast.ts';
+import type { BinaryOp, UnaryOp } from '../../grammar/syntax/ast.ts';
 import { DATA_FUEL, VALUE_BYTES } from '../wire/costs.ts';
+import { pace } from './clockchecks.ts';
 import { isInt64, toInteger, toNumeric } from './convert.ts';
 import { describe } from './describe.ts';
 import { equal } from './equal.ts';
@@ -7,7 +8,6 @@ import { flatten, isFlattened } from './flatten.ts';
 import type { Machine } from './machine.ts';
 import { newList } from './measure.ts';
 import { listBytes } from './memory.ts';
-import { pace } from './pace.ts';
 import { toText } from './text.ts';
 import { Fuzzy, List, share, Time, truthy, typeName, type Value } from './values.ts';
 

@@ -1,18 +1,18 @@
 import { STEP_FUEL } from '../wire/costs.ts';
 import type { EventError, EventInput, GuestFile, GuestInput, GuestProcedure, Variable } from '../wire/protocol.ts';
 import { decode, encode } from './codec.ts';
+import { type Body, compileAlone, compileBodies, compileUnit } from './compile.ts';
 import type { Linkage } from './context.ts';
 import { codeOf, Failure, type FramePlace } from './errors.ts';
 import { Events, eventObject, type Registration } from './events.ts';
-import { LoadedFile } from './file.ts';
 import { Frame, rareOf, type Slot } from './frame.ts';
-import { COMMAND_FRAME } from './guard.ts';
 import { checkDepth, checkEvalDepth, invoke } from './invoke.ts';
-import { leftOf } from './left.ts';
+import { leftOf } from './leftover.ts';
+import { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
+import { COMMAND_FRAME } from './onerror.ts';
 import { Procedure } from './procedure.ts';
 import { toText } from './text.ts';
-import { type Body, compileAlone, compileBodies, compileUnit } from './unit.ts';
 import type { Value } from './values.ts';
 
 type EventHandler = GuestFile['events'][number];

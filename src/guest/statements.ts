@@ -1,9 +1,9 @@
-import type { AskStmt, PromptStmt, ReturnStmt, SetStmt, Stmt, WhisperStmt } from '../../grammar/ast.ts';
+import type { AskStmt, PromptStmt, ReturnStmt, SetStmt, Stmt, WhisperStmt } from '../../grammar/syntax/ast.ts';
 import type { Context, Eval, Exec } from './context.ts';
 import { counted, describe } from './describe.ts';
 import { InternalError } from './errors.ts';
 import { BREAK, CONTINUE, type Frame, NORMAL, RETURN, rareOf } from './frame.ts';
-import { ask, promptUser } from './host.ts';
+import { ask, promptUser } from './hostcalls.ts';
 import { compileFor, compileWhile } from './loops.ts';
 import type { Machine } from './machine.ts';
 import { newList } from './measure.ts';

@@ -1,6 +1,6 @@
 import { DATA_FUEL } from '../wire/costs.ts';
+import { pace } from './clockchecks.ts';
 import type { Machine } from './machine.ts';
-import { pace } from './pace.ts';
 
 /** Bytes of a well-formed text as UTF-8; counting is charged. */
 export function utf8Bytes(machine: Machine, text: string): number {

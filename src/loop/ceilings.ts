@@ -1,7 +1,7 @@
 import { ConfigError } from '../wire/errors.ts';
 import type { KeysOf } from '../wire/options.ts';
 import { AgentError } from './agents/agent.ts';
-import type { SessionState } from './store.ts';
+import type { SessionState } from './sessions/store.ts';
 
 /** What a whole session may use up, over all its turns and all processes that drive it. */
 export interface Ceilings {

@@ -3,11 +3,7 @@ import { KeyedMutex } from '../context/mutex.ts';
 import { checkLimits } from '../sandbox/limits.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { ceiling, checkCeilings } from './ceilings.ts';
-import type { HaltReason } from './decision.ts';
 import type { LoopEvent, LoopListener } from './events.ts';
-import { DEFAULT_MAX_ATTEMPTS } from './interrupted.ts';
-import { Keeper } from './keeper.ts';
-import { MemoryStore } from './memory.ts';
 import { Metrics } from './metrics.ts';
 import {
   checkController,
@@ -20,16 +16,20 @@ import {
   type StepOptions,
 } from './options.ts';
 import { type Clock, randomIds, systemClock } from './ports.ts';
-import type { TurnRecord } from './record.ts';
 import { halted, type LoopResult, shownOf, suspendedAt } from './result.ts';
+import { Keeper } from './sessions/keeper.ts';
+import { MemoryStore } from './sessions/memory.ts';
+import { newSession, SessionLeasedError, type SessionParent, SessionStateError, type SessionSummary } from './sessions/store.ts';
 import { Spans } from './spans.ts';
-import { type Stepper, takeStep } from './step.ts';
-import { newSession, SessionLeasedError, type SessionParent, SessionStateError, type SessionSummary } from './store.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
 import { SuspendedError } from './suspend/errors.ts';
 import { DEFAULT_MAX_WAIT_MS, type Waiting } from './suspend/suspension.ts';
-import { checkSid, type TurnHost } from './turn.ts';
+import type { HaltReason } from './turn/decision.ts';
+import { DEFAULT_MAX_ATTEMPTS } from './turn/interrupted.ts';
+import type { TurnRecord } from './turn/record.ts';
+import { type Stepper, takeStep } from './turn/step.ts';
+import { checkSid, type TurnHost } from './turn/turn.ts';
 
 /** Progress of a session that is read as a stream. */
 export type LoopProgress = StreamEvent<LoopEvent, LoopResult>;

@@ -1,9 +1,9 @@
 import type { JournalEntry } from '../wire/journal.ts';
 import type { OutFrame } from '../wire/protocol.ts';
 import type { AgentReason } from './agents/index.ts';
-import type { LoopState } from './lifecycle.ts';
-import type { TurnRecord } from './record.ts';
 import type { Waiting } from './suspend/suspension.ts';
+import type { LoopState } from './turn/lifecycle.ts';
+import type { TurnRecord } from './turn/record.ts';
 
 /** Progress of a session, as it happens. Every event names its session and turn; a `decided` is the last of its turn. */
 export type LoopEvent = { readonly sid: string; readonly turn: number } & LoopEventBody;

@@ -1,15 +1,15 @@
 import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
-import { mapEntries, plainMaps } from '../wire/order.ts';
+import { mapEntries, plainMaps } from '../wire/maporder.ts';
 import type { LimitValues, TaggedJson, Usage } from '../wire/protocol.ts';
-import type { AgentUse } from './asking.ts';
-import { type Decision, HALT_REASONS } from './decision.ts';
-import type { CandidateRecord, TurnRecord } from './record.ts';
+import type { AgentUse } from './agents/consult.ts';
 import type { LoopResult } from './result.ts';
 import type { Waiting } from './suspend/suspension.ts';
 import { type Palette, printable, WIDTH, wrap } from './text.ts';
 import { CHECKS, describeToken, shortenTokens } from './tokens.ts';
+import { type Decision, HALT_REASONS } from './turn/decision.ts';
+import type { CandidateRecord, TurnRecord } from './turn/record.ts';
 
 /** Columns of the labels on the left. */
 const LABEL = 12;

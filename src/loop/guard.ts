@@ -1,4 +1,4 @@
-import type { Decision } from './decision.ts';
+import type { Decision } from './turn/decision.ts';
 
 /** What an application's guard is shown of a turn whose program ran to its end. */
 export interface GuardView {

@@ -1,8 +1,8 @@
 import { type Counter, metrics as global, type Meter } from '@opentelemetry/api';
-import type { AgentUse } from './asking.ts';
-import { HALT_REASONS, type HaltReason } from './decision.ts';
+import type { AgentUse } from './agents/consult.ts';
 import type { LoopEvent } from './events.ts';
-import type { TurnRecord } from './record.ts';
+import { HALT_REASONS, type HaltReason } from './turn/decision.ts';
+import type { TurnRecord } from './turn/record.ts';
 
 /** Counters by label; a label that was never counted is absent. */
 export type Counts = Readonly<Record<string, number>>;

@@ -3,18 +3,18 @@ import { checkLimits, type LimitOptions } from '../sandbox/limits.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checkCallback, checkObject, checkOptions, checkSignal, type KeysOf } from '../wire/options.ts';
 import type { Agent } from './agents/index.ts';
-import type { TurnApproval } from './approval.ts';
 import { CEILINGS, type Ceilings, ceiling, checkCeilings } from './ceilings.ts';
 import type { LoopListener } from './events.ts';
-import type { TurnExecutor } from './executor.ts';
 import type { ProgressCheck } from './guard.ts';
-import type { OnInterrupted } from './interrupted.ts';
-import type { DecisionLog } from './log.ts';
+import type { DecisionLog } from './log/log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Clock, Ids } from './ports.ts';
+import type { SessionStore } from './sessions/store.ts';
 import type { Spans } from './spans.ts';
-import type { SessionStore } from './store.ts';
 import type { OnExpired } from './suspend/suspension.ts';
+import type { TurnApproval } from './turn/approval.ts';
+import type { TurnExecutor } from './turn/executor.ts';
+import type { OnInterrupted } from './turn/interrupted.ts';
 
 /** What a `LoopController` is made from. */
 export interface LoopControllerOptions {

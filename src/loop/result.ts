@@ -1,8 +1,8 @@
 import type { ErrorInfo } from '../wire/errors.ts';
-import type { Decision, HaltReason } from './decision.ts';
-import { hostFailure } from './failure.ts';
-import { type TurnRecord, type TurnResult, toPublicTurn } from './record.ts';
 import type { Waiting } from './suspend/suspension.ts';
+import type { Decision, HaltReason } from './turn/decision.ts';
+import { hostFailure } from './turn/failure.ts';
+import { type TurnRecord, type TurnResult, toPublicTurn } from './turn/record.ts';
 
 /** How a session ended, or that it waits: decision `SUSPENDED`. */
 export interface LoopResult {

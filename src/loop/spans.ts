@@ -1,7 +1,7 @@
 import { type Context, context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LoopEvent } from './events.ts';
-import type { TurnRecord } from './record.ts';
+import type { TurnRecord } from './turn/record.ts';
 
 /** The span of a turn while it is under way. */
 export interface TurnSpan {

@@ -4,7 +4,7 @@ import type { Logger } from '../context/index.ts';
 import { KeyedMutex } from '../context/mutex.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { DEFAULT_TIMEOUT_MS, type McpServerConfig, secretsOf } from './config.ts';
-import { plainWords } from './distrust.ts';
+import { plainWords } from './serverschema.ts';
 import { transportTo } from './transport.ts';
 
 /** A server cannot be reached, does not answer in time, or does not keep to the protocol. */

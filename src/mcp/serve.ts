@@ -5,7 +5,7 @@ import { NO_PROGRESS_YET } from '../aeiou/index.ts';
 import { readTurn, runTurn, type TurnHost, toPublicTurn } from '../loop/index.ts';
 import { answerRequest, type Runtime } from '../runtime/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
-import { jsonText } from '../wire/order.ts';
+import { jsonText } from '../wire/maporder.ts';
 
 /** What an {@link mcpServer} stands on; it has no limits and no policy of its own. */
 export interface McpServerInit {

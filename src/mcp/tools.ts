@@ -7,7 +7,7 @@ import { ConfigError } from '../wire/errors.ts';
 import { TimeDate } from '../wire/values.ts';
 import type { McpServerConfig } from './config.ts';
 import { type McpAnswer, type McpConnection, McpError } from './connection.ts';
-import { boundedSchema, plainWords } from './distrust.ts';
+import { boundedSchema, plainWords } from './serverschema.ts';
 
 /**
  * A server's tools as ours: `tool.<server>.<name>`, with one argument, the map of named arguments, checked against the

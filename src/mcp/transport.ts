@@ -2,7 +2,7 @@ import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprot
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Logger } from '../context/index.ts';
 import { DEFAULT_MESSAGE_BYTES, type HttpServer, type McpServerConfig, type StdioServer } from './config.ts';
-import { plainWords } from './distrust.ts';
+import { plainWords } from './serverschema.ts';
 
 /** Most messages that a server may send without a tool having been called, within an hour. */
 const MAX_UNASKED = 1000;

@@ -13,10 +13,10 @@ import {
   type SessionBelongings,
   type ToolView,
 } from '../tools/index.ts';
-import { cancelledError, timeoutError } from '../wire/breach.ts';
 import type { CallIo } from '../wire/call.ts';
 import { decode } from '../wire/codec.ts';
 import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
+import { cancelledError, timeoutError } from '../wire/hosterrors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type {
   EventInput,

@@ -1,5 +1,5 @@
-import { timeoutError } from '../wire/breach.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
+import { timeoutError } from '../wire/hosterrors.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import type { Reading } from './meter.ts';
 import type { WorkerProcess } from './worker.ts';

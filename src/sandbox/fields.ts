@@ -1,5 +1,5 @@
 import { WireError } from '../wire/errors.ts';
-import { plainMaps } from '../wire/order.ts';
+import { plainMaps } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 
 /** Readers of single fields: each gives the value, or throws {@link WireError} with the field's path. */

@@ -1,9 +1,9 @@
 import { BusyError, ConfigError, RuntimeClosedError } from '../wire/errors.ts';
-import type { RunKind } from './kind.ts';
+import type { RunKind } from './affinity.ts';
+import { outside } from './detached.ts';
 import { launch, type WorkerFiles } from './launch.ts';
 import type { Launcher } from './launcher.ts';
 import { messageOf } from './outcome.ts';
-import { outside } from './outside.ts';
 import { WorkerProcess } from './worker.ts';
 
 /** Something that needs a worker for itself for a while. */

@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { cancelledError, workerError } from '../wire/breach.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import { cancelledError, workerError } from '../wire/hosterrors.ts';
 import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } from '../wire/protocol.ts';
+import { kindOf } from './affinity.ts';
 import { Execution } from './execution.ts';
 import type { RunHandlers, SandboxResult } from './handlers.ts';
 import { checkQuestion, formatQuestion, Inquiry, type ParseOutcome, parseQuestion, type Question } from './inquiry.ts';
-import { kindOf } from './kind.ts';
 import { packageFiles, type WorkerFiles } from './launch.ts';
 import { chooseLauncher, type Launcher, type LauncherChoice, withoutLauncher } from './launcher.ts';
 import { defaultLimits } from './limits.ts';

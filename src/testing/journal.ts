@@ -1,5 +1,5 @@
 import type { JournalEntry, JournalOutcome } from '../wire/journal.ts';
-import { plainMaps } from '../wire/order.ts';
+import { plainMaps } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 
 /**

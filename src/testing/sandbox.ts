@@ -1,9 +1,9 @@
 import type { SandboxPort } from '../runtime/port.ts';
 import type { RunHandlers, SandboxResult } from '../sandbox/index.ts';
-import { cancelledError, timeoutError } from '../wire/breach.ts';
 import type { CallIo, FinalReply } from '../wire/call.ts';
 import { encode } from '../wire/codec.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
+import { cancelledError, timeoutError } from '../wire/hosterrors.ts';
 import type { CallSite, GuestResult, RunInput, TaggedJson } from '../wire/protocol.ts';
 import { NO_USAGE } from '../wire/public.ts';
 

@@ -1,6 +1,6 @@
 import type { TurnContext } from '../context/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
-import { plainMaps } from '../wire/order.ts';
+import { plainMaps } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { type ToolDefinition, ToolError } from './define.ts';
 import { Pending } from './pending.ts';

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type HostContext, type TurnContext, turnStorage } from '../context/index.ts';
-import { cancelledError, quotaError, suspendedError, workerError } from '../wire/breach.ts';
 import type { CallIo, FinalReply } from '../wire/call.ts';
 import { decode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
+import { cancelledError, quotaError, suspendedError, workerError } from '../wire/hosterrors.ts';
 import { languageError } from '../wire/info.ts';
 import type { JournalEntry, JournalOutcome, Question, WaitingCall } from '../wire/journal.ts';
 import type { CallSite, GuestCall, LimitValues, TaggedJson } from '../wire/protocol.ts';

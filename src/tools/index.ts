@@ -4,7 +4,6 @@ export { APPROVAL, Approval, type ApprovalInit, type Gate, type GateOutcome, NOT
 export type { ArgType, ArgTypes } from './argtypes.ts';
 export type { AskCall, AskPort, AskReply } from './ask.ts';
 export { type AuditEntry, type AuditRecord, auditEntry } from './audit.ts';
-export { Belongings, SessionBelongings } from './belongings.ts';
 export type { Loaded, RootPort, Shared } from './call.ts';
 export { type Capability, matchesPattern } from './capability.ts';
 export {
@@ -56,3 +55,4 @@ export { resultJson } from './result.ts';
 export type { ResultKind, ResultOf, ReturnSpec } from './returns.ts';
 export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts';
 export { type SessionAccess, SessionStorage, type SessionStorageOptions } from './session.ts';
+export { Belongings, SessionBelongings } from './sessionresources.ts';

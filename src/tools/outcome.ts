@@ -1,8 +1,8 @@
-import { quotaError, workerError } from '../wire/breach.ts';
 import type { FinalReply } from '../wire/call.ts';
 import { encode } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
+import { quotaError, workerError } from '../wire/hosterrors.ts';
 import { shorten } from '../wire/info.ts';
 import type { JournalOutcome } from '../wire/journal.ts';
 import type { TaggedJson } from '../wire/protocol.ts';

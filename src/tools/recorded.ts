@@ -1,7 +1,7 @@
-import { replayError } from '../wire/breach.ts';
 import type { FinalReply } from '../wire/call.ts';
+import { replayError } from '../wire/hosterrors.ts';
 import type { JournalEntry, Question } from '../wire/journal.ts';
-import { plainMaps } from '../wire/order.ts';
+import { plainMaps } from '../wire/maporder.ts';
 import type { GuestCall, TaggedJson } from '../wire/protocol.ts';
 import { canonicalName } from './names.ts';
 

@@ -1,5 +1,5 @@
 import { isPlaced, keyOf, moves, nameOf } from './keys.ts';
-import { mapEntries, mapFrom } from './order.ts';
+import { mapEntries, mapFrom } from './maporder.ts';
 import type { TaggedJson } from './protocol.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';
 

@@ -1,4 +1,4 @@
-import { trimSpace } from './space.ts';
+import { trimSpace } from './whitespace.ts';
 
 // Which text is a number, and which (language.md 4.3): the same for operators and for arguments of tools.
 

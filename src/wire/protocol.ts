@@ -8,10 +8,11 @@
  * the worker waits for one `GuestReply`; `var.get`, `var.set` and `const` are answered with a `var` frame and do not close the
  * call, `ok`, `error` and `halt` do.
  */
-import type { Block, CommandBlock, EventHandler, LineTable, Procedure, SourceFile } from '../../grammar/ast.ts';
-import type { Environment, Finding } from '../../grammar/check/finding.ts';
-import type { SyntaxDiagnostic } from '../../grammar/diagnostic.ts';
+
 import type { Estimate } from '../../grammar/estimate/estimate.ts';
+import type { Environment, Finding } from '../../grammar/lint/finding.ts';
+import type { Block, CommandBlock, EventHandler, LineTable, Procedure, SourceFile } from '../../grammar/syntax/ast.ts';
+import type { SyntaxDiagnostic } from '../../grammar/syntax/diagnostic.ts';
 import type { ErrorInfo } from './errors.ts';
 
 /** Raised when the two sides of a pipe were built from different sources. */

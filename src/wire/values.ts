@@ -1,5 +1,5 @@
 import { NeuroScriptError } from './errors.ts';
-import { mapEntries, mapFrom } from './order.ts';
+import { mapEntries, mapFrom } from './maporder.ts';
 
 /**
  * Script values as the host sees them. What JavaScript has is used as it is; the rest are the four classes below.

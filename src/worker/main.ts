@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
-import { parse } from '../../grammar/parse.ts';
+import { parse } from '../../grammar/syntax/parse.ts';
 import { FramePipe } from '../wire/frames.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { GuestImage, type IsolatedVm } from './image.ts';
 import { closePermissions } from './permissions.ts';
 import { descriptorPipe, FRAMES_FD } from './pipe.ts';
-import { rehearsal } from './rehearsal.ts';
 import { Server } from './server.ts';
 import { Parser } from './sources.ts';
+import { rehearsal } from './warmup.ts';
 
 /**
  * The worker process: `worker.js GUEST ISOLATED_VM MEMORY_BYTES`, with the frames on descriptor 3. It loads, gives up what

@@ -10,8 +10,8 @@ import {
   systemPrompt,
 } from '../../src/aeiou/index.ts';
 import { LoopController } from '../../src/loop/controller.ts';
-import { runtimeExecutor } from '../../src/loop/executor.ts';
 import { fixedClock, seededIds } from '../../src/loop/ports.ts';
+import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { ISSUED, sha256 } from './golden.ts';
 

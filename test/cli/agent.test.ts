@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { words } from '../../src/cli/agent.ts';
-import { UsageError } from '../../src/cli/failure.ts';
-import { defaultStore } from '../../src/cli/store.ts';
+import { words } from '../../src/cli/flags/agent.ts';
+import { defaultStore } from '../../src/cli/flags/store.ts';
+import { UsageError } from '../../src/cli/terminal/failure.ts';
 import { ROOT } from '../architecture/source.ts';
 import { modelServer, refuse, speak } from '../loop/agents/server.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';

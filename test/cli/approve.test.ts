@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { Output } from '../../src/cli/output.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { paintFor } from '../../src/cli/text.ts';
+import { Output } from '../../src/cli/terminal/output.ts';
+import { paintFor } from '../../src/cli/terminal/text.ts';
 import { folder, linesOf, neuroscript } from './spawn.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));

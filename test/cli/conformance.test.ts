@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { differenceOf } from '../../src/cli/kit/answer.ts';
-import { bytesOf, readVectors } from '../../src/cli/kit/vectors.ts';
+import { differenceOf } from '../../src/cli/conformance/answer.ts';
+import { bytesOf, readVectors } from '../../src/cli/conformance/vectors.ts';
 import { requirements } from '../traceability/ids.ts';
 import { folder, linesOf, neuroscript } from './spawn.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitOf, exitOfDecision } from '../../src/cli/exit.ts';
+import { exitOf, exitOfDecision } from '../../src/cli/terminal/exit.ts';
 
 describe('exit codes', () => {
   it.each([

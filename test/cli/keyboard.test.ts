@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Output } from '../../src/cli/output.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { complete } from '../../src/cli/repl/complete.ts';
 import { KeyboardLines } from '../../src/cli/repl/lines.ts';
-import { paintFor } from '../../src/cli/text.ts';
+import { Output } from '../../src/cli/terminal/output.ts';
+import { paintFor } from '../../src/cli/terminal/text.ts';
 
 const CONTROL_C = '\u0003';
 const CONTROL_D = '\u0004';

@@ -1,9 +1,9 @@
 import { PassThrough, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Output } from '../../src/cli/output.ts';
-import { Progress } from '../../src/cli/progress.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import { Output } from '../../src/cli/terminal/output.ts';
+import { Progress } from '../../src/cli/terminal/progress.ts';
+import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { plainPalette } from '../../src/loop/index.ts';
 
 function terminal(errIsTTY: boolean): { readonly terminal: Terminal; shown(): string } {

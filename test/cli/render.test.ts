@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { excerpt, renderDiagnostic, renderError } from '../../src/cli/render.ts';
-import { paintFor } from '../../src/cli/text.ts';
+import { excerpt, renderDiagnostic, renderError } from '../../src/cli/terminal/render.ts';
+import { paintFor } from '../../src/cli/terminal/text.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 
 const plain = paintFor({}, {});

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeUserdata } from '../../src/aeiou/index.ts';
-import { SqliteStore } from '../../src/loop/sqlite.ts';
-import { newSession, type SessionState } from '../../src/loop/store.ts';
+import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
+import { newSession, type SessionState } from '../../src/loop/sessions/store.ts';
 import { neuroscript } from './spawn.ts';
 
 let folder = '';

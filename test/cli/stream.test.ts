@@ -1,8 +1,8 @@
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { type Line, splitLines } from '../../src/cli/lines.ts';
-import { inOrder } from '../../src/cli/order.ts';
-import { Output } from '../../src/cli/output.ts';
+import { inOrder } from '../../src/cli/terminal/inorder.ts';
+import { type Line, splitLines } from '../../src/cli/terminal/lines.ts';
+import { Output } from '../../src/cli/terminal/output.ts';
 
 async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clip, paintFor, printable, printableLines } from '../../src/cli/text.ts';
+import { clip, paintFor, printable, printableLines } from '../../src/cli/terminal/text.ts';
 
 describe('text for a terminal', () => {
   it('shows control, reordering and invisible characters as escapes', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { UsageError } from '../../src/cli/failure.ts';
-import { amount, parseAge, parseQuantity, quantity } from '../../src/cli/units.ts';
+import { amount, parseAge, parseQuantity, quantity } from '../../src/cli/flags/units.ts';
+import { UsageError } from '../../src/cli/terminal/failure.ts';
 import { LIMITS, type Limit } from '../../src/sandbox/limits.ts';
 
 function limit(flag: string): Limit {

@@ -16,7 +16,7 @@ const pages = filesBelow('docs/errors', '.md').map((path) => ({
   code: path.slice('docs/errors/'.length, -'.md'.length),
   text: readFileSync(join(ROOT, path), 'utf8'),
 }));
-/** What `check` says stands on one page, a section for each code; test/check/docs.test.ts reads it. */
+/** What `check` says stands on one page, a section for each code; test/grammar/lint/docs.test.ts reads it. */
 const lints = [...readFileSync(join(ROOT, 'docs/lints.md'), 'utf8').matchAll(/^## (LINT_\w+)/gm)].map(([, code = '']) => code);
 const documented = [...pages.map(({ code }) => code), ...lints];
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keywords } from '../../grammar/tokens.ts';
+import { keywords } from '../../grammar/syntax/tokens.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 import { ROOT } from '../architecture/source.ts';
 import { examplesOf, happened, promised } from './programs.ts';

@@ -1,4 +1,4 @@
-import { quantity } from '../../src/cli/units.ts';
+import { quantity } from '../../src/cli/flags/units.ts';
 import { breachOf, LIMITS, type Limit, type LimitRow } from '../../src/sandbox/limits.ts';
 import { POOL_LIMITS, type PoolLimit } from '../../src/sandbox/poollimits.ts';
 import {

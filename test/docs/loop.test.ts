@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { addLog } from '../../src/cli/log.ts';
-import { addLoop } from '../../src/cli/loop.ts';
-import { addSessions } from '../../src/cli/sessions.ts';
+import { addLog } from '../../src/cli/commands/log.ts';
+import { addLoop } from '../../src/cli/commands/loop.ts';
+import { addSessions } from '../../src/cli/commands/sessions.ts';
 import * as loop from '../../src/loop/index.ts';
 import { ROOT } from '../architecture/source.ts';
 

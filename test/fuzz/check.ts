@@ -1,7 +1,7 @@
-import { analyse } from '../../grammar/check/index.ts';
 import { estimate } from '../../grammar/estimate/index.ts';
 import { format } from '../../grammar/format/index.ts';
-import { type ParseResult, parse } from '../../grammar/parse.ts';
+import { analyse } from '../../grammar/lint/index.ts';
+import { type ParseResult, parse } from '../../grammar/syntax/parse.ts';
 import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../../src/wire/costs.ts';
 import { type Driven, driveFiles } from '../guest/driver.ts';
 import { TEST_TOOLS } from '../guest/tools.ts';

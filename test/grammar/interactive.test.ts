@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { SourceFile } from '../../grammar/ast.ts';
-import { parse } from '../../grammar/parse.ts';
+import type { SourceFile } from '../../grammar/syntax/ast.ts';
+import { parse } from '../../grammar/syntax/parse.ts';
 import { readChunks } from '../conformance/chunks.ts';
 
 const read = (text: string) => parse(text, { name: 'typed', interactive: true });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { foreignValues } from '../../grammar/foreign.ts';
-import { RESERVED } from '../../grammar/reserved.ts';
-import { keywords } from '../../grammar/tokens.ts';
+import { foreignValues } from '../../grammar/advice/foreign.ts';
+import { RESERVED } from '../../grammar/syntax/reserved.ts';
+import { keywords } from '../../grammar/syntax/tokens.ts';
 import { bare, command, expression, file, places, problems, shape, statements } from './help.ts';
 
 describe('comments and lines (language.md 1.3, 1.4)', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../grammar/index.ts';
-import { ProgramParser } from '../../grammar/program.ts';
+import { ProgramParser } from '../../grammar/syntax/program.ts';
 import { command, file, problems } from './help.ts';
 
 const emit = (text: string): string => command(`emit ${text}`);

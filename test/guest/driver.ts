@@ -1,10 +1,10 @@
-import type { SourceFile } from '../../grammar/ast.ts';
-import { parse } from '../../grammar/parse.ts';
+import type { SourceFile } from '../../grammar/syntax/ast.ts';
+import { parse } from '../../grammar/syntax/parse.ts';
 import { boot } from '../../src/guest/main.ts';
 import { tools as PURE } from '../../src/guest/pure/index.ts';
 import { defaultLimits, type LimitOptions } from '../../src/sandbox/limits.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
-import { plainMaps } from '../../src/wire/order.ts';
+import { plainMaps } from '../../src/wire/maporder.ts';
 import type {
   EventInput,
   GuestCall,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SourceFile } from '../../grammar/ast.ts';
+import type { SourceFile } from '../../grammar/syntax/ast.ts';
 import { boot } from '../../src/guest/main.ts';
 import { type Driven, type DriveOptions, drive, driveFiles } from './driver.ts';
 

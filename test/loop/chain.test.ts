@@ -3,9 +3,9 @@ import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chained, GENESIS, readLink, verifyChain } from '../../src/loop/chain.ts';
-import { FileLog, LogError, rotatedFiles } from '../../src/loop/filelog.ts';
-import type { LogEntry } from '../../src/loop/log.ts';
+import { chained, GENESIS, readLink, verifyChain } from '../../src/loop/log/chain.ts';
+import { FileLog, LogError, rotatedFiles } from '../../src/loop/log/filelog.ts';
+import type { LogEntry } from '../../src/loop/log/log.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 
 let folder = '';

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { type ChainReport, verifyChain } from '../../src/loop/chain.ts';
-import { rotatedFiles } from '../../src/loop/filelog.ts';
-import type { TurnRecord } from '../../src/loop/record.ts';
-import { SqliteStore } from '../../src/loop/sqlite.ts';
-import type { SessionSummary } from '../../src/loop/store.ts';
+import { type ChainReport, verifyChain } from '../../src/loop/log/chain.ts';
+import { rotatedFiles } from '../../src/loop/log/filelog.ts';
+import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
+import type { SessionSummary } from '../../src/loop/sessions/store.ts';
+import type { TurnRecord } from '../../src/loop/turn/record.ts';
 
 /** How much is run, and how often it is killed. */
 export interface CrashPlan {

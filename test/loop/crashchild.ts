@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { AgentRequest } from '../../src/loop/agents/index.ts';
 import { LoopController } from '../../src/loop/controller.ts';
-import { FileLog } from '../../src/loop/filelog.ts';
+import { FileLog } from '../../src/loop/log/filelog.ts';
 import { systemClock } from '../../src/loop/ports.ts';
-import { SqliteStore } from '../../src/loop/sqlite.ts';
-import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/store.ts';
+import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
+import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
 import { isMute } from './crash.ts';
 import { fakeExecutor, type Program, reply, testKeyring, USERDATA } from './fake.ts';
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { generateKeys, type Keyring, keyringFrom } from '../../src/aeiou/index.ts';
 import { scriptAgent } from '../../src/loop/agents/script.ts';
 import { LoopController } from '../../src/loop/controller.ts';
-import { runtimeExecutor } from '../../src/loop/executor.ts';
 import { fixedClock, seededIds } from '../../src/loop/ports.ts';
 import type { LoopResult } from '../../src/loop/result.ts';
+import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { loadMockTools } from '../../src/tools/index.ts';
 

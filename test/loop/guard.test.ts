@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTurn } from '../../src/loop/input.ts';
+import { readTurn } from '../../src/loop/turn/input.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { programAgent } from './fake.ts';
 import { controller, run } from './host.ts';

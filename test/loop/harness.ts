@@ -1,10 +1,10 @@
 import type { ReplayCache } from '../../src/aeiou/index.ts';
 import { ReplayCache as Cache, NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
 import type { LoopEvent } from '../../src/loop/events.ts';
-import { readReply, type TurnInput } from '../../src/loop/input.ts';
 import { type Ids, seededIds } from '../../src/loop/ports.ts';
-import type { TurnRecord } from '../../src/loop/record.ts';
-import { runTurn, type TurnHost, type TurnRequest } from '../../src/loop/turn.ts';
+import { readReply, type TurnInput } from '../../src/loop/turn/input.ts';
+import type { TurnRecord } from '../../src/loop/turn/record.ts';
+import { runTurn, type TurnHost, type TurnRequest } from '../../src/loop/turn/turn.ts';
 import { fakeExecutor, type Program, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
 
 /** One host for single turns, with a fake executor; the clock and the keys can be reached. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Lifecycle, LifecycleError, type LoopState } from '../../src/loop/lifecycle.ts';
+import { Lifecycle, LifecycleError, type LoopState } from '../../src/loop/turn/lifecycle.ts';
 
 const STATES: readonly LoopState[] = ['IDLE', 'EXECUTING', 'VERIFYING', 'DECIDED', 'EMIT_NEXT', 'FINAL'];
 const PATH: readonly LoopState[] = ['IDLE', 'EXECUTING', 'VERIFYING', 'DECIDED'];

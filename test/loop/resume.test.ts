@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Agent } from '../../src/loop/agents/agent.ts';
-import { Leases } from '../../src/loop/lease.ts';
-import { type DecisionLog, MemoryLog } from '../../src/loop/log.ts';
-import { MemoryStore } from '../../src/loop/memory.ts';
-import { SessionLeasedError, SessionStateError } from '../../src/loop/store.ts';
+import { type DecisionLog, MemoryLog } from '../../src/loop/log/log.ts';
+import { Leases } from '../../src/loop/sessions/lease.ts';
+import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { fakeExecutor, type Program, programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';

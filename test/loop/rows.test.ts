@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readStarted } from '../../src/loop/rows.ts';
+import { readStarted } from '../../src/loop/sessions/rows.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
 
 /** The limits of a turn as the first version of the store kept them. */

@@ -1,10 +1,10 @@
 import { generateKeys, keyringFrom } from '../../src/aeiou/index.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import { LoopController } from '../../src/loop/controller.ts';
-import { runtimeExecutor } from '../../src/loop/executor.ts';
 import type { LoopControllerOptions, LoopOptions } from '../../src/loop/options.ts';
 import { fixedClock, seededIds } from '../../src/loop/ports.ts';
 import type { LoopResult } from '../../src/loop/result.ts';
+import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { createRuntime, type RuntimeOptions } from '../../src/runtime/index.ts';
 import { reply, USERDATA } from './fake.ts';
 

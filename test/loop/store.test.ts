@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
-import { MemoryStore } from '../../src/loop/memory.ts';
-import type { TurnRecord } from '../../src/loop/record.ts';
-import { SqliteStore } from '../../src/loop/sqlite.ts';
+import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import {
   NOTHING_SPENT,
   SessionExistsError,
@@ -15,8 +14,9 @@ import {
   SessionStateError,
   type SessionStore,
   type TurnCommit,
-} from '../../src/loop/store.ts';
+} from '../../src/loop/sessions/store.ts';
 import type { Suspension } from '../../src/loop/suspend/suspension.ts';
+import type { TurnRecord } from '../../src/loop/turn/record.ts';
 import { defaultLimits } from '../../src/sandbox/limits.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
 import { bench, turnOf } from './harness.ts';

@@ -7,9 +7,9 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterAll, describe, expect, it } from 'vitest';
-import { HALT_REASONS } from '../../src/loop/decision.ts';
 import { Metrics } from '../../src/loop/metrics.ts';
 import { Spans } from '../../src/loop/spans.ts';
+import { HALT_REASONS } from '../../src/loop/turn/decision.ts';
 import { defineTool } from '../../src/tools/index.ts';
 import { programAgent, reply } from './fake.ts';
 import { controller, run } from './host.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeToken, generateKeys, type Keyring, keyringFrom, mintToken, parseEnvelope } from '../../src/aeiou/index.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import { LoopController } from '../../src/loop/controller.ts';
-import { readReply } from '../../src/loop/input.ts';
+import { readReply } from '../../src/loop/turn/input.ts';
 import { defineTool } from '../../src/tools/index.ts';
 import { filesBelow, sourceOf } from '../architecture/source.ts';
 import { titlesOf } from '../traceability/ids.ts';

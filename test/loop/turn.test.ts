@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { MINT_LEDGER, MintLedger } from '../../src/aeiou/index.ts';
 import { nonceOf } from '../../src/context/nonce.ts';
-import { readTurn } from '../../src/loop/input.ts';
 import { fixedClock, type Ids, seededIds, withNonce } from '../../src/loop/ports.ts';
-import { runTurn } from '../../src/loop/turn.ts';
+import { readTurn } from '../../src/loop/turn/input.ts';
+import { runTurn } from '../../src/loop/turn/turn.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { languageError } from '../../src/wire/info.ts';
 import type { Program } from './fake.ts';

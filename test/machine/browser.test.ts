@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { answerSchema, differenceOf } from '../../src/cli/kit/answer.ts';
-import { perform } from '../../src/cli/kit/operations.ts';
-import { readVectors } from '../../src/cli/kit/vectors.ts';
+import { answerSchema, differenceOf } from '../../src/cli/conformance/answer.ts';
+import { perform } from '../../src/cli/conformance/operations.ts';
+import { readVectors } from '../../src/cli/conformance/vectors.ts';
 import { inChromium } from './browser.ts';
 
 const vectors = readVectors(new URL('../../conformance/aeiou/', import.meta.url));
@@ -13,7 +13,7 @@ const built = (path: string): string => JSON.stringify(fileURLToPath(new URL(`..
 /** What the page does: every vector of the kit, and what it finds itself running on. */
 const PAGE = `
   import { decodeBase64Url, defaultCrypto, loadKeyFile, nativeCrypto, newTurnNonce } from ${built('aeiou/index.js')};
-  import { perform } from ${built('cli/kit/operations.js')};
+  import { perform } from ${built('cli/conformance/operations.js')};
 
   function refusedWith(work) {
     try { work(); return 'nothing'; } catch (error) { return error.code; }

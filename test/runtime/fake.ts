@@ -1,8 +1,8 @@
 import type { SandboxPort } from '../../src/runtime/port.ts';
 import { checkSettings, Runtime, type RuntimeSettings } from '../../src/runtime/runtime.ts';
 import type { RunHandlers, SandboxResult } from '../../src/sandbox/index.ts';
-import { cancelledError } from '../../src/wire/breach.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';
+import { cancelledError } from '../../src/wire/hosterrors.ts';
 import type {
   CheckEnvironment,
   CheckReport,

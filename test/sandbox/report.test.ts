@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readWorkerFrame } from '../../src/sandbox/check.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import { RuntimeClosedError, WireError } from '../../src/wire/errors.ts';
-import { jsonText } from '../../src/wire/order.ts';
+import { jsonText } from '../../src/wire/maporder.ts';
 
 const MB = 1024 * 1024;
 const range = { line: 1, column: 1, endLine: 1, endColumn: 2 };

@@ -4,7 +4,7 @@ import { journalText } from '../../src/testing/journal.ts';
 import { NOT_APPROVED } from '../../src/tools/approval.ts';
 import { defineTool, loadMockTools, recordTools } from '../../src/tools/index.ts';
 import { usageError } from '../../src/wire/info.ts';
-import { mapEntries } from '../../src/wire/order.ts';
+import { mapEntries } from '../../src/wire/maporder.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { refusedResult } from '../../src/wire/public.ts';
 import { Bench, SITE, variables } from './probe.ts';

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
-import { UsageError } from '../failure.ts';
-import { openOrdinary, readBytes, STDIN } from '../input.ts';
-import { printable } from '../text.ts';
-import { quantity } from '../units.ts';
+import { quantity } from '../flags/units.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { openOrdinary, readBytes, STDIN } from '../terminal/input.ts';
+import { printable } from '../terminal/text.ts';
 import type { Artefact } from './kind.ts';
 
 /** Most bytes that are read, of anything but a SQLite file. */

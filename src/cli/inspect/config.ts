@@ -1,8 +1,8 @@
 import { loadMockTools, loadPolicy, type Policy, policyOptions, RECORDING_MARK, toolCatalogue } from '../../tools/index.ts';
 import { YamlFile } from '../../tools/yaml.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { clip } from '../text.ts';
-import { quantity } from '../units.ts';
+import { quantity } from '../flags/units.ts';
+import { clip } from '../terminal/text.ts';
 import { type Artefact, capped, counted, type Flaw, type Found, isMonstrous, isObject, type Kind } from './kind.ts';
 
 /** Most bytes of a configuration file. */

@@ -12,11 +12,11 @@ import {
 } from '../../aeiou/index.ts';
 import { type MarkerLine, markerLines, SECTIONS } from '../../aeiou/markers.ts';
 import { splitTranscript } from '../../loop/agents/script.ts';
-import { shapeProblem } from '../../loop/execute.ts';
+import { shapeProblem } from '../../loop/turn/execute.ts';
 import type { CheckReport } from '../../wire/protocol.ts';
-import { examine } from '../check.ts';
-import { clip } from '../text.ts';
-import { amount, quantity } from '../units.ts';
+import { examine } from '../commands/check.ts';
+import { amount, quantity } from '../flags/units.ts';
+import { clip } from '../terminal/text.ts';
 import { capped, counted, type Flaw, type Found, type Kind } from './kind.ts';
 import { programFacts, programLines, syntaxFlaw } from './program.ts';
 import { tokenLines, tokensIn } from './token.ts';

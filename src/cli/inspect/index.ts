@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { badLine } from '../input.ts';
+import { badLine } from '../terminal/input.ts';
 import { POLICY, TOOLS } from './config.ts';
 import { ENVELOPE } from './envelope.ts';
 import { GATE } from './gate.ts';

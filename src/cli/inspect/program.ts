@@ -1,9 +1,9 @@
 import { plainPalette } from '../../loop/index.ts';
 import type { CheckReport, Source } from '../../wire/protocol.ts';
-import { cost, costJson, examine, SOURCE_BYTES, strangers, summary } from '../check.ts';
-import { renderDiagnostic, SYNTAX } from '../render.ts';
-import { clip } from '../text.ts';
-import { quantity } from '../units.ts';
+import { cost, costJson, examine, SOURCE_BYTES, strangers, summary } from '../commands/check.ts';
+import { quantity } from '../flags/units.ts';
+import { renderDiagnostic, SYNTAX } from '../terminal/render.ts';
+import { clip } from '../terminal/text.ts';
 import { holdsPrivate } from './keys.ts';
 import { capped, counted, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
 

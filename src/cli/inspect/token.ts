@@ -1,5 +1,5 @@
 import { scanOutput } from '../../aeiou/index.ts';
-import { claims, type Inspection, inspection } from '../token.ts';
+import { claims, type Inspection, inspection } from '../commands/token.ts';
 import { type Artefact, counted, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
 
 /** A line that is a token or wants to be one. */

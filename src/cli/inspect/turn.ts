@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type Decision, StoreError, sealFaults, type TurnRecord } from '../../loop/index.ts';
 import { malformation } from '../../loop/replay/check.ts';
-import { readRecord } from '../../loop/rows.ts';
+import { readRecord } from '../../loop/sessions/rows.ts';
 import { defaultLimits, LIMITS } from '../../sandbox/limits.ts';
-import { clip } from '../text.ts';
-import { amount } from '../units.ts';
+import { amount } from '../flags/units.ts';
+import { clip } from '../terminal/text.ts';
 import { type Artefact, counted, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally, timeOf } from './kind.ts';
 
 const DECISIONS = ['CONTINUE', 'DONE', 'ABORT', 'HALT'] as const satisfies readonly Decision[];

@@ -1,15 +1,15 @@
 import { open } from 'node:fs/promises';
 import type { Runtime } from '../../runtime/index.ts';
 import { LIMITS } from '../../sandbox/limits.ts';
-import { jsonText, plainMaps } from '../../wire/order.ts';
+import { jsonText, plainMaps } from '../../wire/maporder.ts';
 import type { LimitKey, Source, Usage } from '../../wire/protocol.ts';
-import { EXIT, type ExitCode } from '../exit.ts';
-import { UsageError } from '../failure.ts';
-import { fileTrouble, readText, STDIN } from '../input.ts';
-import { parsePair } from '../options.ts';
-import type { Terminal } from '../terminal.ts';
-import { clip, printable } from '../text.ts';
-import { amount, quantity } from '../units.ts';
+import { parsePair } from '../flags/options.ts';
+import { amount, quantity } from '../flags/units.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { fileTrouble, readText, STDIN } from '../terminal/input.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { clip, printable } from '../terminal/text.ts';
 import { savedFiles } from './save.ts';
 import type { Session } from './session.ts';
 

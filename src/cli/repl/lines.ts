@@ -1,9 +1,9 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Line, splitLines, until } from '../lines.ts';
-import { printable } from '../text.ts';
-import { quantity } from '../units.ts';
+import { quantity } from '../flags/units.ts';
+import { type Line, splitLines, until } from '../terminal/lines.ts';
+import { printable } from '../terminal/text.ts';
 
 /**
  * What came of waiting for a line: its text, why it cannot be used, Ctrl-C in an empty line or in one that it `cleared`, or the

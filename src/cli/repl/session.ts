@@ -3,12 +3,12 @@ import type { Clock, Ids } from '../../loop/index.ts';
 import type { Interpreter, PerformRequest, Runtime } from '../../runtime/index.ts';
 import type { ParsedFile, Source, TaggedJson, Usage, Variable } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
-import { EXIT, type ExitCode, exitOf } from '../exit.ts';
-import { renderDiagnostic, SYNTAX } from '../render.ts';
-import { showEnd, showSaid } from '../report.ts';
-import type { Terminal } from '../terminal.ts';
-import { printable } from '../text.ts';
-import { renderCall } from '../trace.ts';
+import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
+import { renderDiagnostic, SYNTAX } from '../terminal/render.ts';
+import { showEnd, showSaid } from '../terminal/result.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+import { renderCall } from '../terminal/trace.ts';
 
 /** What a session is made with. */
 export interface SessionInit {

@@ -2,9 +2,9 @@ import { DATA_FUEL, textBytes } from '../../wire/costs.ts';
 import { putEntry, TextBuilder } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
+import { Known, newMap, Parts, part, piece, scan } from './charges.ts';
 import type { Group } from './define.ts';
 import { type Edit, shortestEdit } from './edits.ts';
-import { Known, newMap, Parts, part, piece, scan } from './work.ts';
 
 /** What changed between two texts, line by line. */
 export const DIFF: Group<'diff'> = {

@@ -1,7 +1,7 @@
 import { VALUE_BYTES } from '../../wire/costs.ts';
 import { describe, Fault, putEntry } from '../kit.ts';
+import { newMap } from './charges.ts';
 import type { Group } from './define.ts';
-import { newMap } from './work.ts';
 
 /** Errors as values (language.md 3.1). */
 export const ERROR: Group<'error'> = {

@@ -2,9 +2,9 @@ import { DATA_FUEL, MAX_NESTING, STEP_FUEL, textBytes, VALUE_BYTES } from '../..
 import { checkValue, type Dict, type List, putEntry, sealed, tooDeep } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
+import { newMap, part } from './charges.ts';
 import type { Group } from './define.ts';
 import { jsonText, plainIndent } from './jsontext.ts';
-import { newMap, part } from './work.ts';
 
 /** JSON text to values and back (RFC 8259), keys in the order in which they stand (P9). */
 export const JSON_TOOLS: Group<'json'> = {

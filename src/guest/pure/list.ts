@@ -16,9 +16,9 @@ import {
 } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
+import { copy, Known, listOf, newMap, Parts, room } from './charges.ts';
 import type { Group } from './define.ts';
 import { order } from './sort.ts';
-import { copy, Known, listOf, newMap, Parts, room } from './work.ts';
 
 /** Lists are never changed: every tool gives a new one (P25). */
 export const LIST: Group<'list'> = {

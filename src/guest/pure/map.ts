@@ -1,8 +1,8 @@
 import { type Dict, describe, entry, entryBytes, List, putEntry, sealed, share } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
+import { copy, Known, listOf, newMap, room } from './charges.ts';
 import type { Group } from './define.ts';
-import { copy, Known, listOf, newMap, room } from './work.ts';
 
 /** Maps are never changed: every tool gives a new one (P25), in insertion order (P9). */
 export const MAP: Group<'map'> = {

@@ -12,7 +12,7 @@ import type { PureArg, PureArgType } from '../../wire/pure.ts';
 import { Dict, Fault, Fuzzy, List, pace, sealed, toNumeric, typeName } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
-import { room, scan } from './work.ts';
+import { room, scan } from './charges.ts';
 
 /** What does not fit: the words of the problem. */
 class Mismatch {

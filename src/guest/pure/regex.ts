@@ -2,12 +2,12 @@ import { DATA_FUEL, VALUE_BYTES } from '../../wire/costs.ts';
 import { putEntry, shortQuote, TextBuilder } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Dict, List, Value } from '../values.ts';
+import { listOf, newMap, Parts, part, piece, scan } from './charges.ts';
 import type { Group } from './define.ts';
 import { compile, type Program } from './pattern/program.ts';
 import { type Match, Search } from './pattern/search.ts';
 import { BadPattern, parsePattern } from './pattern/syntax.ts';
 import { width } from './search.ts';
-import { listOf, newMap, Parts, part, piece, scan } from './work.ts';
 
 /** Patterns in the syntax of RE2, matched in linear time and paid for step by step. */
 export const REGEX: Group<'regex'> = {

@@ -1,8 +1,8 @@
 import { DATA_FUEL } from '../../wire/costs.ts';
 import { pace, TextBuilder } from '../kit.ts';
 import type { Machine } from '../machine.ts';
-import { Needle } from './needle.ts';
-import { piece, scan } from './work.ts';
+import { piece, scan } from './charges.ts';
+import { Needle } from './substring.ts';
 
 const SURROGATE = /[\ud800-\udfff]/;
 

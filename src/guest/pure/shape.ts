@@ -1,10 +1,10 @@
 import { type Dict, describe, List, shortQuote } from '../kit.ts';
 import type { Machine } from '../machine.ts';
+import { folded } from './casing.ts';
+import { listOf } from './charges.ts';
 import type { Group } from './define.ts';
-import { folded } from './letters.ts';
 import { follow, listedPath, parsePath } from './path.ts';
 import { Checker } from './shapecheck.ts';
-import { listOf } from './work.ts';
 
 /** Whether values have the form that a program expects, and values by their path. */
 export const SHAPE: Group<'shape'> = {

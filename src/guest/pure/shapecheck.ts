@@ -2,8 +2,8 @@ import { STEP_FUEL, textBytes } from '../../wire/costs.ts';
 import { Dict, describe, List, pace, shortQuote, tooDeep, typeName } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
+import { Known, scan } from './charges.ts';
 import { entryOf } from './path.ts';
-import { Known, scan } from './work.ts';
 
 /** How values are checked. */
 export interface CheckOptions {

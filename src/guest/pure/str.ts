@@ -1,19 +1,19 @@
 import { DATA_FUEL } from '../../wire/costs.ts';
-import { isSpace, withoutSpace } from '../../wire/space.ts';
+import { isSpace, withoutSpace } from '../../wire/whitespace.ts';
 import { display, List, pace, TextBuilder, toNumeric, typeName } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';
+import { folded, lower, upper } from './casing.ts';
+import { Parts, part, piece, scan } from './charges.ts';
 import { bytesOf, fromBase64, fromHex, textOf, toBase64, toHex } from './codecs.ts';
+import { checkMarks } from './combining.ts';
 import type { Group } from './define.ts';
 import { inspect } from './inspect.ts';
 import { parseJson } from './json.ts';
 import { jsonText, plainIndent } from './jsontext.ts';
-import { folded, lower, upper } from './letters.ts';
-import { checkMarks } from './marks.ts';
-import { Needle } from './needle.ts';
 import { findAll, isMatch, replaceAll } from './regex.ts';
 import { before, characterOffset, occurrences, replaceText, width } from './search.ts';
-import { Parts, part, piece, scan } from './work.ts';
+import { Needle } from './substring.ts';
 
 /** What the reference's `str` group does and then some, on code points throughout (language.md 3.1). */
 export const STR: Group<'str'> = {

@@ -2,9 +2,9 @@ import { DATA_FUEL } from '../../wire/costs.ts';
 import { shortQuote, TextBuilder, toText } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Dict } from '../values.ts';
+import { piece, scan } from './charges.ts';
 import type { Group } from './define.ts';
 import { follow, parsePath } from './path.ts';
-import { piece, scan } from './work.ts';
 
 /** Texts with places to fill in. */
 export const TEMPLATE: Group<'template'> = {

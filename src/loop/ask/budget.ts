@@ -1,9 +1,9 @@
 import type { AskBudget, AskRequest } from '../../runtime/index.ts';
 import { LIMITS, type LimitOptions } from '../../sandbox/limits.ts';
 import { Halt, ToolError } from '../../tools/index.ts';
-import { quotaError, timeoutError } from '../../wire/breach.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
+import { quotaError, timeoutError } from '../../wire/hosterrors.ts';
 import type { AskSpent, LimitValues, Usage } from '../../wire/protocol.ts';
 import { type AskOptions, type BudgetKey, optionOf } from './options.ts';
 import type { Purse } from './purse.ts';

@@ -1,7 +1,7 @@
 import type { AskRequest } from '../../runtime/index.ts';
 import { tighten } from '../../sandbox/limits.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
-import { protocolSizes, type TurnExecutor, turnFork } from '../executor.ts';
+import { protocolSizes, type TurnExecutor, turnFork } from '../turn/executor.ts';
 import { ASK_DEPTH, depthOf } from './depth.ts';
 import { ASK_PURSE, type Purse } from './purse.ts';
 

@@ -1,14 +1,14 @@
 import type { AskRequest } from '../../runtime/index.ts';
 import { Halt, type ToolDefinition, ToolError } from '../../tools/index.ts';
-import { cancelledError } from '../../wire/breach.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { BusyError, RuntimeClosedError } from '../../wire/errors.ts';
+import { cancelledError } from '../../wire/hosterrors.ts';
 import { AgentError, agentBrief } from '../agents/index.ts';
 import { LoopController } from '../controller.ts';
-import type { HaltReason } from '../decision.ts';
 import type { LoopEvent } from '../events.ts';
 import type { LoopControllerOptions } from '../options.ts';
-import type { SessionParent } from '../store.ts';
+import type { SessionParent } from '../sessions/store.ts';
+import type { HaltReason } from '../turn/decision.ts';
 import type { Asked } from './agents.ts';
 import type { Budget } from './budget.ts';
 import { askExecutor } from './executor.ts';

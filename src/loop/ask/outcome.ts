@@ -2,9 +2,9 @@ import { decodeToken } from '../../aeiou/index.ts';
 import { type AskReply, Halt, ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { AskSpent } from '../../wire/protocol.ts';
-import type { HaltReason } from '../decision.ts';
-import type { TurnRecord } from '../record.ts';
 import { visibleOutput } from '../result.ts';
+import type { HaltReason } from '../turn/decision.ts';
+import type { TurnRecord } from '../turn/record.ts';
 import type { Budget } from './budget.ts';
 
 /** What the script gets for the last turn (P34). Throws what an `ask` that failed ends with. */

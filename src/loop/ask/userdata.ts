@@ -2,7 +2,7 @@ import { encodeUserdata, UserdataError } from '../../aeiou/index.ts';
 import { ToolError } from '../../tools/index.ts';
 import { encode, isValueMap } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { plainMaps } from '../../wire/order.ts';
+import { plainMaps } from '../../wire/maporder.ts';
 import type { Value } from '../../wire/values.ts';
 
 /**

@@ -3,7 +3,7 @@ import { LIMITS } from '../../sandbox/limits.ts';
 import { decode } from '../../wire/codec.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
-import type { TurnRecord } from '../record.ts';
+import type { TurnRecord } from '../turn/record.ts';
 
 /**
  * What is executed of a record, field by field: a file of sessions may come from anybody. Limits must be those that a host

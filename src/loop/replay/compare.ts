@@ -1,6 +1,6 @@
 import type { CallDivergence, RecordedCalls } from '../../tools/index.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import type { TurnRecord } from '../record.ts';
+import type { TurnRecord } from '../turn/record.ts';
 
 /** The first thing in which a turn that is executed again is not what was recorded. */
 export interface Divergence {

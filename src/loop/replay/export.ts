@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { StoreError } from '../../sqlite/error.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
-import type { TurnRecord } from '../record.ts';
-import { readRecord } from '../rows.ts';
-import type { SessionState, SessionStore } from '../store.ts';
+import { readRecord } from '../sessions/rows.ts';
+import type { SessionState, SessionStore } from '../sessions/store.ts';
+import type { TurnRecord } from '../turn/record.ts';
 import type { PublicKeyRecord } from './facts.ts';
 import { Redaction } from './redact.ts';
 import { sealRecord } from './seal.ts';

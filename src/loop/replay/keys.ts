@@ -1,6 +1,6 @@
 import { decodeBase64Url, type KeyLookup, Keyring, type VerifyKey } from '../../aeiou/index.ts';
 import type { Clock } from '../ports.ts';
-import type { TurnRecord } from '../record.ts';
+import type { TurnRecord } from '../turn/record.ts';
 
 /** Bytes of a tag of HMAC-SHA-256. */
 const HS256_BYTES = 32;

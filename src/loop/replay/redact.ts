@@ -3,7 +3,7 @@ import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { isPlaced } from '../../wire/keys.ts';
 import { checkOptions, type KeysOf } from '../../wire/options.ts';
-import type { TurnRecord, UnsealedRecord } from '../record.ts';
+import type { TurnRecord, UnsealedRecord } from '../turn/record.ts';
 import { withoutKey } from './keytext.ts';
 
 /** What is taken out of records before they are given away. */

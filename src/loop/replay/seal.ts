@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { TurnRecord, UnsealedRecord } from '../record.ts';
+import type { TurnRecord, UnsealedRecord } from '../turn/record.ts';
 
 /**
  * What makes a change of a record visible, and tells where it is. Nobody's signature: whoever may write to a store may write

@@ -1,6 +1,6 @@
 import type { KeyLookup } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
-import type { TurnRecord } from '../record.ts';
+import type { TurnRecord } from '../turn/record.ts';
 import type { ReadSession } from './export.ts';
 import { replayTurn, type TurnReplay } from './turn.ts';
 

@@ -3,10 +3,10 @@ import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
-import type { TurnExecutor } from '../executor.ts';
-import type { Keeper } from '../keeper.ts';
 import type { Clock } from '../ports.ts';
-import type { ClaimedSession } from '../store.ts';
+import type { Keeper } from '../sessions/keeper.ts';
+import type { ClaimedSession } from '../sessions/store.ts';
+import type { TurnExecutor } from '../turn/executor.ts';
 import { CallError } from './errors.ts';
 import { callId, type Suspension, type Waiting, waitingOf } from './suspension.ts';
 

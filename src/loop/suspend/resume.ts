@@ -1,8 +1,8 @@
 import { type CallScript, type Completion, divergenceOf, type Known, RecordedCalls } from '../../tools/index.ts';
-import { replayError } from '../../wire/breach.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { replayError } from '../../wire/hosterrors.ts';
 import type { GuestCall, LimitValues, RunInput } from '../../wire/protocol.ts';
-import type { EarlierRun } from '../turn.ts';
+import type { EarlierRun } from '../turn/turn.ts';
 import { callId, type Suspension } from './suspension.ts';
 
 /** What a call gives that was not completed in time, where that does not end the session. */

@@ -1,7 +1,7 @@
 import type { Completion } from '../../tools/index.ts';
 import type { WaitingCall } from '../../wire/journal.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import type { TurnWaits } from '../turn.ts';
+import type { TurnWaits } from '../turn/turn.ts';
 
 /** A turn that was put aside at a call, with all that it takes to go on with it in any process. */
 export interface Suspension extends TurnWaits {

@@ -2,10 +2,10 @@ import { canonicalize, JsonError, type JsonValue, parseStrict } from '../../aeio
 import { ConfigError } from '../../wire/errors.ts';
 import { checkOptions, type KeysOf } from '../../wire/options.ts';
 import { type Agent, agentBrief } from '../agents/index.ts';
-import type { TurnExecutor } from '../executor.ts';
 import { type Clock, type Ids, randomIds, systemClock } from '../ports.ts';
-import { SessionExistsError } from '../store.ts';
-import { checkSid } from '../turn.ts';
+import { SessionExistsError } from '../sessions/store.ts';
+import type { TurnExecutor } from '../turn/executor.ts';
+import { checkSid } from '../turn/turn.ts';
 import { type CeilingOptions, type Ceilings, resolveCeilings, type TokenCounter } from './ceilings.ts';
 import { EventGate, type LoopInputEvent } from './dedupe.ts';
 import { hasSectionLine } from './envelope.ts';

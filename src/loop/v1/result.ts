@@ -1,7 +1,7 @@
-import { timeoutError } from '../../wire/breach.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
+import { timeoutError } from '../../wire/hosterrors.ts';
 import type { AgentReason } from '../agents/agent.ts';
-import { hostFailure } from '../failure.ts';
+import { hostFailure } from '../turn/failure.ts';
 import type { Breach } from './ceilings.ts';
 import type { V1HaltReason } from './diagnostics.ts';
 import { toPublicV1Turn, type V1TurnRecord, type V1TurnResult } from './record.ts';

@@ -1,10 +1,10 @@
 import { canonicalize, type JsonValue, NO_PROGRESS_YET, ProgressGuard } from '../../aeiou/index.ts';
-import { cancelledError } from '../../wire/breach.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
+import { cancelledError } from '../../wire/hosterrors.ts';
 import { AgentError, type AgentReply, consult } from '../agents/agent.ts';
 import { Watcher } from '../events.ts';
-import { hostFailure } from '../failure.ts';
 import type { Clock } from '../ports.ts';
+import { hostFailure } from '../turn/failure.ts';
 import { Account, type Ceilings, estimateTokens } from './ceilings.ts';
 import { parseControl } from './control.ts';
 import type { EventGate } from './dedupe.ts';

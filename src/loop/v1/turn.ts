@@ -11,7 +11,7 @@ import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues, OutFrame, ParsedFile, Source, Usage } from '../../wire/protocol.ts';
 import { NO_USAGE } from '../../wire/public.ts';
 import type { RunResult } from '../../wire/result.ts';
-import type { TurnExecutor } from '../executor.ts';
+import type { TurnExecutor } from '../turn/executor.ts';
 import type { LoopInputEvent } from './dedupe.ts';
 import { deniedStub, type InvalidReason, invalidStub } from './diagnostics.ts';
 import { readV1Reply, type V1Programs } from './envelope.ts';

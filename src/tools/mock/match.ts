@@ -1,5 +1,5 @@
 import { encode, isValueMap } from '../../wire/codec.ts';
-import { jsonText, plainMaps } from '../../wire/order.ts';
+import { jsonText, plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { Value, ValueMap } from '../../wire/values.ts';
 import { typeName } from '../argtypes.ts';

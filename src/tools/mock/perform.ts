@@ -1,6 +1,6 @@
 import { encode, isValueMap } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { mapEntries, mapFrom } from '../../wire/order.ts';
+import { mapEntries, mapFrom } from '../../wire/maporder.ts';
 import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
 import { typeName } from '../argtypes.ts';
 import { ToolError, type ToolRuntime } from '../define.ts';

@@ -6,7 +6,7 @@ import { functionAgent } from '../../../src/loop/index.ts';
 import { type AskRequest, createRuntime } from '../../../src/runtime/index.ts';
 import { defaultLimits } from '../../../src/sandbox/limits.ts';
 import { defineTool, Halt } from '../../../src/tools/index.ts';
-import { quotaError } from '../../../src/wire/breach.ts';
+import { quotaError } from '../../../src/wire/hosterrors.ts';
 import type { JournalEntry } from '../../../src/wire/journal.ts';
 import type { LimitKey } from '../../../src/wire/protocol.ts';
 import type { RunResult } from '../../../src/wire/result.ts';

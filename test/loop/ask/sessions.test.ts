@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { askExecutor } from '../../../src/loop/ask/executor.ts';
 import { Purse } from '../../../src/loop/ask/purse.ts';
 import { functionAgent, Keeper, type LoopEvent, SqliteStore } from '../../../src/loop/index.ts';
-import { newSession } from '../../../src/loop/store.ts';
+import { newSession } from '../../../src/loop/sessions/store.ts';
 import type { AskRequest, ForkOptions } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import { askBench, envelope, replies, token } from './bench.ts';

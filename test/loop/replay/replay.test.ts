@@ -15,7 +15,7 @@ import {
   type TurnRecord,
   tryOut,
 } from '../../../src/loop/index.ts';
-import { readRecord } from '../../../src/loop/rows.ts';
+import { readRecord } from '../../../src/loop/sessions/rows.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { defineTool, Policy } from '../../../src/tools/index.ts';
 import { reply, TestClock, USERDATA } from '../fake.ts';

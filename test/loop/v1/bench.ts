@@ -1,5 +1,5 @@
 import type { Agent, AgentRequest } from '../../../src/loop/agents/agent.ts';
-import { runtimeExecutor } from '../../../src/loop/executor.ts';
+import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
 import type { V1LoopEvent } from '../../../src/loop/v1/events.ts';
 import { AskLoop, type AskLoopOptions, type AskLoopRun } from '../../../src/loop/v1/loop.ts';
 import type { V1LoopResult } from '../../../src/loop/v1/result.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKeys, keyringFrom, NO_PROGRESS_YET, ReplayCache } from '../../../src/aeiou/index.ts';
-import { runtimeExecutor } from '../../../src/loop/executor.ts';
-import { readReply } from '../../../src/loop/input.ts';
 import { fixedClock, seededIds } from '../../../src/loop/ports.ts';
-import { runTurn } from '../../../src/loop/turn.ts';
+import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
+import { readReply } from '../../../src/loop/turn/input.ts';
+import { runTurn } from '../../../src/loop/turn/turn.ts';
 import { command, Stage } from './bench.ts';
 
 const clock = fixedClock(1_725_012_345);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runtimeExecutor } from '../../../src/loop/executor.ts';
+import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
 import { AskLoop } from '../../../src/loop/v1/loop.ts';
 import { v1SystemPrompt } from '../../../src/loop/v1/prompt.ts';
 import { secretHook } from '../../../src/loop/v1/secrets.ts';

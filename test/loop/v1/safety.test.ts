@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TurnContext, TurnInit } from '../../../src/context/index.ts';
-import { runtimeExecutor } from '../../../src/loop/executor.ts';
+import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
 import { type LoopAuditRecord, loopAudit } from '../../../src/loop/v1/audit.ts';
 import { EventGate, type LoopInputEvent } from '../../../src/loop/v1/dedupe.ts';
 import { V1_HALT_REASONS } from '../../../src/loop/v1/diagnostics.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runtimeExecutor } from '../../../src/loop/executor.ts';
+import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
 import { AskLoop } from '../../../src/loop/v1/loop.ts';
 import type { V1LoopResult } from '../../../src/loop/v1/result.ts';
 import { scriptV1Agent } from '../../../src/loop/v1/script.ts';

@@ -1,6 +1,6 @@
 import { DATA_FUEL } from '../../../wire/costs.ts';
 import type { Machine } from '../../machine.ts';
-import { Needle } from '../needle.ts';
+import { Needle } from '../substring.ts';
 import { isWord } from './chars.ts';
 import type { Program } from './program.ts';
 import type { Place } from './syntax.ts';

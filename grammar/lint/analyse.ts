@@ -1,0 +1,51 @@
+/** The linter: everything that can be said about a program without running it. */
+import { positionAt, type Span } from '../syntax/ast.ts';
+import { checkCalls } from './calls.ts';
+import { type CheckedFile, type Edit, type Environment, type Finding, type RawFinding, severityOf } from './finding.ts';
+import { checkFlow } from './flow.ts';
+import { checkLogic } from './logic.ts';
+import { checkFills } from './placeholders.ts';
+import { checkTraps } from './traps.ts';
+import { checkVariables, globalsOf } from './variables.ts';
+
+/** Most findings for the files of one run. */
+export const MAX_FINDINGS = 1000;
+
+/**
+ * Checks files that run together, as `run FILE…` would run them: they see each other's procedures, and all their command
+ * blocks share their variables. Findings come file by file, in textual order; at most {@link MAX_FINDINGS}. Pure.
+ */
+export function analyse(files: readonly CheckedFile[], environment: Environment = {}): readonly Finding[] {
+  const found = new Map<CheckedFile, RawFinding[]>(files.map((file) => [file, []]));
+  const report = (file: CheckedFile, one: RawFinding): void => {
+    found.get(file)?.push(one);
+  };
+  const globals = globalsOf(environment);
+  checkCalls(files, environment, report);
+  checkVariables(files, environment, report);
+  checkLogic(files, report);
+  checkFills(files, report);
+  for (const file of files) {
+    checkFlow(file, globals, report);
+    checkTraps(file, report);
+  }
+  return [...found]
+    .flatMap(([file, all]) => all.sort((a, b) => a.s - b.s || a.e - b.e).map((one) => placed(file, one)))
+    .slice(0, MAX_FINDINGS);
+}
+
+function placed({ file }: CheckedFile, { code, s, e, message, fix, edits }: RawFinding): Finding {
+  const at = (span: Span): Omit<Edit, 'text'> => {
+    const start = positionAt(file.lines, span.s);
+    const end = positionAt(file.lines, span.e);
+    return { line: start.line, column: start.column, endLine: end.line, endColumn: end.column };
+  };
+  return {
+    code,
+    severity: severityOf(code),
+    file: file.name,
+    ...at({ s, e }),
+    message,
+    fix: { message: fix, edits: edits.map((edit) => ({ ...at(edit), text: edit.text })) },
+  };
+}

@@ -1,0 +1,131 @@
+/** Calls: that what is called exists, may be called, and gets as many arguments as it takes (P5, P6, ruling 14). */
+
+import { borrowed } from '../advice/borrowed.ts';
+import type { CallExpr, Expr, Procedure, ToolCallExpr } from '../syntax/ast.ts';
+import { eachExpression } from '../syntax/walk.ts';
+import { type CheckedFile, type Environment, lint, type RawEdit, type Report, type ToolShape } from './finding.ts';
+import { BUILTINS, isBuiltin, nearest } from './names.ts';
+import { eachRoot, proceduresOf } from './scopes.ts';
+
+/** Checks every call of all files. */
+export function checkCalls(files: readonly CheckedFile[], environment: Environment, report: Report): void {
+  const checker = new CallChecker(files, environment, report);
+  eachRoot(files, (file, root) => eachExpression(root, (expr) => checker.expression(file, expr)));
+  checkDuplicates(files, report);
+  for (const file of files) {
+    for (const { name } of file.file.procedures)
+      if (isBuiltin(name.name)) {
+        const fix = 'give the procedure another name';
+        report(file, lint('LINT_SHADOWED_BUILTIN', name, `a call of \`${name.name}\` always means the built-in function`, fix));
+      }
+  }
+}
+
+/** Within one file a second definition is a syntax error; across files only their run would show it (code 42). */
+function checkDuplicates(files: readonly CheckedFile[], report: Report): void {
+  const defined = new Map<string, CheckedFile>();
+  for (const file of files)
+    for (const { name } of file.file.procedures) {
+      const first = defined.get(name.name);
+      if (first === undefined) defined.set(name.name, file);
+      else {
+        const message = `procedure \`${name.name}\` is defined in ${first.file.name} too; the files cannot run together`;
+        report(file, lint('LINT_DUPLICATE_PROCEDURE', name, message, 'rename one of them'));
+      }
+    }
+}
+
+/** So many names are compared with all others, which takes time in proportion to both. */
+const MOST_SUGGESTIONS = 50;
+
+class CallChecker {
+  private readonly report: Report;
+  private readonly procedures: ReadonlyMap<string, readonly Procedure[]>;
+  private readonly tools: ReadonlyMap<string, ToolShape>;
+  private readonly complete: boolean;
+  private readonly denied: ReadonlyMap<string, string>;
+  /** Nearest names, by the unknown one: a program may have thousands of calls of one that is missing. */
+  private readonly similar = new Map<string, string | undefined>();
+
+  constructor(files: readonly CheckedFile[], environment: Environment, report: Report) {
+    this.report = report;
+    this.procedures = proceduresOf(files);
+    this.tools = new Map((environment.tools ?? []).map((tool) => [tool.name, tool]));
+    this.complete = environment.complete ?? false;
+    this.denied = new Map((environment.denied ?? []).map(({ name, reason }) => [name, reason]));
+  }
+
+  expression(file: CheckedFile, expr: Expr): void {
+    if (expr.k === 'call') this.call(file, expr);
+    else if (expr.k === 'tool') this.toolCall(file, expr);
+  }
+
+  private call(file: CheckedFile, expr: CallExpr): void {
+    const { name } = expr.name;
+    const given = expr.args.length;
+    if (isBuiltin(name)) {
+      if (given !== 1) this.wrongCount(file, expr, `the built-in \`${name}\``, 1, 1);
+      return;
+    }
+    const found = this.procedures.get(name) ?? [];
+    const [first] = found;
+    if (first === undefined) this.unknownProcedure(file, expr);
+    else if (!found.some((procedure) => accepts(procedure, given)))
+      this.wrongCount(file, expr, `\`${name}\``, first.needs.length, first.needs.length + first.optional.length);
+  }
+
+  private unknownProcedure(file: CheckedFile, { name }: CallExpr): void {
+    const instead = borrowed(name.name);
+    const meant = instead === undefined ? this.nearest(name.name, () => [...this.procedures.keys(), ...BUILTINS]) : undefined;
+    const fix =
+      instead ??
+      (meant === undefined
+        ? `define it with \`func ${name.name}(…) means\`, or check the file that does together with this one`
+        : `did you mean \`${meant}\`?`);
+    const edits = meant === undefined ? [] : [{ s: name.s, e: name.e, text: meant }];
+    this.report(file, lint('LINT_UNKNOWN_PROCEDURE', name, `no procedure is named \`${name.name}\``, fix, edits));
+  }
+
+  private toolCall(file: CheckedFile, expr: ToolCallExpr): void {
+    const reason = this.denied.get(expr.name);
+    const span = writtenName(file, expr);
+    const tool = this.tools.get(expr.name);
+    if (this.complete && tool === undefined) this.unknownTool(file, expr);
+    else if (reason !== undefined) {
+      const fix = 'use another tool, or have the policy allow this one';
+      this.report(file, lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` would be refused: ${reason}`, fix));
+    }
+    if (tool !== undefined && (expr.args.length < tool.least || expr.args.length > tool.most))
+      this.wrongCount(file, expr, `\`${expr.written}\``, tool.least, tool.most);
+  }
+
+  private unknownTool(file: CheckedFile, expr: ToolCallExpr): void {
+    const span = writtenName(file, expr);
+    const meant = this.nearest(expr.name, () => this.tools.keys());
+    const fix = meant === undefined ? 'see what `neuroscript tools` lists' : `did you mean \`${meant}\`?`;
+    const replaceable = meant !== undefined && span.e - span.s === expr.written.length;
+    const edits: RawEdit[] = replaceable ? [{ ...span, text: meant }] : [];
+    this.report(file, lint('LINT_UNKNOWN_TOOL', span, `there is no tool \`${expr.written}\``, fix, edits));
+  }
+
+  private wrongCount(file: CheckedFile, expr: CallExpr | ToolCallExpr, what: string, least: number, most: number): void {
+    const takes = least === most ? `${most}` : `${least} to ${most}`;
+    const message = `${what} takes ${takes} argument${takes === '1' ? '' : 's'}, not ${expr.args.length}`;
+    const fix = expr.args.length < least ? 'give the missing ones' : 'leave out what is too many';
+    this.report(file, lint('LINT_ARGUMENT_COUNT', expr, message, fix));
+  }
+
+  private nearest(name: string, candidates: () => Iterable<string>): string | undefined {
+    if (!this.similar.has(name) && this.similar.size < MOST_SUGGESTIONS) this.similar.set(name, nearest(name, candidates()));
+    return this.similar.get(name);
+  }
+}
+
+function accepts({ needs, optional }: Procedure, given: number): boolean {
+  return given >= needs.length && given <= needs.length + optional.length;
+}
+
+/** The name of a tool where it stands; the whole call where it is not written in one piece. */
+function writtenName({ text }: CheckedFile, { s, e, written }: ToolCallExpr): { readonly s: number; readonly e: number } {
+  return text.startsWith(written, s) ? { s, e: s + written.length } : { s, e };
+}

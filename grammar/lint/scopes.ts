@@ -1,0 +1,50 @@
+/** The units of a program: what runs with variables of its own. */
+import type { Block, Expr, Name, Procedure } from '../syntax/ast.ts';
+import { eachStatement, expressionsOf } from '../syntax/walk.ts';
+import type { CheckedFile } from './finding.ts';
+
+/** A piece of a unit. Only the command blocks of a run make a unit of several: they share their variables. */
+export interface Part {
+  readonly file: CheckedFile;
+  readonly body: Block;
+}
+
+export interface Unit {
+  readonly kind: 'procedure' | 'event' | 'commands';
+  readonly parts: readonly Part[];
+  readonly parameters: readonly Name[];
+}
+
+/** The units of all files of a run. */
+export function unitsOf(files: readonly CheckedFile[]): readonly Unit[] {
+  const own = files.flatMap((file): Unit[] => [
+    ...file.file.procedures.map(({ needs, optional, body }): Unit => {
+      return { kind: 'procedure', parts: [{ file, body }], parameters: [...needs, ...optional] };
+    }),
+    ...file.file.events.map(({ as, body }): Unit => {
+      return { kind: 'event', parts: [{ file, body }], parameters: as === undefined ? [] : [as] };
+    }),
+  ]);
+  const commands = files.flatMap((file) => file.file.commands.map(({ body }): Part => ({ file, body })));
+  return commands.length === 0 ? own : [...own, { kind: 'commands', parts: commands, parameters: [] }];
+}
+
+/** Visits the outermost expressions of all files, each with its file: those of statements, and the names of events. */
+export function eachRoot(files: readonly CheckedFile[], visit: (file: CheckedFile, expr: Expr) => void): void {
+  for (const file of files) {
+    const { procedures, events, commands } = file.file;
+    for (const { event } of events) visit(file, event);
+    for (const { body } of [...procedures, ...events, ...commands])
+      eachStatement(body, (stmt) => {
+        for (const expr of expressionsOf(stmt)) visit(file, expr);
+      });
+  }
+}
+
+/** The procedures of all files by name; those of one name in different files are all kept. */
+export function proceduresOf(files: readonly CheckedFile[]): ReadonlyMap<string, readonly Procedure[]> {
+  return Map.groupBy(
+    files.flatMap(({ file }) => file.procedures),
+    ({ name }) => name.name,
+  );
+}

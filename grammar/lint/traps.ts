@@ -1,0 +1,59 @@
+/** What reads differently from how it looks: `--` and `//` as comments, `[[` (language.md 1.3, 1.8, P11). */
+import type { TokenType } from 'chevrotain';
+import { type Comment, commentsOf } from '../syntax/comments.ts';
+import { asksForDoubleBrackets } from '../syntax/metadata.ts';
+import { scan } from '../syntax/scan.ts';
+import {
+  Identifier,
+  keyword,
+  NumberLiteral,
+  punct,
+  StringLiteral,
+  TemplateClose,
+  TemplateOpen,
+  type Token,
+} from '../syntax/tokens.ts';
+import { type CheckedFile, lint, type Report } from './finding.ts';
+
+/** Looks at the tokens and comments of a file. */
+export function checkTraps(file: CheckedFile, report: Report): void {
+  const doubleBrackets = asksForDoubleBrackets(file.text);
+  const { tokens } = scan(file.text, doubleBrackets);
+  for (const comment of commentsOf(file.text, tokens)) {
+    const before = tokens[comment.before - 1];
+    if (before !== undefined && operandEnds.has(before.tokenType)) commentTrap(file, comment, before, report);
+  }
+  if (doubleBrackets) for (const token of tokens) templateTrap(file, token, report);
+}
+
+const operandEnds: ReadonlySet<TokenType> = new Set([
+  ...[Identifier, NumberLiteral, StringLiteral, TemplateClose],
+  ...[punct.closeParen, punct.closeBracket, punct.closeBrace, keyword.true, keyword.false, keyword.nil, keyword.last],
+]);
+
+/** `5--2`: no blank on either side. `n // 2`: nothing but a number behind it. Anything else is taken for a comment. */
+function commentTrap(file: CheckedFile, comment: Comment, before: Token, report: Report): void {
+  const mark = file.text.slice(comment.s, comment.s + 2);
+  if (mark !== '--' && mark !== '//') return;
+  const rest = file.text.slice(comment.s + 2, comment.e);
+  const adjacent = before.endOffset + 1 === comment.s && /^[A-Za-z0-9_("'[{]/.test(rest);
+  if (!adjacent && !/^[ \t]*\d+(?:\.\d+)?[ \t]*$/.test(rest)) return;
+  const [meant, message] =
+    mark === '--' ? ['- -', '`--` begins a comment: nothing is subtracted'] : ['/', '`//` begins a comment: nothing is divided'];
+  const gap = { s: before.endOffset + 1, e: comment.e };
+  const text = ` ${meant}${mark === '--' ? '' : ' '}${rest.trim()}`;
+  const fix = `write \`${meant}\` for the operator, or put a blank before and after the mark of a comment`;
+  report(file, lint('LINT_COMMENT_TRAP', { s: comment.s, e: comment.e }, message, fix, [{ ...gap, text }]));
+}
+
+/** In a file with the header `:: strings: double-bracket`: a text that looks like a list in a list. */
+function templateTrap(file: CheckedFile, token: Token, report: Report): void {
+  if (token.tokenType !== TemplateOpen || token.image !== '[[') return;
+  const from = token.endOffset + 1;
+  const body = file.text.slice(from, file.text.indexOf(']]', from));
+  if (!/^\s*(?:-?\d|["'[{\]])|\]\s*,/.test(body)) return;
+  const span = { s: token.startOffset, e: from + body.length + 2 };
+  const edit = { s: token.startOffset + 1, e: token.startOffset + 1, text: ' ' };
+  const message = 'this is a text, not a list in a list: the header says `:: strings: double-bracket`';
+  report(file, lint('LINT_DOUBLE_BRACKET', span, message, 'put a blank between the two brackets', [edit]));
+}

@@ -1,0 +1,216 @@
+/** Variables: read but never set, set but never read, hiding a global or trying to change one (P7, P12, language.md 5.5). */
+import type { Block, Expr, Name, Stmt } from '../syntax/ast.ts';
+import { childrenOf, eachBlock, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
+import { type CheckedFile, type Environment, lint, type RawEdit, type Report } from './finding.ts';
+import { ERROR_VARIABLES, KNOWN_GLOBALS, nearest } from './names.ts';
+import { type Unit, unitsOf } from './scopes.ts';
+
+/** Checks the variables of all units. */
+export function checkVariables(files: readonly CheckedFile[], environment: Environment, report: Report): void {
+  const known: Known = { globals: globalsOf(environment), constants: new Set(environment.constants) };
+  for (const unit of unitsOf(files)) checkUnit(new Facts(unit), known, report);
+  for (const file of files) {
+    for (const { event } of file.file.events) {
+      const facts = new Facts({ kind: 'event', parts: [], parameters: [] });
+      facts.read(file, event);
+      checkReads(facts, known, report);
+    }
+  }
+}
+
+/** The names of all globals that are known. */
+export function globalsOf({ globals = [] }: Environment): ReadonlySet<string> {
+  return new Set([...KNOWN_GLOBALS, ...globals]);
+}
+
+/** What names mean that no variable has. */
+interface Known {
+  readonly globals: ReadonlySet<string>;
+  readonly constants: ReadonlySet<string>;
+}
+
+/** A name where a unit has it. */
+interface Place extends Name {
+  readonly file: CheckedFile;
+}
+
+type Role = 'parameter' | 'loop' | 'set';
+
+/** What a unit reads and writes. */
+class Facts {
+  readonly unit: Unit;
+  readonly reads: Place[] = [];
+  /** Map keys that are bare names: `{a: 1}`. They are reads too, but say more. */
+  readonly keys: Place[] = [];
+  /** `[[name]]`, without a blank between the brackets: a text in the reference, a list here (P11). */
+  readonly brackets: Place[] = [];
+  readonly writes = new Map<string, Place & { readonly role: Role }>();
+  /** Every `set` and `into` of a plain name or an element of it. */
+  readonly sets: Place[] = [];
+  readonly readNames = new Set<string>();
+  /** `eval` of a text that only a run can know: it may read anything. */
+  readsAnything = false;
+  /** `last` reads what a statement gave, whatever variable that went to. */
+  usesLast = false;
+
+  constructor(unit: Unit) {
+    this.unit = unit;
+    const [first] = unit.parts;
+    if (first !== undefined) for (const name of unit.parameters) this.write(first.file, name, 'parameter');
+    for (const { file, body } of unit.parts) {
+      eachStatement(body, (stmt) => this.statement(file, stmt));
+      eachBlock(body, (block) => this.handler(file, block));
+    }
+  }
+
+  private statement(file: CheckedFile, stmt: Stmt): void {
+    for (const expr of expressionsOf(stmt)) this.read(file, expr);
+    for (const { name } of targetsOf(stmt)) {
+      this.write(file, name, 'set');
+      this.sets.push({ ...name, file });
+    }
+    if (stmt.k !== 'for') return;
+    this.write(file, stmt.item, 'loop');
+    if (stmt.key !== undefined) this.write(file, stmt.key, 'loop');
+  }
+
+  private handler(file: CheckedFile, { onError }: Block): void {
+    if (onError === undefined) return;
+    for (const name of ERROR_VARIABLES) {
+      this.write(file, { name, s: onError.s, e: onError.s }, 'loop');
+      this.readNames.add(name);
+    }
+  }
+
+  private write(file: CheckedFile, name: Name, role: Role): void {
+    const known = this.writes.get(name.name);
+    if (known === undefined || (known.role === 'set' && role !== 'set')) this.writes.set(name.name, { ...name, file, role });
+  }
+
+  read(file: CheckedFile, expr: Expr): void {
+    const bracketed = doubleBracketed(expr);
+    if (expr.k === 'name') {
+      this.reads.push({ name: expr.name, s: expr.s, e: expr.e, file });
+      this.readNames.add(expr.name);
+    } else if (expr.k === 'last') {
+      this.usesLast = true;
+    } else if (expr.k === 'eval') {
+      this.evaluation(file, expr.of);
+    } else if (bracketed !== undefined) {
+      this.brackets.push({ name: bracketed, s: expr.s, e: expr.e, file });
+      this.readNames.add(bracketed);
+    } else if (expr.k === 'map') {
+      for (const [key, value] of expr.entries) {
+        if (key.k === 'name') {
+          this.keys.push({ name: key.name, s: key.s, e: key.e, file });
+          this.readNames.add(key.name);
+        } else this.read(file, key);
+        this.read(file, value);
+      }
+    } else {
+      for (const child of childrenOf(expr)) this.read(file, child);
+    }
+  }
+
+  /** `eval` fills names into a text (P13); when that is a literal, they can be seen. */
+  private evaluation(file: CheckedFile, of: Expr): void {
+    if (of.k === 'group') this.evaluation(file, of.of);
+    else if (of.k === 'str') {
+      for (const [, name = ''] of of.v.matchAll(FILLED)) {
+        this.reads.push({ name, s: of.s, e: of.e, file });
+        this.readNames.add(name);
+      }
+    } else {
+      this.readsAnything = true;
+      this.read(file, of);
+    }
+  }
+}
+
+/** The name in `[[name]]`, written without a blank; undefined for any other list. */
+function doubleBracketed(expr: Expr): string | undefined {
+  const inner = expr.k === 'list' && expr.items.length === 1 ? expr.items[0] : undefined;
+  const name = inner?.k === 'list' && inner.items.length === 1 ? inner.items[0] : undefined;
+  return name?.k === 'name' && inner?.s === expr.s + 1 && inner.e === expr.e - 1 ? name.name : undefined;
+}
+
+const FILLED = /\{\{\s*([A-Za-z_]\w*)/g;
+
+function checkUnit(facts: Facts, known: Known, report: Report): void {
+  const { globals, constants } = known;
+  checkReads(facts, known, report);
+  checkUnused(facts, globals, report);
+  for (const place of facts.writes.values()) {
+    const global = globals.has(place.name);
+    if (place.s === place.e || (place.role === 'set' && global) || (!global && !constants.has(place.name))) continue;
+    const what = global ? 'a global' : 'a global constant';
+    const message = `\`${place.name}\` is ${what} too; here the name means this variable only`;
+    report(place.file, lint('LINT_SHADOWED_GLOBAL', place, message, 'give it another name', []));
+  }
+  for (const place of facts.sets) {
+    if (!globals.has(place.name) || facts.writes.get(place.name)?.role !== 'set') continue;
+    const message = `\`${place.name}\` is a global: it can be read here but not set`;
+    report(place.file, lint('LINT_SET_GLOBAL', place, message, 'set a variable of another name'));
+  }
+}
+
+/** So many names of one unit are compared with all others, which takes time in proportion to both. */
+const MOST_SUGGESTIONS = 50;
+
+function checkReads(facts: Facts, { globals, constants }: Known, report: Report): void {
+  const isSet = (name: string): boolean => facts.writes.has(name) || globals.has(name) || constants.has(name);
+  const similar = new Map<string, string | undefined>();
+  for (const place of facts.reads) {
+    if (isSet(place.name)) continue;
+    if (!similar.has(place.name) && similar.size < MOST_SUGGESTIONS)
+      similar.set(place.name, nearest(place.name, [...facts.writes.keys(), ...globals, ...constants]));
+    const meant = similar.get(place.name);
+    const fix = meant === undefined ? 'set it first, or put it in quotes if it is meant as text' : `did you mean \`${meant}\`?`;
+    const edits = meant === undefined || !isWhole(place) ? [] : [{ s: place.s, e: place.e, text: meant }];
+    report(place.file, lint('LINT_NEVER_SET', place, `\`${place.name}\` is never set, so it is nil`, fix, edits));
+  }
+  for (const place of facts.keys) {
+    if (isSet(place.name)) continue;
+    const message = `the key is the value of the variable \`${place.name}\`, which is never set`;
+    const edit: RawEdit = { s: place.s, e: place.e, text: `"${place.name}"` };
+    report(place.file, lint('LINT_MAP_KEY', place, message, `put the key in quotes: \`"${place.name}"\``, [edit]));
+  }
+  for (const place of facts.brackets) {
+    if (isSet(place.name)) continue;
+    const message = `this is a list in a list with the variable \`${place.name}\`, which is never set; it is no text`;
+    const edit: RawEdit = { s: place.s, e: place.e, text: `"${place.name}"` };
+    report(place.file, lint('LINT_DOUBLE_BRACKET', place, message, `put the text in quotes: \`"${place.name}"\``, [edit]));
+  }
+}
+
+/** Whether the place is the name itself, and not a text that has it in it. */
+function isWhole({ name, s, e }: Place): boolean {
+  return e - s === name.length;
+}
+
+function checkUnused(facts: Facts, globals: ReadonlySet<string>, report: Report): void {
+  if (facts.readsAnything) return;
+  const results = impliedResults(facts.unit);
+  for (const place of facts.writes.values()) {
+    const { name, role } = place;
+    if (facts.readNames.has(name) || name.startsWith('_') || globals.has(name)) continue;
+    if (role === 'set') {
+      if (facts.usesLast || results.has(name)) continue;
+      const fix = 'delete it; to keep a call for what it does, write `call`';
+      report(place.file, lint('LINT_UNUSED_VARIABLE', place, `\`${name}\` is set and never read`, fix));
+    } else {
+      const what = role === 'parameter' ? 'parameter' : 'loop variable';
+      const fix = `say so with an underscore in front: \`_${name}\``;
+      const edits = [{ s: place.s, e: place.e, text: `_${name}` }];
+      report(place.file, lint('LINT_UNUSED_PARAMETER', place, `the ${what} \`${name}\` is never read`, fix, edits));
+    }
+  }
+}
+
+/** Variables that a procedure sets with the statement whose value it gives when it ends without `return` (language.md 8). */
+function impliedResults({ kind, parts: [part] }: Unit): ReadonlySet<string> {
+  const last = kind === 'procedure' ? part?.body.stmts.findLast(({ k }) => VALUED.has(k)) : undefined;
+  return new Set(last === undefined ? [] : targetsOf(last).map(({ name }) => name.name));
+}
+
+const VALUED: ReadonlySet<string> = new Set(['set', 'call', 'emit', 'whisper', 'must', 'ask', 'promptuser']);

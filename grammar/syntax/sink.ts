@@ -1,0 +1,225 @@
+/** Where the lexer's tokens go: what they mean for nesting, brackets and line structure is worked out as they arrive. */
+import type { TokenType } from 'chevrotain';
+import { MAX_NESTING, Nesting, type OpenBracket } from './brackets.ts';
+import { type Finding, finding, MAX_FINDINGS } from './problem.ts';
+import {
+  BinaryOperator,
+  blockEnds,
+  closers,
+  Identifier,
+  keyword,
+  lineStarters,
+  Metadata,
+  Newline,
+  NoStatement,
+  NumberLiteral,
+  PartClose,
+  PartOpen,
+  PrefixOperator,
+  punct,
+  StringLiteral,
+  TemplateClose,
+  Token,
+} from './tokens.ts';
+
+/** Tokens after which an operand is complete: a `-` that follows is binary, a `{` no map. */
+const operandEnds: ReadonlySet<TokenType | undefined> = new Set([
+  Identifier,
+  NumberLiteral,
+  StringLiteral,
+  TemplateClose,
+  punct.closeParen,
+  punct.closeBracket,
+  punct.closeBrace,
+  keyword.true,
+  keyword.false,
+  keyword.nil,
+  keyword.last,
+]);
+/** Tokens after which a `{` at the end of a line is meant as the start of a block. */
+const blockIntros: ReadonlySet<TokenType | undefined> = new Set([
+  ...operandEnds,
+  keyword.means,
+  keyword.else,
+  keyword.do,
+  keyword.command,
+]);
+
+const closingMark: ReadonlyMap<string, string> = new Map([
+  ['(', ')'],
+  ['[', ']'],
+  ['{', '}'],
+  ['{{', '}}'],
+]);
+
+export class TokenSink {
+  readonly tokens: Token[] = [];
+  readonly findings: Finding[] = [];
+  /** Offsets from which on the pairing of blocks cannot be trusted: braces as blocks, a string without end. */
+  readonly breaks: number[] = [];
+  /** Reading is to end: nesting is too deep, or as many problems are known as are ever shown. */
+  stopped = false;
+  private readonly nesting = new Nesting();
+  private previous: TokenType | undefined;
+  /** First token of the logical line. */
+  private first: TokenType | undefined;
+  /** A newline was passed over inside brackets since the last token. */
+  private wrapped = false;
+  /** Inside a template part every newline is free and no statement can begin. */
+  private parts = 0;
+  private braceBlocks = 0;
+
+  /** A keyword or anything else is an ordinary name after a dot (P10). */
+  get afterDot(): boolean {
+    return this.previous === punct.dot;
+  }
+
+  get inBrackets(): boolean {
+    return this.nesting.inBrackets;
+  }
+
+  report(found: Finding): void {
+    this.findings.push(found);
+    if (this.findings.length >= MAX_FINDINGS) this.stopped = true;
+  }
+
+  /** Adds a token that has no bearing on nesting. */
+  push(type: TokenType, image: string, start: number, end: number): void {
+    if (this.previous === Newline || this.previous === undefined) {
+      this.first = type;
+      if (type !== Newline && type !== Metadata && !lineStarters.has(type))
+        this.tokens.push(new Token(NoStatement, '', start, start));
+    }
+    this.tokens.push(new Token(type, image, start, end));
+    this.previous = type;
+    this.wrapped = false;
+  }
+
+  newline(at: number): void {
+    if (this.nesting.inBrackets) {
+      this.wrapped = true;
+      return;
+    }
+    this.nesting.settle();
+    // One blank line means as much as many, and floods of them cost nothing.
+    const blank = this.previous === Newline && this.tokens.at(-2)?.tokenType === Newline;
+    if (!blank) this.push(Newline, '\n', at, at + 1);
+  }
+
+  metadata(image: string, start: number): void {
+    this.resynchronise(start);
+    this.push(Metadata, image, start, start + image.length);
+  }
+
+  keyword(type: TokenType, image: string, start: number): void {
+    const end = start + image.length;
+    const categories = type.CATEGORIES ?? [];
+    if (lineStarters.has(type)) {
+      this.resynchronise(start);
+      const previous = this.previous;
+      this.push(type, image, start, end);
+      if (blockEnds.has(type)) this.nesting.closeBlock();
+      else if (closers.has(type) && previous !== keyword.else) {
+        this.nesting.openBlock(type === keyword.func || type === keyword.command);
+        this.checkDepth(start, end);
+      }
+    } else if (categories.includes(PrefixOperator)) {
+      this.prefix(type, image, start);
+    } else {
+      if (categories.includes(BinaryOperator)) this.nesting.settle();
+      this.push(type, image, start, end);
+    }
+  }
+
+  operator(type: TokenType, image: string, start: number): void {
+    if (type === punct.tilde || (type === punct.minus && !operandEnds.has(this.previous))) {
+      this.prefix(type, image, start);
+      return;
+    }
+    if (type === punct.power) this.nesting.await();
+    else if (type !== punct.dot) this.nesting.settle();
+    this.push(type, image, start, start + image.length);
+    this.checkDepth(start, start + image.length);
+  }
+
+  private prefix(type: TokenType, image: string, start: number): void {
+    this.nesting.await();
+    this.push(type, image, start, start + image.length);
+    this.checkDepth(start, start + image.length);
+  }
+
+  open(type: TokenType, image: string, start: number): void {
+    this.nesting.openBracket(image, start);
+    this.push(type, image, start, start + image.length);
+    this.checkDepth(start, start + image.length);
+  }
+
+  /** A `{`. `lineRest` is the text behind it, up to the end of the line or a comment: it tells a map from a foreign block. */
+  openBrace(start: number, lineRest: string): void {
+    const asBlock = blockIntros.has(this.previous) && !this.nesting.inBrackets;
+    const opener = this.first === undefined ? undefined : closers.get(this.first);
+    if (!asBlock || (lineRest !== '' && opener === undefined)) {
+      this.open(punct.openBrace, '{', start);
+      return;
+    }
+    const end = opener?.LABEL ?? 'a keyword such as `endif`';
+    this.report(finding(start, start + 1, 'blocks are not written in braces', `drop the braces and end the block with ${end}`));
+    this.breaks.push(start);
+    this.braceBlocks++;
+  }
+
+  close(type: TokenType, image: string, start: number): void {
+    const unclosed = this.nesting.closeBracket(image);
+    if (unclosed !== undefined) {
+      this.unclosed(unclosed);
+      this.push(type, image, start, start + 1);
+    } else if (image === '}' && this.braceBlocks > 0) {
+      this.braceBlocks--;
+    } else {
+      this.report(finding(start, start + 1, `\`${image}\` closes nothing`, 'delete it, or open its partner'));
+    }
+  }
+
+  /** A template part `{{` … `}}` with an expression, whose tokens `read` adds. */
+  part(start: number, end: number, read: () => void): void {
+    this.push(PartOpen, '{{', start, start + 2);
+    const outer = this.nesting.enterPart(start);
+    this.checkDepth(start, start + 2);
+    this.parts++;
+    read();
+    this.parts--;
+    this.unclosed(this.nesting.leavePart(outer));
+    this.push(PartClose, '}}', end - 2, end);
+  }
+
+  /** The text has ended, and with it its last line. */
+  finish(end: number): void {
+    if (this.stopped) return;
+    this.unclosed(this.nesting.abandonAll());
+    if (this.previous !== Newline) this.push(Newline, '', end, end);
+  }
+
+  /** A statement begins on a new line while brackets are open: they were never closed. */
+  private resynchronise(start: number): void {
+    if (!this.wrapped || this.parts > 0) return;
+    const unclosed = this.nesting.abandonAll();
+    if (unclosed.length === 0) return;
+    this.unclosed(unclosed);
+    this.push(Newline, '\n', start, start);
+  }
+
+  private unclosed(brackets: readonly OpenBracket[]): void {
+    for (const { image, at } of [...brackets].reverse()) {
+      const close = closingMark.get(image) ?? '';
+      this.report(finding(at, at + image.length, `\`${image}\` is never closed`, `its \`${close}\` is missing`));
+    }
+  }
+
+  /** Whatever has just been opened may be one level too many; nothing after it is read then (P33). */
+  private checkDepth(start: number, end: number): void {
+    if (!this.nesting.tooDeep) return;
+    const hint = 'move inner parts into variables or procedures of their own';
+    this.report(finding(start, end, `nesting is deeper than ${MAX_NESTING} levels`, hint));
+    this.stopped = true;
+  }
+}

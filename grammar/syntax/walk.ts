@@ -1,0 +1,116 @@
+/** Walking a tree without knowing every node: children in the order in which they are evaluated. */
+import type { AccessStep, Block, Expr, Stmt, Target } from './ast.ts';
+
+/** The parts of an expression that are expressions themselves. */
+export function childrenOf(expr: Expr): readonly Expr[] {
+  switch (expr.k) {
+    case 'list':
+      return expr.items;
+    case 'map':
+      return expr.entries.flat();
+    case 'template':
+      return expr.parts.filter((part) => typeof part !== 'string');
+    case 'text':
+    case 'eval':
+    case 'group':
+    case 'unary':
+      return [expr.of];
+    case 'power':
+      return [expr.base, expr.exponent];
+    case 'binary':
+      return [expr.first, ...expr.rest.map(({ right }) => right)];
+    case 'access':
+      return [expr.base, ...indicesOf(expr.steps)];
+    case 'call':
+    case 'tool':
+      return expr.args;
+    default:
+      return [];
+  }
+}
+
+/** Whether an expression is a literal, a variable or `last`: it has no parts, does nothing, and cannot fail. */
+export function isAtom({ k }: Expr): boolean {
+  return k === 'num' || k === 'str' || k === 'bool' || k === 'nil' || k === 'name' || k === 'last';
+}
+
+function indicesOf(steps: readonly AccessStep[]): readonly Expr[] {
+  return steps.flatMap((step) => (step.k === 'index' ? [step.index] : []));
+}
+
+/** The expressions that a statement evaluates itself, those of nested blocks not included. */
+export function expressionsOf(stmt: Stmt): readonly Expr[] {
+  return [...valuesOf(stmt), ...targetsOf(stmt).flatMap(({ steps }) => indicesOf(steps))];
+}
+
+function valuesOf(stmt: Stmt): readonly Expr[] {
+  switch (stmt.k) {
+    case 'set':
+    case 'emit':
+      return [stmt.value];
+    case 'call':
+      return [stmt.call];
+    case 'return':
+      return stmt.values;
+    case 'whisper':
+      return [stmt.handle, stmt.value];
+    case 'must':
+    case 'if':
+    case 'while':
+      return [stmt.cond];
+    case 'fail':
+      return stmt.value === undefined ? [] : [stmt.value];
+    case 'clear_event':
+      return stmt.event === undefined ? [] : [stmt.event];
+    case 'ask':
+      return stmt.with === undefined ? [stmt.model, stmt.prompt] : [stmt.model, stmt.prompt, stmt.with];
+    case 'promptuser':
+      return [stmt.prompt];
+    case 'for':
+      return [stmt.over];
+    default:
+      return [];
+  }
+}
+
+/** What a statement writes to by `set` or `into`. */
+export function targetsOf(stmt: Stmt): readonly Target[] {
+  if (stmt.k === 'set') return stmt.targets;
+  if (stmt.k === 'promptuser') return [stmt.into];
+  return stmt.k === 'ask' && stmt.into !== undefined ? [stmt.into] : [];
+}
+
+/** The blocks inside a statement. The body of a nested `on event` is not among them: it is a unit of its own. */
+export function blocksOf(stmt: Stmt): readonly Block[] {
+  switch (stmt.k) {
+    case 'if':
+      return stmt.else === undefined ? [stmt.then] : [stmt.then, stmt.else];
+    case 'while':
+    case 'for':
+      return [stmt.body];
+    default:
+      return [];
+  }
+}
+
+/** Visits an expression and everything in it, the outer before the inner. */
+export function eachExpression(expr: Expr, visit: (expr: Expr) => void): void {
+  visit(expr);
+  for (const child of childrenOf(expr)) eachExpression(child, visit);
+}
+
+/** Visits every statement of a block, those of nested blocks and handlers included. */
+export function eachStatement(block: Block, visit: (stmt: Stmt) => void): void {
+  for (const stmt of block.stmts) {
+    visit(stmt);
+    for (const inner of blocksOf(stmt)) eachStatement(inner, visit);
+  }
+  if (block.onError !== undefined) eachStatement(block.onError.body, visit);
+}
+
+/** Visits every block of a block, itself and handlers included. */
+export function eachBlock(block: Block, visit: (block: Block) => void): void {
+  visit(block);
+  for (const stmt of block.stmts) for (const inner of blocksOf(stmt)) eachBlock(inner, visit);
+  if (block.onError !== undefined) eachBlock(block.onError.body, visit);
+}

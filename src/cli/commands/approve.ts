@@ -1,0 +1,95 @@
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import { ExecutorError, recordApproved, verifyApproval } from '../../gate/index.ts';
+import { systemClock } from '../../loop/index.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { readText } from '../terminal/input.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+import { addPending, type PendingIntent, pendingOf, readPending } from './pending.ts';
+
+interface Flags {
+  readonly queue: string;
+  readonly yes?: true;
+}
+
+const QUEUE = 'the queue directory: pending, approved and executed intents';
+const PLAN_BYTES = 1024 * 1024;
+
+/** `propose FILE` and `approve [UUID]`: the way of a plan to a human, and of the human's yes to the gate. */
+export function addApprove(program: Command, execute: Execute): void {
+  program
+    .command('propose')
+    .summary('put a plan where a human can approve it')
+    .description('Appends a plan to pending.jsonl of the queue and prints its UUID and its hash. Approves nothing.')
+    .argument('<FILE>', "the plan: any JSON; '-' reads standard input")
+    .requiredOption('--queue <DIR>', QUEUE)
+    .action((file: string, flags: Flags) => execute((terminal) => propose(file, flags, terminal)));
+  program
+    .command('approve')
+    .summary('read a pending plan and approve it')
+    .description(
+      'Shows a pending plan as canonical JSON with its hash, asks, and appends a yes to approved.jsonl. Only the word "yes" is one. Without UUID: lists what waits.',
+    )
+    .argument('[UUID]', 'the plan')
+    .requiredOption('--queue <DIR>', QUEUE)
+    .option('--yes', 'do not ask: you have read the plan')
+    .addHelpText('after', '\nExits 0 when the plan is approved (or the list is shown), 1 otherwise.\n')
+    .action((id: string | undefined, flags: Flags) =>
+      execute((terminal) => (id === undefined ? list(flags, terminal) : approve(id, flags, terminal))),
+    );
+}
+
+async function propose(file: string, { queue }: Flags, terminal: Terminal): Promise<ExitCode> {
+  const plan = await readText(file, PLAN_BYTES, () => terminal.stdin);
+  const { id, hash } = addPending(resolve(queue), plan, systemClock.now());
+  terminal.out.line(`${id} ${hash}`);
+  return EXIT.ok;
+}
+
+async function list({ queue, yes }: Flags, terminal: Terminal): Promise<ExitCode> {
+  if (yes) throw new UsageError('--yes needs the UUID of the plan that it is said to');
+  for (const intent of readPending(resolve(queue)))
+    if (!isApproved(queue, intent)) terminal.out.line(`${intent.id} ${intent.hash} ${printable(intent.timestamp)}`);
+  return EXIT.ok;
+}
+
+async function approve(given: string, { queue, yes }: Flags, terminal: Terminal): Promise<ExitCode> {
+  const intent = pendingOf(resolve(queue), given);
+  terminal.out.line(printable(intent.canonical));
+  terminal.out.line(`intent  ${intent.id}, proposed ${printable(intent.timestamp)}`);
+  terminal.out.line(`sha256  ${intent.hash}`);
+  if (yes !== true && !(await saysYes(terminal))) {
+    terminal.out.line('not approved');
+    return EXIT.runtime;
+  }
+  try {
+    recordApproved(resolve(queue), { intentId: intent.id, hash: intent.hash }, systemClock.now());
+  } catch (error) {
+    if (!(error instanceof ExecutorError)) throw error;
+    throw new UsageError(`not approved: ${error.message} (${error.code})`, { cause: error });
+  }
+  terminal.out.line('approved');
+  return EXIT.ok;
+}
+
+function isApproved(queue: string, { id, hash }: PendingIntent): boolean {
+  return verifyApproval(resolve(queue), id, hash).approved;
+}
+
+/** Only a person at a terminal is asked; only the whole word is a yes. */
+async function saysYes(terminal: Terminal): Promise<boolean> {
+  const { stdin } = terminal;
+  if (!('isTTY' in stdin && stdin.isTTY === true))
+    throw new UsageError('nobody can be asked: standard input is no terminal; say --yes when you have read the plan');
+  const prompt = createInterface({ input: stdin });
+  try {
+    terminal.out.text('Type yes to approve: ');
+    const ended = new Promise<string>((settle) => prompt.once('close', () => settle('')));
+    return (await Promise.race([prompt.question('', { signal: terminal.interrupt }), ended])) === 'yes';
+  } finally {
+    prompt.close();
+  }
+}

@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import type { Execute } from '../terminal/terminal.ts';
+
+/** `bench NAME`: loads the harness only when it is asked for, since it brings peers that are installed for development alone. */
+export function addBench(program: Command, execute: Execute): void {
+  program
+    .command('bench')
+    .summary('measure limits and speed')
+    .description(
+      'Measures how exactly limits hold (quotas), speed beside other sandboxes (turns, interp), what forks and tool calls ' +
+        '(contexts), tokens (tokens) and the host loop (loop) cost; sessions runs a thousand at once; suspend puts turns aside and goes on with them; soak mixes honest and hostile turns for a time.',
+    )
+    .argument('<NAME>', 'quotas, turns, interp, contexts, tokens, loop, sessions, suspend or soak')
+    .option('--json', 'print the numbers as JSON')
+    .option('--quick', 'few samples, to see that it works')
+    .option('--html <FILE>', 'quotas: write a page with plots, too')
+    .option('--seconds <N>', 'soak: how long honest and hostile turns go on (60)')
+    .action(
+      (name: string, flags: { readonly json?: true; readonly quick?: true; readonly seconds?: string; readonly html?: string }) =>
+        execute(() =>
+          bench([
+            name,
+            ...(flags.json ? ['--json'] : []),
+            ...(flags.quick ? ['--quick'] : []),
+            ...(flags.seconds === undefined ? [] : [`--seconds=${flags.seconds}`]),
+            ...(flags.html === undefined ? [] : [`--html=${flags.html}`]),
+          ]),
+        ),
+    );
+}
+
+async function bench(args: readonly string[]): Promise<ExitCode> {
+  const { benchMain } = await import('../../../bench/main.ts');
+  const code = await benchMain(args);
+  if (code === 0) return EXIT.ok;
+  return code === EXIT.usage ? EXIT.usage : EXIT.runtime;
+}

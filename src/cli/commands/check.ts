@@ -1,0 +1,171 @@
+import type { Command } from 'commander';
+import { MAGIC_TOOL } from '../../aeiou/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
+import { LIMITS } from '../../sandbox/limits.ts';
+import { nearestTool } from '../../tools/index.ts';
+import type { CheckReport, Diagnostic, FuelEstimate, LintFinding, ParsedFile, Source } from '../../wire/protocol.ts';
+import { repeatable } from '../flags/options.ts';
+import { readSetup, type SetupFlags } from '../flags/setup.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { readSources } from '../terminal/input.ts';
+import { renderDiagnostic, renderFinding, type SourceTexts, SYNTAX } from '../terminal/render.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+
+interface CheckFlags extends SetupFlags {
+  readonly json?: true;
+  readonly cost?: true;
+  readonly strict?: true;
+  readonly global?: readonly string[];
+}
+
+const DETAILS = `
+All FILEs are looked at as one program, as 'run FILE…' would run them. Without --tools and --policy no call of a
+tool is a mistake; what is no standard tool is named below the findings. 'neuroscript explain CODE' shows what a finding means.
+
+Exits 3 when there is an error, with --strict also when there is a warning.
+`;
+
+/** `check FILE…`: reads programs without running them. */
+export function addCheck(program: Command, execute: Execute): void {
+  program
+    .command('check')
+    .summary('look for mistakes without running anything')
+    .description('Shows syntax errors, likely mistakes, and how much fuel each block takes, without running anything.')
+    .argument('<files...>', "program files; '-' is standard input")
+    .option('--tools <FILE>', 'tools file (YAML): calls of other tools, and wrong counts of arguments, are errors')
+    .option('--policy <FILE>', 'policy file (YAML): calls that it refuses are errors')
+    .option(
+      '--global <NAME>',
+      'a global that the program will find (repeatable)',
+      repeatable((name) => name),
+    )
+    .option('--strict', 'warnings fail too')
+    .option('--json', 'print the findings as a JSON list')
+    .option('--cost', 'with --json: print an object instead, with the findings and the fuel of each block')
+    .addHelpText('after', DETAILS)
+    .action((files: string[], flags: CheckFlags) => execute((terminal) => check(files, flags, terminal)));
+}
+
+async function check(names: readonly string[], flags: CheckFlags, terminal: Terminal): Promise<ExitCode> {
+  const sources = await readSources(names, SOURCE_BYTES, () => terminal.stdin);
+  const { reports, standard } = await examine([sources], flags);
+  const failed = reports.map((report) => {
+    if (flags.json) terminal.out.line(JSON.stringify(flags.cost ? costJson(report) : findingsJson(report), null, 2));
+    else show(report, new Map(sources.map((source) => [source.name, source.text])), standard, terminal);
+    const fails = ({ severity }: LintFinding) => severity === 'error' || (flags.strict === true && severity === 'warning');
+    return report.diagnostics.length > 0 || report.findings.some(fails);
+  });
+  return failed.includes(true) ? EXIT.syntax : EXIT.ok;
+}
+
+/** Most bytes of a program file. */
+export const SOURCE_BYTES = LIMITS.find((limit) => limit.key === 'sourceBytes')?.max ?? 0;
+
+/** What {@link examine} found. */
+export interface Examination {
+  /** One for each program. */
+  readonly reports: readonly CheckReport[];
+  /** Canonical names of the tools that are there anyway; null where a tools file said which there are. */
+  readonly standard: readonly string[] | null;
+}
+
+/**
+ * Looks at programs without running them, each by itself; the sources of one run together. They are parsed in a worker, never
+ * in this process.
+ */
+export async function examine(
+  programs: readonly (readonly Source[])[],
+  flags: Pick<CheckFlags, 'tools' | 'policy' | 'global'> = {},
+): Promise<Examination> {
+  await using resources = new AsyncDisposableStack();
+  const { tools, policy } = await readSetup(flags, resources);
+  await using runtime = await createRuntime({ tools, policy, concurrency: 1 });
+  const reports: CheckReport[] = [];
+  for (const sources of programs)
+    reports.push(
+      await runtime.check(sources, {
+        globals: flags.global ?? [],
+        tools: flags.tools === undefined ? 'any' : 'registered',
+        policy: flags.tools !== undefined || flags.policy !== undefined,
+      }),
+    );
+  return { reports, standard: flags.tools === undefined ? tools.map(({ canonicalName }) => canonicalName) : null };
+}
+
+/** One element of `check --json` (DESIGN 5): as the linter has it, but a syntax error may come without a fix. */
+export interface JsonFinding extends Omit<LintFinding, 'fix'> {
+  readonly fix?: LintFinding['fix'];
+}
+
+function findingsJson({ diagnostics, findings }: CheckReport): readonly JsonFinding[] {
+  return [...diagnostics.map(syntaxFinding), ...findings];
+}
+
+/** What `check --json --cost` prints (`schemas/check.schema.json`). */
+export function costJson(report: CheckReport): { readonly findings: readonly JsonFinding[]; readonly cost: unknown } {
+  return { findings: findingsJson(report), cost: report.estimates };
+}
+
+function syntaxFinding(found: Diagnostic): JsonFinding {
+  const { file, line, column, endLine, endColumn, message, hint } = found;
+  const fix = hint === undefined ? {} : { fix: { message: hint, edits: [] } };
+  return { code: SYNTAX, severity: 'error', file, line, column, endLine, endColumn, message, ...fix };
+}
+
+function show(
+  { diagnostics, files, findings, estimates }: CheckReport,
+  texts: SourceTexts,
+  standard: readonly string[] | null,
+  { out, err, paintErr }: Terminal,
+): void {
+  const lines = [
+    ...diagnostics.flatMap((one) => renderDiagnostic(one, SYNTAX, texts, paintErr)),
+    ...findings.flatMap((one) => renderFinding(one, texts, paintErr)),
+  ];
+  for (const line of lines) err.line(line);
+  for (const file of files) {
+    out.line(summary(file, findings));
+    for (const { message } of standard === null ? [] : strangers(file, standard)) out.line(`  ${message}`);
+    for (const one of estimates) if (one.file === file.name) out.line(`  ${cost(one)}`);
+  }
+}
+
+/** A file that parses, in one line. */
+export function summary(file: ParsedFile, findings: readonly LintFinding[]): string {
+  const count = (number: number, thing: string) => (number === 0 ? [] : [`${number} ${thing}${number === 1 ? '' : 's'}`]);
+  const parts = [
+    ...count(file.commandBlocks, 'command block'),
+    ...count(file.procedures.length, 'procedure'),
+    ...count(file.events, 'event handler'),
+  ];
+  const own = findings.filter((found) => found.file === file.name);
+  const found = (['error', 'warning', 'info'] as const).flatMap((severity) =>
+    count(own.filter((one) => one.severity === severity).length, severity === 'info' ? 'remark' : severity),
+  );
+  const tools = file.tools.length === 0 ? '' : `; calls ${file.tools.join(', ')}`;
+  const verdict = found.length === 0 ? 'no mistakes found' : found.join(', ');
+  return printable(`${file.name}: ${verdict} (${parts.length === 0 ? 'nothing to run' : parts.join(', ')}${tools})`);
+}
+
+/** Tools that `run` would not have without --tools; one that every turn has is known. Whether that is a mistake only the tools file would tell. */
+export function strangers({ tools }: ParsedFile, standard: readonly string[]): readonly { tool: string; message: string }[] {
+  return tools
+    .filter((tool) => tool !== MAGIC_TOOL && !standard.includes(tool))
+    .map((tool) => {
+      const meant = nearestTool(tool, standard);
+      const more = meant === null ? '--tools says which others there are' : `did you mean ${meant}?`;
+      return { tool, message: printable(`${tool} is no standard tool; ${more}`) };
+    });
+}
+
+const WORDS = { command: 'command block', procedure: 'procedure', event: 'event handler' } as const;
+
+/** The fuel of a block, in one line. */
+export function cost({ kind, name, file, line, least, most, because }: FuelEstimate): string {
+  const what = `${WORDS[kind]}${name === '' ? '' : ` ${name}`} in line ${line}`;
+  const fuel = (amount: number) => amount.toLocaleString('en-US');
+  if (most !== null) return printable(`${what}: ${least === most ? fuel(most) : `${fuel(least)} to ${fuel(most)}`} fuel`);
+  const place = because === null ? '' : because.file === file ? ` (line ${because.line})` : ` (${because.file}:${because.line})`;
+  return printable(`${what}: ${fuel(least)} fuel or more, without a bound: ${because?.message ?? ''}${place}`);
+}

@@ -1,0 +1,103 @@
+import type { Command } from 'commander';
+import { generateKeys, keyringFrom } from '../../aeiou/index.ts';
+import { type CallAnswer, LoopController, runtimeExecutor, systemClock } from '../../loop/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
+import { decode } from '../../wire/codec.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { ValueError } from '../../wire/values.ts';
+import { addAgent, readAgent } from '../flags/agent.ts';
+import { addApproval } from '../flags/approval.ts';
+import { addLimits } from '../flags/options.ts';
+import { readSetup } from '../flags/setup.ts';
+import { openStore } from '../flags/store.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+import { type DriveFlags, drive, usable } from './drive.ts';
+import { addSession } from './turn.ts';
+
+interface CompleteFlags extends DriveFlags {
+  readonly store?: string;
+  readonly call: string;
+  readonly result?: string;
+  readonly error?: string;
+  readonly acceptChanged?: true;
+  readonly agent?: string;
+}
+
+const HELP = `
+A session waits when a tool answered "pending": "sessions list" shows the call. The answer is held to what the tool
+promises, so give the tools that the session runs with. With --agent the session then goes on, as with "sessions resume".
+
+Example:
+  neuroscript sessions complete job-7 --call 2.1 --result true --store jobs.db --tools tools.yaml --agent script:agent.txt
+`;
+
+/** `sessions complete SID --call ID`: the answer to a call that a session waits for. `command` has the store already. */
+export function addComplete(command: Command, execute: Execute): void {
+  command
+    .argument('<SID>', 'session id')
+    .requiredOption('--call <ID>', 'the call, such as 2.1: turn 2, first call')
+    .option('--result <JSON>', 'what the tool gives')
+    .option('--error <TEXT>', 'the tool fails with this message (code 21)')
+    .option('--accept-changed', 'complete it although the tool promises something else now')
+    .option('--log <FILE>', 'append one JSON line per decision to this file');
+  addAgent(command, { required: false });
+  addApproval(command);
+  addSession(command, { withSid: false });
+  command.option('--json', 'print JSON: the call, or with --agent the session');
+  addLimits(command, 'turn')
+    .addHelpText('after', HELP)
+    .action((sid: string, flags: CompleteFlags) => execute((terminal) => complete(sid, flags, terminal)));
+}
+
+async function complete(sid: string, flags: CompleteFlags, terminal: Terminal): Promise<ExitCode> {
+  const answer = answerOf(flags);
+  const agent = flags.agent === undefined ? null : await readAgent({ ...flags, agent: flags.agent });
+  const waiting = await usable(() => keep(sid, flags, answer));
+  if (agent !== null) return drive(flags, agent, { resume: sid }, terminal);
+  terminal.out.line(
+    flags.json
+      ? JSON.stringify(waiting)
+      : `${printable(sid)}: call ${waiting.call} of ${printable(waiting.tool)} is completed; go on with: ${resumeCommand(sid, flags)}`,
+  );
+  return EXIT.ok;
+}
+
+/** What a person types next; the agent and the tools of the session are theirs to name. */
+function resumeCommand(sid: string, { store }: CompleteFlags): string {
+  const where = store === undefined ? '' : ` --store ${printable(store)}`;
+  return `neuroscript sessions resume ${printable(sid)}${where} --agent AGENT`;
+}
+
+async function keep(sid: string, flags: CompleteFlags, answer: CallAnswer) {
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
+  using store = await openStore(flags.store, { mustExist: true });
+  await using runtime = await createRuntime({ ...setup, concurrency: 1 });
+  // Nothing is minted or verified here.
+  const keyring = keyringFrom(generateKeys('none'), { clock: systemClock });
+  const controller = new LoopController({ executor: runtimeExecutor(runtime), keyring, store });
+  return await controller.complete(sid, flags.call, answer, { acceptChanged: flags.acceptChanged ?? false });
+}
+
+/** Throws {@link UsageError} unless there is exactly one of the two, and it can be used. */
+function answerOf({ result, error }: CompleteFlags): CallAnswer {
+  if ((result === undefined) === (error === undefined))
+    throw new UsageError('give exactly one of --result JSON and --error TEXT');
+  if (result === undefined) return { error: { message: error ?? '' } };
+  let value: TaggedJson;
+  try {
+    value = JSON.parse(result);
+  } catch {
+    throw new UsageError(`--result is not JSON: ${printable(result.slice(0, 100))}; write a text as '"text"'`);
+  }
+  try {
+    decode(value);
+  } catch (cause) {
+    if (!(cause instanceof ValueError)) throw cause;
+    throw new UsageError(`--result: ${cause.message}`, { cause });
+  }
+  return { result: value };
+}

@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { KitError, type KitReport, runKit, type Verdict } from '../conformance/driver.ts';
+import { answerLine } from '../conformance/serve.ts';
+import { readVectors, type Vector } from '../conformance/vectors.ts';
+import { wholeNumber } from '../flags/options.ts';
+import { PACKAGE } from '../package.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { splitLines } from '../terminal/lines.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { clip, printable } from '../terminal/text.ts';
+
+interface Flags {
+  readonly impl?: string;
+  readonly serve?: true;
+  readonly only?: string;
+  readonly timeout: number;
+  readonly json?: true;
+}
+
+const HELP = `
+The command is started by the shell, reads one JSON request a line on its standard input and writes one JSON answer a
+line on its standard output; conformance/aeiou/README.md describes requests, answers and the files of vectors. An
+operation that it does not have may be answered {"id":…,"unsupported":true}: that is counted, and is no failure.
+Exits 0 when every answer was the expected one, 1 when one was not, 2 when the command does not speak the protocol.
+
+Examples:
+  neuroscript conformance --impl 'python3 my_aeiou.py'
+  neuroscript conformance --impl 'neuroscript conformance --serve'
+`;
+
+/** Where the vectors are installed. */
+const VECTORS = new URL('conformance/aeiou/', PACKAGE);
+/** Most bytes of one request: 1 MiB of envelope, as base64 in JSON, and room. */
+const REQUEST_BYTES = 4 * 1024 * 1024;
+
+/** `conformance --impl CMD`: runs the AEIOU v3 vectors against any implementation; `--serve` is our own side of it. */
+export function addConformance(program: Command, execute: Execute): void {
+  program
+    .command('conformance')
+    .summary('test an implementation of AEIOU v3')
+    .description('Runs the golden envelopes, tokens and decisions of AEIOU v3 against any implementation.')
+    .option('--impl <CMD>', 'command line of the implementation')
+    .option('--serve', 'be the implementation: answer requests on standard input')
+    .option('--only <TEXT>', 'only vectors whose file or id contains this text')
+    .option('--timeout <MS>', 'milliseconds that one answer may take', wholeNumber('--timeout', 1), 10_000)
+    .option('--json', 'print the report as a JSON object')
+    .addHelpText('after', HELP)
+    .action((flags: Flags) => execute((terminal) => (flags.serve ? serve(flags, terminal) : conformance(flags, terminal))));
+}
+
+async function conformance(flags: Flags, terminal: Terminal): Promise<ExitCode> {
+  if (flags.impl === undefined) throw new UsageError('say which implementation to test: --impl CMD');
+  const vectors = readVectors(VECTORS).filter(({ file, id }) => `${file} ${id}`.includes(flags.only ?? ''));
+  if (vectors.length === 0) throw new UsageError(`no vector has '${printable(flags.only ?? '')}' in its file or id`);
+  const report = await run(vectors, flags.impl, flags.timeout, terminal);
+  const failed = report.verdicts.filter(({ outcome }) => outcome === 'failed');
+  if (flags.json) terminal.out.line(JSON.stringify(summary(report)));
+  else for (const line of render(report, terminal)) terminal.out.line(line);
+  return failed.length === 0 ? EXIT.ok : EXIT.runtime;
+}
+
+async function run(vectors: readonly Vector[], command: string, answerMs: number, terminal: Terminal): Promise<KitReport> {
+  try {
+    return await runKit(vectors, { command, answerMs, signal: terminal.interrupt });
+  } catch (error) {
+    if (error instanceof KitError) throw new UsageError(printable(error.message), { cause: error });
+    throw error;
+  }
+}
+
+async function serve({ impl }: Flags, terminal: Terminal): Promise<ExitCode> {
+  if (impl !== undefined) throw new UsageError('--impl and --serve are the two sides of the protocol; give one');
+  for await (const line of splitLines(terminal.stdin, REQUEST_BYTES)) {
+    if ('tooLong' in line) throw new UsageError('a request is longer than any of the kit');
+    await terminal.out.lineWhenReady(await answerLine(Buffer.from(line.bytes).toString('utf8')));
+  }
+  return EXIT.ok;
+}
+
+/** The public form of a report. */
+function summary({ implementation, verdicts }: KitReport) {
+  return {
+    implementation,
+    passed: count(verdicts, 'passed'),
+    failed: count(verdicts, 'failed'),
+    unsupported: count(verdicts, 'unsupported'),
+    failures: verdicts.flatMap(({ vector: { file, id, about }, why }) => (why === null ? [] : [{ file, id, about, why }])),
+  };
+}
+
+function render({ implementation, verdicts }: KitReport, { paintOut }: Terminal): string[] {
+  const files = [...Map.groupBy(verdicts, ({ vector }) => vector.file)].map(([file, list]) => {
+    const [passed, failed, left] = [count(list, 'passed'), count(list, 'failed'), count(list, 'unsupported')];
+    const rest = [failed > 0 ? `${failed} failed` : '', left > 0 ? `${left} unsupported` : ''].filter((text) => text !== '');
+    const line = `${file.padEnd(18)} ${String(passed).padStart(4)} of ${list.length} passed${rest.map((text) => `, ${text}`).join('')}`;
+    return failed > 0 ? paintOut.red(line) : line;
+  });
+  const failures = verdicts.flatMap(({ vector: { file, id, about }, why }) =>
+    why === null ? [] : [paintOut.bold(`${file} ${id}: ${about}`), `  ${clip(printable(why), 300)}`],
+  );
+  const total = `${count(verdicts, 'passed')} passed, ${count(verdicts, 'failed')} failed, ${count(verdicts, 'unsupported')} unsupported`;
+  return [printable(implementation), '', ...failures, ...(failures.length === 0 ? [] : ['']), ...files, '', total];
+}
+
+function count(verdicts: readonly Verdict[], outcome: Verdict['outcome']): number {
+  return verdicts.filter((verdict) => verdict.outcome === outcome).length;
+}

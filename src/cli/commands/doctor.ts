@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import type { LauncherChoice } from '../../sandbox/launcher.ts';
+import { breachOf, LIMITS, type LimitRow } from '../../sandbox/limits.ts';
+import { POOL_LIMITS } from '../../sandbox/poollimits.ts';
+import { examineRings, type Ring } from '../../sandbox/rings.ts';
+import { launcherOption } from '../flags/options.ts';
+import { quantity } from '../flags/units.ts';
+import { version } from '../package.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+
+interface DoctorFlags {
+  readonly json?: true;
+  readonly launcher?: LauncherChoice;
+}
+
+const DETAILS = `
+Starts a sandbox on this machine and breaches limits in it. Exits 0 when every ring is complete, 1 when something is
+missing, 2 when the sandbox cannot be started. SECURITY.md says what each ring promises; 'bench quotas' measures how
+exactly the limits hold. The JSON is described by schemas/doctor.schema.json.
+`;
+
+/** `doctor`: which rings of the sandbox are complete on this machine, and what to do. */
+export function addDoctor(program: Command, execute: Execute): void {
+  program
+    .command('doctor')
+    .summary('tell how well the sandbox holds on this machine')
+    .description('Tells which rings of the sandbox are complete on this machine, and what to do about what is missing.')
+    .addOption(launcherOption())
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', DETAILS)
+    .action((flags: DoctorFlags) => execute((terminal) => doctor(flags, terminal)));
+}
+
+async function doctor({ json, launcher = 'auto' }: DoctorFlags, terminal: Terminal): Promise<ExitCode> {
+  const rings = await examineRings(launcher);
+  const complete = rings.every((ring) => ring.complete);
+  const { version: node, platform, arch } = process;
+  if (json === true) {
+    terminal.out.line(JSON.stringify({ version: version(), node, platform, arch, complete, rings, limits: limits() }, null, 2));
+  } else {
+    terminal.out.line(`neuroscript ${version()}, Node ${node.slice(1)}, ${platform} ${arch}`);
+    for (const ring of rings) show(ring, terminal);
+    terminal.out.line('\nlimits: default, and the most that can be set');
+    for (const row of [...LIMITS, ...POOL_LIMITS]) terminal.out.line(`  ${described(row, row.default)}`);
+  }
+  return complete ? EXIT.ok : EXIT.runtime;
+}
+
+/** The table of limits, as data. */
+function limits(): readonly object[] {
+  const row = (
+    { key, flag, unit, min, max, ring }: LimitRow,
+    usual: number | null,
+    breach: string,
+    catchable: boolean,
+  ): object => ({
+    limit: key,
+    flag: `--${flag}`,
+    unit,
+    default: usual,
+    min,
+    max,
+    ring,
+    breach,
+    catchable,
+  });
+  return [
+    ...LIMITS.map((limit) => row(limit, limit.default, breachOf(limit), limit.catchable)),
+    ...POOL_LIMITS.map((limit) => row(limit, limit.default, limit.breach, false)),
+  ];
+}
+
+function described({ flag, unit, max, help }: LimitRow, usual: number | null): string {
+  const amounts = `${usual === null ? 'cores' : quantity(unit, usual)}, ${quantity(unit, max)}`;
+  return `${`--${flag}`.padEnd(22)}${amounts.padEnd(32)}${help}`;
+}
+
+function show({ ring, name, complete, active, missing }: Ring, { out, paintOut }: Terminal): void {
+  const verdict = complete ? paintOut.bold('complete') : paintOut.yellow('not complete');
+  out.line(`\nring ${ring}, the ${name}: ${verdict}`);
+  for (const text of active) out.line(`  ok       ${text}`);
+  for (const { what, todo } of missing) {
+    out.line(`  ${paintOut.yellow('missing')}  ${what}`);
+    out.line(`  to do    ${todo}`);
+  }
+}

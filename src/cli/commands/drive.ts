@@ -1,0 +1,164 @@
+import { open } from 'node:fs/promises';
+import {
+  type Agent,
+  CallError,
+  explainEnd,
+  explainTurn,
+  FileLog,
+  LogError,
+  LoopController,
+  type LoopProgress,
+  type LoopResult,
+  type OnInterrupted,
+  runtimeExecutor,
+  SessionExistsError,
+  SessionLeasedError,
+  SessionStateError,
+  StoreError,
+  toPublicLoop,
+} from '../../loop/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
+import { type AgentOptions, systemOf } from '../flags/agent.ts';
+import { type ApprovalFlags, approvalOf } from '../flags/approval.ts';
+import { type CeilingFlags, ceilingsOf } from '../flags/ceilings.ts';
+import { type ModelFlags, readModels } from '../flags/models.ts';
+import { limitsOf } from '../flags/options.ts';
+import { Recorder } from '../flags/record.ts';
+import { readSetup, type SetupFlags } from '../flags/setup.ts';
+import { openStore, storeFile } from '../flags/store.ts';
+import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { fileTrouble } from '../terminal/input.ts';
+import { Progress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+import { readKeyring } from './keys.ts';
+import { type RepeatFlags, sourcesOf } from './turn.ts';
+
+/** The flags with which a session is driven, from its beginning or from where it stands. */
+export interface DriveFlags extends SetupFlags, ModelFlags, RepeatFlags, AgentOptions, CeilingFlags, ApprovalFlags {
+  readonly keys?: string;
+  readonly log?: string;
+  readonly store?: string;
+  readonly onInterrupted?: OnInterrupted;
+  readonly metrics?: true;
+  readonly json?: true;
+}
+
+/** Where a session starts: with USERDATA, or as the store has it. */
+export type Beginning = { readonly userdata: unknown; readonly sid: string | undefined } | { readonly resume: string };
+
+/** Drives a session to its end and explains it turn by turn. Throws {@link UsageError} for what the flags name and is not there. */
+export function drive(flags: DriveFlags, agent: Agent, from: Beginning, terminal: Terminal): Promise<ExitCode> {
+  return usable(() => driveOn(flags, agent, from, terminal));
+}
+
+/** Puts what a store, a log or the state of a session refuses as a {@link UsageError}: it was named on the command line. */
+export async function usable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (REFUSALS.some((refusal) => error instanceof refusal))
+      throw new UsageError(error instanceof Error ? error.message : '', { cause: error });
+    throw error;
+  }
+}
+
+const REFUSALS = [CallError, StoreError, LogError, SessionExistsError, SessionStateError, SessionLeasedError];
+
+async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, terminal: Terminal): Promise<ExitCode> {
+  const { clock, ids } = sourcesOf(flags);
+  const keyring = readKeyring(flags.keys, clock);
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
+  if (flags.log !== undefined) await mustAppend(flags.log);
+  const recorder = await Recorder.open(flags.record);
+  using store = storeFile(flags.store) === null ? null : await openStore(flags.store, { mustExist: 'resume' in from });
+  // One log for all: each of its entries is chained to the one before.
+  const kept = {
+    ...(store === null ? {} : { store }),
+    ...(flags.log === undefined ? {} : { log: new FileLog(flags.log) }),
+  };
+  using progress = new Progress(terminal);
+  const { ask, stores } = await readModels(flags, {
+    keyring,
+    clock,
+    ids,
+    ...kept,
+    onEvent: (event) => progress.showNested(event),
+  });
+  const asking = ask === undefined ? {} : { ask };
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ...asking });
+  const controller = new LoopController({
+    executor: runtimeExecutor(runtime, runtime.interpreter(stores === undefined ? {} : { stores })),
+    keyring,
+    clock,
+    ids,
+    system: await systemOf(flags, setup, 'v3'),
+    ...kept,
+    ...(flags.onInterrupted === undefined ? {} : { onInterrupted: flags.onInterrupted }),
+  });
+  const { maxTime } = flags;
+  const time = maxTime === undefined ? {} : { wallMs: maxTime };
+  const options = { agent, signal: terminal.interrupt, ...approvalOf(flags, terminal), ...ceilingsOf(flags), ...time };
+  // What a dead process left behind: decisions that are not in the log, and loops that its programs had asked for.
+  if ('resume' in from) await controller.recover();
+  const events =
+    'resume' in from
+      ? controller.streamResume(from.resume, options)
+      : controller.stream({ ...options, userdata: from.userdata, ...(from.sid === undefined ? {} : { sid: from.sid }) });
+  const result = await watch(events, flags, { terminal, progress, recorder });
+  await recorder?.save(setup.tools, terminal);
+  if (flags.metrics) terminal.err.text(controller.metrics.prometheus());
+  return exitOfDecision(result.decision, result.reason);
+}
+
+/** Shows a session turn by turn, as it comes, and how it ended. */
+async function watch(
+  events: AsyncGenerator<LoopProgress, LoopResult, void>,
+  flags: DriveFlags,
+  {
+    terminal,
+    progress,
+    recorder,
+  }: { readonly terminal: Terminal; readonly progress: Progress; readonly recorder: Recorder | null },
+): Promise<LoopResult> {
+  const print = (lines: readonly string[]): void => {
+    progress.clear();
+    for (const line of lines) terminal.out.line(line);
+  };
+  for (;;) {
+    const next = await events.next();
+    if (next.done === true) {
+      print(
+        flags.json
+          ? [JSON.stringify(toPublicLoop(next.value))]
+          : [...explainEnd(next.value, terminal.paintOut), ...nextStep(next.value, flags)],
+      );
+      return next.value;
+    }
+    progress.show(next.value);
+    if (next.value.type === 'decided') recorder?.add(...next.value.record.journal);
+    if (next.value.type === 'decided' && !flags.json) print([...explainTurn(next.value.record, terminal.paintOut), '']);
+  }
+}
+
+/** What a person types to answer the call that a kept session waits for. */
+function nextStep({ sid, waiting }: LoopResult, { store }: DriveFlags): readonly string[] {
+  if (waiting === undefined || storeFile(store) === null) return [];
+  const where = store === undefined ? '' : ` --store ${printable(store)}`;
+  const command = `neuroscript sessions complete ${printable(sid)} --call ${waiting.call} --result JSON${where}`;
+  return [`Answer with: ${command}, and the --tools of this session`];
+}
+
+/** A log that cannot be written must not be found out after the first turn has had its effects. */
+async function mustAppend(file: string): Promise<void> {
+  try {
+    await using handle = await open(file, 'a', 0o600);
+    // A log is read back and repaired after a crash, which a pipe or a device cannot be.
+    if ((await handle.stat()).isFile()) return;
+  } catch (error) {
+    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error, 'make')}`);
+  }
+  throw new UsageError(`cannot append to ${printable(file)}: it is not an ordinary file`);
+}

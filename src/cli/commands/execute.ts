@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { executeOnce } from '../../gate/index.ts';
+import { reasonOf } from '../../gate/queue.ts';
+import { readCommand } from '../../gate/words.ts';
+import { planHash } from '../../loop/plan.ts';
+import { notRecorded } from '../flags/approval.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+
+interface Flags {
+  readonly queue: string;
+  readonly verifier: string;
+}
+
+const HELP = `
+The hash must be that of the plan {"command": [COMMAND, ARGS…]}; put one into the queue with "neuroscript propose". The command
+is started without a shell. Exits 0 when it was executed, ended with 0, and is recorded; 1 otherwise.
+
+Example:
+  neuroscript execute UUID HASH --queue q --verifier 'neuroscript gate-verify --queue q' -- ./deploy.sh --to production
+`;
+
+/** `execute UUID HASH … -- COMMAND`: the executor's side of the gate for programs that are no part of this one. */
+export function addExecute(program: Command, execute: Execute): void {
+  program
+    .command('execute')
+    .summary('run an approved command once')
+    .description('Asks the gate, runs the approved command, and appends it to executed.jsonl when it succeeded.')
+    .argument('<UUID>', 'the approved intent')
+    .argument('<HASH>', 'its hash')
+    .argument('<COMMAND...>', 'what was approved, after --')
+    .requiredOption('--queue <DIR>', 'the queue directory')
+    .requiredOption('--verifier <CMD>', 'who knows what was approved; no shell reads it')
+    .addHelpText('after', HELP)
+    .action((intentId: string, hash: string, command: readonly string[], flags: Flags) =>
+      execute((terminal) => run({ intentId, hash, source: 'human' }, command, flags, terminal)),
+    );
+}
+
+async function run(
+  request: Parameters<typeof executeOnce>[0],
+  command: readonly string[],
+  flags: Flags,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const verifier = readCommand(flags.verifier);
+  if (verifier === null) throw new UsageError('--verifier must be a plain command: no shell reads it');
+  const hash = planHash({ command });
+  if (hash !== request.hash) throw new UsageError(`this command is not what was approved: its hash is ${hash}`);
+  const options = { queue: resolve(flags.queue), verifier, show: (line: string) => terminal.err.line(line) };
+  try {
+    const result = await executeOnce(request, options, () => ended(command));
+    if (result.state === 'executed') terminal.err.line('executed and recorded');
+    if (result.state === 'denied' && result.verdict.detail !== null) terminal.err.line(printable(result.verdict.detail));
+    if (result.state === 'failed') terminal.err.line(`[ERROR] Failed, and not recorded: ${printable(reasonOf(result.error))}`);
+    return result.state === 'executed' ? EXIT.ok : EXIT.runtime;
+  } catch (error) {
+    throw notRecorded(error);
+  }
+}
+
+/** Resolves when the command ended with 0, and rejects when it ended otherwise or never started. */
+function ended([command = '', ...args]: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: 'inherit', shell: false });
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(signal === null ? `the command ended with exit code ${code}` : `the command was ended by ${signal}`));
+    });
+  });
+}

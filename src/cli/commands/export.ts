@@ -1,0 +1,79 @@
+import { open } from 'node:fs/promises';
+import type { Command } from 'commander';
+import {
+  type ExportedSession,
+  exportFile,
+  exportSession,
+  Redaction,
+  type RedactionRules,
+  SqliteStore,
+} from '../../loop/index.ts';
+import { YamlFile } from '../../tools/yaml.ts';
+import { configText, named } from '../flags/setup.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { fileTrouble } from '../terminal/input.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+import { usable } from './drive.ts';
+
+interface ExportFlags {
+  readonly store: string;
+  readonly redact?: string;
+  readonly out?: string;
+}
+
+const HELP = `
+The file holds everything that "neuroscript replay FILE" needs, public keys included, and no private key. It does hold what
+programs, tools and agents said. A file of --redact names what is taken out (YAML or JSON):
+  tools: [tool.crm.*]         arguments and results of these tools
+  keys: [password, email]     values under these keys of maps, and in JSON within texts
+  values: ["Jane Doe"]        these texts, wherever they stand
+`;
+
+/** `sessions export [SID...]`; `command` has the store already. */
+export function addExport(command: Command, execute: Execute): void {
+  command
+    .argument('[SID...]', 'session ids (default: all)')
+    .option('--redact <FILE>', 'rules for what is taken out')
+    .option('--out <FILE>', 'write to this file, which must not exist, and not to standard output')
+    .addHelpText('after', HELP)
+    .action((sids: readonly string[], flags: ExportFlags) =>
+      execute((terminal) => usable(() => exportAll(sids, flags, terminal))),
+    );
+}
+
+async function exportAll(sids: readonly string[], flags: ExportFlags, terminal: Terminal): Promise<ExitCode> {
+  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  const redaction = flags.redact === undefined ? new Redaction() : await readRules(flags.redact);
+  const all = sids.length === 0 ? (await store.list()).map(({ sid }) => sid) : sids;
+  const sessions: ExportedSession[] = [];
+  for (const sid of all) {
+    const session = await exportSession(store, sid, redaction);
+    if (session === null) throw new UsageError(`there is no session ${printable(sid)}`);
+    sessions.push(session);
+  }
+  const text = JSON.stringify(exportFile(sessions));
+  if (flags.out === undefined) await terminal.out.lineWhenReady(text);
+  else await write(flags.out, text);
+  return EXIT.ok;
+}
+
+async function readRules(name: string): Promise<Redaction> {
+  const text = await configText(name);
+  return named(name, () => {
+    const file = new YamlFile(text, name);
+    // The constructor checks every value itself.
+    return new Redaction(file.map([], file.value, ['tools', 'keys', 'values']) as RedactionRules);
+  });
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await using handle = await open(file, 'wx', 0o600);
+    await handle.writeFile(`${text}\n`);
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw new UsageError(`cannot write ${printable(file)}: ${exists ? 'it exists already' : fileTrouble(error, 'make')}`);
+  }
+}

@@ -1,0 +1,88 @@
+import { constants } from 'node:fs';
+import { access, chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import { LIMITS } from '../../sandbox/limits.ts';
+import type { Source } from '../../wire/protocol.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { fileTrouble, readSources, STDIN } from '../terminal/input.ts';
+import { renderDiagnostic, SYNTAX } from '../terminal/render.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+
+const DETAILS = `
+Comments, the forms of literals, and groups of lines are kept; everything else has one form. What a program does is never
+changed. A file with a syntax error is left alone; the others are formatted, and the command exits 3.
+
+With '-' the program is read from standard input and written to standard output. --check writes nothing: it lists the files
+that would change, and exits 1 when there is one.
+`;
+
+/** `fmt FILE…`: gives programs their canonical layout. */
+export function addFmt(program: Command, execute: Execute): void {
+  program
+    .command('fmt')
+    .summary('give programs their canonical layout')
+    .description('Rewrites program files in their canonical layout and lists those that changed.')
+    .argument('<files...>', "program files; '-' is standard input")
+    .option('--check', 'change nothing; list what would change')
+    .addHelpText('after', DETAILS)
+    .action((files: string[], flags: { readonly check?: true }) =>
+      execute((terminal) => fmt(files, flags.check === true, terminal)),
+    );
+}
+
+async function fmt(names: readonly string[], checks: boolean, terminal: Terminal): Promise<ExitCode> {
+  const sourceBytes = LIMITS.find((limit) => limit.key === 'sourceBytes')?.max ?? 0;
+  // All are read before the first is written: a name that is wrong changes nothing.
+  const sources = await readSources(names, sourceBytes, () => terminal.stdin);
+  await using runtime = await createRuntime({ concurrency: 1 });
+  const outcomes: Outcome[] = [];
+  for (const source of sources) outcomes.push(await formatOne(runtime, source, checks, terminal));
+  if (outcomes.includes('broken')) return EXIT.syntax;
+  return checks && outcomes.includes('changed') ? EXIT.runtime : EXIT.ok;
+}
+
+type Outcome = 'same' | 'changed' | 'broken';
+
+async function formatOne(runtime: Runtime, source: Source, checks: boolean, terminal: Terminal): Promise<Outcome> {
+  const { text, diagnostics } = await runtime.format(source);
+  if (text === null) {
+    const texts = new Map([[source.name, source.text]]);
+    for (const one of diagnostics)
+      for (const line of renderDiagnostic(one, SYNTAX, texts, terminal.paintErr)) terminal.err.line(line);
+    return 'broken';
+  }
+  if (source.name === STDIN && !checks) {
+    terminal.out.text(text);
+    return 'same';
+  }
+  if (text === source.text) return 'same';
+  if (!checks) await replaceFile(source.name, text);
+  terminal.out.line(printable(source.name));
+  return 'changed';
+}
+
+/**
+ * Replaces a file's content at once: whoever reads it sees the old text or the new one, whatever happens in between. A
+ * link stays a link, because what it points to is replaced; so do the file's permissions.
+ */
+async function replaceFile(name: string, text: string): Promise<void> {
+  try {
+    const path = await realpath(name);
+    await access(path, constants.W_OK);
+    const { mode } = await stat(path);
+    const draft = `${path}.${process.pid}.tmp`;
+    try {
+      await writeFile(draft, text, { flag: 'wx', mode, flush: true });
+      await chmod(draft, mode);
+      await rename(draft, path);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  } catch (error) {
+    throw new UsageError(`cannot write ${printable(name)}: ${fileTrouble(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { StoreError } from '../../loop/index.ts';
+import { amount } from '../flags/units.ts';
+import { readArtefact } from '../inspect/artefact.ts';
+import { inspectDatabase } from '../inspect/database.ts';
+import { type Recognition, recognize } from '../inspect/index.ts';
+import type { Found } from '../inspect/kind.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { SYNTAX } from '../terminal/render.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { clip, printable } from '../terminal/text.ts';
+
+const DETAILS = `
+Goes by the content and not by the name, runs nothing, changes nothing, and needs no keys. It knows: AEIOU v3 envelopes, replies
+and transcripts; control tokens; programs; records of turns, files of "sessions export", what "turn --json" and "loop --json"
+print; decision logs; stores of sessions and of tool values (SQLite); key files, of which it shows no private half; policy
+files; tools files; the files of the gate's queue.
+
+Exits 0 for what is whole, 1 for what is damaged or of no kind that it knows, 3 for a program with syntax errors, 2 for what
+cannot be read. The JSON is described by schemas/inspect.schema.json.
+
+Examples:
+  neuroscript inspect what-they-sent.txt
+  pbpaste | neuroscript inspect - --json
+`;
+
+/** `inspect FILE`: tells what an artefact of ours is, and what is in it. */
+export function addInspect(program: Command, execute: Execute): void {
+  program
+    .command('inspect')
+    .summary('tell what a file is and what is in it')
+    .description('Tells what a file that somebody sent you is and what is in it, without running anything.')
+    .argument('<FILE>', "the file; '-' is standard input")
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', DETAILS)
+    .action((file: string, flags: { readonly json?: true }) =>
+      execute((terminal) => inspect(file, flags.json === true, terminal)),
+    );
+}
+
+async function inspect(name: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
+  const { size, recognition } = await look(name, terminal);
+  if (json) terminal.out.line(JSON.stringify(toJson(name, size, recognition), null, 2));
+  else for (const line of linesOf(name, size, recognition, terminal)) terminal.out.line(line);
+  return exitOf(recognition);
+}
+
+async function look(name: string, terminal: Terminal): Promise<{ readonly size: number; readonly recognition: Recognition }> {
+  const artefact = await readArtefact(name, () => terminal.stdin);
+  if ('bytes' in artefact) return { size: artefact.bytes.length, recognition: await recognize(artefact) };
+  try {
+    const database = await inspectDatabase(artefact);
+    const recognition: Recognition = typeof database === 'string' ? { kind: 'unknown', guess: database, tried: [] } : database;
+    return { size: artefact.size, recognition };
+  } catch (error) {
+    if (error instanceof StoreError) throw new UsageError(printable(error.message), { cause: error });
+    throw error;
+  }
+}
+
+/** Whatever has no error is whole. */
+function exitOf(recognition: Recognition): ExitCode {
+  if (!('found' in recognition)) return EXIT.runtime;
+  const { error } = recognition.found;
+  if (error === null) return EXIT.ok;
+  return error.code === SYNTAX ? EXIT.syntax : EXIT.runtime;
+}
+
+function toJson(file: string, bytes: number, recognition: Recognition): object {
+  if (!('found' in recognition)) {
+    const { kind, guess, tried } = recognition;
+    return { kind, file, bytes, guess, tried: tried.map(({ kind: one, why }) => ({ kind: one, why })) };
+  }
+  const { kind, found } = recognition;
+  const { title, sure, error, facts } = found;
+  return { kind, file, bytes, title, sure, error, ...facts };
+}
+
+function linesOf(file: string, bytes: number, recognition: Recognition, { paintOut }: Terminal): readonly string[] {
+  const head = paintOut.bold(`${printable(file)}:`);
+  const size = amount('bytes', bytes);
+  if (!('found' in recognition)) {
+    const { guess, tried } = recognition;
+    return [
+      `${head} nothing of ours that inspect knows (${size}${guess === null ? '' : `; ${printable(guess)}`})`,
+      ...tried.map(({ what, why }) => printable(`  not ${what}: ${why}`)),
+    ];
+  }
+  return [...foundLines(head, size, recognition.found, paintOut)];
+}
+
+function foundLines(
+  head: string,
+  size: string,
+  { title, sure, error, lines, next }: Found,
+  paint: Terminal['paintOut'],
+): readonly string[] {
+  const place = error === null || error.line === null ? '' : ` in line ${error.line}`;
+  return [
+    `${head} ${sure === 'likely' ? 'most likely ' : ''}${printable(title)} (${size})`,
+    ...(error === null
+      ? []
+      : [`  ${paint.red(`${printable(clip(`not whole${place}: ${error.message}`, 500))} (${error.code})`)}`]),
+    ...lines.map((line) => printable(`  ${line}`)),
+    ...(next === null ? [] : [paint.dim(`  ${next}`)]),
+  ];
+}

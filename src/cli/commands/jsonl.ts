@@ -1,0 +1,46 @@
+import { TextDecoder } from 'node:util';
+import { answerRequest, type Runtime } from '../../runtime/index.ts';
+import { usageError } from '../../wire/info.ts';
+import { jsonText } from '../../wire/maporder.ts';
+import { type PublicResult, refusedResult, toPublicResult } from '../../wire/public.ts';
+import { quantity } from '../flags/units.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { inOrder } from '../terminal/inorder.ts';
+import { type Line, splitLines, until } from '../terminal/lines.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** Longest request line. Longer ones are answered with an error and never held. */
+const LINE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * `run --jsonl`: answers the request lines of standard input in their order, up to `width` of them at work at once. What
+ * is wrong with a line is its answer. An interrupt ends the input and cancels what is at work.
+ */
+export async function answerRequests(
+  runtime: Runtime,
+  { width, journal }: { readonly width: number; readonly journal: boolean },
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { interrupt, out } = terminal;
+  const answer = (line: Line): Promise<PublicResult> => {
+    const text = textOf(line);
+    return typeof text === 'string' ? answerRequest(runtime, text, { signal: interrupt, journal }) : Promise.resolve(text);
+  };
+  const lines = splitLines(until(interrupt, terminal.stdin), LINE_BYTES);
+  await inOrder(lines, width, answer, (result) => out.lineWhenReady(jsonText(result)));
+  return interrupt.aborted ? EXIT.cancelled : EXIT.ok;
+}
+
+/** The text of a line, or the answer to one that has none. */
+function textOf(line: Line): string | PublicResult {
+  if ('tooLong' in line) return refused(`the line is longer than ${quantity('bytes', LINE_BYTES)}`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(line.bytes);
+  } catch {
+    return refused('the line is not UTF-8 text');
+  }
+}
+
+function refused(message: string): PublicResult {
+  return toPublicResult(null, refusedResult(usageError(message)));
+}

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import {
+  encodeBase64Url,
+  generateKeys,
+  type KeyInfo,
+  type Keyring,
+  keyringFrom,
+  loadKeyFile,
+  saveKeyFile,
+  type TokenClock,
+} from '../../aeiou/index.ts';
+import { systemClock } from '../../loop/index.ts';
+import { named } from '../flags/setup.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+import { addKeyChanges, utc } from './rotate.ts';
+
+/** `keys generate|list|rotate|export-public FILE`. */
+export function addKeys(program: Command, execute: Execute): void {
+  const keys = program
+    .command('keys')
+    .summary('make, rotate and list the keys that sign control tokens')
+    .description('Makes, rotates and lists the Ed25519 keys that sign control tokens.');
+  keys
+    .command('generate')
+    .summary('make a key file')
+    .description(
+      'Makes a key file with a new primary and a new fallback key, readable by its owner only. Never overwrites a file.',
+    )
+    .argument('<FILE>', 'the key file to make')
+    .option('--name <NAME>', 'what the names of the keys begin with', 'host')
+    .action((file: string, flags: { readonly name: string }) => execute((terminal) => generate(file, flags.name, terminal)));
+  keys
+    .command('list')
+    .summary('list the keys of a key file')
+    .description('Lists the keys of a key file: name, role, algorithm, public half. Never shows a private half.')
+    .argument('<FILE>', 'key file')
+    .option('--json', 'print a JSON list')
+    .action((file: string, flags: { readonly json?: true }) => execute((terminal) => list(file, flags.json === true, terminal)));
+  addKeyChanges(keys, execute);
+}
+
+/** The keys of a key file; without one, a new pair that lives as long as the process. Throws {@link UsageError}. */
+export function readKeyring(file: string | undefined, clock: TokenClock): Keyring {
+  if (file === undefined) return keyringFrom(generateKeys('session'), { clock });
+  return named(file, () => keyringFrom(loadKeyFile(file), { clock }));
+}
+
+async function generate(file: string, name: string, terminal: Terminal): Promise<ExitCode> {
+  if (existsSync(file)) throw new UsageError(`${printable(file)} exists already; keys are never overwritten`);
+  const keys = named(file, () => {
+    const made = generateKeys(name);
+    keyringFrom(made, { clock: systemClock });
+    saveKeyFile(file, made);
+    return made;
+  });
+  terminal.out.line(`${printable(file)}: ${keys.map((key) => `${key.kid} (${key.role})`).join(', ')}`);
+  return EXIT.ok;
+}
+
+async function list(file: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
+  const keys = readKeyring(file, systemClock).list().map(shown);
+  if (json) terminal.out.line(JSON.stringify(keys, null, 2));
+  else
+    for (const { kid, role, alg, public: half, verifyUntil } of keys)
+      terminal.out.line(`${kid}  ${role}  ${alg}  ${half ?? '-'}${verifyUntil === null ? '' : `  until ${utc(verifyUntil)}`}`);
+  return EXIT.ok;
+}
+
+function shown(key: KeyInfo) {
+  const { kid, role, alg, publicKey, canSign, verifyUntil } = key;
+  return { kid, role, alg, public: publicKey === null ? null : encodeBase64Url(publicKey), canSign, verifyUntil };
+}

@@ -1,0 +1,97 @@
+import { type Command, Option } from 'commander';
+import { parseStrict } from '../../aeiou/index.ts';
+import { AGENT_HELP, type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
+import { addApproval, asksApproval } from '../flags/approval.ts';
+import { addCeilings } from '../flags/ceilings.ts';
+import { MODELS_HELP } from '../flags/models.ts';
+import { addLimits } from '../flags/options.ts';
+import { configText, named } from '../flags/setup.ts';
+import { STORE_PLACE, storeFile } from '../flags/store.ts';
+import type { ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { type DriveFlags, drive } from './drive.ts';
+import { loopV1 } from './loopv1.ts';
+import { addSession } from './turn.ts';
+
+/** The flags of `loop`. */
+export interface LoopFlags extends DriveFlags, AgentFlags {
+  readonly userdata?: string;
+  readonly profile: 'v3' | 'v1';
+  readonly oneTurn?: true;
+}
+
+const HELP = `
+The host loop asks the agent for an envelope, executes its ACTIONS in a fresh sandbox, verifies the control token it
+emitted, decides, and goes on while the decision is CONTINUE. What happened is explained turn by turn. Limits hold for
+each turn. Exits 0 for DONE, 10 for ABORT, 11 for HALT (124, 5 and 4 where the reason is time, a quota or a size, or
+policy).
+
+Profiles:
+  v3   control by signed tokens of tool.aeiou.magic
+  v1   control by JSON on the first line of OUTPUT, or by markers such as "[[loop:done]]"; no token, key, store or log file
+${AGENT_HELP}${MODELS_HELP}
+Sessions are kept, so that "neuroscript sessions" can show and resume them: prompts, outputs and tool results, in a file
+that only you can read. --store FILE names another file, --store none keeps nothing.
+
+Examples:
+  neuroscript loop --agent script:agent.txt --tools tools.yaml --userdata userdata.json
+  neuroscript loop --agent model:qwen3:8b --base-url http://127.0.0.1:11434/v1 --tools tools.yaml
+`;
+
+/** USERDATA of a session that was given none. */
+const NO_USERDATA = { subject: 'session', fields: {} };
+
+/** `loop`: a whole session with an agent. */
+export function addLoop(program: Command, execute: Execute): void {
+  const command = program
+    .command('loop')
+    .summary('run a whole session with an agent')
+    .description('Runs the host loop: an agent writes programs, the host executes them and decides after each.');
+  addAgent(command);
+  command
+    .option('--userdata <FILE>', 'JSON file with the USERDATA of every envelope')
+    .addOption(new Option('--profile <PROFILE>', 'how programs control the loop').choices(['v3', 'v1']).default('v3'))
+    .option('--one-turn', 'v1: the agent may not loop, one turn is all it gets');
+  addSession(command);
+  command
+    .option('--store <FILE>', `where the session is kept (default: ${STORE_PLACE}); 'none': nowhere`)
+    .option('--log <FILE>', 'append one JSON line per decision to this file, each chained to the one before')
+    .option('--metrics', 'print the counters of the session on standard error, as Prometheus reads them')
+    .option('--json', 'print the session as one JSON object');
+  addCeilings(command);
+  addLimits(addApproval(command), 'turn')
+    .addHelpText('after', HELP)
+    .action((flags: LoopFlags) => execute((terminal) => (flags.profile === 'v1' ? profileV1 : loop)(flags, terminal)));
+}
+
+async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
+  if (flags.oneTurn) throw new UsageError('--one-turn belongs to --profile v1; in v3, --max-turns 1 halts after one turn');
+  const agent = await readAgent(flags);
+  return drive(flags, agent, { userdata: await userdataOf(flags.userdata), sid: flags.sid }, terminal);
+}
+
+async function profileV1(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
+  for (const flag of ['keys', 'log', 'metrics', 'maxReasks'] as const)
+    if (flags[flag] !== undefined)
+      throw new UsageError(`--${dashed(flag)} belongs to --profile v3: see "neuroscript loop --help" for what v1 does not have`);
+  if (storeFile(flags.store ?? 'none') !== null) throw new UsageError('--store belongs to --profile v3: a v1 loop is not kept');
+  if (flags.models !== undefined) throw new UsageError('--models belongs to --profile v3: programs of v1 have nobody to ask');
+  if (asksApproval(flags)) throw new UsageError('approvals belong to --profile v3');
+  const agent = await readAgent(flags, 'v1');
+  return loopV1(flags, terminal, { agent, userdata: await userdataOf(flags.userdata) });
+}
+
+function dashed(flag: string): string {
+  return flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** USERDATA of a file; without one, of a session that was given none. */
+async function userdataOf(file: string | undefined): Promise<unknown> {
+  return file === undefined ? NO_USERDATA : readUserdata(file);
+}
+
+async function readUserdata(file: string): Promise<unknown> {
+  const text = await configText(file);
+  return named(file, () => parseStrict(text, { numbers: 'doubles', padding: true }));
+}

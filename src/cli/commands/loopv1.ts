@@ -1,0 +1,74 @@
+import {
+  type Agent,
+  AskLoop,
+  explainV1End,
+  explainV1Turn,
+  runtimeExecutor,
+  toPublicV1Loop,
+  type V1LoopEvent,
+  type V1LoopResult,
+} from '../../loop/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
+import { systemOf } from '../flags/agent.ts';
+import { limitsOf } from '../flags/options.ts';
+import { Recorder } from '../flags/record.ts';
+import { readSetup } from '../flags/setup.ts';
+import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import type { LoopFlags } from './loop.ts';
+import { sourcesOf } from './turn.ts';
+
+/** What the flags name. */
+export interface V1Inputs {
+  readonly agent: Agent;
+  readonly userdata: unknown;
+}
+
+/** `loop --profile v1`: a whole Ask-Loop. */
+export async function loopV1(flags: LoopFlags, terminal: Terminal, { agent, userdata }: V1Inputs): Promise<ExitCode> {
+  const { clock, ids } = sourcesOf(flags);
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
+  const recorder = await Recorder.open(flags.record);
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
+  const loop = new AskLoop({
+    executor: runtimeExecutor(runtime),
+    clock,
+    ids,
+    system: await systemOf(flags, setup, 'v1'),
+    ceilings: {
+      maxTurns: flags.maxTurns,
+      wallMs: flags.maxTime,
+      totalFuel: flags.maxFuel,
+      totalTokens: flags.maxTokens,
+      turnTokens: flags.maxTurnTokens,
+    },
+  });
+  const print = (lines: readonly string[]) => {
+    for (const line of lines) terminal.out.line(line);
+  };
+  const show = (event: V1LoopEvent) => {
+    if (event.type !== 'decided') return;
+    recorder?.add(...event.record.journal);
+    if (!flags.json) print([...explainV1Turn(event.record, event.decision, terminal.paintOut), '']);
+  };
+  const result = await loop.run({
+    agent,
+    userdata,
+    permitted: flags.oneTurn !== true,
+    signal: terminal.interrupt,
+    ...(flags.sid === undefined ? {} : { loopId: flags.sid }),
+    onEvent: show,
+  });
+  print(flags.json ? [JSON.stringify(toPublicV1Loop(result))] : explainV1End(result, terminal.paintOut));
+  await recorder?.save(setup.tools, terminal);
+  return exitOfV1(result);
+}
+
+/** As for v3: 0 done, 10 aborted, 11 halted, and time, quotas, policy and cancellation as in a plain run. */
+function exitOfV1({ decision, error }: V1LoopResult): ExitCode {
+  if (decision === 'ABORT') return EXIT.abort;
+  if (decision === 'DONE') return exitOf(error);
+  const own = error !== null && ['timeout', 'quota', 'policy', 'cancelled'].includes(error.kind);
+  return own ? exitOf(error) : EXIT.halt;
+}

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { ReplayCache } from '../../aeiou/index.ts';
+import { randomIds, runtimeExecutor, systemClock } from '../../loop/index.ts';
+import { mcpServer, serveStdio } from '../../mcp/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
+import { PolicyGuard, toolPrompt } from '../../tools/index.ts';
+import { addLimits, limitsOf } from '../flags/options.ts';
+import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { version } from '../package.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { readKeyring } from './keys.ts';
+
+interface McpFlags extends SetupFlags {
+  readonly keys?: string;
+}
+
+const HELP = `
+A client of the Model Context Protocol starts this command and speaks to it over standard input and output. It offers run,
+check, turn and tools. Every program runs in a sandbox of its own, under the limits, tools and policy of this command line.
+
+In a client's configuration:
+  {"mcpServers": {"neuroscript": {"command": "neuroscript", "args": ["mcp", "--tools", "tools.yaml", "--fuel", "1e6"]}}}
+`;
+
+/** `mcp`: this runtime for any MCP host, over standard streams. */
+export function addMcp(program: Command, execute: Execute): void {
+  const command = program
+    .command('mcp')
+    .summary('offer this runtime to an MCP host')
+    .description('Offers run, check, turn and tools over the Model Context Protocol, on standard input and output.')
+    .option('--keys <FILE>', 'key file for turns, see "neuroscript keys" (default: new keys for this process)');
+  addSetup(command);
+  addLimits(command, 'run')
+    .addHelpText('after', HELP)
+    .action((flags: McpFlags) => execute((terminal) => serve(flags, terminal)));
+}
+
+async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
+  const clock = systemClock;
+  const keyring = readKeyring(flags.keys, clock);
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }) });
+  const turns = { executor: runtimeExecutor(runtime), keyring, clock, ids: randomIds, replay: new ReplayCache({ clock }) };
+  // Only what the policy admits: a client should not be told of what it can never call.
+  const guard = new PolicyGuard(setup.policy);
+  const callable = setup.tools.filter((tool) => guard.explain(tool, false) === null);
+  const catalogue = () => toolPrompt(callable).text;
+  await serveStdio(mcpServer({ runtime, turns, catalogue, version: version() }), terminal.interrupt);
+  return EXIT.ok;
+}

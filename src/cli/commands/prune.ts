@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { systemClock } from '../../loop/index.ts';
+import { openStore } from '../flags/store.ts';
+import { parseAge } from '../flags/units.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { sessionLine } from '../terminal/summary.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { usable } from './drive.ts';
+
+interface PruneFlags {
+  readonly store?: string;
+  /** Milliseconds. */
+  readonly olderThan: number;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+const HELP = `
+A session is as old as its last change. Open sessions stay, whether they run, wait for a call or were left, and so do ended ones
+that still owe a line to a decision log. The file does not shrink: sessions to come take the room.
+
+Example:
+  neuroscript sessions prune --older-than 30d --dry-run
+`;
+
+/** `sessions prune --older-than AGE`; `command` has the store already. */
+export function addPrune(command: Command, execute: Execute): void {
+  command
+    .requiredOption('--older-than <AGE>', 'remove what was last changed before that: 30d, 12h, 90m, 45s', parseAge('older-than'))
+    .option('--dry-run', 'remove nothing, only tell what would be removed')
+    .option('--json', 'print a JSON object: dryRun, and the list removed')
+    .addHelpText('after', HELP)
+    .action((flags: PruneFlags) => execute((terminal) => usable(() => prune(flags, terminal))));
+}
+
+async function prune(flags: PruneFlags, terminal: Terminal): Promise<ExitCode> {
+  using store = await openStore(flags.store, { mustExist: true });
+  const dryRun = flags.dryRun ?? false;
+  const now = systemClock.now();
+  const removed = await store.prune({ before: now - flags.olderThan, now, dryRun });
+  if (flags.json) {
+    terminal.out.line(JSON.stringify({ dryRun, removed }, null, 2));
+    return EXIT.ok;
+  }
+  for (const session of removed) terminal.out.line(sessionLine(session));
+  const count = removed.length === 1 ? '1 session' : `${removed.length} sessions`;
+  terminal.out.line(dryRun ? `${count} would be removed` : `${count} removed`);
+  return EXIT.ok;
+}

@@ -1,0 +1,100 @@
+import type { Command } from 'commander';
+import { randomIds, systemClock } from '../../loop/index.ts';
+import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import { addModels, type ModelFlags, readModels } from '../flags/models.ts';
+import { addLimits, limitsOf, parsePair, repeatable } from '../flags/options.ts';
+import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { version } from '../package.ts';
+import { commandList, loadFile } from '../repl/commands.ts';
+import { complete } from '../repl/complete.ts';
+import { Conversation } from '../repl/conversation.ts';
+import { KeyboardLines, type Lines, PipedLines } from '../repl/lines.ts';
+import { Questions } from '../repl/questions.ts';
+import { Session } from '../repl/session.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { readKeyring } from './keys.ts';
+
+interface ReplFlags extends SetupFlags, ModelFlags {
+  readonly global?: readonly ReturnType<typeof parsePair>[];
+  readonly trace?: true;
+}
+
+const HELP = `
+What is typed runs as soon as the parser has all of it: statements as if they stood in one command block, procedures and
+event handlers, whole command blocks. An expression alone prints its value; nil prints nil. Every input is a run of its own:
+a fresh isolate with all limits and the policy. Variables and definitions stay for the next; an input that fails, or is
+stopped with Ctrl-C, changes none of them. An empty line gives up an input that has not ended.
+
+Commands:
+${commandList().join('\n')}
+
+:load and :save read and write your files: let nobody type here who may not. For models there are 'run --jsonl' and 'mcp'.
+
+Without a terminal (lines from a pipe or file) standard output has the emits alone, empty lines give nothing up, an input that
+fails does not keep the next from running, and the exit code is that of the first that failed. With one it is 0.
+
+Examples:
+  neuroscript repl lib.ns --tools mocks.yaml --trace
+  printf 'set x = 6\\nx * 7\\n' | neuroscript repl
+`;
+
+/** `repl [FILE…]`: runs what is typed, input by input. */
+export function addRepl(program: Command, execute: Execute): void {
+  const command = program
+    .command('repl')
+    .summary('type programs and see what they do')
+    .description('Runs NeuroScript line by line in a sandbox; variables and definitions stay from one input to the next.')
+    .argument('[FILE...]', 'files to :load first; one that fails ends the command')
+    .option(
+      '--global <NAME=JSON>',
+      'a variable that programs find set (repeatable)',
+      repeatable((text) => parsePair('--global', text)),
+    )
+    .option('--trace', 'show every tool call with arguments, result, time and fork');
+  addModels(addSetup(command));
+  addLimits(command, 'run')
+    .addHelpText('after', HELP)
+    .action((files: string[], flags: ReplFlags) => execute((terminal) => repl(files, flags, terminal)));
+}
+
+async function repl(files: readonly string[], flags: ReplFlags, terminal: Terminal): Promise<ExitCode> {
+  const limits = limitsOf({ ...flags });
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
+  const [clock, ids] = [systemClock, randomIds];
+  const { ask, stores } = await readModels(flags, { keyring: readKeyring(undefined, clock), clock, ids });
+  await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
+  const questions = new Questions(terminal);
+  const session = new Session({
+    runtime,
+    terminal,
+    clock,
+    ids,
+    globals: Object.fromEntries((flags.global ?? []).map(({ name, value }) => [name, value])),
+    trace: flags.trace === true,
+    stdin: questions,
+    ask: (text) => questions.ask(text),
+    ...(stores === undefined ? {} : { stores }),
+  });
+  const tools = setup.tools.map(({ canonicalName }) => canonicalName);
+  using lines = openLines(terminal, session, tools, runtime);
+  questions.answerWith(lines, () => session.cancel());
+  for (const file of files) {
+    const code = await loadFile(file, session, runtime.limits.sourceBytes);
+    if (code !== EXIT.ok) return code;
+  }
+  if (lines.interactive)
+    terminal.err.line(terminal.paintErr.dim(`NeuroScript ${version()}; :help lists the commands, Ctrl-D leaves`));
+  return await new Conversation(lines, session, runtime, terminal).run();
+}
+
+function openLines(terminal: Terminal, session: Session, tools: readonly string[], { limits }: Runtime): Lines {
+  const { stdin, screen, interrupt } = terminal;
+  if (screen === null) return new PipedLines(stdin, limits.sourceBytes, interrupt);
+  return new KeyboardLines({
+    ...{ stdin, screen, interrupt, maxBytes: limits.sourceBytes },
+    complete: (line) => complete(line, session, tools),
+    onInterrupt: () => session.cancel(),
+  });
+}

@@ -1,0 +1,217 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import {
+  ExportError,
+  type RecordedSession,
+  readExport,
+  replaySession,
+  type SessionReplay,
+  type SessionStore,
+  StoreError,
+  systemClock,
+  type TurnReplay,
+  tryOut,
+} from '../../loop/index.ts';
+import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import { defaultLimits } from '../../sandbox/limits.ts';
+import { launcherOption, repeatable, wholeNumber } from '../flags/options.ts';
+import { readTools, type SetupFlags } from '../flags/setup.ts';
+import { openStore, STORE_PLACE } from '../flags/store.ts';
+import { changesOf, trialLines } from '../flags/trial.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { readText } from '../terminal/input.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+import { usable } from './drive.ts';
+import { readKeyring } from './keys.ts';
+
+interface ReplayFlags extends Pick<SetupFlags, 'tools' | 'launcher'> {
+  readonly store?: string;
+  readonly all?: true;
+  readonly turn?: number;
+  readonly keys?: string;
+  readonly fromTurn?: number;
+  readonly set?: readonly string[];
+  readonly json?: true;
+}
+
+/** Most bytes of a file of sessions. */
+const FILE_BYTES = 512 * 1024 * 1024;
+
+const HELP = `
+A turn is executed again in a fresh sandbox from what was recorded: no tool is called, no clock read. It must give the same
+bytes, fuel and decision. Exits 0 when all do, 1 when one differs or its record was changed.
+
+With --from-turn the session is tried out from that turn on, with what --set says:
+  --set program=FILE          ACTIONS of that turn
+  --set 2.1=JSON              the result of call 1 of turn 2 (a call has its id in "sessions show --json" and in messages)
+  --set tool.crm.Get=JSON     the result of all calls of a tool; "tool.crm.Get!=no such customer" lets them fail
+  --set policy=FILE           another policy
+  --set limit.fuel=1e6        another limit, by its flag
+Calls that nothing names have their recorded answers, then those of --tools. Nothing is written anywhere.
+
+Examples:
+  neuroscript replay --all --store jobs.db
+  neuroscript replay job-7 --store jobs.db --turn 3
+  neuroscript replay job-7.json
+  neuroscript replay job-7 --store jobs.db --from-turn 2 --set 2.1=false
+`;
+
+/** `replay`: executes recorded turns again. */
+export function addReplay(program: Command, execute: Execute): void {
+  program
+    .command('replay')
+    .summary('execute recorded turns again')
+    .description('Executes the turns of recorded sessions again and says where they first differ from their records.')
+    .argument('[WHAT...]', 'session ids, or files of "sessions export"')
+    .option('--store <FILE>', `the file with the sessions (default: ${STORE_PLACE})`)
+    .option('--all', 'all sessions of the store')
+    .option('--turn <N>', 'one turn alone', wholeNumber('--turn', 1))
+    .option('--keys <FILE>', 'verify tokens with these keys, not with the public keys of the records')
+    .option('--from-turn <N>', 'try the session out from this turn on', wholeNumber('--from-turn', 1))
+    .option(
+      '--set <CHANGE>',
+      'what is different, with --from-turn (repeatable)',
+      repeatable((text) => text),
+    )
+    .option('--tools <FILE>', 'tools for calls that have no recorded answer, with --from-turn')
+    .option('--json', 'print one JSON object')
+    .addOption(launcherOption())
+    .addHelpText('after', HELP)
+    .action((what: readonly string[], flags: ReplayFlags) => execute((terminal) => usable(() => replay(what, flags, terminal))));
+}
+
+async function replay(what: readonly string[], flags: ReplayFlags, terminal: Terminal): Promise<ExitCode> {
+  if (flags.fromTurn === undefined && (flags.set !== undefined || flags.tools !== undefined))
+    throw new UsageError('--set and --tools belong to --from-turn N');
+  const sessions = await sessionsOf(what, flags);
+  const memoryBytes = sessions
+    .flatMap(({ turns }) => turns.map(({ inputs }) => inputs.limits.memoryBytes))
+    .reduce((most, each) => Math.max(most, each), defaultLimits('run').memoryBytes);
+  // Recorded runs bring their policies and limits; tools are asked only in a trial, and no others than it was given.
+  const tools = flags.tools === undefined ? [] : await readTools(flags.tools);
+  const launcher = flags.launcher === undefined ? {} : { launcher: flags.launcher };
+  const policy = { allow: ['*'], grants: ['*:*:*'] };
+  await using runtime = await createRuntime({ tools, policy, limits: { memoryBytes }, ...launcher });
+  if (flags.fromTurn !== undefined) return await trial(runtime, sessions, flags, flags.fromTurn, terminal);
+  const replays: SessionReplay[] = [];
+  const keys = flags.keys === undefined ? {} : { keys: readKeyring(flags.keys, systemClock) };
+  const { turn } = flags;
+  if (turn !== undefined) for (const session of sessions) checkTurn(session, turn);
+  for (const session of sessions) {
+    const options = { ...keys, signal: terminal.interrupt, ...(turn === undefined ? {} : { turn }) };
+    const done = await replaySession(runtime, session, options);
+    replays.push(done);
+    if (!flags.json) for (const line of linesOf(done)) terminal.out.line(line);
+  }
+  terminal.out.line(flags.json ? JSON.stringify({ sessions: replays.map(publicReplay), ...counted(replays) }) : summary(replays));
+  return replays.every(({ ok }) => ok) ? EXIT.ok : EXIT.runtime;
+}
+
+async function trial(
+  runtime: Runtime,
+  sessions: readonly RecordedSession[],
+  flags: ReplayFlags,
+  fromTurn: number,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const [session, ...others] = sessions;
+  if (session === undefined || others.length > 0) throw new UsageError('--from-turn tries out one session; name one');
+  checkTurn(session, fromTurn);
+  const tried = await tryOut(runtime, session, await changesOf(fromTurn, flags.set ?? []));
+  if (flags.json) terminal.out.line(JSON.stringify(tried));
+  else for (const line of trialLines(tried)) terminal.out.line(line);
+  return EXIT.ok;
+}
+
+function checkTurn({ sid, turns, damaged }: RecordedSession, wanted: number): void {
+  if (turns.some(({ turn }) => turn === wanted)) return;
+  throw new UsageError(printable(damaged?.get(wanted) ?? `session ${sid} has no decided turn ${wanted}`));
+}
+
+async function sessionsOf(what: readonly string[], flags: ReplayFlags): Promise<readonly RecordedSession[]> {
+  if ((what.length === 0) === (flags.all === undefined))
+    throw new UsageError('name sessions or files of "sessions export", or give --all');
+  if (flags.store === undefined && what.some(isFile)) return (await Promise.all(what.map(readFile))).flat();
+  using store = await openStore(flags.store, { mustExist: true });
+  const sids = flags.all ? (await store.list()).map(({ sid }) => sid) : what;
+  return await Promise.all(sids.map((sid) => sessionOf(store, sid)));
+}
+
+/** As much of a session as can be read; the rest is what is wrong with it. */
+async function sessionOf(store: SessionStore, sid: string): Promise<RecordedSession> {
+  const damaged = new Map<number, string>();
+  const turns = await store.turns(sid, (turn, problem) => damaged.set(turn, problem));
+  try {
+    const state = await store.read(sid);
+    if (state === null) throw new UsageError(`there is no session ${printable(sid)}`);
+    return { sid, head: state.head, turns, damaged };
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.detail !== 'damaged') throw error;
+    return { sid, head: null, turns, damaged, faults: [error.message] };
+  }
+}
+
+/** Whether a word that may be a session id is a file's name: there is one, or nobody would call a session so. */
+function isFile(word: string): boolean {
+  return existsSync(word) || /[/\\]|\.json$/.test(word);
+}
+
+async function readFile(file: string): Promise<readonly RecordedSession[]> {
+  const text = await readText(file, FILE_BYTES, () => {
+    throw new UsageError('sessions cannot be read from standard input; name a file, or use --store');
+  });
+  try {
+    return readExport(text);
+  } catch (error) {
+    if (error instanceof ExportError) throw new UsageError(`${printable(file)}: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+const WORDS: Readonly<Record<TurnReplay['verdict'], string>> = {
+  same: 'same',
+  prefix: 'same as far as it went before it was stopped',
+  verified: 'decision verified, not executed',
+  incomplete: 'cannot be executed again',
+  differs: 'DIFFERS',
+  changed: 'CHANGED RECORD',
+};
+
+function linesOf({ sid, turns, broken }: SessionReplay): readonly string[] {
+  return [
+    ...turns.flatMap(({ turn, verdict, why, faults, divergence, unverified }) => [
+      `${printable(sid)}  turn ${turn}  ${WORDS[verdict]}${why === null ? '' : ` (${printable(why)})`}`,
+      ...faults.map(({ part, problem }) => `  ${printable(part)} was ${problem}`),
+      ...(divergence === null
+        ? []
+        : [
+            `  first difference: ${printable(divergence.where)}`,
+            `    recorded  ${printable(divergence.recorded.slice(0, 500))}`,
+            `    replayed  ${printable(divergence.replayed.slice(0, 500))}`,
+          ]),
+      ...unverified.map((kid) => `  tags of the shared secret ${printable(kid)} were not verified; give --keys`),
+    ]),
+    ...broken.map((fault) => `${printable(sid)}  ${printable(fault)}`),
+  ];
+}
+
+function publicReplay({ sid, turns, broken, ok }: SessionReplay): object {
+  return { sid, ok, broken, turns: turns.map(({ replayed: _, sid: __, ...turn }) => turn) };
+}
+
+function counted(replays: readonly SessionReplay[]): { readonly counts: Readonly<Record<string, number>> } {
+  const counts: Record<string, number> = {};
+  for (const { verdict } of replays.flatMap(({ turns }) => turns)) counts[verdict] = (counts[verdict] ?? 0) + 1;
+  return { counts };
+}
+
+function summary(replays: readonly SessionReplay[]): string {
+  const { counts } = counted(replays);
+  const turns = replays.reduce((sum, session) => sum + session.turns.length, 0);
+  const parts = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
+  const broken = replays.filter((session) => session.broken.length > 0).length;
+  const rest = broken === 0 ? '' : `; ${broken} session${broken === 1 ? ' is' : 's are'} broken`;
+  return `${replays.length} session${replays.length === 1 ? '' : 's'}, ${turns} turn${turns === 1 ? '' : 's'}: ${parts.join(', ') || 'nothing to replay'}${rest}`;
+}

@@ -1,0 +1,72 @@
+import { realpathSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { formatKeys, keyringFrom, loadKeyFile, publicKeys, rotateKeys, saveKeyFile } from '../../aeiou/index.ts';
+import { secondsOf } from '../../aeiou/lifetimes.ts';
+import { systemClock } from '../../loop/index.ts';
+import { wholeNumber } from '../flags/options.ts';
+import { named } from '../flags/setup.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+
+interface RotateFlags {
+  readonly role: 'primary' | 'fallback';
+  readonly kid?: string;
+  readonly buffer?: number;
+  readonly json?: true;
+}
+
+/** `keys rotate FILE` and `keys export-public FILE`, below `keys`. */
+export function addKeyChanges(keys: Command, execute: Execute): void {
+  keys
+    .command('rotate')
+    .summary('replace a key of a key file')
+    .description(
+      'Puts a new key into its role. The old one verifies on until every token that it signed has expired, without its private half; older ones are dropped.',
+    )
+    .argument('<FILE>', 'key file')
+    .addOption(new Option('--role <ROLE>', 'which key').choices(['primary', 'fallback']).default('primary'))
+    .option('--kid <NAME>', "name of the new key (default: the old one's with the next number)")
+    .option('--buffer <SECONDS>', 'how much longer than a token lives the old key verifies (60)', wholeNumber('--buffer', 0))
+    .option('--json', 'print what was done as JSON')
+    .action((file: string, flags: RotateFlags) => execute((terminal) => rotate(file, flags, terminal)));
+  keys
+    .command('export-public')
+    .summary('print the public halves of a key file')
+    .description('Prints a key file that can verify tokens and sign none: the public halves of the Ed25519 keys.')
+    .argument('<FILE>', 'key file')
+    .action((file: string) => execute((terminal) => exportPublic(file, terminal)));
+}
+
+async function rotate(file: string, { role, kid, buffer, json }: RotateFlags, terminal: Terminal): Promise<ExitCode> {
+  const { minted, retired, dropped } = named(file, () => {
+    const rotation = rotateKeys(loadKeyFile(file), {
+      role,
+      now: secondsOf(systemClock),
+      ...(kid === undefined ? {} : { kid }),
+      ...(buffer === undefined ? {} : { lifetimes: { rotationBuffer: buffer } }),
+    });
+    // What could not be loaded again must not replace what can.
+    keyringFrom(rotation.keys, { clock: systemClock, allowHs256: true });
+    // The file itself, not a link to it, is what gets replaced.
+    saveKeyFile(realpathSync(file), rotation.keys);
+    return rotation;
+  });
+  if (json) terminal.out.line(JSON.stringify({ role, minted, retired, dropped }));
+  else {
+    terminal.out.line(`${printable(file)}: ${minted} is the new ${role} key`);
+    if (retired !== null) terminal.out.line(`${retired.kid} verifies until ${utc(retired.verifyUntil)}`);
+    for (const gone of dropped) terminal.out.line(`${gone} was dropped`);
+  }
+  return EXIT.ok;
+}
+
+async function exportPublic(file: string, terminal: Terminal): Promise<ExitCode> {
+  terminal.out.line(named(file, () => formatKeys(publicKeys(loadKeyFile(file)))).trimEnd());
+  return EXIT.ok;
+}
+
+/** A Unix second for people, in UTC. */
+export function utc(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+}

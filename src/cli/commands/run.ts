@@ -1,0 +1,174 @@
+import type { Command } from 'commander';
+import { createHostContext, SILENT_LOGGER } from '../../context/index.ts';
+import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import { LIMITS } from '../../sandbox/limits.ts';
+import { jsonText } from '../../wire/maporder.ts';
+import type { EventInput, OutFrame, Source, TaggedJson } from '../../wire/protocol.ts';
+import { toPublicResult } from '../../wire/public.ts';
+import type { RunResult } from '../../wire/result.ts';
+import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from '../flags/models.ts';
+import { addLimits, limitsOf, parseJson, parsePair, repeatable, wholeNumber } from '../flags/options.ts';
+import { RECORD_HELP, Recorder } from '../flags/record.ts';
+import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { type ExitCode, exitOf } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { readSources, STDIN } from '../terminal/input.ts';
+import { showEnd, showSaid } from '../terminal/result.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printableLines } from '../terminal/text.ts';
+import { renderCall } from '../terminal/trace.ts';
+import { answerRequests } from './jsonl.ts';
+import { readKeyring } from './keys.ts';
+import { sourcesOf } from './turn.ts';
+
+interface Pair {
+  readonly name: string;
+  readonly value: TaggedJson;
+}
+
+interface RunFlags extends SetupFlags, ModelFlags {
+  readonly call?: string;
+  readonly arg?: readonly TaggedJson[];
+  readonly global?: readonly Pair[];
+  readonly event?: readonly Pair[];
+  readonly now?: number;
+  readonly ids?: string;
+  readonly json?: true;
+  readonly jsonl?: true;
+  readonly trace?: true;
+  readonly checkFirst?: true;
+}
+
+/** Requests read ahead and at work at once: as many as there may be workers when all of them wait for slow tools. */
+const JSONL_WIDTH = 16;
+
+const HELP = `
+All FILEs share one sandbox: the definitions of all of them, then their command blocks in order, then --call, then
+each --event. Emits go to standard output as they happen; whispers, as [target] text, and errors to standard error.
+A FILE that reads with promptuser gets standard input.
+${MODELS_HELP}
+Examples:
+  neuroscript run lib.ns main.ns --tools mocks.yaml --trace
+  neuroscript run lib.ns --call add --arg 1 --arg '"text"' --json
+  neuroscript run job.ns --global limit=10 --event 'tick={"n":1}'
+  printf '{"id":1,"src":"command\\\\nemit 1\\\\nendcommand"}\\n' | neuroscript run --jsonl
+`;
+
+/** `run FILE…`, `run -`, `run --jsonl`. */
+export function addRun(program: Command, execute: Execute): void {
+  const command = program
+    .command('run')
+    .summary('run programs')
+    .description('Runs NeuroScript programs in a sandbox.')
+    .argument('[FILE...]', "program files; '-' is standard input")
+    .option('--call <PROCEDURE>', 'then call this procedure; --json shows what it returns')
+    .option(
+      '--arg <JSON>',
+      'an argument for --call (repeatable)',
+      repeatable((text) => parseJson('--arg', text)),
+    )
+    .option(
+      '--global <NAME=JSON>',
+      'a variable that programs find set (repeatable)',
+      repeatable((text) => parsePair('--global', text)),
+    )
+    .option('--event <NAME=JSON>', 'then deliver this event (repeatable)', repeatable(eventPair))
+    .option('--now <UNIX>', 'the time that --event gives handlers as TS (default: now)', wholeNumber('--now', 0))
+    .option('--ids <SEED>', 'derive the ids that --event gives handlers from this text, to repeat a run exactly')
+    .option('--check-first', 'execute nothing if the policy denies any call that stands in the programs')
+    .option('--record <FILE>', RECORD_HELP)
+    .option('--trace', 'show every tool call with arguments, result, time and fork; with --json, add the journal')
+    .option('--json', 'print one result object at the end')
+    .option('--jsonl', 'read one request object a line from standard input, print one result object a line');
+  addModels(addSetup(command));
+  addLimits(command, 'run')
+    .addHelpText('after', HELP)
+    .action((files: string[], flags: RunFlags) => execute((terminal) => run(files, flags, terminal)));
+}
+
+function eventPair(text: string): Pair {
+  return text.includes('=') ? parsePair('--event', text) : { name: text, value: null };
+}
+
+async function run(files: readonly string[], flags: RunFlags, terminal: Terminal): Promise<ExitCode> {
+  refuseContradictions(files, flags);
+  const limits = limitsOf({ ...flags });
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
+  if (flags.jsonl) {
+    await using runtime = await createRuntime({ ...setup, limits });
+    return await answerRequests(runtime, { width: JSONL_WIDTH, journal: flags.trace === true }, terminal);
+  }
+  const most = LIMITS.find((limit) => limit.key === 'sourceBytes');
+  const sources = await readSources(files, limits.sourceBytes ?? most?.default ?? 0, () => terminal.stdin);
+  if (sources.every(({ text }) => text.trim() === '') && flags.call === undefined && flags.event === undefined)
+    terminal.err.text(`neuroscript: ${files.join(', ')}: there is no program in it; nothing was run\n`);
+  const recorder = await Recorder.open(flags.record);
+  const { clock, ids } = sourcesOf(flags);
+  const { ask, stores } = await readModels(flags, { keyring: readKeyring(undefined, clock), clock, ids });
+  await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
+  const result = await perform(runtime, stores, sources, flags, terminal);
+  if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled')) report(result, sources, flags, terminal);
+  recorder?.add(...result.journal);
+  if (['request', 'parse', 'load'].includes(result.phase)) await recorder?.discard(terminal);
+  else await recorder?.save(setup.tools, terminal);
+  return exitOf(result.error);
+}
+
+function refuseContradictions(files: readonly string[], flags: RunFlags): void {
+  if (flags.jsonl) {
+    if (files.length > 0) throw new UsageError('--jsonl reads its programs from standard input and takes no FILE');
+    for (const flag of ['json', 'call', 'arg', 'global', 'event', 'now', 'ids'] as const)
+      if (flags[flag] !== undefined)
+        throw new UsageError(`--${flag} does not go with --jsonl: every request says that for itself`);
+    if (flags.models !== undefined) throw new UsageError('--models does not go with --jsonl: its programs have nobody to ask');
+    if (flags.record !== undefined || flags.checkFirst)
+      throw new UsageError('--record and --check-first are for one run, and --jsonl makes many');
+  } else if (files.length === 0) {
+    throw new UsageError("run needs a FILE, or '-' for standard input");
+  }
+  if (flags.arg !== undefined && flags.call === undefined) throw new UsageError('--arg needs --call, the procedure it is for');
+}
+
+function perform(
+  runtime: Runtime,
+  stores: Models['stores'],
+  sources: readonly Source[],
+  flags: RunFlags,
+  terminal: Terminal,
+): Promise<RunResult> {
+  const readsProgram = sources.some((source) => source.name === STDIN);
+  const host = createHostContext({
+    logger: SILENT_LOGGER,
+    // Opened by the first question, so that a program that asks nothing does not wait for a terminal.
+    ...(readsProgram ? {} : { stdin: { [Symbol.asyncIterator]: () => terminal.stdin[Symbol.asyncIterator]() } }),
+    // Standard output is for emits alone; a question on it would end up in the file that they are written to.
+    stdout: { write: (text) => terminal.err.text(printableLines(text)) },
+  });
+  const live = flags.json !== true;
+  const { clock, ids } = sourcesOf(flags);
+  const events: EventInput[] = (flags.event ?? []).map(({ name, value }) => {
+    return { name, source: 'cli', payload: value, id: ids.session(), ts: clock.now() * 1e6 };
+  });
+  return runtime
+    .interpreter({ host, ...(stores === undefined ? {} : { stores }) })
+    .fork()
+    .perform({
+      sources,
+      globals: Object.fromEntries((flags.global ?? []).map(({ name, value }) => [name, value])),
+      events,
+      signal: terminal.interrupt,
+      checkFirst: flags.checkFirst ?? false,
+      ...(flags.call === undefined ? {} : { call: { name: flags.call, args: flags.arg ?? [] } }),
+      ...(live ? { onOut: (out: OutFrame) => showSaid(out, terminal) } : {}),
+      ...(live && flags.trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
+    });
+}
+
+function report(result: RunResult, sources: readonly Source[], flags: RunFlags, terminal: Terminal): void {
+  if (flags.json) {
+    terminal.out.line(jsonText(toPublicResult(null, result, flags.trace === true)));
+    return;
+  }
+  showEnd(result, new Map(sources.map((source) => [source.name, source.text])), terminal);
+}

@@ -1,0 +1,107 @@
+import { type Command, Option } from 'commander';
+import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
+import { explainTurn, FileLog, Keeper, systemClock, toPublicTurn } from '../../loop/index.ts';
+import { type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
+import { addApproval } from '../flags/approval.ts';
+import { addCeilings } from '../flags/ceilings.ts';
+import { addLimits } from '../flags/options.ts';
+import { addStore, openStore } from '../flags/store.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { sessionLine } from '../terminal/summary.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+import { addComplete } from './complete.ts';
+import { type DriveFlags, drive, usable } from './drive.ts';
+import { addExport } from './export.ts';
+import { addPrune } from './prune.ts';
+import { addSession } from './turn.ts';
+
+interface StoreFlags {
+  readonly store?: string;
+  readonly json?: true;
+}
+
+interface CancelFlags extends StoreFlags {
+  readonly log?: string;
+}
+
+/** `sessions list|show|resume|complete|cancel|export|prune`. */
+export function addSessions(program: Command, execute: Execute): void {
+  const sessions = program
+    .command('sessions')
+    .summary('list, resume, end and remove the sessions of a store')
+    .description('Works on the sessions that "neuroscript loop" keeps.');
+  const add = (name: string, description: string): Command => addStore(sessions.command(name).description(description));
+  add('list', 'Lists the sessions: status, turns, last change, who drives it.')
+    .option('--json', 'print a JSON list')
+    .action((flags: StoreFlags) => execute((terminal) => usable(() => list(flags, terminal))));
+  add('show', 'Explains the turns of one session.')
+    .argument('<SID>', 'session id')
+    .option('--json', 'print the session as one JSON object')
+    .action((sid: string, flags: StoreFlags) => execute((terminal) => usable(() => show(sid, flags, terminal))));
+  const resume = add('resume', 'Drives an open session on to its end. Turns that were decided are never run again.')
+    .argument('<SID>', 'session id')
+    .addOption(
+      new Option('--on-interrupted <WHAT>', 'what becomes of a turn whose process died')
+        .choices(['rerun', 'halt'])
+        .default('rerun'),
+    )
+    .option('--log <FILE>', 'append one JSON line per decision to this file')
+    .option('--metrics', 'print the counters of the session on standard error, as Prometheus reads them');
+  addAgent(resume);
+  addSession(resume, { withSid: false });
+  addCeilings(resume);
+  resume.option('--json', 'print the session as one JSON object');
+  addLimits(addApproval(resume), 'turn').action((sid: string, flags: DriveFlags & AgentFlags) =>
+    execute(async (terminal) => drive(flags, await readAgent(flags), { resume: sid }, terminal)),
+  );
+  addComplete(add('complete', 'Gives the call that a session waits for its answer, and with --agent goes on.'), execute);
+  add('cancel', 'Ends an open session with HALT ERR_CANCELLED, or asks the process that drives it to do so.')
+    .argument('<SID>', 'session id')
+    .option('--log <FILE>', 'the decision log, for a turn that was interrupted')
+    .action((sid: string, flags: CancelFlags) => execute((terminal) => usable(() => cancel(sid, flags, terminal))));
+  addExport(add('export', 'Prints sessions with the complete records of their turns, as one JSON object.'), execute);
+  addPrune(add('prune', 'Removes ended sessions that are older than an age, and tells which.'), execute);
+}
+
+async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
+  using store = await openStore(flags.store, { mustExist: true });
+  const sessions = await store.list();
+  if (flags.json) terminal.out.line(JSON.stringify(sessions, null, 2));
+  else for (const session of sessions) terminal.out.line(sessionLine(session));
+  return EXIT.ok;
+}
+
+async function show(sid: string, flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
+  using store = await openStore(flags.store, { mustExist: true });
+  const session = (await store.list()).find((one) => one.sid === sid);
+  if (session === undefined) throw unknown(sid);
+  const lost: string[] = [];
+  const turns = await store.turns(sid, (_, problem) => lost.push(problem));
+  if (flags.json) terminal.out.line(JSON.stringify({ ...session, turns: turns.map(toPublicTurn) }));
+  else {
+    terminal.out.line(sessionLine(session));
+    for (const turn of turns) for (const line of ['', ...explainTurn(turn, terminal.paintOut)]) terminal.out.line(line);
+  }
+  for (const problem of lost) terminal.err.line(`neuroscript: ${printable(problem)}`);
+  return lost.length === 0 ? EXIT.ok : EXIT.runtime;
+}
+
+async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Promise<ExitCode> {
+  using store = await openStore(flags.store, { mustExist: true });
+  const log = flags.log === undefined ? null : new FileLog(flags.log);
+  const keeper = new Keeper({ store, log, clock: systemClock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
+  if (!(await keeper.cancel(sid))) {
+    if ((await store.read(sid)) === null) throw unknown(sid);
+    throw new UsageError(`session ${printable(sid)} has ended already`);
+  }
+  const state = await store.read(sid);
+  const ended = state?.status !== 'open';
+  terminal.out.line(`${printable(sid)}: ${ended ? 'cancelled' : 'is being driven; its process was asked to end it'}`);
+  return EXIT.ok;
+}
+
+function unknown(sid: string): UsageError {
+  return new UsageError(`there is no session ${printable(sid)}`);
+}

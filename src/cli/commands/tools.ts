@@ -1,0 +1,123 @@
+import { type Command, Option } from 'commander';
+import {
+  type CatalogueTool,
+  canonicalName,
+  matchesPattern,
+  nearestTool,
+  PolicyGuard,
+  type ToolDefinition,
+  toolCatalogue,
+  toolMarkdown,
+  toolPrompt,
+  toolSchemas,
+} from '../../tools/index.ts';
+import { repeatable, wholeNumber } from '../flags/options.ts';
+import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { printable, printableLines } from '../terminal/text.ts';
+
+const FORMATS = ['text', 'json', 'schema', 'prompt', 'md'] as const;
+
+interface ToolsFlags extends Pick<SetupFlags, 'tools' | 'policy' | 'mcp' | 'storage'> {
+  readonly all?: true;
+  readonly format: (typeof FORMATS)[number];
+  readonly json?: true;
+  readonly budget?: number;
+  readonly prefer?: readonly string[];
+}
+
+const DETAILS = `
+Formats:
+  text    for people at a terminal
+  json    everything that is known, as data
+  schema  name and JSON Schemas of arguments and result, as the Model Context Protocol has them
+  prompt  a text for a model's instructions; with --budget it fits so many tokens, and says what it left out
+  md      a page for people
+
+Examples:
+  neuroscript tools --tools tools.yaml
+  neuroscript tools 'tool.shop.*' --tools tools.ts --format md
+  neuroscript tools --tools tools.yaml --policy policy.yaml --format prompt --budget 800 --prefer 'tool.memory.*'
+`;
+
+/** `tools [NAME…]`: what programs can call. */
+export function addTools(program: Command, execute: Execute): void {
+  const command = program
+    .command('tools')
+    .summary('show what tools there are')
+    .description('Shows the tools that programs can call, with their arguments, in several forms.')
+    .argument('[NAME...]', 'names, or patterns such as tool.memory.*; all when absent')
+    .option('--all', 'also those that the policy denies')
+    .addOption(new Option('--format <FORMAT>', 'in which form').choices(FORMATS).default('text'))
+    .option('--json', 'the same as --format json')
+    .option('--budget <TOKENS>', 'with --format prompt: most tokens (3 bytes each)', wholeNumber('--budget', 1))
+    .option(
+      '--prefer <PATTERN>',
+      'with --format prompt: tools that come first (repeatable)',
+      repeatable((text) => text),
+    );
+  addSetup(command)
+    .addHelpText('after', DETAILS)
+    .action((names: string[], flags: ToolsFlags) => execute((terminal) => list(names, flags, terminal)));
+}
+
+async function list(names: readonly string[], flags: ToolsFlags, terminal: Terminal): Promise<ExitCode> {
+  const format = flags.json ? 'json' : flags.format;
+  if (format !== 'prompt' && (flags.budget !== undefined || flags.prefer !== undefined))
+    throw new UsageError('--budget and --prefer go with --format prompt');
+  await using resources = new AsyncDisposableStack();
+  const { tools, policy } = await readSetup(flags, resources);
+  const guard = new PolicyGuard(policy);
+  const callable = flags.all ? tools : tools.filter((tool) => guard.explain(tool, false) === null);
+  const chosen = choose(callable, names);
+  const { out } = terminal;
+  if (format === 'json') out.line(JSON.stringify(toolCatalogue(chosen), null, 2));
+  else if (format === 'schema') out.line(JSON.stringify(toolSchemas(chosen), null, 2));
+  else if (format === 'md') out.line(printableLines(toolMarkdown(chosen).trimEnd()));
+  else if (format === 'prompt') prompt(chosen, flags, terminal);
+  else for (const entry of toolCatalogue(chosen)) for (const line of helpOf(entry, terminal)) out.line(line);
+  return EXIT.ok;
+}
+
+function choose(tools: readonly ToolDefinition[], names: readonly string[]): readonly ToolDefinition[] {
+  if (names.length === 0) return tools;
+  const patterns = names.map((name) => (name.startsWith('*') ? name : canonicalName(name)));
+  for (const [index, pattern] of patterns.entries()) {
+    if (tools.some((tool) => matchesPattern(pattern, tool.canonicalName))) continue;
+    const meant = nearestTool(
+      pattern,
+      tools.map((tool) => tool.canonicalName),
+    );
+    throw new UsageError(
+      `no tool is named ${printable(names[index] ?? '')}${meant === null ? '' : `; did you mean ${printable(meant)}?`}`,
+    );
+  }
+  return tools.filter((tool) => patterns.some((pattern) => matchesPattern(pattern, tool.canonicalName)));
+}
+
+function prompt(tools: readonly ToolDefinition[], { budget, prefer }: ToolsFlags, { out, err }: Terminal): void {
+  const made = toolPrompt(tools, {
+    ...(budget === undefined ? {} : { budget }),
+    ...(prefer === undefined ? {} : { prefer }),
+  });
+  out.line(printableLines(made.text.trimEnd()));
+  const cut = made.leftOut.length + made.shortened.length;
+  if (cut > 0)
+    err.line(
+      `about ${made.tokens} tokens; ${made.leftOut.length} of ${tools.length} tools left out, ${made.shortened.length} shortened`,
+    );
+}
+
+function helpOf(entry: CatalogueTool, { paintOut }: Terminal): string[] {
+  const { name, call, description, args, example } = entry;
+  const indented = (text: string): string => printableLines(text.trimEnd()).replace(/^/gm, '    ');
+  const described = args.filter((arg) => arg.description !== '');
+  return [
+    `${paintOut.bold(printable(name))}${printable(call.slice(name.length))}`,
+    ...(description === '' ? [] : [indented(description)]),
+    ...described.map((arg) => indented(`${arg.name}: ${arg.description}`)),
+    ...(example === undefined ? [] : [indented(`example: ${example}`)]),
+  ];
+}

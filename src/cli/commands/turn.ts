@@ -1,0 +1,115 @@
+import type { Command } from 'commander';
+import { NO_PROGRESS_YET, ReplayCache } from '../../aeiou/index.ts';
+import {
+  type Clock,
+  explainTurn,
+  fixedClock,
+  type Ids,
+  randomIds,
+  readTurn,
+  runTurn,
+  runtimeExecutor,
+  seededIds,
+  systemClock,
+  toPublicTurn,
+  withNonce,
+} from '../../loop/index.ts';
+import { createRuntime } from '../../runtime/index.ts';
+import { addModels, type ModelFlags, readModels } from '../flags/models.ts';
+import { addLimits, limitsOf, wholeNumber } from '../flags/options.ts';
+import { RECORD_HELP, Recorder } from '../flags/record.ts';
+import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
+import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
+import { readBytes } from '../terminal/input.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+import { readKeyring } from './keys.ts';
+
+/** The flags that make sessions repeatable. */
+export interface RepeatFlags {
+  readonly sid?: string;
+  readonly now?: number;
+  readonly ids?: string;
+}
+
+interface TurnFlags extends SetupFlags, ModelFlags, RepeatFlags {
+  readonly turn: number;
+  readonly nonce?: string;
+  readonly keys?: string;
+  readonly json?: true;
+}
+
+const HELP = `
+The envelope is executed in a fresh sandbox, and what it emitted decides: the control token that tool.aeiou.magic
+made must verify for exactly this session, turn and nonce. Exits 0 for CONTINUE and DONE, 10 for ABORT, 11 for HALT
+(124, 5 and 4 where the reason is time, a quota or a size, or policy).
+
+Examples:
+  neuroscript turn envelope.txt --tools mocks.yaml
+  neuroscript turn envelope.txt --sid demo --turn 1 --now 1760000000 --ids seed --json
+`;
+
+/** Most bytes read of an envelope; what is too large for the protocol is the protocol's to refuse. */
+const ENVELOPE_BYTES = 16 * 1024 * 1024;
+
+/** `turn ENVELOPE`: executes one AEIOU v3 envelope and decides. */
+export function addTurn(program: Command, execute: Execute): void {
+  const command = program
+    .command('turn')
+    .summary('execute one AEIOU v3 envelope and decide')
+    .description('Executes the ACTIONS of one AEIOU v3 envelope and decides: CONTINUE, DONE, ABORT or HALT.')
+    .argument('<ENVELOPE>', "file with one envelope; '-' is standard input")
+    .option('--turn <N>', 'index of the turn', wholeNumber('--turn', 1), 1)
+    .option('--nonce <B64URL>', 'the nonce of the turn: 16 bytes in base64url');
+  addSession(command);
+  command.option('--json', 'print the decision as a JSON object');
+  addLimits(command, 'turn')
+    .addHelpText('after', HELP)
+    .action((file: string, flags: TurnFlags) => execute((terminal) => turn(file, flags, terminal)));
+}
+
+/** Adds the flags that all commands with sessions have in common; `withSid` for those that do not name one otherwise. */
+export function addSession(command: Command, { withSid } = { withSid: true }): void {
+  addModels(addSetup(command));
+  if (withSid) command.option('--sid <ID>', 'session id (default: a new one)');
+  command
+    .option('--keys <FILE>', 'key file, see "neuroscript keys" (default: new keys for this session)')
+    .option('--record <FILE>', RECORD_HELP)
+    .option('--now <UNIX>', 'let the clock of tokens stand still at this Unix second', wholeNumber('--now', 0))
+    .option('--ids <SEED>', 'derive session id, nonces and token ids from this text, to repeat a session exactly');
+}
+
+/** Clock and ids as the flags want them. */
+export function sourcesOf(flags: RepeatFlags): { readonly clock: Clock; readonly ids: Ids } {
+  return {
+    clock: flags.now === undefined ? systemClock : fixedClock(flags.now),
+    ids: flags.ids === undefined ? randomIds : seededIds(flags.ids),
+  };
+}
+
+async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise<ExitCode> {
+  const { clock, ids } = sourcesOf(flags);
+  const keyring = readKeyring(flags.keys, clock);
+  await using resources = new AsyncDisposableStack();
+  const setup = await readSetup(flags, resources);
+  const input = readTurn(await readBytes(file, ENVELOPE_BYTES, () => terminal.stdin));
+  const recorder = await Recorder.open(flags.record);
+  const sid = flags.sid ?? ids.session();
+  const { ask, stores } = await readModels(flags, { keyring, clock, ids });
+  const asking = ask === undefined ? {} : { ask };
+  await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1, ...asking });
+  const { record } = await runTurn(
+    {
+      executor: runtimeExecutor(runtime, runtime.interpreter(stores === undefined ? {} : { stores })),
+      keyring,
+      clock,
+      ids: flags.nonce === undefined ? ids : withNonce(ids, flags.nonce),
+      replay: new ReplayCache({ clock }),
+    },
+    { sid, turn: flags.turn, input, progress: NO_PROGRESS_YET, signal: terminal.interrupt },
+  );
+  if (flags.json) terminal.out.line(JSON.stringify(toPublicTurn(record)));
+  else for (const line of explainTurn(record, terminal.paintOut)) terminal.out.line(line);
+  recorder?.add(...record.journal);
+  await recorder?.save(setup.tools, terminal);
+  return exitOfDecision(record.decision, record.reason);
+}

@@ -1,0 +1,170 @@
+import { appendFile, open } from 'node:fs/promises';
+import type { Command } from 'commander';
+import {
+  type Agent,
+  type AgentBrief,
+  agentBrief,
+  commandAgent,
+  openaiAgent,
+  scriptAgent,
+  scriptV1Agent,
+  transcribed,
+  v1SystemPrompt,
+} from '../../loop/index.ts';
+import { PolicyGuard } from '../../tools/index.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { fileTrouble, readText } from '../terminal/input.ts';
+import { printable } from '../terminal/text.ts';
+import { timeFlag, wholeNumber } from './options.ts';
+import { configText, named, type Setup } from './setup.ts';
+
+/** The flags that say who writes the programs. */
+export interface AgentFlags extends AgentOptions {
+  readonly agent: string;
+}
+
+/** The flags that go with `--agent`. */
+export interface AgentOptions {
+  readonly baseUrl?: string;
+  readonly apiKeyEnv?: string;
+  readonly apiKeyFile?: string;
+  readonly replyTimeout?: number;
+  readonly retries?: number;
+  readonly system?: string;
+  readonly transcript?: string;
+}
+
+/** How the help text explains `--agent`. */
+export const AGENT_HELP = `
+Agents:
+  script:FILE      plays a transcript: one envelope a turn, with any prose around it
+  command:CMD      runs CMD for every turn: the prompt on its standard input, the reply on its standard output. There is
+                   no shell; quotes keep words together: --agent 'command:llm -m "my model"'
+  model:NAME       asks a model behind an OpenAI-compatible server: --base-url http://127.0.0.1:11434/v1
+`;
+
+/** Adds the flags that choose an agent; `required` unless the command can do without one. */
+export function addAgent(command: Command, { required } = { required: true }): void {
+  command
+    .addOption(
+      command
+        .createOption('--agent <AGENT>', 'who writes the programs: script:FILE, command:CMD or model:NAME')
+        .makeOptionMandatory(required),
+    )
+    .option('--base-url <URL>', "model: where the server's API begins, such as http://127.0.0.1:11434/v1")
+    .option('--api-key-env <VAR>', 'model: the environment variable with the key')
+    .option('--api-key-file <FILE>', 'model: the file with the key')
+    .option('--reply-timeout <TIME>', 'command, model: most time of one reply (2m)', timeFlag('reply-timeout'))
+    .option('--retries <N>', 'model: most further tries when the connection or the server fails (3)', wholeNumber('--retries', 0))
+    .option('--system <FILE>', "what agents are told beside each envelope (default: rules, tools, language); 'none': nothing")
+    .option('--transcript <FILE>', 'append every prompt and reply to this file, one JSON object a line');
+}
+
+/** The agent that the flags name. Throws {@link UsageError} for what is wrong in them. */
+export async function readAgent(flags: AgentFlags, profile: 'v3' | 'v1' = 'v3'): Promise<Agent> {
+  const agent = await agentOf(flags, profile);
+  return flags.transcript === undefined ? agent : withTranscript(agent, flags.transcript);
+}
+
+async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> {
+  const [, kind, rest = ''] = /^(script|command|model):(.+)$/s.exec(flags.agent) ?? [];
+  const { replyTimeout: timeoutMs } = flags;
+  const timeout = timeoutMs === undefined ? {} : { timeoutMs };
+  if (kind !== 'model')
+    for (const [flag, value] of Object.entries({
+      '--base-url': flags.baseUrl,
+      '--api-key-env': flags.apiKeyEnv,
+      '--api-key-file': flags.apiKeyFile,
+      '--retries': flags.retries,
+    }))
+      if (value !== undefined) throw new UsageError(`${flag} belongs to --agent model:NAME`);
+  switch (kind) {
+    case 'script':
+      return readScript(rest, profile);
+    case 'command':
+      return named('--agent', () => commandAgent({ argv: words(rest), ...timeout }));
+    case 'model': {
+      const { baseUrl, retries } = flags;
+      if (baseUrl === undefined)
+        throw new UsageError('--agent model:NAME needs --base-url, for instance http://127.0.0.1:11434/v1');
+      const apiKey = await readKey(flags);
+      return named('--agent', () =>
+        openaiAgent({
+          model: rest,
+          baseUrl,
+          ...timeout,
+          ...(apiKey === null ? {} : { apiKey }),
+          ...(retries === undefined ? {} : { retry: { retries } }),
+        }),
+      );
+    }
+    default:
+      throw new UsageError(`there is no agent '${printable(flags.agent)}'; write --agent script:FILE, command:CMD or model:NAME`);
+  }
+}
+
+/** Most bytes of an agent's transcript. */
+export const TRANSCRIPT_BYTES = 16 * 1024 * 1024;
+
+async function readScript(file: string, profile: 'v3' | 'v1'): Promise<Agent> {
+  const transcript = await readText(file, TRANSCRIPT_BYTES, () => {
+    throw new UsageError('a transcript cannot be read from standard input; name a file');
+  });
+  return named(file, () => (profile === 'v1' ? scriptV1Agent : scriptAgent)(transcript, file));
+}
+
+/** The key of a model's server: never an argument, which everybody on the machine could read. */
+async function readKey({ apiKeyEnv, apiKeyFile }: AgentFlags): Promise<string | null> {
+  if (apiKeyEnv !== undefined && apiKeyFile !== undefined)
+    throw new UsageError('--api-key-env and --api-key-file cannot both be given');
+  if (apiKeyFile !== undefined) return keyFrom(apiKeyFile, (await configText(apiKeyFile)).trim());
+  if (apiKeyEnv === undefined) return null;
+  return keyFrom(`the environment variable ${apiKeyEnv}`, process.env[apiKeyEnv]?.trim() ?? '');
+}
+
+function keyFrom(place: string, key: string): string {
+  if (key === '') throw new UsageError(`there is no key in ${printable(place)}`);
+  return key;
+}
+
+/** Splits a command into words at blanks; quotes of either kind keep a word together, and nothing else has a meaning. */
+export function words(text: string): string[] {
+  const found: string[] = [];
+  let word: string | null = null;
+  let quote = '';
+  for (const char of text) {
+    if (quote !== '') {
+      if (char === quote) quote = '';
+      else word += char;
+    } else if (char === '"' || char === "'") {
+      quote = char;
+      word ??= '';
+    } else if (/\s/.test(char)) {
+      if (word !== null) found.push(word);
+      word = null;
+    } else word = (word ?? '') + char;
+  }
+  if (quote !== '') throw new UsageError(`the command of --agent has a quote ${quote} that is not closed`);
+  return word === null ? found : [...found, word];
+}
+
+async function withTranscript(agent: Agent, file: string): Promise<Agent> {
+  try {
+    await using handle = await open(file, 'a', 0o600);
+    if (!(await handle.stat()).isFile()) throw new UsageError(`cannot append to ${printable(file)}: it is not an ordinary file`);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error, 'make')}`);
+  }
+  return transcribed(agent, (record) => appendFile(file, `${JSON.stringify(record)}\n`));
+}
+
+/** What agents are told: the text of a file, or rules, the tools that the policy lets programs call, and the language. */
+export async function systemOf(flags: AgentOptions, setup: Setup, profile: 'v3' | 'v1'): Promise<string> {
+  if (flags.system === 'none') return '';
+  if (flags.system !== undefined) return configText(flags.system);
+  const guard = new PolicyGuard(setup.policy);
+  const tools = setup.tools.filter((tool) => guard.explain(tool, false) === null);
+  const brief: AgentBrief = profile === 'v1' ? { tools, rules: v1SystemPrompt() } : { tools };
+  return agentBrief(brief);
+}

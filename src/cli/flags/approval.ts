@@ -1,0 +1,71 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { ExecutorError, executeOnce } from '../../gate/index.ts';
+import { readCommand } from '../../gate/words.ts';
+import { humanApproval, type TurnApproval } from '../../loop/index.ts';
+import { UsageError } from '../terminal/failure.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+
+/** The flags with which a human lets one approved plan be executed. */
+export interface ApprovalFlags {
+  readonly intent?: string;
+  readonly hash?: string;
+  readonly queue?: string;
+  readonly verifier?: string;
+  readonly requireApproval?: true;
+}
+
+const GROUP = 'Approval (docs/gate.md):';
+
+/** Adds the flags of {@link ApprovalFlags}. */
+export function addApproval(command: Command): Command {
+  for (const [flag, help] of [
+    ['--intent <UUID>', 'execute the plan that was approved under this UUID, once'],
+    ['--hash <HASH>', 'its hash'],
+    ['--queue <DIR>', 'the queue directory of the gate'],
+    ['--verifier <CMD>', 'who knows what was approved; no shell reads it'],
+    ['--require-approval', 'execute ACTIONS only if that is the plan that was approved'],
+  ] as const)
+    command.addOption(command.createOption(flag, help).helpGroup(GROUP));
+  return command;
+}
+
+/** Whether any of these flags was given. */
+export function asksApproval({ intent, hash, queue, verifier, requireApproval }: ApprovalFlags): boolean {
+  return [intent, hash, queue, verifier, requireApproval].some((flag) => flag !== undefined);
+}
+
+/**
+ * The approval that these flags stand for: starting this command is the one action of a human. Throws {@link UsageError} for
+ * half of one. The gate's line goes to standard error.
+ */
+export function approvalOf(flags: ApprovalFlags, terminal: Terminal): TurnApproval {
+  const { intent: intentId, hash, queue, verifier } = flags;
+  const requiresApproval = flags.requireApproval === true;
+  if (intentId === undefined && hash === undefined && queue === undefined && verifier === undefined) return { requiresApproval };
+  if (intentId === undefined || hash === undefined || queue === undefined || verifier === undefined)
+    throw new UsageError('an approval needs --intent, --hash, --queue and --verifier together');
+  const command = readCommand(verifier);
+  if (command === null) throw new UsageError('--verifier must be a plain command: no shell reads it');
+  const show = (line: string): void => terminal.err.line(printable(line));
+  const approval = humanApproval(hash, async (work) => {
+    try {
+      return await executeOnce({ intentId, hash, source: 'human' }, { queue: resolve(queue), verifier: command, show }, work);
+    } catch (error) {
+      const problem = notRecorded(error);
+      // Said here too, because a program may swallow what its tool call failed with.
+      show(`[ERROR] ${problem.message}`);
+      throw problem;
+    }
+  });
+  return { requiresApproval, approval };
+}
+
+/** What a human must know when something was executed and the queue does not have it. */
+export function notRecorded(error: unknown): UsageError {
+  if (!(error instanceof ExecutorError)) throw error;
+  return new UsageError(`what was approved RAN, and that could NOT BE RECORDED: ${error.message} (${error.code})`, {
+    cause: error,
+  });
+}

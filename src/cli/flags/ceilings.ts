@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import type { Ceilings } from '../../loop/index.ts';
+import { timeFlag, wholeNumber } from './options.ts';
+
+/** The flags that bound a whole session. */
+export interface CeilingFlags {
+  readonly maxTurns?: number;
+  readonly maxTime?: number;
+  readonly maxFuel?: number;
+  readonly maxTokens?: number;
+  readonly maxTurnTokens?: number;
+  readonly maxReasks?: number;
+}
+
+const GROUP = 'Ceilings of the whole session:';
+
+/** Adds the flags that bound a whole session, beside the limits of each turn. */
+export function addCeilings(command: Command): void {
+  const add = (flag: string, help: string, read: (text: string) => number): void => {
+    command.addOption(command.createOption(flag, help).argParser(read).helpGroup(GROUP));
+  };
+  add('--max-turns <N>', 'most turns (25; v1: 4, at most 25)', wholeNumber('--max-turns', 1));
+  add('--max-time <TIME>', 'most time, agents and tools included (10m; v1: 30s)', timeFlag('max-time'));
+  add('--max-fuel <N>', 'most fuel of all turns together', wholeNumber('--max-fuel', 1));
+  add('--max-tokens <N>', 'most model tokens of all replies together', wholeNumber('--max-tokens', 1));
+  add('--max-turn-tokens <N>', 'most model tokens of one turn', wholeNumber('--max-turn-tokens', 1));
+  add('--max-reasks <N>', 'how often to ask again for a turn when a reply holds no envelope (2)', wholeNumber('--max-reasks', 0));
+}
+
+/** The ceilings of a session among its flags. */
+export function ceilingsOf(flags: CeilingFlags): Ceilings {
+  const { maxTurns, maxFuel, maxTokens, maxTurnTokens, maxReasks } = flags;
+  return { maxTurns, maxFuel, maxTokens, maxTurnTokens, maxReasks };
+}

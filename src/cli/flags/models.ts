@@ -1,0 +1,128 @@
+import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { AccountStore, AgentModelStore, createStores, type Stores } from '../../context/index.ts';
+import { type AgentProvider, type AskHandlerOptions, askHandler, commandAgent, scriptAgent } from '../../loop/index.ts';
+import type { AskHandler } from '../../runtime/index.ts';
+import { YamlFile } from '../../tools/yaml.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { readText } from '../terminal/input.ts';
+import { TRANSCRIPT_BYTES, words } from './agent.ts';
+import { configText, named } from './setup.ts';
+
+/** The flag that says whom programs can ask. */
+export interface ModelFlags {
+  readonly models?: string;
+}
+
+/** How the help text explains a models file. */
+export const MODELS_HELP = `
+A models file (YAML or JSON) says whom 'ask' can name, and how each is reached:
+  models:
+    writer: { provider: openai, model: "qwen3:8b", base_url: "http://127.0.0.1:11434/v1", account_name: work }
+    critic: { provider: script, model: critic.txt }        # plays a transcript, found beside the models file
+    helper: { provider: command, model: "llm -m small" }   # runs a command for every turn
+  accounts:
+    work: { kind: llm, provider: openai, api_key: { env: WORK_KEY } }
+`;
+
+/** Adds the flag of {@link ModelFlags}. */
+export function addModels(command: Command): Command {
+  return command.option('--models <FILE>', "whom programs can ask with 'ask': models and accounts, in YAML or JSON");
+}
+
+/** What a models file gives to a runtime and to its interpreters. */
+export interface Models {
+  readonly stores?: Partial<Stores>;
+  readonly ask?: AskHandler;
+}
+
+/** Providers by name, beside those of `askHandler`; a models file has no others. */
+type Transcripts = ReadonlyMap<string, string>;
+
+/**
+ * Reads the models file, if there is one; nested sessions are kept and signed with `options`. Throws {@link UsageError} with
+ * the file and the line for what is wrong in it, for a variable of the environment that is not set, and for a transcript
+ * that cannot be read.
+ */
+export async function readModels({ models: name }: ModelFlags, options: AskHandlerOptions): Promise<Models> {
+  if (name === undefined) return {};
+  const text = await configText(name);
+  const file = named(name, () => new YamlFile(text, name));
+  const top = named(name, () => file.map([], file.value, ['models', 'accounts']));
+  const models = named(name, () => modelsOf(file, top['models'] ?? {}));
+  const accounts = named(name, () => accountsOf(file, top['accounts'] ?? {}));
+  const transcripts = await transcriptsOf(models, dirname(name));
+  const ask = askHandler({ ...options, providers: { script: scriptProvider(transcripts), command: commandProvider } });
+  return { stores: createStores({ models, accounts }), ask };
+}
+
+function modelsOf(file: YamlFile, given: unknown): AgentModelStore {
+  const models = new AgentModelStore();
+  for (const [name, fields] of Object.entries(file.map(['models'], given, null))) {
+    const path = ['models', name];
+    within(file, path, () => models.register(name, file.map(path, fields, null)));
+    const provider = models.get(name)?.provider.toLowerCase() ?? '';
+    if (!PROVIDERS.includes(provider))
+      file.fail([...path, 'provider'], `there is no provider '${provider}'; known are ${PROVIDERS.join(', ')}`);
+    if (provider === 'command') within(file, [...path, 'model'], () => words(models.get(name)?.model ?? ''));
+  }
+  return models;
+}
+
+const PROVIDERS: readonly string[] = ['openai', 'script', 'command'];
+
+/** A key stands in no file: the file names the variable of the environment that holds it. */
+function accountsOf(file: YamlFile, given: unknown): AccountStore {
+  const accounts = new AccountStore();
+  for (const [name, fields] of Object.entries(file.map(['accounts'], given, null))) {
+    const path = ['accounts', name];
+    const { api_key: key, ...rest } = file.map(path, fields, null);
+    within(file, path, () => accounts.register(name, { ...rest, api_key: keyOf(file, [...path, 'api_key'], key) }));
+  }
+  return accounts;
+}
+
+function keyOf(file: YamlFile, path: readonly string[], given: unknown): string {
+  if (typeof given !== 'object' || given === null)
+    return file.fail(path, 'must be { env: NAME }: a key does not belong into a file, and is read from that variable');
+  const variable = file.text([...path, 'env'], file.map(path, given, ['env'])['env']);
+  const key = process.env[variable]?.trim() ?? '';
+  return key === '' ? file.fail(path, `there is no key in the environment variable ${variable}`) : key;
+}
+
+/** Puts the line of a value in front of what is wrong with it. */
+function within<Result>(file: YamlFile, path: readonly string[], work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return message.startsWith(`${file.name}:`) ? rethrown(error) : file.fail(path, message);
+  }
+}
+
+function rethrown(error: unknown): never {
+  throw error;
+}
+
+async function transcriptsOf(models: AgentModelStore, folder: string): Promise<Transcripts> {
+  const transcripts = new Map<string, string>();
+  for (const name of models.list()) {
+    const model = models.get(name);
+    if (model === undefined || model.provider.toLowerCase() !== 'script') continue;
+    const place = join(folder, model.model);
+    const text = await readText(place, TRANSCRIPT_BYTES, () => {
+      throw new UsageError('a transcript cannot be read from standard input; name a file');
+    });
+    named(place, () => scriptAgent(text, place));
+    transcripts.set(model.name, text);
+  }
+  return transcripts;
+}
+
+/** Plays the transcript of the model from its beginning at every `ask`. */
+function scriptProvider(transcripts: Transcripts): AgentProvider {
+  return ({ name, model }) => scriptAgent(transcripts.get(name) ?? '', model);
+}
+
+/** Runs the command of the model for every turn. */
+const commandProvider: AgentProvider = ({ model }) => commandAgent({ argv: words(model) });

@@ -1,0 +1,58 @@
+import { extname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { defineTool, loadMockTools, type ToolDefinition, type ToolInit } from '../../tools/index.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { printable } from '../terminal/text.ts';
+
+const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs'];
+
+/** Whether a tools file is a module, which is executed, and no data. */
+export function isModule(name: string): boolean {
+  return EXTENSIONS.includes(extname(name));
+}
+
+/**
+ * The tools of a module: its export `tools`, or its default export. A list holds what `defineTool` made or takes; a map is
+ * what a tools file in YAML would hold. The module runs in this process with all that it may do: whoever names it
+ * trusts it. Throws {@link UsageError}.
+ */
+export async function toolsOfModule(name: string): Promise<readonly ToolDefinition[]> {
+  const found = exportOf(await load(name));
+  if (Array.isArray(found)) return found.map((each: unknown, index) => toolOf(name, each, index));
+  if (typeof found === 'object' && found !== null) return loadMockTools(JSON.stringify(found, refuseFunctions), name);
+  throw new UsageError(`${printable(name)}: export a list of tools as 'tools', or as default`);
+}
+
+async function load(name: string): Promise<object> {
+  try {
+    return Object(await import(pathToFileURL(resolve(name)).href));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`cannot load ${printable(name)}: ${printable(message.split('\n')[0] ?? '')}`, { cause: error });
+  }
+}
+
+function exportOf(module: object): unknown {
+  if ('tools' in module) return module.tools;
+  return 'default' in module ? module.default : undefined;
+}
+
+/** A tool, or what one is made of: a module needs no package of ours to export tools. */
+function toolOf(name: string, value: unknown, index: number): ToolDefinition {
+  if (typeof value !== 'object' || value === null)
+    throw new UsageError(`${printable(name)}: the tool at place ${index} of the list is none`);
+  // What has been made is checked by the registry, what has not by `defineTool`.
+  if ('canonicalName' in value) return value as ToolDefinition;
+  try {
+    return defineTool(value as ToolInit<[]>);
+  } catch (cause) {
+    if (!(cause instanceof ConfigError)) throw cause;
+    throw new UsageError(printable(`${name}: ${cause.message}`), { cause });
+  }
+}
+
+function refuseFunctions(key: string, value: unknown): unknown {
+  if (typeof value !== 'function') return value;
+  throw new UsageError(`'${printable(key)}' of a mock is a function; write a tool with 'run' for what is computed`);
+}

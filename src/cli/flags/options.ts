@@ -1,0 +1,95 @@
+import { type Command, Option } from 'commander';
+import { LAUNCHERS } from '../../sandbox/launcher.ts';
+import { LIMITS } from '../../sandbox/limits.ts';
+import { POOL_LIMITS, type PoolKey, type RuntimeLimitOptions } from '../../sandbox/poollimits.ts';
+import type { LimitKey, TaggedJson } from '../../wire/protocol.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { PLACEHOLDER, parseQuantity, quantity } from './units.ts';
+
+const LIMIT_GROUP = 'Limits (always on; a turn or request can only tighten them):';
+
+/** The flag that says whether the operating system cages the workers. */
+export function launcherOption(): Option {
+  const help = "the system's cage for workers: where it works, always, or never (auto; see 'doctor')";
+  return new Option('--launcher <WHEN>', help).choices(LAUNCHERS).helpGroup(LIMIT_GROUP);
+}
+
+/**
+ * Adds one flag for every row of the table of limits, and the launcher's. `turn` shows the defaults of a turn; its session
+ * computes one turn at a time, so it has no `concurrency`.
+ */
+export function addLimits(command: Command, of: 'run' | 'turn'): Command {
+  for (const row of LIMITS) {
+    // Sizes of a turn are the protocol's: a larger one would have no effect, so it is refused.
+    const most = of === 'turn' ? (row.turnDefault ?? null) : null;
+    const limit = most === null ? row : { ...row, max: most };
+    const shown = most ?? row.default;
+    command.addOption(
+      new Option(`--${limit.flag} <${PLACEHOLDER[limit.unit]}>`, `${limit.help} (${quantity(limit.unit, shown)})`)
+        .argParser((text: string) => parseQuantity(limit, text))
+        .helpGroup(LIMIT_GROUP),
+    );
+  }
+  for (const limit of POOL_LIMITS) {
+    if (of === 'turn' && limit.key === 'concurrency') continue;
+    command.addOption(
+      new Option(`--${limit.flag} <${PLACEHOLDER[limit.unit]}>`, `${limit.help} (${limit.default ?? 'cores'})`)
+        .argParser((text: string) => parseQuantity(limit, text))
+        .helpGroup(LIMIT_GROUP),
+    );
+  }
+  return command.addOption(launcherOption());
+}
+
+/** The limits among a command's parsed flags. */
+export function limitsOf(flags: Readonly<Record<string, unknown>>): RuntimeLimitOptions {
+  const given: { -readonly [Key in LimitKey | PoolKey]?: number } = {};
+  for (const limit of [...LIMITS, ...POOL_LIMITS]) {
+    const value = flags[new Option(`--${limit.flag}`).attributeName()];
+    if (typeof value === 'number') given[limit.key] = value;
+  }
+  return given;
+}
+
+/** Reads `NAME=JSON`; a message says how to quote when the part after `=` is no JSON. */
+export function parsePair(flag: string, text: string): { readonly name: string; readonly value: TaggedJson } {
+  const cut = text.indexOf('=');
+  if (cut <= 0) throw new UsageError(`${flag} '${text}' lacks its value; write ${flag} NAME=JSON`);
+  const name = text.slice(0, cut);
+  return { name, value: parseJson(`${flag} ${name}`, text.slice(cut + 1)) };
+}
+
+/** Reads the JSON text of a flag. */
+export function parseJson(what: string, text: string): TaggedJson {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const quoted = /^[\p{L}\p{N} _.:/-]+$/u.test(text)
+      ? `; for text write '${JSON.stringify(text)}' with both kinds of quotes`
+      : '';
+    throw new UsageError(`${what}: '${text}' is not JSON${quoted}`);
+  }
+}
+
+/** Collects a flag that may be given several times. */
+export function repeatable<Value>(
+  read: (text: string) => Value,
+): (text: string, before: readonly Value[] | undefined) => readonly Value[] {
+  return (text, before = []) => [...before, read(text)];
+}
+
+/** Reads a time that can be waited for, in milliseconds. */
+export function timeFlag(flag: string): (text: string) => number {
+  // The longest delay of a timer.
+  return (text) => parseQuantity({ flag, unit: 'ms', min: 1, max: 2 ** 31 - 1 }, text);
+}
+
+/** Reads a whole number of at least `min`. */
+export function wholeNumber(flag: string, min: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < min)
+      throw new UsageError(`${flag} '${text}' must be a whole number of at least ${min}`);
+    return value;
+  };
+}

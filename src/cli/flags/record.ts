@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { RECORDING_MARK, recordTools, type ToolDefinition } from '../../tools/index.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { fileTrouble } from '../terminal/input.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { printable } from '../terminal/text.ts';
+
+/** The help of `--record`, for every command that has it. */
+export const RECORD_HELP = 'write the calls that were made, with their results, to a tools file that answers them again';
+
+/** Collects what is to become a tools file. */
+export class Recorder {
+  readonly #file: string;
+  readonly #journal: JournalEntry[] = [];
+
+  private constructor(file: string) {
+    this.#file = file;
+  }
+
+  /**
+   * A recorder for `--record`, or null without it. Throws {@link UsageError}, before anything runs, for a place that cannot
+   * be written, and for a file that is no recording: what somebody wrote by hand is never overwritten.
+   */
+  static async open(file: string | undefined): Promise<Recorder | null> {
+    if (file === undefined) return null;
+    try {
+      await using handle = await open(file, 'a+', 0o600);
+      if (!(await handle.stat()).isFile())
+        throw new UsageError(`cannot record to ${printable(file)}: it is not an ordinary file`);
+      const start = Buffer.alloc(Buffer.byteLength(RECORDING_MARK));
+      const { bytesRead } = await handle.read(start, 0, start.length, 0);
+      if (bytesRead > 0 && start.toString('utf8') !== RECORDING_MARK)
+        throw new UsageError(`${printable(file)} is there already and is no recording; name another file, or remove it`);
+    } catch (error) {
+      if (error instanceof UsageError) throw error;
+      throw new UsageError(`cannot record to ${printable(file)}: ${fileTrouble(error, 'make')}`);
+    }
+    return new Recorder(file);
+  }
+
+  /** Leaves everything as it was: nothing was executed, and what was recorded before is worth more than nothing. */
+  async discard(terminal: Terminal): Promise<void> {
+    const { size } = await stat(this.#file);
+    if (size === 0) await rm(this.#file);
+    terminal.err.line(`nothing was executed, so nothing is recorded in ${printable(this.#file)}`);
+  }
+
+  /** Keeps calls in the order in which they were made. */
+  add(...entries: readonly JournalEntry[]): void {
+    this.#journal.push(...entries);
+  }
+
+  /** Writes the file, readable for its owner alone, in one step; says on standard error what is in it. */
+  async save(tools: readonly ToolDefinition[], terminal: Terminal): Promise<void> {
+    const { text, calls, redacted, unanswered } = recordTools(this.#journal, tools);
+    const beside = `${this.#file}.${randomUUID()}`;
+    try {
+      await using handle = await open(beside, 'wx', 0o600);
+      await handle.writeFile(text);
+      await rename(beside, this.#file);
+    } catch (error) {
+      await rm(beside, { force: true });
+      throw new UsageError(`cannot record to ${printable(this.#file)}: ${fileTrouble(error, 'make')}`);
+    }
+    const notes = [
+      ...(redacted === 0 ? [] : [`${counted(redacted, 'secret')} left out`]),
+      ...(unanswered === 0 ? [] : [`${counted(unanswered, 'call')} without an answer left out`]),
+    ];
+    const more = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
+    terminal.err.line(`recorded ${counted(calls, 'call')} in ${printable(this.#file)}${more}`);
+  }
+}
+
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,126 @@
+import type { Command } from 'commander';
+import { StoreError } from '../../loop/index.ts';
+import { type McpConfig, McpError, McpSource, parseMcpSpec, readMcpConfig } from '../../mcp/index.ts';
+import type { LauncherChoice } from '../../sandbox/launcher.ts';
+import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../tools/index.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { readText } from '../terminal/input.ts';
+import { printable } from '../terminal/text.ts';
+import { isModule, toolsOfModule } from './module.ts';
+import { repeatable } from './options.ts';
+import { policyTools, standardTools } from './standard.ts';
+
+/** Most bytes of a configuration file. */
+const CONFIG_BYTES = 4 * 1024 * 1024;
+
+/** The flags that say what programs may call. */
+export interface SetupFlags {
+  readonly tools?: string;
+  readonly policy?: string;
+  readonly mcp?: readonly string[];
+  readonly storage?: string;
+  /** Where the calls that were made are written. */
+  readonly record?: string;
+  readonly launcher?: LauncherChoice;
+}
+
+/** What a command gives to the runtime it makes. */
+export interface Setup {
+  readonly tools: readonly ToolDefinition[];
+  readonly policy: Policy;
+  readonly launcher?: LauncherChoice;
+}
+
+/** Adds the flags of {@link SetupFlags} that every command has which runs programs. */
+export function addSetup(command: Command): Command {
+  return command
+    .option('--tools <FILE>', 'tools that programs may call: mocks in YAML or JSON, or a module (.ts, .js) with tools')
+    .option(
+      '--mcp <SERVER>',
+      'an MCP server whose tools programs may call: NAME=COMMAND, NAME=URL, or a file with mcpServers (repeatable)',
+      repeatable((text) => text),
+    )
+    .option(
+      '--storage <FILE>',
+      'keep what tool.memory, tool.scratch and tool.capsule store in this SQLite file (default: in this process)',
+    )
+    .option(
+      '--policy <FILE>',
+      'policy file (YAML); without one, the tools of --tools and --mcp and those without effects are allowed',
+    );
+}
+
+/**
+ * Reads the tools file, the policy file and the servers. Programs can see these tools and the standard ones; one of a tools
+ * file takes the place of a standard one. Without a policy file the local default holds: allowed is what the flags name, and
+ * of the standard tools those without effects (DESIGN 5). What was opened closes with `resources`. Throws
+ * {@link UsageError} with the file's name for whatever is wrong in one.
+ */
+export async function readSetup(flags: SetupFlags, resources: AsyncDisposableStack): Promise<Setup> {
+  const chosen = [
+    ...(flags.tools === undefined ? [] : await readTools(flags.tools)),
+    ...(flags.mcp === undefined ? [] : await connect(flags.mcp, resources)),
+  ];
+  const taken = new Set(chosen.map((tool) => tool.canonicalName));
+  const isFree = (tool: ToolDefinition): boolean => !taken.has(tool.canonicalName);
+  const standard = (await usable(() => standardTools(flags.storage, resources))).filter(isFree);
+  const harmless = standard.filter(({ effects, requiresTrust }) => effects === 'none' && !requiresTrust);
+  const allow = [...chosen, ...harmless].map((tool) => tool.canonicalName);
+  const policy = flags.policy === undefined ? new Policy({ allow, grants: ['*:*:*'] }) : await readPolicy(flags.policy);
+  return {
+    tools: [...chosen, ...standard, ...policyTools(policy).filter(isFree)],
+    policy,
+    ...(flags.launcher === undefined ? {} : { launcher: flags.launcher }),
+  };
+}
+
+async function connect(specs: readonly string[], resources: AsyncDisposableStack): Promise<readonly ToolDefinition[]> {
+  const configs = await Promise.all(specs.map(async (spec) => parseMcpSpec(spec) ?? readMcpConfig(await configText(spec), spec)));
+  const servers: Record<string, McpConfig[string]> = {};
+  for (const [name, server] of configs.flatMap((config) => Object.entries(config))) {
+    if (Object.hasOwn(servers, name)) throw new UsageError(`--mcp: there are two servers '${printable(name)}'`);
+    servers[name] = server;
+  }
+  return resources.use(await usable(() => McpSource.connect(servers))).tools;
+}
+
+/** What a file or a server refuses to be is wrong use, said in one line. */
+async function usable<Result>(open: () => Promise<Result>): Promise<Result> {
+  try {
+    return await open();
+  } catch (error) {
+    if (error instanceof McpError || error instanceof StoreError)
+      throw new UsageError(printable(error.message), { cause: error });
+    throw error;
+  }
+}
+
+/** The tools of a tools file (DESIGN 5), in its order: mocks in YAML or JSON, or a module in TypeScript or JavaScript. */
+export async function readTools(name: string): Promise<readonly ToolDefinition[]> {
+  if (isModule(name)) return toolsOfModule(name);
+  const text = await configText(name);
+  return named(name, () => loadMockTools(text, name));
+}
+
+async function readPolicy(name: string): Promise<Policy> {
+  const text = await configText(name);
+  return named(name, () => loadPolicy(text, name));
+}
+
+/** The text of a configuration file. Throws {@link UsageError}. */
+export function configText(name: string): Promise<string> {
+  return readText(name, CONFIG_BYTES, () => {
+    throw new UsageError("only a program can be read from standard input ('-')");
+  });
+}
+
+/** Puts the file's name in front of what is wrong with its content, as a {@link UsageError}. */
+export function named<Result>(name: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    const message = error.message.split('\n')[0] ?? '';
+    throw new UsageError(message.includes(name) ? printable(message) : printable(`${name}: ${message}`), { cause: error });
+  }
+}

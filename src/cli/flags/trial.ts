@@ -1,0 +1,84 @@
+import type { Changes, TriedSession } from '../../loop/index.ts';
+import { LIMITS } from '../../sandbox/limits.ts';
+import { type Completion, loadPolicy, type Policy } from '../../tools/index.ts';
+import { decode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { LimitKey, TaggedJson } from '../../wire/protocol.ts';
+import { ValueError } from '../../wire/values.ts';
+import { UsageError } from '../terminal/failure.ts';
+import { readText } from '../terminal/input.ts';
+import { printable } from '../terminal/text.ts';
+import { configText, named } from './setup.ts';
+import { parseQuantity } from './units.ts';
+
+/** Most bytes of a program. */
+const PROGRAM_BYTES = 1024 * 1024;
+
+const HELP = `write program=FILE, policy=FILE, limit.FLAG=VALUE, 2.1=JSON (call 1 of turn 2), tool.group.Name=JSON (all its calls), or
+!= and a message in place of =JSON for a call that fails`;
+
+/** The changes that `--set` asks for. Throws {@link UsageError}. */
+export async function changesOf(fromTurn: number, settings: readonly string[]): Promise<Changes> {
+  let changes: Changes = { fromTurn };
+  const limits: Partial<Record<LimitKey, number>> = {};
+  const answers = new Map<string, Completion>();
+  for (const setting of settings) {
+    const [, key, not, value] = /^([^=!]+)(!?)=(.*)$/s.exec(setting) ?? [];
+    if (key === undefined || value === undefined) throw unclear(setting);
+    if (key === 'program' && not === '') changes = { ...changes, program: await programOf(value) };
+    else if (key === 'policy' && not === '') changes = { ...changes, policy: await policyOf(value) };
+    else if (key.startsWith('limit.') && not === '') setLimit(limits, key.slice('limit.'.length), value, setting);
+    else if (/^[1-9]\d*\.[1-9]\d*$/.test(key) || key.startsWith('tool.')) answers.set(key, answerOf(not === '!', value));
+    else throw unclear(setting);
+  }
+  return { ...changes, limits, answers };
+}
+
+function unclear(setting: string): UsageError {
+  return new UsageError(`--set ${printable(setting.slice(0, 100))} is not understood; ${HELP.replaceAll('\n', ' ')}`);
+}
+
+function programOf(file: string): Promise<string> {
+  return readText(file, PROGRAM_BYTES, () => {
+    throw new UsageError('a program to try out cannot be read from standard input; name a file');
+  });
+}
+
+async function policyOf(file: string): Promise<Policy> {
+  const text = await configText(file);
+  return named(file, () => loadPolicy(text, file));
+}
+
+function setLimit(limits: Partial<Record<LimitKey, number>>, flag: string, value: string, setting: string): void {
+  const limit = LIMITS.find((each) => each.flag === flag || each.key === flag);
+  if (limit === undefined) throw unclear(setting);
+  limits[limit.key] = parseQuantity(limit, value);
+}
+
+function answerOf(fails: boolean, text: string): Completion {
+  if (fails) return { ok: false, code: NS_CODES.ToolExecutionFailed, message: text };
+  let value: TaggedJson;
+  try {
+    value = JSON.parse(text);
+    decode(value);
+  } catch (cause) {
+    const why = cause instanceof ValueError ? cause.message : 'it is not JSON; write a text as \'"text"\'';
+    throw new UsageError(`--set …=${printable(text.slice(0, 100))}: ${why}`, { cause });
+  }
+  return { ok: true, value };
+}
+
+/** A session that was tried out, as lines. */
+export function trialLines({ sid, turns, end }: TriedSession): readonly string[] {
+  return [
+    ...turns.flatMap(({ turn, recorded, tried, differences, unanswered }) => [
+      `${printable(sid)}  turn ${turn}  ${recorded.decision} -> ${tried.decision}${differences.length === 0 ? '  no difference' : ''}`,
+      ...differences.map(
+        ({ where, recorded: was, replayed: is }) =>
+          `  ${printable(where)}: ${printable(was.slice(0, 200))} -> ${printable(is.slice(0, 200))}`,
+      ),
+      ...unanswered.map((call) => `  not answered: call ${printable(call)}; give --set or --tools`),
+    ]),
+    `${printable(sid)}  ${end}; nothing was kept`,
+  ];
+}

@@ -1,0 +1,106 @@
+import type { Limit, Unit } from '../../sandbox/limits.ts';
+import { UsageError } from '../terminal/failure.ts';
+
+const FACTORS: Readonly<Record<Unit, ReadonlyMap<string, number>>> = {
+  count: new Map([['', 1]]),
+  bytes: new Map([
+    ['B', 1],
+    ['KB', 1024],
+    ['MB', 1024 ** 2],
+    ['GB', 1024 ** 3],
+    ['KiB', 1024],
+    ['MiB', 1024 ** 2],
+    ['GiB', 1024 ** 3],
+  ]),
+  ms: new Map([
+    ['ms', 1],
+    ['s', 1000],
+    ['m', 60_000],
+  ]),
+};
+
+const ADVICE: Readonly<Record<Unit, string>> = {
+  count: 'write a whole number such as 1000 or 1e6',
+  bytes: 'write a size such as 64KB, 64MB or 1GB',
+  ms: 'write a time such as 100ms, 2s or 1m',
+};
+
+/** Metavariable of a flag in the help text. */
+export const PLACEHOLDER: Readonly<Record<Unit, string>> = { count: 'N', bytes: 'SIZE', ms: 'TIME' };
+
+/**
+ * Reads the value of a limit's flag: a bare number for counts, a number with a unit for sizes (`B KB MB GB`, powers of
+ * 1024) and times (`ms s m`). Returns bytes, milliseconds or a count. Throws {@link UsageError} with what to write instead
+ * when the unit is missing or unknown, the number is not whole in the base unit, or the limit could not be enforced.
+ */
+export function parseQuantity(limit: Pick<Limit, 'flag' | 'unit' | 'min' | 'max'>, text: string): number {
+  const flag = `--${limit.flag}`;
+  const match = /^(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)([A-Za-z]*)$/.exec(text.trim());
+  const [, digits, suffix] = match ?? [];
+  if (digits === undefined || suffix === undefined)
+    throw new UsageError(`${flag} '${text}' is no quantity; ${ADVICE[limit.unit]}`);
+  const factor = FACTORS[limit.unit].get(suffix);
+  if (factor === undefined) throw new UsageError(`${flag} '${text}' ${unitTrouble(limit.unit, digits, suffix)}`);
+  const value = Number(digits) * factor;
+  if (!Number.isInteger(value)) throw new UsageError(`${flag} '${text}' is not a whole number of ${BASE[limit.unit]}`);
+  if (value < limit.min)
+    throw new UsageError(`${flag} '${text}' is too little to enforce; the least is ${quantity(limit.unit, limit.min)}`);
+  if (value > limit.max) throw new UsageError(`${flag} '${text}' is too much; the most is ${quantity(limit.unit, limit.max)}`);
+  return value;
+}
+
+const BASE: Readonly<Record<Unit, string>> = { count: 'units', bytes: 'bytes', ms: 'milliseconds' };
+
+function unitTrouble(unit: Unit, digits: string, suffix: string): string {
+  if (unit === 'count') return `is a count and takes no unit; write ${digits}`;
+  const known = [...FACTORS[unit].keys()];
+  if (suffix === '')
+    return `needs a unit; write ${known
+      .slice(0, unit === 'bytes' ? 4 : 3)
+      .map((name) => digits + name)
+      .join(', ')}`;
+  const meant = known.find((name) => name.toLowerCase() === suffix.toLowerCase());
+  return meant === undefined
+    ? `has the unknown unit '${suffix}'; ${ADVICE[unit]}`
+    : `has the unknown unit '${suffix}'; write ${digits}${meant}`;
+}
+
+const AGES: ReadonlyMap<string, number> = new Map([
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+
+/** Reads the age of what is kept for long, such as `30d`, in milliseconds: a whole number from 0 of `s`, `m`, `h` or `d`. */
+export function parseAge(flag: string): (text: string) => number {
+  return (text) => {
+    const [, digits = '', suffix = ''] = /^(\d{1,9})([A-Za-z]*)$/.exec(text.trim()) ?? [];
+    const factor = AGES.get(suffix);
+    if (factor !== undefined) return Number(digits) * factor;
+    const what = digits === '' ? 'is no age' : suffix === '' ? 'needs a unit' : `has the unknown unit '${suffix}'`;
+    const number = digits === '' ? '30' : digits;
+    throw new UsageError(`--${flag} '${text}' ${what}; write an age such as ${number}d, ${number}h, ${number}m or ${number}s`);
+  };
+}
+
+/** A quantity in the largest unit in which it is whole, as a flag would take it: `64MB`, `1500ms`, `1000`. */
+export function quantity(unit: Unit, value: number): string {
+  let best = '';
+  let factor = 1;
+  for (const [name, size] of FACTORS[unit]) {
+    if (name.includes('i')) continue;
+    if (best === '' || (size > factor && value >= size && value % size === 0)) {
+      best = name;
+      factor = size;
+    }
+  }
+  return `${value / factor}${best}`;
+}
+
+/** What was measured, for a reader: sizes that are whole in no large unit are rounded to a tenth of one. */
+export function amount(unit: Unit, value: number): string {
+  if (unit !== 'bytes' || value < 10 * 1024) return quantity(unit, value);
+  const [name, size] = value < 10 * 1024 ** 2 ? ['KB', 1024] : ['MB', 1024 ** 2];
+  return `${Math.round((value / size) * 10) / 10}${name}`;
+}

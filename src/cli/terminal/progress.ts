@@ -1,0 +1,97 @@
+import type { LoopEvent, LoopProgress, LoopState } from '../../loop/index.ts';
+import type { Terminal } from './terminal.ts';
+import { clip, printable } from './text.ts';
+
+/** Milliseconds between two drawings. */
+const EVERY_MS = 100;
+const WIDTH = 78;
+
+const DOING: Readonly<Record<LoopState, string>> = {
+  IDLE: 'waiting',
+  EXECUTING: 'running',
+  VERIFYING: 'verifying',
+  DECIDED: 'decided',
+  EMIT_NEXT: 'decided',
+  FINAL: 'decided',
+};
+
+/**
+ * One line on a terminal that tells what a session is doing: its turn, the time, the fuel of the turns before, the tool that
+ * was called last. Nothing at all where standard error is no terminal.
+ */
+export class Progress implements Disposable {
+  readonly #terminal: Terminal;
+  readonly #begun = performance.now();
+  readonly #timer: NodeJS.Timeout | null;
+  #turn = 0;
+  #doing = 'starting';
+  #fuel = 0;
+  #tool = '';
+  /** The nested sessions that are open, in the order in which they began: what each does. */
+  readonly #nested = new Map<string, string>();
+  #shown = false;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+    this.#timer = terminal.errIsTTY ? setInterval(() => this.#draw(), EVERY_MS).unref() : null;
+  }
+
+  /** Takes in what happened. */
+  show(event: LoopProgress): void {
+    if ('turn' in event) this.#turn = event.turn;
+    switch (event.type) {
+      case 'asked':
+        this.#doing = event.attempt === 1 ? 'asking the agent' : `asking the agent again (${event.attempt})`;
+        break;
+      case 'state':
+        this.#doing = DOING[event.to];
+        break;
+      case 'called':
+        this.#tool = event.entry.kind === 'tool' ? event.entry.name : event.entry.kind;
+        break;
+      case 'decided':
+        this.#fuel += event.record.usage.fuel;
+        this.#tool = '';
+        this.#nested.clear();
+        break;
+      case 'replied':
+      case 'unanswered':
+      case 'output':
+      case 'dropped':
+      case 'ended':
+        break;
+    }
+  }
+
+  /** Takes in what happened in a session that a program asked for. */
+  showNested(event: LoopEvent): void {
+    const doing = event.type === 'asked' ? 'asking the agent' : event.type === 'state' ? DOING[event.to] : null;
+    if (doing !== null) this.#nested.set(event.sid, `turn ${event.turn} ${doing}`);
+    const ended = event.type === 'decided' ? event.record.decision !== 'CONTINUE' : event.type === 'unanswered';
+    if (ended) this.#nested.delete(event.sid);
+  }
+
+  /** What the line says. */
+  get text(): string {
+    const seconds = ((performance.now() - this.#begun) / 1000).toFixed(1);
+    const tool = this.#tool === '' ? '' : ` · ${this.#tool}`;
+    const asked = [...this.#nested.values()].map((doing) => ` › ${doing}`).join('');
+    return clip(printable(`turn ${this.#turn} · ${this.#doing} · ${seconds} s · fuel ${this.#fuel}${tool}${asked}`), WIDTH);
+  }
+
+  /** Takes the line away, for lines that stay. */
+  clear(): void {
+    if (this.#shown) this.#terminal.err.text('\r\u001b[K');
+    this.#shown = false;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.clear();
+  }
+
+  #draw(): void {
+    this.#terminal.err.text(`\r\u001b[K${this.#terminal.paintErr.dim(this.text)}`);
+    this.#shown = true;
+  }
+}

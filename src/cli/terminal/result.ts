@@ -1,0 +1,28 @@
+import type { OutFrame } from '../../wire/protocol.ts';
+import type { RunResult } from '../../wire/result.ts';
+import { renderDiagnostic, renderError, type SourceTexts, SYNTAX } from './render.ts';
+import type { Terminal } from './terminal.ts';
+import { printable, printableLines } from './text.ts';
+
+/** What programs say reaches a file or a pipe byte for byte, and a person's terminal without control characters. */
+export function showSaid(said: OutFrame, terminal: Terminal): void {
+  for (const text of said.emits) terminal.out.line(terminal.outIsTTY ? printableLines(text) : text);
+  for (const { to, text } of said.whispers) {
+    const label = terminal.paintErr.dim(`[${printable(to)}]`);
+    for (const line of text.split('\n')) terminal.err.line(`${label} ${printableLines(line)}`);
+  }
+}
+
+/** How a run ended, on standard error: nothing when all went well. */
+export function showEnd(result: RunResult, texts: SourceTexts, terminal: Terminal): void {
+  const paint = terminal.paintErr;
+  const lines: string[] = [];
+  for (const { event, error } of result.eventErrors) {
+    lines.push(paint.yellow(`a handler of event '${printable(event)}' failed:`), ...renderError(error, texts, paint));
+  }
+  if (result.errors !== undefined && result.errors.length > 0) {
+    for (const found of result.errors) lines.push(...renderDiagnostic(found, SYNTAX, texts, paint));
+  } else if (result.error !== null) lines.push(...renderError(result.error, texts, paint));
+  if (result.outputComplete === false) lines.push('the worker was killed: the last emits may be missing');
+  for (const line of lines) terminal.err.line(line);
+}

@@ -1,0 +1,110 @@
+import type { Block, Expr } from '../../grammar/syntax/ast.ts';
+import { STEP_FUEL } from '../wire/costs.ts';
+import { compileBlock } from './blocks.ts';
+import { type Compilers, Context, type Eval, type Exec, type Linkage, type UnitKind } from './context.ts';
+import { compileExpr } from './expressions.ts';
+import type { Layout, Slot } from './frame.ts';
+import type { LoadedFile } from './loadedfile.ts';
+import type { Machine } from './machine.ts';
+import { frameBytes } from './memory.ts';
+import type { Compiled } from './procedure.ts';
+import { Scope } from './scope.ts';
+
+const CALL = STEP_FUEL.call.amount;
+
+const COMPILERS: Compilers = { expr: compileExpr, block: compileBlock };
+
+/** What all units of a run are compiled against. */
+export interface Run {
+  readonly machine: Machine;
+  readonly linkage: Linkage;
+}
+
+/** One block with the source it stands in. */
+export interface Body {
+  readonly file: LoadedFile;
+  readonly block: Block;
+}
+
+/**
+ * Compiles a procedure or event handler. Only where `last` occurs is it kept: the first one found makes the unit be
+ * compiled again.
+ */
+export function compileUnit(run: Run, body: Body, kind: UnitKind, parameters: readonly string[], checked: boolean): Compiled {
+  const { bodies, ...rest } = compileBodies(run, [body], kind, parameters, checked);
+  const [only] = bodies;
+  if (only === undefined) throw new RangeError('a unit has no body');
+  return { ...rest, body: only };
+}
+
+/** Several blocks that share their variables: the command blocks of a run. */
+export interface CompiledBodies extends Omit<Compiled, 'body'> {
+  readonly bodies: readonly Exec[];
+}
+
+export function compileBodies(
+  run: Run,
+  bodies: readonly Body[],
+  kind: UnitKind,
+  parameters: readonly string[],
+  checked: boolean,
+  keepsLast = false,
+): CompiledBodies {
+  const scope = new Scope();
+  for (const name of parameters) scope.parameter(name);
+  let sawLast = false;
+  let deepest = 0;
+  let entryFuel = CALL;
+  const compiled = bodies.map(({ file, block }) => {
+    const context = new Context(run.machine, run.linkage, COMPILERS, file, { kind, scope, keepsLast, checked });
+    const exec = compileBlock(context, block);
+    sawLast ||= context.sawLast;
+    deepest = Math.max(deepest, context.deepest);
+    entryFuel += context.entryFuel;
+    return exec;
+  });
+  if (sawLast && !keepsLast) return compileBodies(run, bodies, kind, parameters, checked, true);
+  const bytes = frameBytes(scope.size);
+  const paced = bytes > LARGE_FRAME ? compiled.map((exec) => slowed(run.machine, exec, bytes)) : compiled;
+  // An argument left out is nil, whatever global has the parameter's name (P7).
+  const blank: Slot[] = new Array<Slot>(scope.size).fill(undefined).fill(null, 0, parameters.length);
+  return { scope, bodies: paced, blank, frameBytes: bytes, entryFuel, deepest };
+}
+
+/** Frames up to so many bytes take no longer than the call they are made for. */
+const LARGE_FRAME = 4096;
+/** Bytes of a larger one that are made in the time of a statement. */
+const BYTES_PER_STATEMENT = 256;
+
+/** A body whose frame has thousands of variables, which take their time to be made unset. */
+function slowed(machine: Machine, exec: Exec, bytes: number): Exec {
+  const statements = Math.floor(bytes / BYTES_PER_STATEMENT);
+  return (frame) => {
+    machine.hasten(statements);
+    return exec(frame);
+  };
+}
+
+/** An expression that stands alone: the name of an event. */
+export interface CompiledExpr extends Layout {
+  readonly blank: readonly Slot[];
+  readonly eval: Eval;
+  /** Fuel of its operations, to be charged before it is evaluated. */
+  readonly fuel: number;
+  readonly deepest: number;
+}
+
+export function compileAlone(run: Run, file: LoadedFile, expr: Expr): CompiledExpr {
+  const scope = new Scope();
+  const unit = { kind: 'event', scope, keepsLast: true, checked: false } as const;
+  const context = new Context(run.machine, run.linkage, COMPILERS, file, unit);
+  const { compiled, cost } = context.separately(() => context.expr(expr));
+  return {
+    scope,
+    frameBytes: frameBytes(scope.size),
+    blank: new Array<Slot>(scope.size).fill(undefined),
+    eval: compiled,
+    fuel: cost,
+    deepest: context.deepest,
+  };
+}

@@ -1,0 +1,155 @@
+import { positionAt } from '../../grammar/syntax/ast.ts';
+import { DATA_FUEL, STEP_FUEL, textBytes } from '../wire/costs.ts';
+import type { AskSpent, GuestReply } from '../wire/protocol.ts';
+import { decode, encode, encodeText } from './codec.ts';
+import { InternalError, Stop } from './errors.ts';
+import { type Frame, rareOf } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { countLive } from './memory.ts';
+import { utf8Bytes } from './utf8.ts';
+import type { Value } from './values.ts';
+import { assignByName, lookup } from './variables.ts';
+
+// Calls to the host, which block: their frames, their limits, and the questions the host may ask in between.
+const { parse, stringify } = JSON;
+
+/** Calls a tool at `machine.at` (language.md 9.3); arguments in order, coercion and policy are the host's. */
+export function callTool(machine: Machine, frame: Frame, name: string, args: readonly Value[]): Value {
+  admitCall(machine, name);
+  const json = `[${args.map((arg) => encode(machine, arg, 'host')).join(',')}]`;
+  checkSize(machine, json, 0, `the arguments of ${name}`);
+  return exchange(machine, frame, 'tool', `"name":${encodeText(machine, name)},"args":${json}`);
+}
+
+/** Counts a call, in all and of its tool; one that is too many is not made. */
+function admitCall(machine: Machine, name: string): void {
+  const { toolCalls, toolCallsPerTool } = machine.limits;
+  const all = machine.toolCalls + 1;
+  if (all > toolCalls)
+    machine.breach('toolCalls', all, `the program called tools ${all} times, more than the ${toolCalls} allowed`);
+  const same = (machine.callsOf.get(name) ?? 0) + 1;
+  if (same > toolCallsPerTool)
+    machine.breach(
+      'toolCallsPerTool',
+      same,
+      `the program called ${name} ${same} times, more than the ${toolCallsPerTool} allowed of one tool`,
+    );
+  machine.toolCalls = all;
+  machine.callsOf.set(name, same);
+}
+
+/** Asks the host for a line of input (P35). */
+export function promptUser(machine: Machine, frame: Frame, text: string): Value {
+  return exchange(machine, frame, 'prompt', `"text":${encodeText(machine, text)}`);
+}
+
+/** Runs an `ask` on the host (P34). */
+export function ask(machine: Machine, frame: Frame, model: string, prompt: Value, options: Value): Value {
+  const fields = `"model":${encodeText(machine, model)},"prompt":${encode(machine, prompt, 'host')},"options":${encode(machine, options, 'host')}`;
+  checkSize(machine, fields, 0, 'what is asked');
+  return exchange(machine, frame, 'ask', `${fields},"left":${left(machine)}`);
+}
+
+/** What the nested loop may use up at most: all that this run has, once the call itself is paid. */
+function left(machine: Machine): string {
+  const memoryBytes = Math.max(0, machine.limits.memoryBytes - countLive(machine));
+  const fuel = Math.max(0, machine.fuelLeft - STEP_FUEL.host.amount);
+  return stringify({ fuel, memoryBytes, toolCalls: machine.limits.toolCalls - machine.toolCalls });
+}
+
+/** Charges what a nested loop used up. */
+function pay(machine: Machine, spent: AskSpent | undefined): void {
+  if (spent === undefined) return;
+  machine.toolCalls += spent.toolCalls;
+  machine.spend(spent.fuel);
+}
+
+/** What a reply has around the value in it. */
+const REPLY_BYTES = '{"t":"ok","value":}'.length;
+
+/** One call: what was said so far goes ahead, then the frame, then answers until one closes the call. */
+function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask', fields: string): Value {
+  machine.spend(STEP_FUEL.host.amount);
+  machine.output.flush(true);
+  const { at } = machine;
+  let answer = machine.ports.host(`{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame)}}`);
+  for (;;) {
+    checkSize(machine, answer, REPLY_BYTES, 'the result of a call');
+    const units = answer.length;
+    machine.spend(Math.floor(units / DATA_FUEL.json.amount));
+    machine.charge(textBytes(units));
+    const reply = parseReply(answer);
+    machine.at = at;
+    switch (reply.t) {
+      case 'ok': {
+        pay(machine, reply.spent);
+        const value = decode(machine, reply.value);
+        machine.releaseText(units);
+        return value;
+      }
+      case 'error':
+        pay(machine, reply.spent);
+        throw machine.failure(reply.code, reply.message, reply.hint);
+      case 'halt':
+        throw new Stop(reply.error);
+      case 'var.get':
+        answer = machine.ports.host(read(machine, frame, reply.name));
+        break;
+      case 'var.set':
+        answer = machine.ports.host(written(assignByName(machine, frame, reply.name, decode(machine, reply.value))));
+        break;
+      case 'const': {
+        const { name, value, redefine } = reply;
+        answer = machine.ports.host(written(machine.constants.define(name, decode(machine, value), redefine)));
+        break;
+      }
+    }
+  }
+}
+
+function read(machine: Machine, frame: Frame, name: string): string {
+  const value = lookup(machine, frame, name);
+  return `{"t":"var","found":${value !== undefined},"value":${encode(machine, value ?? null, 'host')},"error":null}`;
+}
+
+function written(error: string | null): string {
+  return `{"t":"var","found":true,"value":null,"error":${stringify(error)}}`;
+}
+
+/** `wrapping` are bytes that the frame has around what is limited. Three bytes a unit are the most there can be. */
+function checkSize(machine: Machine, json: string, wrapping: number, what: string): void {
+  const most = machine.limits.toolBytes;
+  const bytes = (json.length * 3 > most ? utf8Bytes(machine, json) : json.length) - wrapping;
+  if (bytes > most)
+    machine.breach(
+      'toolBytes',
+      bytes,
+      `${what} is ${bytes} bytes of JSON, more than the ${most} allowed`,
+      'pass less, or a reference to it',
+    );
+}
+
+/** Where a call was made, with the id of its fork, which only now needs one. */
+function site(machine: Machine, frame: Frame): string {
+  const { file } = frame.place;
+  return stringify({ fork: forkId(machine, frame), source: file.name, ...positionAt(file.lines, machine.at) });
+}
+
+function forkId(machine: Machine, frame: Frame): string {
+  const rare = rareOf(frame);
+  rare.id ??= machine.newForkId();
+  return rare.id;
+}
+
+const REPLIES: ReadonlySet<string> = new Set<GuestReply['t']>(['ok', 'error', 'halt', 'var.get', 'var.set', 'const']);
+
+function parseReply(text: string): GuestReply {
+  const reply: unknown = parse(text);
+  if (!isReply(reply)) throw new InternalError('the host answered a call with something that is no reply');
+  return reply;
+}
+
+/** The worker passes on only what the host has built from validated parts, so the kind tells the form. */
+function isReply(value: unknown): value is GuestReply {
+  return typeof value === 'object' && value !== null && 't' in value && typeof value.t === 'string' && REPLIES.has(value.t);
+}

@@ -1,0 +1,134 @@
+import type { ErrorHandler } from '../../grammar/syntax/ast.ts';
+import { nsCodeName } from '../wire/codes.ts';
+import { STEP_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
+import type { StackFrame } from '../wire/errors.ts';
+import type { Exec } from './context.ts';
+import { Failure } from './errors.ts';
+import { BREAK, CONTINUE, type Completion, FAR_BREAK, FAR_CONTINUE, type Frame, NORMAL, rareOf } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { measuredList, measuredMap } from './measure.ts';
+import { entryBytes, listBytes } from './memory.ts';
+import type { Dict, Value } from './values.ts';
+import { defineByName } from './variables.ts';
+
+/** How a command block is called in a stack. */
+export const COMMAND_FRAME = 'Command Block';
+
+/** An `on error` handler and the block it guards (P16). Its body is compiled after it is known to what it guards. */
+export class Guard {
+  readonly handler: ErrorHandler;
+  body: Exec | null = null;
+
+  constructor(handler: ErrorHandler) {
+    this.handler = handler;
+  }
+}
+
+/**
+ * Deals with what a statement of a guarded block threw. `nearest` is the handler that guards this place, `own` the one
+ * that stands in this block, if any. Gives the completion of the statement when the handler cleared the error or left by
+ * `break` or `continue`; throws what remains.
+ *
+ * The nearest handler gets an error where it arises, whatever block the handler stands in, so that execution goes on
+ * after the innermost failing statement. Every further one gets it in its own block.
+ */
+export function recover(machine: Machine, frame: Frame, thrown: unknown, nearest: Guard, own: Guard | null): Completion {
+  if (!(thrown instanceof Failure)) throw thrown;
+  machine.unwind(frame);
+  if (thrown.frame !== frame) {
+    thrown.frame = frame;
+    thrown.offered = null;
+  }
+  const guard = thrown.offered === null ? nearest : own;
+  if (guard === null || guard === thrown.offered) throw thrown;
+  thrown.offered = guard;
+  return handle(machine, frame, thrown, guard, guard === own);
+}
+
+function handle(machine: Machine, frame: Frame, failure: Failure, guard: Guard, isOwn: boolean): Completion {
+  const rare = rareOf(frame);
+  const { cleared: outer } = rare;
+  rare.cleared = false;
+  let completion: Completion;
+  try {
+    machine.at = guard.handler.s;
+    publish(machine, frame, failure);
+    completion = bodyOf(guard)(frame);
+  } catch (thrown) {
+    rare.cleared = outer;
+    if (!(thrown instanceof Failure)) throw thrown;
+    // An error inside a handler replaces the original one; it goes to the next handler outside, never to this one.
+    machine.unwind(frame);
+    thrown.frame = frame;
+    thrown.offered = guard;
+    throw thrown;
+  }
+  const { cleared } = rare;
+  rare.cleared = outer;
+  if (completion !== NORMAL) return leave(completion, isOwn);
+  if (cleared) return NORMAL;
+  throw failure;
+}
+
+/** `break` and `continue` of a handler belong to the loop around the handler, not to one around the failing statement. */
+function leave(completion: Completion, isOwn: boolean): Completion {
+  if (isOwn || (completion !== BREAK && completion !== CONTINUE)) return completion;
+  return completion === BREAK ? FAR_BREAK : FAR_CONTINUE;
+}
+
+/**
+ * In the block that a handler stands in, its `break` or `continue` has arrived: between it and the failing statement no
+ * block has a handler of its own, or that one would have been the nearest.
+ */
+export function arrive(completion: Completion, own: Guard | null): Completion {
+  if (completion < FAR_BREAK || own === null) return completion;
+  return completion === FAR_BREAK ? BREAK : CONTINUE;
+}
+
+function bodyOf(guard: Guard): Exec {
+  if (guard.body === null) throw new RangeError('a handler was not compiled');
+  return guard.body;
+}
+
+/** Sets `system_error_message` and `system_error` (P17). */
+function publish(machine: Machine, frame: Frame, failure: Failure): void {
+  const { message, source, line, column, stack } = failure.info();
+  machine.spend(STEP_FUEL.call.amount + STEP_FUEL.written.amount * stack.length);
+  machine.charge(listBytes(stack.length));
+  const frames = stack.map((at) =>
+    record(machine, [
+      ['name', at.name],
+      ['source', at.source],
+      ['line', at.line],
+      ['column', at.column],
+    ]),
+  );
+  const error = record(machine, [
+    ['code', failure.code],
+    ['name', nsCodeName(failure.code)],
+    ['message', message],
+    ['line', line],
+    ['column', column],
+    ['stack', measuredList(frames)],
+  ]);
+  defineByName(frame, 'system_error', error);
+  const text = [
+    message,
+    ...(source === null ? [] : [`  at ${source}:${line}:${column}`]),
+    'Stack Trace:',
+    ...stack.map(frameText),
+  ].join('\n');
+  machine.charge(textBytes(text.length));
+  defineByName(frame, 'system_error_message', text);
+}
+
+/** A command block runs where it stands; everything else was defined there (language.md 6.11). */
+function frameText({ name, source, line, column }: StackFrame): string {
+  return `  ${name} (${name === COMMAND_FRAME ? '' : 'defined '}at ${source}:${line}:${column})`;
+}
+
+function record(machine: Machine, entries: readonly (readonly [string, Value])[]): Dict {
+  machine.charge(VALUE_BYTES.map.amount);
+  for (const [key] of entries) machine.charge(entryBytes(key));
+  return measuredMap(entries);
+}

@@ -1,0 +1,111 @@
+import { pace, paceOrdered } from '../kit.ts';
+import type { Machine } from '../machine.ts';
+import { scan } from './charges.ts';
+
+/** V8 compares up to so many units at every offset: that is as good as looking at each once. */
+const SHORT = 8;
+/** Units that may be compared in vain for each that is passed, before the text is looked through the other way. */
+const PATIENCE = 4;
+/** As many for free, in multiples of what is wanted. */
+const GRACE = 64;
+const BYTES_PER_ENTRY = 4;
+/** Units after which the slower way is paid for, and the clocks are looked at. */
+const STRETCH = 4096;
+
+/**
+ * A text that others are searched for, in time that grows with their lengths and not with the product: V8's own search takes that
+ * for a pattern like `aaaabaaaa` in a text of many `a`. Its speed is kept for all others: the beginning is looked for by V8, and
+ * only where too much is compared in vain does Knuth, Morris and Pratt's way take over.
+ */
+export class Needle {
+  readonly #machine: Machine;
+  readonly #wanted: string;
+  readonly #head: string;
+  /** For each unit, how long an end of what stands up to it is a beginning of the whole. */
+  #ends: Int32Array | null = null;
+  /** Set once a text has been found to be of the bad kind. */
+  #patient = true;
+
+  /** `wanted` is not empty. */
+  constructor(machine: Machine, wanted: string) {
+    this.#machine = machine;
+    this.#wanted = wanted;
+    this.#head = wanted.slice(0, SHORT);
+  }
+
+  /** Offset of the first occurrence at `from` or after it; -1 for none. */
+  first(text: string, from: number): number {
+    const wanted = this.#wanted;
+    if (wanted.length <= SHORT) return text.indexOf(wanted, from);
+    let budget = GRACE * wanted.length;
+    let at = from;
+    while (this.#patient) {
+      const next = text.indexOf(this.#head, at);
+      if (next < 0 || text.startsWith(wanted, next)) return next;
+      this.#inVain();
+      budget += PATIENCE * (next + 1 - at) - wanted.length;
+      at = next + 1;
+      this.#patient = budget >= 0;
+    }
+    return this.#search(text, at, text.length, false);
+  }
+
+  /** Offset of the last occurrence; -1 for none. */
+  last(text: string): number {
+    const wanted = this.#wanted;
+    if (wanted.length <= SHORT) return text.lastIndexOf(wanted);
+    let budget = GRACE * wanted.length;
+    let end = text.length - wanted.length;
+    while (this.#patient && end >= 0) {
+      const next = text.lastIndexOf(this.#head, end);
+      if (next < 0 || text.startsWith(wanted, next)) return next;
+      this.#inVain();
+      budget += PATIENCE * (end + 1 - next) - wanted.length;
+      end = next - 1;
+      this.#patient = budget >= 0;
+    }
+    return end < 0 ? -1 : this.#search(text, 0, end + wanted.length, true);
+  }
+
+  /** Something much like it was compared with all of it, at no cost. */
+  #inVain(): void {
+    paceOrdered(this.#machine, this.#wanted.length);
+  }
+
+  /** Looks at every unit once, and pays for that once more; for the first occurrence, or the `last` one. */
+  #search(text: string, from: number, to: number, last: boolean): number {
+    const wanted = this.#wanted;
+    const ends = this.#table();
+    let found = -1;
+    let matched = 0;
+    for (let at = from; at < to; at++) {
+      if (at % STRETCH === 0) scan(this.#machine, STRETCH);
+      const unit = text.charCodeAt(at);
+      while (matched > 0 && unit !== wanted.charCodeAt(matched)) matched = ends[matched - 1] ?? 0;
+      if (unit === wanted.charCodeAt(matched)) matched++;
+      if (matched < wanted.length) continue;
+      found = at + 1 - matched;
+      if (!last) return found;
+      matched = ends[matched - 1] ?? 0;
+    }
+    return found;
+  }
+
+  /** It counts as memory until the next census finds it gone. */
+  #table(): Int32Array {
+    if (this.#ends !== null) return this.#ends;
+    const wanted = this.#wanted;
+    this.#machine.charge(BYTES_PER_ENTRY * wanted.length);
+    const ends = new Int32Array(wanted.length);
+    let matched = 0;
+    for (let at = 1; at < wanted.length; at++) {
+      pace(this.#machine, at);
+      const unit = wanted.charCodeAt(at);
+      while (matched > 0 && unit !== wanted.charCodeAt(matched)) matched = ends[matched - 1] ?? 0;
+      if (unit === wanted.charCodeAt(matched)) matched++;
+      ends[at] = matched;
+    }
+    this.#ends = ends;
+    return ends;
+  }
+}

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { canonicalize } from '../../aeiou/index.ts';
+
+/** What the first line of a chain says of the line before it: there is none. */
+export const GENESIS = '0'.repeat(64);
+
+const LINE = z.looseObject({ prev: z.string().regex(/^[0-9a-f]{64}$/), hash: z.string().regex(/^[0-9a-f]{64}$/) });
+
+/** One line of a chained log: the entry, the hash of the line before, and its own. */
+export interface Link {
+  readonly text: string;
+  readonly hash: string;
+}
+
+/**
+ * Chains an entry to the line whose hash is `prev`. The hash is SHA-256, lower-case hexadecimal, of the canonical form
+ * (RFC 8785) of the line without `hash`: whoever changes, drops or moves a line must change every line after it.
+ */
+export function chained(entry: object, prev: string): Link {
+  const hash = hashOf({ ...entry, prev });
+  return { text: JSON.stringify({ ...entry, prev, hash }), hash };
+}
+
+/** The two hashes of a line; a sentence when it is no line of a chain, or is not what its hash was made from. */
+export function readLink(text: string): { readonly prev: string; readonly hash: string } | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'it is not JSON';
+  }
+  const { success, data } = LINE.safeParse(value);
+  if (!success) return "it has no 'prev' and 'hash' of 64 hexadecimal digits";
+  // One text for one line: blanks, other escapes or a key that stands twice would be a second one.
+  if (JSON.stringify(value) !== text) return 'it is not written as this log writes';
+  const { hash, ...rest } = data;
+  return hashOf(rest) === hash ? { prev: data.prev, hash } : 'it was changed: its hash does not fit';
+}
+
+/** What {@link verifyChain} found. */
+export type ChainReport =
+  | { readonly ok: true; readonly lines: number /** Hash of the last line. */; readonly head: string }
+  | { readonly ok: false; readonly file: string /** 1-based. */; readonly line: number; readonly why: string };
+
+/** What a chain is held against, beside itself. */
+export interface ChainOptions {
+  /** Hash of the line before the first one, where earlier files were thrown away. */
+  readonly after?: string | undefined;
+  /** Hash of a line that must be there: a chain cannot tell by itself that its last lines are missing. */
+  readonly through?: string | undefined;
+}
+
+/** Walks along a chain, line by line. */
+export class ChainWalk {
+  #head: string;
+  #lines = 0;
+
+  /** `after` is the hash of the line before the first. */
+  constructor(after: string = GENESIS) {
+    this.#head = after;
+  }
+
+  /** Hash of the last line that followed. */
+  get head(): string {
+    return this.#head;
+  }
+
+  /** Lines that followed one another so far. */
+  get lines(): number {
+    return this.#lines;
+  }
+
+  /** Takes the next line; why it does not follow, or null. */
+  next(text: string): string | null {
+    const link = readLink(text);
+    if (typeof link === 'string') return link;
+    if (link.prev !== this.#head) return breakOf(link.prev, this.#lines);
+    this.#head = link.hash;
+    this.#lines += 1;
+    return null;
+  }
+}
+
+/** Checks the files of one log, oldest first, and tells the first broken line. Rejects with the file system's error. */
+export async function verifyChain(files: readonly string[], options: ChainOptions = {}): Promise<ChainReport> {
+  const walk = new ChainWalk(options.after);
+  let expected = options.through;
+  for (const file of files) {
+    let line = 0;
+    let whole = true;
+    const stream = createReadStream(file, 'utf8');
+    stream.on('data', (chunk) => {
+      whole = chunk.at(-1) === '\n';
+    });
+    for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+      line += 1;
+      const why = walk.next(text);
+      if (why !== null) return { ok: false, file, line, why };
+      if (walk.head === expected) expected = undefined;
+    }
+    if (expected !== undefined && file === files.at(-1))
+      return { ok: false, file, line: line + 1, why: 'the line with the expected hash is missing: the log was cut off' };
+    if (!whole) return { ok: false, file, line, why: 'it was not written to its end' };
+  }
+  return { ok: true, lines: walk.lines, head: walk.head };
+}
+
+function breakOf(prev: string, before: number): string {
+  if (before > 0) return 'it does not follow the line before it: a line was taken out, put in, or moved';
+  return prev === GENESIS
+    ? 'it is the first line of a log, and an earlier one was expected'
+    : 'it is not the first line of its log: the files before this one are missing';
+}
+
+function hashOf(line: object): string {
+  return createHash('sha256').update(canonicalize(line, 'doubles')).digest('hex');
+}

@@ -1,0 +1,168 @@
+import type { UsedId } from '../../aeiou/index.ts';
+import { StoreError } from '../../sqlite/error.ts';
+import { waitingOf } from '../suspend/suspension.ts';
+import type { TurnRecord } from '../turn/record.ts';
+import {
+  type ClaimedSession,
+  type Lease,
+  type Pruning,
+  type Renewal,
+  SessionExistsError,
+  SessionLeasedError,
+  type SessionState,
+  SessionStateError,
+  type SessionStore,
+  type SessionSummary,
+  type StartedTurn,
+  type TurnCommit,
+} from './store.ts';
+
+/** What is kept of one session. An idle one has neither lease nor started turn, and costs its state alone. */
+interface Kept {
+  state: SessionState;
+  readonly createdAt: number;
+  updatedAt: number;
+  lease: { readonly owner: string; readonly until: number } | null;
+  started: StartedTurn | null;
+  cancelled: boolean;
+  turns: readonly TurnRecord[];
+  used: readonly UsedId[];
+  owed: readonly number[];
+  /** Whether the end between two turns is owed to the log. */
+  owedEnd: boolean;
+}
+
+const NONE: readonly never[] = Object.freeze([]);
+
+/** Keeps sessions as long as the process lives. */
+export class MemoryStore implements SessionStore {
+  readonly #sessions = new Map<string, Kept>();
+
+  async create(state: SessionState, at: number): Promise<void> {
+    if (this.#sessions.has(state.sid)) throw new SessionExistsError(state.sid);
+    this.#sessions.set(state.sid, {
+      state,
+      createdAt: at,
+      updatedAt: at,
+      lease: null,
+      started: null,
+      cancelled: false,
+      turns: NONE,
+      used: NONE,
+      owed: NONE,
+      owedEnd: false,
+    });
+  }
+
+  async read(sid: string): Promise<SessionState | null> {
+    return this.#sessions.get(sid)?.state ?? null;
+  }
+
+  async claim(sid: string, { owner, now, until }: Lease): Promise<ClaimedSession> {
+    const kept = this.#kept(sid);
+    if (kept.lease !== null && kept.lease.owner !== owner && now < kept.lease.until)
+      throw new SessionLeasedError(sid, kept.lease);
+    kept.lease = { owner, until };
+    const owed = kept.turns.filter(({ turn }) => kept.owed.includes(turn));
+    const owedEnd = kept.owedEnd ? kept.updatedAt : null;
+    return { state: kept.state, started: kept.started, used: kept.used, owed, owedEnd, cancelled: kept.cancelled };
+  }
+
+  async renew(sids: readonly string[], { owner, until }: Lease): Promise<readonly Renewal[]> {
+    return sids.map((sid) => {
+      const kept = this.#sessions.get(sid);
+      if (kept?.lease?.owner !== owner) return 'lost';
+      kept.lease = { owner, until };
+      return kept.cancelled ? 'cancelled' : 'held';
+    });
+  }
+
+  async release(sid: string, owner: string): Promise<void> {
+    const kept = this.#sessions.get(sid);
+    if (kept?.lease?.owner === owner) kept.lease = null;
+  }
+
+  async start(turn: StartedTurn, owner: string): Promise<void> {
+    const kept = this.#held(turn.sid, owner);
+    if (kept.state.status !== 'open' || turn.turn !== kept.state.nextTurn)
+      throw new StoreError('order', `turn ${turn.turn} of session ${JSON.stringify(turn.sid)} is not the next`);
+    kept.started = turn;
+  }
+
+  async withdraw(sid: string, owner: string): Promise<void> {
+    this.#held(sid, owner).started = null;
+  }
+
+  async commit({ owner, record, next, used, usedSince, owed, at, keep }: TurnCommit): Promise<void> {
+    const kept = this.#held(next.sid, owner);
+    if (record !== null && (record.turn !== kept.state.nextTurn || kept.started?.turn !== record.turn))
+      throw new StoreError('order', `turn ${record.turn} of session ${JSON.stringify(next.sid)} was not started`);
+    const ended = next.status !== 'open';
+    kept.state = next;
+    kept.updatedAt = at;
+    kept.started = null;
+    if (record !== null) kept.turns = [...kept.turns, record];
+    if (record !== null && owed) kept.owed = [...kept.owed, record.turn];
+    if (record === null && owed) kept.owedEnd = true;
+    kept.used = ended ? NONE : [...kept.used, ...used].filter(({ second }) => second >= usedSince);
+    if (!keep) kept.lease = null;
+  }
+
+  async logged(sid: string, turn: number, owner: string, keep: boolean): Promise<void> {
+    const kept = this.#held(sid, owner);
+    kept.owed = kept.owed.filter((owed) => owed !== turn);
+    if (turn === kept.state.nextTurn) kept.owedEnd = false;
+    if (!keep) kept.lease = null;
+  }
+
+  async cancel(sid: string): Promise<boolean> {
+    const kept = this.#sessions.get(sid);
+    if (kept?.state.status !== 'open') return false;
+    kept.cancelled = true;
+    return true;
+  }
+
+  async turns(sid: string): Promise<readonly TurnRecord[]> {
+    return this.#sessions.get(sid)?.turns ?? NONE;
+  }
+
+  async list(): Promise<readonly SessionSummary[]> {
+    return [...this.#sessions.entries()]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([sid, { state, createdAt, updatedAt, started, lease, owed, owedEnd, turns }]) => ({
+        sid,
+        status: state.status,
+        reason: state.reason,
+        turns: turns.length,
+        createdAt,
+        updatedAt,
+        started: started?.turn ?? null,
+        waits: started === null || started.suspended === null ? null : waitingOf(started.turn, started.suspended),
+        lease,
+        owed: owed.length + (owedEnd ? 1 : 0),
+        parent: state.parent,
+        damaged: null,
+      }));
+  }
+
+  async prune({ before, now, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
+    const old = (await this.list()).filter(
+      ({ status, updatedAt, lease, owed }) =>
+        status !== 'open' && updatedAt < before && owed === 0 && (lease === null || lease.until <= now),
+    );
+    if (!dryRun) for (const { sid } of old) this.#sessions.delete(sid);
+    return old;
+  }
+
+  #kept(sid: string): Kept {
+    const kept = this.#sessions.get(sid);
+    if (kept === undefined) throw new SessionStateError(sid, 'unknown');
+    return kept;
+  }
+
+  #held(sid: string, owner: string): Kept {
+    const kept = this.#kept(sid);
+    if (kept.lease?.owner !== owner) throw new SessionLeasedError(sid, kept.lease);
+    return kept;
+  }
+}

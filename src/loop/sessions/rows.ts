@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { resolveLimits } from '../../sandbox/limits.ts';
+import { StoreError } from '../../sqlite/error.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import type { LimitKey, LimitValues } from '../../wire/protocol.ts';
+import type { AgentUse } from '../agents/consult.ts';
+import type { Suspension, Waiting } from '../suspend/suspension.ts';
+import { HALT_REASONS, type HaltReason } from '../turn/decision.ts';
+import type { TurnRecord } from '../turn/record.ts';
+import type { SessionState, StartedTurn } from './store.ts';
+
+const reason = z.custom<HaltReason>((value) => typeof value === 'string' && Object.hasOwn(HALT_REASONS, value));
+
+const STATE: z.ZodType<SessionState> = z.object({
+  sid: z.string(),
+  status: z.enum(['open', 'done', 'aborted', 'halted']),
+  reason: reason.nullable(),
+  userdata: z.string(),
+  nextTurn: z.int().min(1),
+  output: z.string().nullable(),
+  scratchpad: z.string().nullable(),
+  progress: z.object({ digest: z.string().nullable(), repeats: z.int().min(0) }),
+  spent: z.object({ fuel: z.number().min(0), tokens: z.int().min(0) }),
+  // Not there in states that older versions kept.
+  head: z.string().nullable().default(null),
+  parent: z
+    .object({ sid: z.string().nullable(), turn: z.int().nullable(), seq: z.int().min(1) })
+    .nullable()
+    .default(null),
+});
+
+/** The limits that every store has held of its turns; those of the table that are newer may be lacking. */
+const FIRST: readonly LimitKey[] = [
+  'fuel',
+  'cpuMs',
+  'wallMs',
+  'memoryBytes',
+  'outputBytes',
+  'lineBytes',
+  'scratchBytes',
+  'toolCalls',
+  'toolMs',
+  'callDepth',
+  'evalDepth',
+  'sourceBytes',
+  'toolBytes',
+  'journalBytes',
+  'eventCount',
+];
+
+/** A turn that an older version started gets the defaults of what it lacks; unknown limits and amounts out of range are damage. */
+const limits = z.record(z.string(), z.number()).transform((kept): LimitValues => {
+  const lacking = FIRST.find((key) => !Object.hasOwn(kept, key));
+  if (lacking !== undefined) throw new ConfigError(`limit ${lacking} is missing`);
+  return resolveLimits('turn', kept);
+});
+
+const WAITING_HEAD = z.looseObject({ call: z.string(), tool: z.string(), reason: z.string(), expiresAt: z.number() });
+const SUSPENSION_HEAD = z.looseObject({
+  waiting: z.looseObject({ seq: z.int().min(1), tool: z.string(), reason: z.string() }),
+  earlier: z.looseObject({ nonce: z.string(), run: z.looseObject({ limits: z.unknown() }), journal: z.array(z.unknown()) }),
+  expiresAt: z.number(),
+});
+/** As with records: the rest was written by this program. */
+const SUSPENSION = z
+  .custom<Suspension>((value) => SUSPENSION_HEAD.safeParse(value).success)
+  .transform((kept): Suspension => {
+    const { run } = kept.earlier;
+    return { ...kept, earlier: { ...kept.earlier, run: { ...run, limits: limits.parse(run.limits) } } };
+  });
+const AGENT: z.ZodType<AgentUse> = z.object({
+  name: z.string().nullable(),
+  asks: z.int().min(1),
+  tokens: z.int().min(0),
+  inputTokens: z.int().min(0).nullable(),
+  outputTokens: z.int().min(0).nullable(),
+});
+
+const STARTED: z.ZodType<StartedTurn> = z.object({
+  sid: z.string(),
+  turn: z.int().min(1),
+  attempt: z.int().min(0),
+  nonce: z.string(),
+  startedAt: z.number(),
+  reply: z.string().nullable(),
+  // Not there in turns that older versions started.
+  agent: AGENT.nullable().default(null),
+  limits,
+  // Not there in turns that older versions started.
+  suspended: SUSPENSION.nullable().default(null),
+});
+
+const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.safeParse(value).success);
+
+/** What is looked at of a record: the rest was written by this program, and is the reader's own to take or leave. */
+const RECORD_HEAD = z.looseObject({
+  version: z.literal([1, 2]),
+  sid: z.string(),
+  turn: z.int().min(1),
+  decision: z.string(),
+  inputs: z.looseObject({}),
+});
+/** A record of version 1 lacks what came with version 2. */
+const RECORD = z
+  .unknown()
+  .transform((value) => {
+    const head = RECORD_HEAD.safeParse(value);
+    if (!head.success || head.data.version === 2) return value;
+    return { ...head.data, agent: null, inputs: { ...head.data.inputs, scene: null }, seal: null };
+  })
+  .pipe(z.custom<TurnRecord>((value) => RECORD_HEAD.safeParse(value).success, 'it is no record of a turn'));
+
+/** The state of a session, from the JSON text of a row. Throws {@link StoreError} (`damaged`), as the others do. */
+export function readState(text: unknown, sid: string): SessionState {
+  return checked(`session ${JSON.stringify(sid)} in the store`, text, STATE);
+}
+
+/** A started turn. */
+export function readStarted(text: unknown): StartedTurn {
+  return checked('a started turn in the store', text, STARTED);
+}
+
+/** What a turn waits for. */
+export function readWaiting(text: unknown): Waiting {
+  return checked('a turn that waits in the store', text, WAITING);
+}
+
+/** The record of a turn; `what` is how an error calls it, with its place. */
+export function readRecord(text: unknown, what = 'a turn in the store'): TurnRecord {
+  return checked(what, text, RECORD);
+}
+
+function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {
+  try {
+    return schema.parse(JSON.parse(String(text)));
+  } catch (error) {
+    throw new StoreError('damaged', `${what} cannot be read: ${problemOf(error)}`, { cause: error });
+  }
+}
+
+/** One line: the first place where it is not of its form, or where it is no JSON. */
+function problemOf(error: unknown): string {
+  if (!(error instanceof z.ZodError)) return error instanceof Error ? error.message : String(error);
+  const [issue] = error.issues;
+  const place = issue?.path.join('.') ?? '';
+  return `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it is not of its form'}`;
+}

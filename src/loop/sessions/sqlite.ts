@@ -1,0 +1,261 @@
+import { StoreError } from '../../sqlite/error.ts';
+import { type Row, SqliteFile, type SqliteFileOptions } from '../../sqlite/file.ts';
+import { waitingOf } from '../suspend/suspension.ts';
+import { isHaltReason } from '../turn/decision.ts';
+import type { TurnRecord } from '../turn/record.ts';
+import { readRecord, readStarted, readState, readWaiting } from './rows.ts';
+import { SESSIONS } from './schema.ts';
+import {
+  type ClaimedSession,
+  type Lease,
+  type Pruning,
+  type Renewal,
+  SessionExistsError,
+  SessionLeasedError,
+  type SessionState,
+  SessionStateError,
+  type SessionStatus,
+  type SessionStore,
+  type SessionSummary,
+  type StartedTurn,
+  type TurnCommit,
+} from './store.ts';
+
+/** How a {@link SqliteStore} is opened. */
+export type SqliteStoreOptions = SqliteFileOptions;
+
+/**
+ * Keeps sessions in a file that several processes may use at once. One transaction per call, in write-ahead mode: a process
+ * that is killed at any instant leaves the session as it was before the call, or as it is after it.
+ */
+export class SqliteStore implements SessionStore, Disposable {
+  readonly #file: SqliteFile;
+
+  private constructor(file: SqliteFile) {
+    this.#file = file;
+  }
+
+  /** Opens the file or makes it. Throws {@link StoreError}: `foreign`, `damaged`, `newer`, `busy`, `io`. */
+  static async open(path: string, options: SqliteStoreOptions = {}): Promise<SqliteStore> {
+    return new SqliteStore(await SqliteFile.open(path, SESSIONS, options));
+  }
+
+  async create(state: SessionState, at: number): Promise<void> {
+    const { sid } = state;
+    this.#file.write(() => {
+      if (this.#file.get('SELECT 1 FROM sessions WHERE sid = ?', sid) !== undefined) throw new SessionExistsError(sid);
+      this.#file.run(
+        `INSERT INTO sessions (sid, status, reason, next_turn, state, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        ...[sid, state.status, state.reason, state.nextTurn, JSON.stringify(state), Math.floor(at), Math.floor(at)],
+      );
+    });
+  }
+
+  async read(sid: string): Promise<SessionState | null> {
+    return this.#file.read(() => {
+      const row = this.#file.get('SELECT state FROM sessions WHERE sid = ?', sid);
+      return row === undefined ? null : readState(row['state'], sid);
+    });
+  }
+
+  async claim(sid: string, { owner, now, until }: Lease): Promise<ClaimedSession> {
+    return this.#file.write(() => {
+      const row = this.#file.get('SELECT * FROM sessions WHERE sid = ?', sid);
+      if (row === undefined) throw new SessionStateError(sid, 'unknown');
+      const holder = leaseOf(row);
+      if (holder !== null && holder.owner !== owner && now < holder.until) throw new SessionLeasedError(sid, holder);
+      const state = readState(row['state'], sid);
+      this.#lease(sid, owner, until);
+      const started = this.#file.get('SELECT body FROM started WHERE sid = ?', sid);
+      const used = this.#file.all('SELECT jti, second FROM used WHERE sid = ? ORDER BY second', sid);
+      const owed = this.#file.all('SELECT record FROM turns WHERE sid = ? AND owed = 1 ORDER BY turn', sid);
+      return {
+        state,
+        started: started === undefined ? null : readStarted(started['body']),
+        used: used.map(({ jti, second }) => ({ jti: String(jti), second: Number(second) })),
+        owed: owed.map(({ record }) => readRecord(record)),
+        owedEnd: row['end_owed'] === 1 ? Number(row['updated_at']) : null,
+        cancelled: row['cancelled'] === 1,
+      };
+    });
+  }
+
+  async renew(sids: readonly string[], { owner, until }: Lease): Promise<readonly Renewal[]> {
+    return this.#file.write(() =>
+      sids.map((sid) => {
+        const row = this.#file.get('SELECT lease_owner, lease_until, cancelled FROM sessions WHERE sid = ?', sid);
+        if (row?.['lease_owner'] !== owner) return 'lost';
+        this.#lease(sid, owner, until);
+        return row['cancelled'] === 1 ? 'cancelled' : 'held';
+      }),
+    );
+  }
+
+  async release(sid: string, owner: string): Promise<void> {
+    this.#file.write(() => {
+      this.#file.run('UPDATE sessions SET lease_owner = NULL, lease_until = NULL WHERE sid = ? AND lease_owner = ?', sid, owner);
+    });
+  }
+
+  async start(turn: StartedTurn, owner: string): Promise<void> {
+    this.#file.write(() => {
+      const { status, next_turn } = this.#held(turn.sid, owner);
+      if (status !== 'open' || next_turn !== turn.turn)
+        throw new StoreError('order', `turn ${turn.turn} of session ${JSON.stringify(turn.sid)} is not the next`);
+      this.#file.run(
+        'INSERT OR REPLACE INTO started (sid, turn, body, waits) VALUES (?, ?, ?, ?)',
+        turn.sid,
+        turn.turn,
+        JSON.stringify(turn),
+        turn.suspended === null ? null : JSON.stringify(waitingOf(turn.turn, turn.suspended)),
+      );
+    });
+  }
+
+  async withdraw(sid: string, owner: string): Promise<void> {
+    this.#file.write(() => {
+      this.#held(sid, owner);
+      this.#file.run('DELETE FROM started WHERE sid = ?', sid);
+    });
+  }
+
+  async commit({ owner, record, next, used, usedSince, owed, at, keep }: TurnCommit): Promise<void> {
+    const { sid } = next;
+    const ended = next.status !== 'open';
+    // Outside the transaction, which others wait for.
+    const [state, body] = [JSON.stringify(next), record === null ? '' : JSON.stringify(record)];
+    this.#file.write(() => {
+      const held = this.#held(sid, owner);
+      if (record !== null) {
+        const started = this.#file.get('SELECT turn FROM started WHERE sid = ?', sid);
+        if (held['next_turn'] !== record.turn || started?.['turn'] !== record.turn)
+          throw new StoreError('order', `turn ${record.turn} of session ${JSON.stringify(sid)} was not started`);
+        this.#file.run(
+          'INSERT INTO turns (sid, turn, decision, nonce, digest, record, owed) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          ...[sid, record.turn, record.decision, record.inputs.nonce, record.digest, body, owed ? 1 : 0],
+        );
+      }
+      this.#file.run('DELETE FROM started WHERE sid = ?', sid);
+      this.#file.run('DELETE FROM used WHERE sid = ? AND (? OR second < ?)', sid, ended ? 1 : 0, usedSince);
+      if (!ended)
+        for (const { jti, second } of used)
+          this.#file.run('INSERT OR REPLACE INTO used (sid, jti, second) VALUES (?, ?, ?)', sid, jti, second);
+      this.#file.run(
+        `UPDATE sessions SET status = ?, reason = ?, next_turn = ?, state = ?, updated_at = ?,
+         end_owed = max(end_owed, ?),
+         lease_owner = iif(?, lease_owner, NULL), lease_until = iif(?, lease_until, NULL) WHERE sid = ?`,
+        ...[next.status, next.reason, next.nextTurn, state, Math.floor(at)],
+        ...[owed && record === null ? 1 : 0, keep ? 1 : 0, keep ? 1 : 0, sid],
+      );
+    });
+  }
+
+  async logged(sid: string, turn: number, owner: string, keep: boolean): Promise<void> {
+    this.#file.write(() => {
+      this.#held(sid, owner);
+      this.#file.run('UPDATE turns SET owed = 0 WHERE sid = ? AND turn = ?', sid, turn);
+      this.#file.run('UPDATE sessions SET end_owed = 0 WHERE sid = ? AND next_turn = ? AND end_owed = 1', sid, turn);
+      if (!keep) this.#file.run('UPDATE sessions SET lease_owner = NULL, lease_until = NULL WHERE sid = ?', sid);
+    });
+  }
+
+  async cancel(sid: string): Promise<boolean> {
+    return this.#file.write(
+      () => this.#file.run(`UPDATE sessions SET cancelled = 1 WHERE sid = ? AND status = 'open'`, sid) === 1,
+    );
+  }
+
+  async turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]> {
+    const rows = this.#file.read(() => this.#file.all('SELECT turn, record FROM turns WHERE sid = ? ORDER BY turn', sid));
+    return rows.flatMap(({ turn, record }) => {
+      try {
+        return [readRecord(record, `turn ${turn} of session ${JSON.stringify(sid)} in the store`)];
+      } catch (error) {
+        if (onDamaged === undefined || !(error instanceof StoreError)) throw error;
+        onDamaged(Number(turn), error.message);
+        return [];
+      }
+    });
+  }
+
+  async list(): Promise<readonly SessionSummary[]> {
+    return this.#file.read(() => this.#file.all(`${SUMMARIES} ORDER BY s.sid`).map(summaryOf));
+  }
+
+  async prune({ before, now, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
+    const old = () =>
+      this.#file
+        .all(
+          `${SUMMARIES} WHERE s.status <> 'open' AND s.updated_at < ? AND (s.lease_owner IS NULL OR s.lease_until <= ?) ORDER BY s.sid`,
+          ...[before, now],
+        )
+        .map(summaryOf)
+        .filter(({ owed }) => owed === 0);
+    if (dryRun) return this.#file.read(old);
+    return this.#file.write(() => {
+      const removed = old();
+      for (const { sid } of removed)
+        for (const table of ['turns', 'used', 'started', 'sessions']) this.#file.run(`DELETE FROM ${table} WHERE sid = ?`, sid);
+      return removed;
+    });
+  }
+
+  /** Closes the file; leases that are held last until they end by themselves. */
+  [Symbol.dispose](): void {
+    this.#file[Symbol.dispose]();
+  }
+
+  #lease(sid: string, owner: string, until: number): void {
+    this.#file.run('UPDATE sessions SET lease_owner = ?, lease_until = ? WHERE sid = ?', owner, Math.floor(until), sid);
+  }
+
+  #held(sid: string, owner: string): Row {
+    const row = this.#file.get('SELECT status, next_turn, lease_owner, lease_until FROM sessions WHERE sid = ?', sid);
+    if (row === undefined) throw new SessionStateError(sid, 'unknown');
+    if (row['lease_owner'] !== owner) throw new SessionLeasedError(sid, leaseOf(row));
+    return row;
+  }
+}
+
+/** Every session with what a summary says of it; conditions and order follow. */
+const SUMMARIES = `SELECT s.*, t.turn AS started, t.waits AS waits,
+  (SELECT count(*) FROM turns AS o WHERE o.sid = s.sid AND o.owed = 1) AS owed
+  FROM sessions AS s LEFT JOIN started AS t ON t.sid = s.sid`;
+
+function summaryOf(row: Row): SessionSummary {
+  const reason = String(row['reason']);
+  return {
+    sid: String(row['sid']),
+    status: statusOf(row['status']),
+    reason: isHaltReason(reason) ? reason : null,
+    turns: Number(row['next_turn']) - 1,
+    createdAt: Number(row['created_at']),
+    updatedAt: Number(row['updated_at']),
+    started: row['started'] === null ? null : Number(row['started']),
+    lease: leaseOf(row),
+    owed: Number(row['owed']) + Number(row['end_owed']),
+    ...bodyOf(row),
+  };
+}
+
+/** What a summary has from texts that only this program reads. One session that is damaged must not hide the others. */
+function bodyOf({ sid, waits, state }: Row): Pick<SessionSummary, 'waits' | 'parent' | 'damaged'> {
+  try {
+    return { waits: waits === null ? null : readWaiting(waits), parent: readState(state, String(sid)).parent, damaged: null };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return { waits: null, parent: null, damaged: error.message };
+  }
+}
+
+function leaseOf(row: Row): { readonly owner: string; readonly until: number } | null {
+  const { lease_owner: owner, lease_until: until } = row;
+  return typeof owner === 'string' ? { owner, until: Number(until) } : null;
+}
+
+const STATUSES: readonly string[] = ['open', 'done', 'aborted', 'halted'] satisfies readonly SessionStatus[];
+
+function statusOf(value: unknown): SessionStatus {
+  if (typeof value === 'string' && STATUSES.includes(value)) return value as SessionStatus;
+  throw new StoreError('damaged', `a session has the status ${String(value)}`);
+}

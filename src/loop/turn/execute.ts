@@ -1,0 +1,160 @@
+import { parseStrict } from '../../aeiou/index.ts';
+import type { TurnContext } from '../../context/index.ts';
+import type { Again } from '../../runtime/index.ts';
+import type { ToolDefinition } from '../../tools/index.ts';
+import { encode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { ErrorInfo } from '../../wire/errors.ts';
+import { languageError } from '../../wire/info.ts';
+import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
+import type { LimitValues, ParsedFile, RunInput, Source, Usage, Whisper } from '../../wire/protocol.ts';
+import { NO_USAGE } from '../../wire/public.ts';
+import type { RunResult } from '../../wire/result.ts';
+import type { LoopEventBody } from '../events.ts';
+import type { HostFacts, Scene } from '../replay/facts.ts';
+import { approved, type TurnApproval } from './approval.ts';
+import { type HaltReason, reasonOfRun } from './decision.ts';
+import type { TurnExecutor, TurnFork } from './executor.ts';
+import { hostFailure } from './failure.ts';
+import type { TurnInput } from './input.ts';
+import type { Said } from './verdict.ts';
+
+/** What executing the ACTIONS of a turn gave. */
+export interface Execution extends Said {
+  /** False when the worker was killed and the last emits may be missing. */
+  readonly outputComplete: boolean;
+  readonly whispers: readonly Whisper[];
+  readonly journal: readonly JournalEntry[];
+  readonly usage: Usage;
+  readonly error: ErrorInfo | null;
+  /** What the worker was given; null when no program ran, or the executor does not say. */
+  readonly run: RunInput | null;
+  /** The first tool that the policy denied before anything ran. */
+  readonly denied: Scene['denied'];
+  readonly host: HostFacts | null;
+  /** The call at which a tool put the run aside. */
+  readonly waiting: WaitingCall | null;
+  /** Digest of what that tool promises; null when the executor does not say. */
+  readonly promise: string | null;
+}
+
+/** One turn's execution. */
+export interface ExecuteInit {
+  readonly executor: TurnExecutor;
+  readonly input: TurnInput;
+  readonly context: TurnContext;
+  readonly limits: LimitValues;
+  readonly magic: ToolDefinition;
+  readonly emit: (event: LoopEventBody) => void;
+  /** A recorded run of these ACTIONS, in place of a new one. */
+  readonly again: Again | null;
+  readonly mayWait: boolean;
+  readonly approval: TurnApproval;
+}
+
+/** How positions in ACTIONS are named. */
+const SOURCE = 'ACTIONS';
+
+/**
+ * Executes ACTIONS, if there is an envelope, if ACTIONS is exactly one command block, and if the policy denies none of the
+ * tools it names: all of that is settled before the first statement runs (AL3-2-5, A3-3.3-8, A3-11.2-1).
+ */
+export async function execute(init: ExecuteInit): Promise<Execution> {
+  const { input, executor } = init;
+  if (!input.ok) return refused(input.failure.code, hostFailure(input.failure.code, input.failure.message));
+  const source: Source = { name: SOURCE, text: input.envelope.actions };
+  const { diagnostics, files } = await executor.inspect(source);
+  const [first] = diagnostics;
+  if (first !== undefined) {
+    const site = { source: first.file, line: first.line, column: first.column };
+    return refused('ERR_ACTIONS_INVALID', languageError(NS_CODES.Syntax, first.message, site, first.hint));
+  }
+  const problem = shapeProblem(files[0]);
+  if (problem !== null)
+    return refused('ERR_ACTIONS_INVALID', languageError(NS_CODES.Syntax, problem, { source: SOURCE, line: 1, column: 1 }));
+  const fork = executor.fork({ context: init.context, tools: [init.magic], limits: init.limits });
+  const host = fork.facts?.() ?? null;
+  const deny = (tool: string, message: string): Execution => {
+    return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool, message }, host };
+  };
+  // No tool is called ACTIONS: of a recorded turn this says that its human had not approved it.
+  for (const tool of [...(files[0]?.tools ?? []), SOURCE]) {
+    const denied = fork.denied(tool);
+    if (denied !== null) return deny(tool, denied);
+  }
+  let given: RunInput | null = null;
+  const start = (): Promise<RunResult> =>
+    run(fork, source, input.envelope.userdata, init, (input) => {
+      given = input;
+    });
+  // A run that goes on, or is repeated, was approved when it began.
+  const approval = init.again === null ? init.approval : {};
+  const answer = await approved(approval, source.text, start, ({ ok, waiting }) => ok || waiting !== undefined);
+  if ('denied' in answer) return deny(SOURCE, answer.denied);
+  const { result } = answer;
+  const { waiting } = result;
+  const promise = waiting === undefined ? null : (executor.promise?.(waiting.tool) ?? null);
+  return { ...executed(result), run: given, host, promise };
+}
+
+/** Why a file cannot be ACTIONS, which is one command block and nothing else; null when it can. */
+export function shapeProblem(file: ParsedFile | undefined): string | null {
+  if (file?.kind === 'commands' && file.commandBlocks === 1) return null;
+  const has =
+    file?.kind === 'library'
+      ? 'definitions'
+      : file?.kind === 'commands'
+        ? `${file.commandBlocks} command blocks`
+        : 'no command block';
+  return `ACTIONS must be exactly one command block, and it has ${has}; write 'command', the statements, 'endcommand'`;
+}
+
+function run(
+  fork: TurnFork,
+  source: Source,
+  userdata: string,
+  { emit, again, mayWait }: ExecuteInit,
+  onInput: (input: RunInput) => void,
+): Promise<RunResult> {
+  return fork.execute({
+    source,
+    // The program gets a copy, and only of the host's USERDATA (A3-3.3-2, AMB-27b).
+    globals: { userdata: encode(parseStrict(userdata, { numbers: 'doubles', padding: true })) },
+    onOut: (out) => emit({ type: 'output', out }),
+    onCall: (entry) => emit({ type: 'called', entry }),
+    onInput,
+    mayWait,
+    ...(again === null ? {} : { again }),
+  });
+}
+
+function executed(result: RunResult): Execution {
+  return {
+    halt: result.error === null ? null : reasonOfRun(result.error),
+    output: stream(result.emits),
+    scratchpad: stream(result.whispers.map(({ text }) => text)),
+    outputComplete: result.outputComplete ?? true,
+    whispers: result.whispers,
+    journal: result.journal,
+    usage: result.usage,
+    error: result.error,
+    run: null,
+    denied: null,
+    host: null,
+    waiting: result.waiting ?? null,
+    promise: null,
+  };
+}
+
+/** Every text with its line feed (A3-4-1, A3-4-3), ill-formed text replaced once, before it is measured (threat 45). */
+function stream(texts: readonly string[]): string {
+  return texts
+    .map((text) => `${text}\n`)
+    .join('')
+    .toWellFormed();
+}
+
+function refused(halt: HaltReason, error: ErrorInfo): Execution {
+  const nothing = { output: '', scratchpad: '', outputComplete: true, whispers: [], journal: [], usage: NO_USAGE };
+  return { halt, error, ...nothing, run: null, denied: null, host: null, waiting: null, promise: null };
+}

@@ -1,0 +1,181 @@
+import type { Reference } from 'isolated-vm';
+import type { ErrorInfo } from '../wire/errors.ts';
+import { internalError, quotaError } from '../wire/hosterrors.ts';
+import type { GuestInput, GuestResult, LimitValues, RunInput, Usage } from '../wire/protocol.ts';
+import { Bridge, type HostPort } from './bridge.ts';
+import type { GuestPorts, Prepared } from './image.ts';
+import type { Tree } from './sources.ts';
+
+/** How a run ended, for the `result` frame. */
+export interface Ended {
+  readonly result: GuestResult;
+  readonly usage: Usage;
+  readonly last: boolean;
+}
+
+/**
+ * V8 ends a program that never asks for the time, which only a hole in the interpreter allows. Its timer counts elapsed
+ * time, so on a busy machine it must leave room for a program that gets a fraction of a core; on Linux the host, which
+ * sees the process's CPU time, comes first.
+ */
+const v8TimeoutMs = ({ cpuMs }: LimitValues): number => cpuMs * 4 + 250;
+
+/** One run of a prepared isolate, from `started` to its end. */
+export class Turn implements GuestPorts {
+  readonly #prepared: Prepared;
+  readonly #limits: LimitValues;
+  readonly #bridge: Bridge;
+  readonly #trees: readonly Tree[];
+  readonly #startCpu: number;
+  readonly #startWall = performance.now();
+
+  constructor(prepared: Prepared, limits: LimitValues, port: HostPort, trees: readonly Tree[]) {
+    this.#prepared = prepared;
+    this.#limits = limits;
+    this.#trees = trees;
+    this.#bridge = new Bridge(port, limits);
+    this.#startCpu = cpuMs(prepared);
+  }
+
+  clock(): number {
+    if (this.#bridge.breach !== null || this.#cpuMs() >= this.#limits.cpuMs) return 1;
+    return performance.now() - this.#startWall >= this.#limits.wallMs ? 2 : 0;
+  }
+
+  /** CPU time of the isolate and of the loops that it has begun, milliseconds. */
+  #cpuMs(): number {
+    return cpuMs(this.#prepared) - this.#startCpu + this.#bridge.nestedCpuMs;
+  }
+
+  host(frame: unknown, follows: boolean): string {
+    return this.#bridge.pass(frame, follows);
+  }
+
+  tree(file: unknown, part: unknown): string {
+    return partOf(this.#trees, file, part);
+  }
+
+  /** Runs the program to its end, with the pure tools where its input names any. Does not throw: whatever goes wrong in the isolate is a typed result. */
+  execute(input: RunInput, pureTools?: Reference): Ended {
+    const outcome = this.#apply(guestInput(input, this.#trees), pureTools);
+    const breach = this.#bridge.breach ?? outcome.breach;
+    const wallMs = performance.now() - this.#startWall;
+    const ended = breach === null ? outcome.result : { ...outcome.result, ok: false, error: breach };
+    const result = { ...ended, error: measured(ended.error, { cpuMs: outcome.cpuMs, wallMs }) };
+    const { fuel, peakMemoryBytes, toolCalls, outputBytes } = result;
+    const usage: Usage = { fuel, cpuMs: outcome.cpuMs, wallMs, peakMemoryBytes, toolCalls, outputBytes };
+    return { result, usage, last: outcome.last };
+  }
+
+  #apply(
+    input: string,
+    pureTools: Reference | undefined,
+  ): { result: GuestResult; breach: ErrorInfo | null; last: boolean; cpuMs: number } {
+    let text: unknown;
+    try {
+      text = this.#prepared.run.applySync(undefined, [input, pureTools?.derefInto()], { timeout: v8TimeoutMs(this.#limits) });
+    } catch (error) {
+      return this.#broken(error);
+    }
+    const used = this.#cpuMs();
+    const result = typeof text === 'string' ? readResult(text) : null;
+    if (result !== null) return { result, breach: null, last: false, cpuMs: used };
+    const breach = internalError('the interpreter ended without a result');
+    return { result: NOTHING, breach, last: true, cpuMs: used };
+  }
+
+  /** The isolate threw, ran out of its heap, or V8 stopped it; its state is not to be trusted any more. */
+  #broken(error: unknown): { result: GuestResult; breach: ErrorInfo; last: boolean; cpuMs: number } {
+    const message = error instanceof Error ? error.message : String(error);
+    const { isolate } = this.#prepared;
+    const elapsed = performance.now() - this.#startWall - this.#bridge.waitedMs;
+    const used = isolate.isDisposed ? elapsed + this.#bridge.nestedCpuMs : this.#cpuMs();
+    const end = (breach: ErrorInfo) => ({ result: NOTHING, breach, last: true, cpuMs: used });
+    if (isolate.isDisposed || /memory limit|allocation failed/.test(message)) {
+      const allowed = this.#limits.memoryBytes;
+      return end(quotaError({ limit: 'memoryBytes', allowed }, `the program needs more memory than ${allowed} bytes`));
+    }
+    if (message === 'Script execution timed out.') {
+      const allowed = this.#limits.cpuMs;
+      const ran = Math.round(elapsed);
+      return end(quotaError({ limit: 'cpuMs', allowed, used: ran }, `the program ran for ${ran} ms, ${allowed} ms are allowed`));
+    }
+    return end(internalError(`the interpreter failed: ${message.slice(0, 500)}`));
+  }
+}
+
+/** The interpreter has no clock and can only say that time was up; here it is known how much was used. */
+function measured(error: ErrorInfo | null, spent: Readonly<Record<string, number>>): ErrorInfo | null {
+  const used = spent[error?.limit ?? ''];
+  return error === null || used === undefined ? error : { ...error, used: Math.max(error.allowed ?? 0, Math.round(used)) };
+}
+
+/** What is known of a run whose interpreter did not live to tell. */
+const NOTHING: GuestResult = {
+  ok: false,
+  phase: 'exec',
+  result: null,
+  eventErrors: [],
+  error: null,
+  fuel: 0,
+  peakMemoryBytes: 0,
+  toolCalls: 0,
+  outputBytes: 0,
+};
+
+function cpuMs({ isolate }: Prepared): number {
+  return Number(isolate.cpuTime) / 1e6;
+}
+
+/**
+ * A run of our own in an isolate that nobody has used yet. V8 compiles and links on the way what every program needs: without it a
+ * small program takes twice as long. What it says and asks for goes nowhere; at its call of a pure tool, of which there are none
+ * here, it ends.
+ */
+export class Warmup implements GuestPorts {
+  readonly #input: string;
+  readonly #trees: readonly Tree[];
+
+  constructor(input: RunInput, trees: readonly Tree[]) {
+    this.#input = guestInput(input, trees);
+    this.#trees = trees;
+  }
+
+  clock(): number {
+    return 0;
+  }
+
+  host(): string {
+    return '';
+  }
+
+  tree(file: unknown, part: unknown): string {
+    return partOf(this.#trees, file, part);
+  }
+
+  /** The caller has connected the isolate's ports to this. */
+  run({ run }: Prepared): void {
+    run.applySync(undefined, [this.#input]);
+  }
+}
+
+function partOf(trees: readonly Tree[], file: unknown, part: unknown): string {
+  return typeof file === 'number' && typeof part === 'number' ? (trees[file]?.parts[part] ?? '') : '';
+}
+
+/** The trees are JSON already; parsing them only to write them again would cost more than the run. */
+function guestInput({ sources: _, ...rest }: RunInput, trees: readonly Tree[]): string {
+  const head = JSON.stringify(rest satisfies Omit<GuestInput, 'files'>);
+  return `${head.slice(0, -1)},"files":[${trees.map(({ head }) => head).join(',')}]}`;
+}
+
+/** The guest's own account of its end; null when it is none. The host checks every field again. */
+function readResult(text: string): GuestResult | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || !('ok' in value) || !('fuel' in value)) return null;
+    return value as GuestResult;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Estimate, estimate, type FuelCosts } from '../../../grammar/estimate/index.ts';
+import { parse } from '../../../grammar/syntax/parse.ts';
+import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../../../src/wire/costs.ts';
+import { makeWorld } from '../../conformance/world.ts';
+import { type DriveOptions, drive } from '../../guest/driver.ts';
+import { corpus } from '../lint/corpus.ts';
+import { programs } from '../lint/programs.ts';
+
+const costs: FuelCosts = {
+  steps: STEP_FUEL,
+  data: DATA_FUEL,
+  values: VALUE_BYTES,
+  recountBytes: CENSUS_FLOOR,
+  padding: MAX_PADDING,
+};
+
+function estimates(sources: readonly string[], globals: readonly string[] = []): readonly Estimate[] {
+  const files = sources.map((text, index) => {
+    const result = parse(text, { name: `test${index}.ns` });
+    if (!result.ok) throw new Error(`${result.errors[0].message}\n${text}`);
+    return result.file;
+  });
+  return estimate(files, costs, { globals });
+}
+
+/** The bounds of all command blocks together. */
+function bounds(sources: readonly string[], globals: readonly string[] = []): { readonly least: number; readonly most: number } {
+  const blocks = estimates(sources, globals).filter(({ kind }) => kind === 'command');
+  return {
+    least: blocks.reduce((sum, { least }) => sum + least, 0),
+    most: blocks.reduce((sum, { most }) => sum + (most ?? Number.POSITIVE_INFINITY), 0),
+  };
+}
+
+/** Fuel of the commands alone: without what loading the files takes, the names of events above all. */
+function used(sources: readonly string[], options: DriveOptions): { readonly fuel: number; readonly ok: boolean } {
+  const nothing = drive([...sources.filter((text) => !/^command\b/m.test(text)), 'command\nset x = 1\nendcommand\n'], options);
+  const { fuel, ok, error } = drive(sources, options);
+  if (error !== null && error.kind !== 'runtime') throw new Error(`${error.code}: ${error.message}`);
+  return { fuel: fuel - (nothing.fuel - STEP_FUEL.statement.amount), ok };
+}
+
+function hold(sources: readonly string[], options: DriveOptions): boolean {
+  const { least, most } = bounds(sources, Object.keys(options.globals ?? {}));
+  const { fuel, ok } = used(sources, options);
+  expect(fuel).toBeLessThanOrEqual(most);
+  // A run that ends in an error may stop anywhere.
+  if (ok) expect(fuel).toBeGreaterThanOrEqual(least);
+  return most < Number.POSITIVE_INFINITY;
+}
+
+describe('the bounds of a block', () => {
+  const runnable = corpus.filter(
+    ({ events, expected }) => events.length === 0 && !/^(ERR_|syntax)/.test(expected.error?.code ?? ''),
+  );
+
+  it('hold for every program of the conformance suite, and most have an upper one', () => {
+    let bounded = 0;
+    for (const { source, globals, stdin, limits } of runnable) {
+      const sources = /^func main\b/m.test(source) ? [source, 'command\n  call main()\nendcommand\n'] : [source];
+      const options = { globals: globals as DriveOptions['globals'] & object, stdin, limits, tools: makeWorld().here };
+      if (hold(sources, options)) bounded++;
+    }
+    expect(runnable.length).toBeGreaterThan(400);
+    expect(bounded).toBeGreaterThan(runnable.length / 2);
+  });
+
+  it('hold for programs at random', () => {
+    let [seen, bounded] = [0, 0];
+    fc.assert(
+      fc.property(programs, ({ library, commands }) => {
+        const sources = [library, commands];
+        if (!sources.every((text) => parse(text, { name: 'x' }).ok)) return;
+        seen++;
+        if (hold(sources, {})) bounded++;
+      }),
+      { numRuns: 1500 },
+    );
+    expect(bounded).toBeGreaterThan(seen / 4);
+  });
+});
+
+describe('the bounds hold where it is easy to be wrong', () => {
+  const f = `func f() means\nset x = [1, 2, 3, 4]\nreturn x\nendfunc\nfunc h() means\nset x = "${'text '.repeat(100)}"\nendfunc\n`;
+  it.each<[string, readonly string[], DriveOptions]>([
+    ['a side of `and` that is not evaluated', ['set x = g and f()'], { globals: { g: false } }],
+    ['a side of `or` that is evaluated', ['set x = g or f()'], { globals: { g: false } }],
+    ['text that takes six characters for each in JSON', [`emit "${'\\u0001'.repeat(2000)}"`], {}],
+    ['text in quotes within lists within lists', [`emit [["${'\\"'.repeat(3000)}"]]`], {}],
+    [
+      'a handler that changes what the next pass does',
+      [
+        'on error do',
+        'set n = true',
+        'clear_error',
+        'endon',
+        'set n = false',
+        'for each x in {"a": 1, typeof self: 2}',
+        'if n',
+        `set y = [${'1, '.repeat(500)}]`,
+        'endif',
+        'fail "next"',
+        'endfor',
+      ],
+      {},
+    ],
+    ['a list that doubles at every pass', ['set l = [1]', 'for each x in "abcdefgh"', 'set l = [l, l]', 'endfor', 'emit l'], {}],
+    ['a text that doubles at every pass', ['set t = "x"', 'for each x in "abcdefgh"', 'set t = t + t', 'endfor', 'emit t'], {}],
+    ['what a procedure without return gives', ['emit h()'], {}],
+    ['padding', ['set l[900] = 1', 'set l[9] = l'], {}],
+  ])('%s', (_what, lines, options) => {
+    expect(hold([f, `command\n${lines.join('\n')}\nendcommand\n`], options)).toBe(true);
+  });
+});
+
+describe('how close the bounds are', () => {
+  it.each([
+    ['a sum', ['set x = 1 + 2 * 3']],
+    ['a loop over a list', ['set t = 0', 'for each x in [1, 2, 3]', 'set t = t + x', 'endfor']],
+    ['a loop that counts', ['set i = 0', 'while i < 10', 'set i = i + 1', 'endwhile']],
+    ['a choice that is certain', ['set i = 3', 'if i == 3', 'set a = 1', 'else', 'set a = [1, 2, 3]', 'endif']],
+    ['break in a certain pass', ['for each x in [1, 2, 3]', 'if x == 2', 'break', 'endif', 'endfor']],
+  ])('%s: exact, errors aside', (_what, lines) => {
+    const source = `command\n${lines.join('\n')}\nendcommand\n`;
+    const { fuel } = used([source], {});
+    const { least, most } = bounds([source]);
+    expect(least).toBe(fuel);
+    // Where an operator could fail, an error in the last statement costs more than coming to the end.
+    expect(most - fuel).toBeLessThanOrEqual(STEP_FUEL.raise.amount + 1);
+  });
+
+  it('of a choice: the cheaper and the dearer branch', () => {
+    const source = 'func f(needs a) means\nif a\nset x = 1\nelse\nset x = [1, 2]\nset y = 3\nendif\nendfunc\n';
+    const [only] = estimates([source]);
+    const { call, statement, operation } = STEP_FUEL;
+    const head = call.amount + statement.amount;
+    expect(only).toMatchObject({ kind: 'procedure', name: 'f', line: 1, column: 6 });
+    expect([only?.least, only?.most]).toEqual([head + statement.amount, head + 2 * statement.amount + 3 * operation.amount]);
+  });
+
+  it('of a handler: every statement may fail', () => {
+    const source = 'command\non error do\nset e = 1\nclear_error\nendon\nset a = self - 1\nset b = self - 1\nendcommand\n';
+    const { least, most } = bounds([source]);
+    expect(least).toBe(2 * (STEP_FUEL.statement.amount + STEP_FUEL.operation.amount));
+    expect(most).toBeGreaterThanOrEqual(used([source], {}).fuel);
+  });
+});
+
+describe('no upper bound', () => {
+  it.each([
+    ['while self', 'set x = 1', 'endwhile', 'nothing tells how often this `while` runs', 2, 7],
+    ['while true', 'set x = 1', 'endwhile', 'the condition of this `while` never ends it', 2, 7],
+    ['for each x in g', 'emit 1', 'endfor', 'how many items there are is not known', 2, 15],
+    ['set x = 1', 'emit g', 'set y = 1', 'the size of what is emitted is not known', 3, 6],
+    ['set x = 1', 'emit "a" * g', 'set y = 1', 'the size of a text that may be a number is not known', 3, 10],
+    ['set x = 1', 'call tool.a.B()', 'set y = 1', 'what `tool.a.B` gives back may be of any size', 3, 6],
+  ])('%s …', (first, second, third, message, line, column) => {
+    const [only] = estimates([`command\n${first}\n${second}\n${third}\nendcommand\n`], ['g']);
+    expect(only?.most).toBeNull();
+    expect(only?.because).toEqual({ message, file: 'test0.ns', line, column });
+  });
+
+  it('recursion, direct and by way of another procedure, at the call', () => {
+    const source = 'func f(needs n) means\nif n\ncall g(n)\nendif\nendfunc\nfunc g(needs n) means\ncall f(n)\nendfunc\n';
+    const [f] = estimates([source]);
+    expect(f).toMatchObject({
+      most: null,
+      because: { message: '`f` calls itself, and nothing tells how often', line: 7, column: 6 },
+    });
+  });
+
+  it('when values and frames may take so much memory that it is recounted', () => {
+    const block = (variables: number): string =>
+      `command\n${Array.from({ length: variables }, (_, index) => `set v${index} = 1\n`).join('')}endcommand\n`;
+    const most = (variables: number): number | null | undefined => {
+      const result = parse(block(variables), { name: 'x' });
+      return result.ok ? estimate([result.file], { ...costs, recountBytes: 1000 })[0]?.most : undefined;
+    };
+    const { frame, slot } = VALUE_BYTES;
+    const fits = Math.floor((1000 - frame.amount) / slot.amount) - 2;
+    expect([most(fits), most(fits + 1)]).toEqual([fits, null]);
+  });
+
+  it('a branch that never ends leaves no bound, though the other one ends', () => {
+    const { least, most } = bounds(['command\nif g\nwhile true\nset x = 1\nendwhile\nendif\nendcommand\n'], ['g']);
+    expect([least, most]).toEqual([STEP_FUEL.statement.amount, Number.POSITIVE_INFINITY]);
+  });
+});
+
+describe('the work of an estimate', () => {
+  const loops = (depth: number): string =>
+    `${'for each x in [1, 2, 3, 4, 5, 6, 7, 8, 9]\n'.repeat(depth)}set y = 1\n${'endfor\n'.repeat(depth)}`;
+  it.each([
+    ['nested loops', `command\n${loops(100)}endcommand\n`],
+    ['many variables', `command\n${Array.from({ length: 20_000 }, (_, i) => `set v${i} = ${i}\n`).join('')}endcommand\n`],
+    [
+      'calls that double at each level',
+      Array.from({ length: 400 }, (_, i) => `func f${i}() means\nreturn f${i + 1}() + f${i + 1}()\nendfunc\n`).join(''),
+    ],
+    [
+      'handlers in handlers',
+      `command\n${'on error do\n'.repeat(150)}emit 1 / 0\n${'endon\nemit 1 / 0\nemit 2 / 0\n'.repeat(150)}endcommand\n`,
+    ],
+    ['a sum of 100,000 terms', `command\nset x = 1${' + 1'.repeat(100_000)}\nendcommand\n`],
+  ])('is bounded: %s', (_what, source) => {
+    const start = performance.now();
+    expect(estimates([source]).length).toBeGreaterThan(0);
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+});

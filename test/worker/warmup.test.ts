@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { Sandbox } from '../../src/sandbox/index.ts';
+import { rehearsal } from '../../src/worker/warmup.ts';
+import { handlers } from '../sandbox/kit.ts';
+
+it('the program that warms a worker up is one that succeeds, and the rehearsal ends after it', async () => {
+  const frames = rehearsal(64 * 1024 * 1024);
+  const { t, input } = JSON.parse(frames.read() ?? '');
+  expect([t, frames.read(), frames.read()]).toEqual(['run', '{"t":"prepare"}', null]);
+  await using sandbox = await Sandbox.create({ concurrency: 1 });
+  const seen = handlers();
+  const { result } = await sandbox.run(input, seen);
+  expect(result.error).toBeNull();
+  expect(seen.emits).toEqual(['3 of 3', '1']);
+});
