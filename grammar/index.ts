@@ -7,4 +7,4 @@ export * from './syntax/ast.ts';
 export * from './syntax/diagnostic.ts';
 export { type ParseOptions, type ParseResult, parse } from './syntax/parse.ts';
 export { print } from './syntax/print.ts';
-export { printExpression } from './syntax/text.ts';
+export { printExpression } from './syntax/printexpression.ts';

@@ -1,8 +1,8 @@
 /** The static cost estimate: how much fuel each block of a program takes, at least and at most. */
 
-import { KNOWN_GLOBALS } from '../lint/names.ts';
+import { KNOWN_GLOBALS } from '../vocabulary/names.ts';
 import { type Procedure, positionAt, type SourceFile, type Span } from '../syntax/ast.ts';
-import { RESULT } from './certain.ts';
+import { RESULT } from './lookahead.ts';
 import type { FuelCosts } from './costs.ts';
 import { frameBytes } from './frames.ts';
 import { type Call, type Cause, type Defined, Session, TooLarge } from './session.ts';

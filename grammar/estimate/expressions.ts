@@ -1,6 +1,6 @@
 /** What evaluating an expression gives and costs, beyond the operations that its statement was charged for. */
 
-import { isBuiltin } from '../lint/names.ts';
+import { isBuiltin } from '../vocabulary/names.ts';
 import type { AccessStep, BinaryOp, CallExpr, Expr, Span, Target, ToolCallExpr } from '../syntax/ast.ts';
 import { Charges } from './charges.ts';
 import { binary } from './operators.ts';

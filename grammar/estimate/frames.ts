@@ -1,6 +1,6 @@
 /** How many bytes the frames of a program count at most. */
 
-import { ERROR_VARIABLES } from '../lint/names.ts';
+import { ERROR_VARIABLES } from '../vocabulary/names.ts';
 import type { Block, SourceFile } from '../syntax/ast.ts';
 import { eachExpression, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
 import type { FuelCosts } from './costs.ts';

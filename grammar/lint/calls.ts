@@ -1,10 +1,10 @@
 /** Calls: that what is called exists, may be called, and gets as many arguments as it takes (P5, P6, ruling 14). */
 
-import { borrowed } from '../advice/borrowed.ts';
+import { borrowed } from '../advice/functions.ts';
 import type { CallExpr, Expr, Procedure, ToolCallExpr } from '../syntax/ast.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report, type ToolShape } from './finding.ts';
-import { BUILTINS, isBuiltin, nearest } from './names.ts';
+import { BUILTINS, isBuiltin, nearest } from '../vocabulary/names.ts';
 import { eachRoot, proceduresOf } from './scopes.ts';
 
 /** Checks every call of all files. */

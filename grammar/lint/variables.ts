@@ -2,7 +2,7 @@
 import type { Block, Expr, Name, Stmt } from '../syntax/ast.ts';
 import { childrenOf, eachBlock, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report } from './finding.ts';
-import { ERROR_VARIABLES, KNOWN_GLOBALS, nearest } from './names.ts';
+import { ERROR_VARIABLES, KNOWN_GLOBALS, nearest } from '../vocabulary/names.ts';
 import { type Unit, unitsOf } from './scopes.ts';
 
 /** Checks the variables of all units. */

@@ -1,6 +1,6 @@
 /** The top of the grammar: header, procedures, event handlers, command blocks (language.md 2, 2.1). */
 import type { IOrAlt, IToken, ParserMethod } from 'chevrotain';
-import { explain } from '../advice/hints.ts';
+import { explain } from '../advice/explain.ts';
 import type {
   Block,
   CommandBlock,

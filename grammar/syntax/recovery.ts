@@ -1,6 +1,6 @@
 /** What is known while a source is parsed, and recovery from errors line by line. */
 import { type IToken, MismatchedTokenException, type TokenType } from 'chevrotain';
-import { explain } from '../advice/hints.ts';
+import { explain } from '../advice/explain.ts';
 import { opensForeignBlock } from '../advice/keywords.ts';
 import { type LineTable, positionAt } from './ast.ts';
 import { BlockStack } from './blocks.ts';

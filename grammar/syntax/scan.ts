@@ -5,7 +5,7 @@
  * a foreign character costs it one try of every pattern. Here each character is looked at once, so any input is linear.
  */
 import type { TokenType } from 'chevrotain';
-import { foreignText, foreignValues, shorten } from '../advice/foreign.ts';
+import { foreignText, foreignValues, shorten } from '../advice/characters.ts';
 import { metadataEnd } from './metadata.ts';
 import { type Finding, finding } from './problem.ts';
 import { TokenSink } from './sink.ts';

@@ -1,4 +1,4 @@
-import { borrowed } from '../../grammar/advice/borrowed.ts';
+import { borrowed } from '../../grammar/advice/functions.ts';
 import type { CallExpr, ToolCallExpr } from '../../grammar/syntax/ast.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import { builtin, wrongCount } from './builtins.ts';

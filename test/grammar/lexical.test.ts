@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { foreignValues } from '../../grammar/advice/foreign.ts';
-import { RESERVED } from '../../grammar/syntax/reserved.ts';
+import { foreignValues } from '../../grammar/advice/characters.ts';
+import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
 import { keywords } from '../../grammar/syntax/tokens.ts';
 import { bare, command, expression, file, places, problems, shape, statements } from './help.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { analyse, type Environment } from '../../../grammar/lint/index.ts';
-import { BUILTINS } from '../../../grammar/lint/names.ts';
+import { BUILTINS } from '../../../grammar/vocabulary/names.ts';
 import { builtin } from '../../../src/guest/builtins.ts';
 import { drive } from '../../guest/driver.ts';
 import { brief, checked, command, findings, fixed } from './lint.ts';

@@ -6,10 +6,10 @@
 import { endOf } from '../syntax/build.ts';
 import { type Finding, finding } from '../syntax/problem.ts';
 import { BuiltIn, blockEnds, Identifier, keyword, Metadata, Newline, punct, TemplateOpen } from '../syntax/tokens.ts';
-import { shorten } from './foreign.ts';
-import { habit } from './habits.ts';
+import { shorten } from './characters.ts';
+import { habit } from './expressions.ts';
 import { foreignWord } from './keywords.ts';
-import { adviseInLine } from './lines.ts';
+import { adviseInLine } from './statements.ts';
 import { type Advice, describe, type Mismatch } from './mismatch.ts';
 
 /** Explains one mismatch. */

@@ -1,7 +1,7 @@
 /** What is certain about statements before they are followed. */
 
-import { constantTruth } from '../lint/fallible.ts';
-import { ERROR_VARIABLES } from '../lint/names.ts';
+import { constantTruth } from '../syntax/certainty.ts';
+import { ERROR_VARIABLES } from '../vocabulary/names.ts';
 import type { Block, ErrorHandler, Expr, ForStmt } from '../syntax/ast.ts';
 import { eachStatement, isAtom, targetsOf } from '../syntax/walk.ts';
 

@@ -2,9 +2,9 @@
  * What certainly cannot fail, and what is certainly known, without running anything. For advice only: that a value nests
  * too deeply to be printed, or that a limit is reached, is left aside.
  */
-import type { Block, Expr, Stmt } from '../syntax/ast.ts';
-import { blocksOf, isAtom } from '../syntax/walk.ts';
-import { isBuiltin } from './names.ts';
+import type { Block, Expr, Stmt } from './ast.ts';
+import { blocksOf, isAtom } from './walk.ts';
+import { isBuiltin } from '../vocabulary/names.ts';
 
 /** Built-in functions that take any value. */
 const TOTAL: ReadonlySet<string> = new Set(['len', 'typeof']);
