@@ -1,9 +1,84 @@
-/** Words that are no names, as plain text: for those who read names without a lexer. */
-const words =
-  'acos and as asin ask atan break call clear clear_error command continue cos do each else emit endcommand endfor endfunc endif ' +
-  'endon endwhile error eval event fail false for func fuzzy if in into last len ln log means must mustbe named needs nil no not on ' +
-  'optional or promptuser return returns set sin some tan timedate tool true typeof while whisper with ' +
-  'null NULL None undefined True False';
+/** The words that are not names, as plain data: reading them needs no lexer. */
 
-/** All keywords (language.md 1.5), and the words that ruling 12 takes out of the names. */
-export const RESERVED: ReadonlySet<string> = new Set(words.split(' '));
+/** The keywords of the language. They are reserved everywhere except after a dot. */
+export const KEYWORDS = [
+  'acos',
+  'and',
+  'as',
+  'asin',
+  'ask',
+  'atan',
+  'break',
+  'call',
+  'clear',
+  'clear_error',
+  'command',
+  'continue',
+  'cos',
+  'do',
+  'each',
+  'else',
+  'emit',
+  'endcommand',
+  'endfor',
+  'endfunc',
+  'endif',
+  'endon',
+  'endwhile',
+  'error',
+  'eval',
+  'event',
+  'fail',
+  'false',
+  'for',
+  'func',
+  'fuzzy',
+  'if',
+  'in',
+  'into',
+  'last',
+  'len',
+  'ln',
+  'log',
+  'means',
+  'must',
+  'mustbe',
+  'named',
+  'needs',
+  'nil',
+  'no',
+  'not',
+  'on',
+  'optional',
+  'or',
+  'promptuser',
+  'return',
+  'returns',
+  'set',
+  'sin',
+  'some',
+  'tan',
+  'timedate',
+  'tool',
+  'true',
+  'typeof',
+  'whisper',
+  'while',
+  'with',
+] as const;
+
+/** A keyword. */
+export type Keyword = (typeof KEYWORDS)[number];
+
+/** How other languages spell a value, and the keyword for it here. The spellings are errors, not names. */
+export const FOREIGN_VALUES = {
+  null: 'nil',
+  NULL: 'nil',
+  None: 'nil',
+  undefined: 'nil',
+  True: 'true',
+  False: 'false',
+} as const satisfies Readonly<Record<string, Keyword>>;
+
+/** Every word that cannot be a name: the keywords and the foreign spellings of values. */
+export const RESERVED: ReadonlySet<string> = new Set([...KEYWORDS, ...Object.keys(FOREIGN_VALUES)]);

@@ -154,7 +154,7 @@ export function strangers({ tools }: ParsedFile, standard: readonly string[]): r
     .filter((tool) => tool !== MAGIC_TOOL && !standard.includes(tool))
     .map((tool) => {
       const meant = nearestTool(tool, standard);
-      const more = meant === null ? '--tools says which others there are' : `did you mean ${meant}?`;
+      const more = meant === undefined ? '--tools says which others there are' : `did you mean ${meant}?`;
       return { tool, message: printable(`${tool} is no standard tool; ${more}`) };
     });
 }
