@@ -31,7 +31,11 @@ onPolicyBreach: halt
 
   it.each<[string, string, string]>([
     ['an unknown key', 'alow: []', 'p.yaml:1: alow: unknown key; known are context, allow'],
-    ['an unknown context', 'allow: []\ncontext: prod', 'p.yaml:2: context: the policy: context must be config, normal or test, got 'prod''],
+    [
+      'an unknown context',
+      'allow: []\ncontext: prod',
+      "p.yaml:2: context: the policy: context must be config, normal or test, got 'prod'",
+    ],
     ['a pattern that is no text', 'deny:\n  - tool.x.*\n  - 5', 'p.yaml:3: deny[1]: '],
     [
       'a pattern of deny that would deny nothing',
