@@ -1,6 +1,17 @@
 import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../context/index.ts';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
-import { checkCallback, checkFlag, checkList, checkObject, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
+import {
+  anything,
+  checker,
+  checkFlag,
+  checkFunction,
+  checkObject,
+  checkText,
+  listOf,
+  oneOf,
+  required,
+  wholeNumber,
+} from '../wire/options.ts';
 import type { CallSite } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 import type { RootPort } from './call.ts';
@@ -151,29 +162,29 @@ export interface ToolDefinition {
   readonly complete: ((answer: Value, args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown) | null;
 }
 
-const INIT_KEYS: KeysOf<ToolInit<ArgSpecs>> = {
-  group: true,
-  name: true,
-  description: true,
-  example: true,
-  args: true,
-  returns: true,
-  effects: true,
-  capabilities: true,
-  requiresTrust: true,
-  requiresApproval: true,
-  timeoutMs: true,
-  maxArgBytes: true,
-  maxResultBytes: true,
-  run: true,
-  complete: true,
-};
-
 /** So that nothing counts as checked which did not come through here. */
 const made = new WeakSet<object>();
 
 /** Longest time that a timer can wait. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+const checkInit = checker<ToolInit<ArgSpecs>>({
+  group: anything,
+  name: required(anything),
+  description: checkText,
+  example: checkText,
+  args: anything,
+  returns: anything,
+  effects: oneOf('none', 'read', 'write'),
+  capabilities: listOf(checkText),
+  requiresTrust: checkFlag,
+  requiresApproval: checkFlag,
+  timeoutMs: wholeNumber(1, MAX_TIMEOUT_MS),
+  maxArgBytes: wholeNumber(1),
+  maxResultBytes: wholeNumber(1),
+  run: required(checkFunction),
+  complete: checkFunction,
+});
 
 /** Checks and freezes a tool. Throws {@link ConfigError} (`ERR_CONFIG`) that names the tool and the field. */
 export function defineTool<const S extends ArgSpecs = readonly [], const R extends ReturnSpec = string>(
@@ -189,14 +200,7 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
 ): ToolDefinition {
   checkObject('a tool', init);
   const name = checkToolName(init.group === undefined ? init.name : `tool.${init.group}.${init.name}`);
-  checkOptions(name, init, INIT_KEYS);
-  for (const key of ['description', 'example'] as const) if (init[key] !== undefined) checkText(`${name}: ${key}`, init[key]);
-  if (typeof init.run !== 'function') throw new ConfigError(`${name}: run must be a function`);
-  checkCallback(`${name}: complete`, init.complete);
-  for (const key of ['requiresTrust', 'requiresApproval'] as const)
-    if (init[key] !== undefined) checkFlag(`${name}: ${key}`, init[key]);
-  const effects = init.effects ?? 'write';
-  if (!['none', 'read', 'write'].includes(effects)) throw new ConfigError(`${name}: effects must be none, read or write`);
+  checkInit(name, init);
   const tool = Object.freeze({
     name,
     where,
@@ -205,13 +209,13 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
     example: init.example ?? '',
     parameters: Object.freeze(parametersOf(name, init.args ?? [])),
     ...returnsOf(name, init.returns ?? 'any'),
-    effects,
-    capabilities: Object.freeze(capabilitiesOf(name, init.capabilities ?? [])),
+    effects: init.effects ?? 'write',
+    capabilities: Object.freeze((init.capabilities ?? []).map(parseCapability)),
     requiresTrust: init.requiresTrust ?? false,
     requiresApproval: init.requiresApproval ?? false,
-    timeoutMs: bound(name, 'timeoutMs', init.timeoutMs, MAX_TIMEOUT_MS),
-    maxArgBytes: bound(name, 'maxArgBytes', init.maxArgBytes, Number.MAX_SAFE_INTEGER),
-    maxResultBytes: bound(name, 'maxResultBytes', init.maxResultBytes, Number.MAX_SAFE_INTEGER),
+    timeoutMs: init.timeoutMs ?? null,
+    maxArgBytes: init.maxArgBytes ?? null,
+    maxResultBytes: init.maxResultBytes ?? null,
     // The dispatcher calls `run` with exactly what `parameters` describe, and `ArgsOf<S>` is their type.
     run: init.run as ToolDefinition['run'],
     complete: (init.complete ?? null) as ToolDefinition['complete'],
@@ -224,18 +228,4 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
 export function checkTool(tool: ToolDefinition): ToolDefinition {
   if (made.has(tool)) return tool;
   throw new ConfigError('a tool must be made with defineTool, which checks it');
-}
-
-function capabilitiesOf(tool: string, capabilities: readonly string[]): readonly Capability[] {
-  checkList(`${tool}: capabilities`, capabilities);
-  return capabilities.map((capability: unknown) => {
-    checkText(`${tool}: a capability`, capability);
-    return parseCapability(capability);
-  });
-}
-
-function bound(tool: string, key: string, value: number | undefined, most: number): number | null {
-  if (value === undefined) return null;
-  if (Number.isSafeInteger(value) && value >= 1 && value <= most) return value;
-  throw new ConfigError(`${tool}: ${key} must be a whole number from 1 to ${most}, got ${String(value)}`);
 }

@@ -39,7 +39,7 @@ export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind 
 export type { PendingOptions } from './pending.ts';
 export { Policy, type PolicyContext, PolicyGuard, type PolicyOptions, policyOptions } from './policy.ts';
 export { loadPolicy } from './policyfile.ts';
-export { definePure, type PureInit } from './pure.ts';
+export { definePure } from './pure.ts';
 export {
   type CallDivergence,
   type CallScript,

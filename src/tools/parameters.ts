@@ -1,6 +1,6 @@
 import { decode, encode } from '../wire/codec.ts';
 import { ConfigError } from '../wire/errors.ts';
-import { checkFlag, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
+import { anything, checker, checkFlag, checkText, required } from '../wire/options.ts';
 import { type Value, ValueError } from '../wire/values.ts';
 import { type ArgType, type ArgTypes, argTypeNames, coerce, isArgType } from './argtypes.ts';
 import { argsFromJsonSchema, describeSchema, type FromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
@@ -66,7 +66,13 @@ export interface Parameter {
   readonly schema: JsonSchema;
 }
 
-const SPEC_KEYS: KeysOf<ArgSpec> = { name: true, type: true, description: true, required: true, default: true };
+const checkArgSpec = checker<ArgSpec>({
+  name: required(checkText),
+  type: anything,
+  description: checkText,
+  required: checkFlag,
+  default: anything,
+});
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
@@ -91,7 +97,7 @@ export function parametersOf(tool: string, specs: ArgSpecs): readonly Parameter[
 }
 
 function read(tool: string, specs: ArgSpecs): readonly Parameter[] {
-  if (isSpecList(specs)) return specs.map((spec) => typed(tool, spec));
+  if (isSpecList(specs)) return specs.map((spec, index) => typed(tool, spec, index));
   if (isStandardSchema(specs)) return together(tool, specs, describeSchema(specs, 'input'));
   if (typeof specs !== 'object' || specs === null)
     throw new ConfigError(`${tool}: args must be a list of arguments, a map of schemas, or one schema of an object`);
@@ -158,11 +164,8 @@ function copied(what: string, value: Value): Value {
 }
 
 /** An argument with an ArgType. */
-function typed(tool: string, spec: ArgSpec): Parameter {
-  checkOptions(`${tool}: an argument`, spec, SPEC_KEYS);
-  checkText(`${tool}: the name of an argument`, spec.name);
-  if (spec.description !== undefined) checkText(`${tool}: the description of '${spec.name}'`, spec.description);
-  if (spec.required !== undefined) checkFlag(`${tool}: required of '${spec.name}'`, spec.required);
+function typed(tool: string, spec: ArgSpec, index: number): Parameter {
+  checkArgSpec(`${tool}: args[${index}]`, spec);
   const type = spec.type ?? 'any';
   if (!isArgType(type))
     throw new ConfigError(

@@ -1,5 +1,5 @@
 import { ConfigError } from '../wire/errors.ts';
-import { checkOptions, type KeysOf } from '../wire/options.ts';
+import { checker, checkObject, checkText, listOf, oneOf, wholeNumber } from '../wire/options.ts';
 import { type Capability, capabilityText, matchesPattern, meets, parseCapability } from './capability.ts';
 import type { ToolDefinition } from './define.ts';
 import { canonicalName } from './names.ts';
@@ -23,14 +23,14 @@ export interface PolicyOptions {
   readonly onPolicyBreach?: 'error' | 'halt';
 }
 
-const KEYS: KeysOf<PolicyOptions> = {
-  context: true,
-  allow: true,
-  deny: true,
-  grants: true,
-  toolMaxCalls: true,
-  onPolicyBreach: true,
-};
+const checkPolicyOptions = checker<PolicyOptions>({
+  context: oneOf('config', 'normal', 'test'),
+  allow: listOf(checkText),
+  deny: listOf(checkText),
+  grants: listOf(checkText),
+  toolMaxCalls: checkObject,
+  onPolicyBreach: oneOf('error', 'halt'),
+});
 
 /** A checked, immutable policy (language.md 9.5–9.6). Counters are in {@link PolicyGuard}. */
 export class Policy {
@@ -43,13 +43,14 @@ export class Policy {
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown key and for a value of the wrong form. */
   constructor(options: PolicyOptions = {}) {
-    checkOptions('the policy', options, KEYS);
-    this.context = oneOf('context', options.context ?? 'normal', ['config', 'normal', 'test']);
-    this.allow = Object.freeze(texts('allow', options.allow));
-    this.deny = Object.freeze(texts('deny', options.deny).map(effective));
-    this.grants = Object.freeze(texts('grants', options.grants).map(parseCapability));
-    this.toolMaxCalls = callLimits(options.toolMaxCalls);
-    this.onPolicyBreach = oneOf('onPolicyBreach', options.onPolicyBreach ?? 'error', ['error', 'halt']);
+    checkPolicyOptions('the policy', options);
+    const { context = 'normal', allow = [], deny = [], grants = [], toolMaxCalls = {}, onPolicyBreach = 'error' } = options;
+    this.context = context;
+    this.allow = Object.freeze(trimmed('allow', allow));
+    this.deny = Object.freeze(trimmed('deny', deny).map(effective));
+    this.grants = Object.freeze(grants.map(parseCapability));
+    this.toolMaxCalls = callLimits(toolMaxCalls);
+    this.onPolicyBreach = onPolicyBreach;
     Object.freeze(this);
   }
 }
@@ -68,17 +69,9 @@ export function policyOptions(policy: Policy | null): PolicyOptions | null {
   };
 }
 
-function oneOf<T extends string>(key: string, value: T, known: readonly T[]): T {
-  if (known.includes(value)) return value;
-  throw new ConfigError(`${key} of the policy must be ${known.join(', ')}; got '${String(value)}'`);
-}
-
-function texts(key: string, value: unknown = []): string[] {
-  if (!Array.isArray(value)) throw new ConfigError(`${key} of the policy must be a list of texts`);
-  return value.map((item: unknown) => {
-    if (typeof item === 'string' && item.trim() !== '') return item.trim();
-    throw new ConfigError(`${key} of the policy must be a list of texts, got ${JSON.stringify(item)} in it`);
-  });
+function trimmed(key: string, patterns: readonly string[]): string[] {
+  if (patterns.some((pattern) => pattern.trim() === '')) throw new ConfigError(`${key} of the policy has an empty text in it`);
+  return patterns.map((pattern) => pattern.trim());
 }
 
 /** A pattern of `deny` that can match. An idle one in `allow` fails safe and shows in the message; here it would fail open. */
@@ -96,13 +89,12 @@ function canMatch(pattern: string): boolean {
   return open !== '' || fixed.startsWith('tool.') || (close !== '' && 'tool.'.startsWith(fixed));
 }
 
-function callLimits(value: unknown = {}): ReadonlyMap<string, number> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ConfigError('toolMaxCalls of the policy must be a map of tool to number');
+const checkCallLimit = wholeNumber(0);
+
+function callLimits(given: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
   const limits = new Map<string, number>();
-  for (const [name, limit] of Object.entries(value)) {
-    if (!Number.isSafeInteger(limit) || limit < 0)
-      throw new ConfigError(`toolMaxCalls of ${name} must be a whole number from 0, got ${String(limit)}`);
+  for (const [name, limit] of Object.entries(given)) {
+    checkCallLimit(`the policy: toolMaxCalls.${name}`, limit);
     if (name.includes('*')) throw new ConfigError(`toolMaxCalls of the policy takes names of tools, no patterns: '${name}'`);
     limits.set(canonicalName(name), limit);
   }

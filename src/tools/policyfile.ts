@@ -15,7 +15,8 @@ export function loadPolicy(text: string, fileName: string): Policy {
     const value = top[key];
     if (value === undefined) continue;
     // One part at a time, so that what is wrong has its line.
-    if (Array.isArray(value)) for (const [index, item] of value.entries()) check(file, [key, index], { [key]: [item] });
+    if (Array.isArray(value))
+      for (const [index, item] of value.entries()) check(file, [key, index], { [key]: [file.text([key, index], item)] });
     else if (key === 'toolMaxCalls')
       for (const [tool, most] of Object.entries(file.map([key], value, null)))
         check(file, [key, tool], { [key]: { [tool]: most } });

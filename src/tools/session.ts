@@ -1,7 +1,7 @@
 import type { TurnContext } from '../context/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
-import { checkCallback, checkOptions, type KeysOf } from '../wire/options.ts';
+import { checker, checkFunction, wholeNumber } from '../wire/options.ts';
 import { ToolError } from './define.ts';
 
 /** One attempt to reach the data of another session, allowed or not (A3-11.2-3). */
@@ -24,7 +24,11 @@ export interface SessionStorageOptions {
   readonly maxSessions?: number;
 }
 
-const KEYS: KeysOf<SessionStorageOptions> = { allow: true, audit: true, maxSessions: true };
+const checkSessionStorageOptions = checker<SessionStorageOptions>({
+  allow: checkFunction,
+  audit: checkFunction,
+  maxSessions: wholeNumber(1),
+});
 
 /**
  * What tools keep per session (A3-11.1-5). The session is that of the turn context, which no argument of a program can change
@@ -38,14 +42,10 @@ export class SessionStorage<T> {
 
   /** Throws {@link ConfigError} for an unknown option, for `allow` without `audit`, and for a bound that is no whole number from 1. */
   constructor(options: SessionStorageOptions = {}) {
-    checkOptions('the options of a storage', options, KEYS);
-    checkCallback('allow', options.allow);
-    checkCallback('audit', options.audit);
+    checkSessionStorageOptions('the options of a storage', options);
     if (options.allow !== undefined && options.audit === undefined)
       throw new ConfigError('a storage that lets sessions reach each other must record it: give audit too');
     this.#maxSessions = options.maxSessions ?? 10_000;
-    if (!Number.isSafeInteger(this.#maxSessions) || this.#maxSessions < 1)
-      throw new ConfigError(`maxSessions must be a whole number from 1, got ${String(this.#maxSessions)}`);
     this.#options = options;
   }
 
