@@ -1,5 +1,5 @@
-import { NS_CODES } from '../wire/codes.ts';
-import { type PureToolName, pureArgs } from '../wire/pure.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import { type PureToolName, pureArgs } from '../../wire/pure.ts';
 import { defineAt, type ToolDefinition, ToolError } from './define.ts';
 
 /** What a catalogue shows of a pure tool; its arguments stand in the table of `wire/pure.ts`. */
