@@ -14,7 +14,7 @@ import {
   systemClock,
   type TurnExecutor,
 } from '../src/loop/index.ts';
-import { defaultLimits } from '../src/sandbox/limits.ts';
+import { defaultLimits } from '../src/wire/limits.ts';
 import { NO_USAGE } from '../src/wire/public.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';

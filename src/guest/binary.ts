@@ -1,4 +1,4 @@
-import type { BinaryExpr, BinaryOp } from '../../grammar/syntax/ast.ts';
+import type { BinaryExpr, BinaryOp } from '../../grammar/index.ts';
 import { textBytes } from '../wire/costs.ts';
 import type { Context, Eval } from './context.ts';
 import { fused } from './fused.ts';

@@ -1,4 +1,4 @@
-import { RESERVED } from '../../grammar/syntax/reserved.ts';
+import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
 import { DATA_FUEL } from '../wire/costs.ts';
 import { elementIfAny } from './access.ts';
 import { TextBuilder } from './builder.ts';

@@ -1,4 +1,4 @@
-import type { BinaryOp, UnaryOp } from '../../grammar/syntax/ast.ts';
+import type { BinaryOp, UnaryOp } from '../../grammar/index.ts';
 import { DATA_FUEL, VALUE_BYTES } from '../wire/costs.ts';
 import { pace } from './clockchecks.ts';
 import { isInt64, toInteger, toNumeric } from './convert.ts';

@@ -13,8 +13,9 @@ import {
   type ToolRegistry,
 } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { checkOptions, type KeysOf } from '../wire/options.ts';
-import type { LimitValues, Source, TaggedJson } from '../wire/protocol.ts';
+import type { Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import type { AskHandler } from './ask.ts';
 import { TextBuffers } from './buffers.ts';

@@ -18,17 +18,8 @@ import { decode } from '../wire/codec.ts';
 import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
 import { cancelledError, timeoutError } from '../wire/hosterrors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
-import type {
-  EventInput,
-  LimitValues,
-  OutFrame,
-  RunInput,
-  Source,
-  TaggedJson,
-  Usage,
-  Variable,
-  Whisper,
-} from '../wire/protocol.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { EventInput, OutFrame, RunInput, Source, TaggedJson, Usage, Variable, Whisper } from '../wire/protocol.ts';
 import { refusedResult } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
 import { ValueError } from '../wire/values.ts';

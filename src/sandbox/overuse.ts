@@ -1,6 +1,6 @@
 import type { ErrorInfo } from '../wire/errors.ts';
 import { quotaError } from '../wire/hosterrors.ts';
-import type { LimitValues } from '../wire/protocol.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import type { ProcessMeter } from './meter.ts';
 import type { Watched } from './watchdog.ts';
 

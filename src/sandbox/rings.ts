@@ -1,6 +1,6 @@
+import { defaultLimits } from '../wire/limits.ts';
 import { requiredScopes } from './launch.ts';
 import type { LauncherChoice } from './launcher.ts';
-import { defaultLimits } from './limits.ts';
 import { openMeter } from './meter.ts';
 import { Sandbox } from './sandbox.ts';
 

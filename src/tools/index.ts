@@ -23,7 +23,7 @@ export {
 } from './define/define.ts';
 export type { FromJsonSchema, JsonSchema, JsonType } from './define/jsonschema.ts';
 export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './define/parameters.ts';
-export { definePure, type PureInit } from './define/pure.ts';
+export { definePure } from './define/pure.ts';
 export type { ResultKind, ResultOf, ReturnSpec } from './define/returns.ts';
 export type { SchemaIssue, SchemaResult, StandardSchema } from './define/standardschema.ts';
 export { catalogueDigest, digestIn } from './digest.ts';

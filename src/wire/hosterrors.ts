@@ -1,5 +1,5 @@
 import type { ErrorInfo } from './errors.ts';
-import type { LimitKey } from './protocol.ts';
+import type { LimitKey } from './limits.ts';
 
 /**
  * How a run ends when something outside of the interpreter ends it: the worker process or the host. Such an end has no

@@ -1,4 +1,4 @@
-import { RESERVED } from '../../grammar/syntax/reserved.ts';
+import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
 
 /** The words of the language: none of them is a name. */
 export const LANGUAGE_WORDS: ReadonlySet<string> = RESERVED;

@@ -1,10 +1,17 @@
-import { type Block, type LineTable, type Procedure, positionAt, type SourceFile } from '../../grammar/syntax/ast.ts';
-import type { ParseOptions, ParseResult } from '../../grammar/syntax/parse.ts';
+import {
+  type Block,
+  type LineTable,
+  type ParseOptions,
+  type ParseResult,
+  type Procedure,
+  positionAt,
+  type SourceFile,
+} from '../../grammar/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { Diagnostic, GuestFile, GuestProcedure, ParsedFile, Source } from '../wire/protocol.ts';
 
-/** The parser's signature; the worker's own is `grammar/syntax/parse.ts`. */
+/** The parser's signature; the worker's own is `parse` of grammar. */
 export type Parse = (source: string, options: ParseOptions) => ParseResult;
 
 /**

@@ -8,7 +8,7 @@ import {
   WANTED,
 } from '../../wire/arguments.ts';
 import { readNumber } from '../../wire/numbers.ts';
-import type { PureArg, PureArgType } from '../../wire/pure.ts';
+import type { PureArg, PureArgType } from '../../wire/pure/declaration.ts';
 import { Dict, Fault, Fuzzy, List, pace, sealed, toNumeric, typeName } from '../kit.ts';
 import type { Machine } from '../machine.ts';
 import type { Value } from '../values.ts';

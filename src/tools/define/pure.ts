@@ -1,29 +1,21 @@
 import { NS_CODES } from '../../wire/codes.ts';
-import { type PureToolName, pureArgs } from '../../wire/pure.ts';
+import { type PureDeclaration, readSignature } from '../../wire/pure/declaration.ts';
 import { defineAt, type ToolDefinition, ToolError } from './define.ts';
 
-/** What a catalogue shows of a pure tool; its arguments stand in the table of `wire/pure.ts`. */
-export interface PureInit {
-  readonly description: string;
-  /** What each argument means, by its name. */
-  readonly args: Readonly<Record<string, string>>;
-  readonly example: string;
-  /** In words. */
-  readonly returns: string;
-}
-
 /**
- * The definition of a pure tool, which the interpreter brings: lookup, policy, checks and catalogues see a tool like any other.
- * It can be called by scripts alone.
+ * The definition of a pure tool, made from its declaration: lookup, policy, checks and catalogues treat it like any other tool.
+ * Only scripts can call it, because it runs inside the isolate.
  */
-export function definePure(name: PureToolName, init: PureInit): ToolDefinition {
-  const args = pureArgs(name).map(({ default: value, ...arg }) => ({
-    ...arg,
-    description: init.args[arg.name] ?? '',
-    ...(value === null ? {} : { default: value }),
-  }));
+export function definePure(name: string, declaration: PureDeclaration): ToolDefinition {
+  const { args: declared, example, gives, ...words } = declaration;
+  const args = declared.map(([signature, description]) => {
+    const { default: value, ...arg } = readSignature(signature);
+    return { ...arg, description, ...(value === null ? {} : { default: value }) };
+  });
   const run = (): never => {
     throw new ToolError(NS_CODES.NotImplemented, `${name} runs inside the isolate: only a script can call it`);
   };
-  return defineAt('isolate', { ...init, name, args, effects: 'none', run });
+  // The result stands behind the call as a comment if it is one line.
+  const shown = gives.includes('\n') ? example : `${example}  # ${gives}`;
+  return defineAt('isolate', { ...words, name, args, example: shown, effects: 'none', run });
 }

@@ -1,370 +1,374 @@
-import type { PureRow } from './row.ts';
+import type { PureDeclarations } from './declaration.ts';
 
 /** Texts: `tool.str.…`. */
-export const STR: readonly PureRow[] = [
-  {
-    name: 'tool.str.Length',
+export const STR = {
+  'tool.str.Length': {
     description: 'The number of characters (code points) of a text.',
-    args: { input_string: 'the text' },
+    args: [['input_string: string', 'the text']],
     returns: 'int',
     example: 'tool.str.Length("héllo")',
     gives: '5',
   },
-  {
-    name: 'tool.str.Substring',
+  'tool.str.Substring': {
     description: 'The characters from an index on, as many as there are up to a length. A negative index or length is code 8.',
-    args: {
-      input_string: 'the text',
-      start_index: 'index of the first character, from 0; past the end gives an empty text',
-      length: 'most characters to take',
-    },
+    args: [
+      ['input_string: string', 'the text'],
+      ['start_index: int', 'index of the first character, from 0; past the end gives an empty text'],
+      ['length: int', 'most characters to take'],
+    ],
     returns: 'string',
     example: 'tool.str.Substring("hello world", 6, 5)',
     gives: 'world',
   },
-  {
-    name: 'tool.str.ToUpper',
+  'tool.str.ToUpper': {
     description: 'A text in capitals, character by character: `ß` has no capital.',
-    args: { input_string: 'the text' },
+    args: [['input_string: string', 'the text']],
     returns: 'string',
     example: 'tool.str.ToUpper("hello")',
     gives: 'HELLO',
   },
-  {
-    name: 'tool.str.ToLower',
+  'tool.str.ToLower': {
     description: 'A text in small letters, character by character.',
-    args: { input_string: 'the text' },
+    args: [['input_string: string', 'the text']],
     returns: 'string',
     example: 'tool.str.ToLower("HELLO")',
     gives: 'hello',
   },
-  {
-    name: 'tool.str.TrimSpace',
+  'tool.str.TrimSpace': {
     description: 'A text without the white space around it.',
-    args: { input_string: 'the text' },
+    args: [['input_string: string', 'the text']],
     returns: 'string',
     example: 'tool.str.TrimSpace("  hello  ")',
     gives: 'hello',
   },
-  {
-    name: 'tool.str.Trim',
+  'tool.str.Trim': {
     description: 'A text without any of some characters around it.',
-    args: { input_string: 'the text', characters: 'the characters to take away, in any order: "-_" takes both' },
+    args: [
+      ['input_string: string', 'the text'],
+      ['characters: string', 'the characters to take away, in any order: "-_" takes both'],
+    ],
     returns: 'string',
     example: 'tool.str.Trim("--a-b--", "-")',
     gives: 'a-b',
   },
-  {
-    name: 'tool.str.TrimPrefix',
+  'tool.str.TrimPrefix': {
     description: 'A text without a beginning, where it has it.',
-    args: { input_string: 'the text', prefix: 'the beginning to take away, once' },
+    args: [
+      ['input_string: string', 'the text'],
+      ['prefix: string', 'the beginning to take away, once'],
+    ],
     returns: 'string',
     example: 'tool.str.TrimPrefix("v1.2", "v")',
     gives: '1.2',
   },
-  {
-    name: 'tool.str.TrimSuffix',
+  'tool.str.TrimSuffix': {
     description: 'A text without an end, where it has it.',
-    args: { input_string: 'the text', suffix: 'the end to take away, once' },
+    args: [
+      ['input_string: string', 'the text'],
+      ['suffix: string', 'the end to take away, once'],
+    ],
     returns: 'string',
     example: 'tool.str.TrimSuffix("a.txt", ".txt")',
     gives: 'a',
   },
-  {
-    name: 'tool.str.Split',
+  'tool.str.Split': {
     description: 'The parts of a text between delimiters; an empty delimiter gives the characters.',
-    args: { input_string: 'the text', delimiter: 'what stands between the parts, no pattern; "" splits into characters' },
+    args: [
+      ['input_string: string', 'the text'],
+      ['delimiter: string', 'what stands between the parts, no pattern; "" splits into characters'],
+    ],
     returns: 'list of strings',
     example: 'tool.str.Split("a,b,c", ",")',
     gives: '["a", "b", "c"]',
   },
-  {
-    name: 'tool.str.SplitWords',
+  'tool.str.SplitWords': {
     description: 'The words of a text, which white space separates.',
-    args: { input_string: 'the text' },
+    args: [['input_string: string', 'the text']],
     returns: 'list of strings',
     example: 'tool.str.SplitWords("hello  big\\tworld")',
     gives: '["hello", "big", "world"]',
   },
-  {
-    name: 'tool.str.Lines',
+  'tool.str.Lines': {
     description: 'The lines of a text without their line feeds (nor a carriage return before one).',
-    args: { content_string: 'the text' },
+    args: [['content_string: string', 'the text']],
     returns: 'list of strings',
     example: 'tool.str.Lines("a\\nb\\n")',
     gives: '["a", "b"]',
   },
-  {
-    name: 'tool.str.LineCount',
+  'tool.str.LineCount': {
     description: 'The number of lines of a text; a last one without line feed counts.',
-    args: { content_string: 'the text' },
+    args: [['content_string: string', 'the text']],
     returns: 'int',
     example: 'tool.str.LineCount("a\\nb")',
     gives: '2',
   },
-  {
-    name: 'tool.str.Join',
+  'tool.str.Join': {
     description:
       'The items of a list in one text, with a separator between them. What is no text counts as it is printed, nil as nothing.',
-    args: { string_list: 'the list of items', separator: 'what comes between two items; may be ""' },
+    args: [
+      ['string_list: any', 'the list of items'],
+      ['separator: string', 'what comes between two items; may be ""'],
+    ],
     returns: 'string',
     example: 'tool.str.Join(["a", 1, true], "-")',
     gives: 'a-1-true',
   },
-  {
-    name: 'tool.str.Concat',
+  'tool.str.Concat': {
     description: 'The items of a list in one text.',
-    args: { strings_list: 'the list of items' },
+    args: [['strings_list: any', 'the list of items']],
     returns: 'string',
     example: 'tool.str.Concat(["a", "b", 1])',
     gives: 'ab1',
   },
-  {
-    name: 'tool.str.Replace',
+  'tool.str.Replace': {
     description: 'A text with occurrences of another replaced, `count` of them from the left, all for -1.',
-    args: {
-      input_string: 'the text',
-      old_substring: 'what to look for, no pattern',
-      new_substring: 'what to put in its place',
-      count: 'most replacements, from the left; -1 for all',
-    },
+    args: [
+      ['input_string: string', 'the text'],
+      ['old_substring: string', 'what to look for, no pattern'],
+      ['new_substring: string', 'what to put in its place'],
+      ['count: int = -1', 'most replacements, from the left; -1 for all'],
+    ],
     returns: 'string',
     example: 'tool.str.Replace("ababab", "ab", "cd", 2)',
     gives: 'cdcdab',
   },
-  {
-    name: 'tool.str.Contains',
+  'tool.str.Contains': {
     description: 'Whether a text contains another.',
-    args: { input_string: 'the text to look in', substring: 'what to look for, no pattern' },
+    args: [
+      ['input_string: string', 'the text to look in'],
+      ['substring: string', 'what to look for, no pattern'],
+    ],
     returns: 'bool',
     example: 'tool.str.Contains("hello world", "lo w")',
     gives: 'true',
   },
-  {
-    name: 'tool.str.HasPrefix',
+  'tool.str.HasPrefix': {
     description: 'Whether a text begins with another.',
-    args: { input_string: 'the text', prefix: 'the beginning to look for' },
+    args: [
+      ['input_string: string', 'the text'],
+      ['prefix: string', 'the beginning to look for'],
+    ],
     returns: 'bool',
     example: 'tool.str.HasPrefix("file.txt", "file")',
     gives: 'true',
   },
-  {
-    name: 'tool.str.HasSuffix',
+  'tool.str.HasSuffix': {
     description: 'Whether a text ends with another.',
-    args: { input_string: 'the text', suffix: 'the end to look for' },
+    args: [
+      ['input_string: string', 'the text'],
+      ['suffix: string', 'the end to look for'],
+    ],
     returns: 'bool',
     example: 'tool.str.HasSuffix("file.txt", ".txt")',
     gives: 'true',
   },
-  {
-    name: 'tool.str.IndexOf',
+  'tool.str.IndexOf': {
     description: 'The index of the first character of another text, looked for from an index on; -1 when it is not there.',
-    args: {
-      input_string: 'the text to look in',
-      substring: 'what to look for, no pattern',
-      start_index: 'index of the character to start at, from 0',
-    },
+    args: [
+      ['input_string: string', 'the text to look in'],
+      ['substring: string', 'what to look for, no pattern'],
+      ['start_index: int = 0', 'index of the character to start at, from 0'],
+    ],
     returns: 'int',
     example: 'tool.str.IndexOf("héllo", "l")',
     gives: '2',
   },
-  {
-    name: 'tool.str.LastIndexOf',
+  'tool.str.LastIndexOf': {
     description: 'As IndexOf, for the last occurrence.',
-    args: { input_string: 'the text to look in', substring: 'what to look for, no pattern' },
+    args: [
+      ['input_string: string', 'the text to look in'],
+      ['substring: string', 'what to look for, no pattern'],
+    ],
     returns: 'int',
     example: 'tool.str.LastIndexOf("hello", "l")',
     gives: '3',
   },
-  {
-    name: 'tool.str.Count',
+  'tool.str.Count': {
     description: 'How often another text occurs, without overlaps.',
-    args: { input_string: 'the text to look in', substring: 'what to count, no pattern' },
+    args: [
+      ['input_string: string', 'the text to look in'],
+      ['substring: string', 'what to count, no pattern'],
+    ],
     returns: 'int',
     example: 'tool.str.Count("banana", "an")',
     gives: '2',
   },
-  {
-    name: 'tool.str.EqualFold',
+  'tool.str.EqualFold': {
     description: 'Whether two texts differ in letter case at most.',
-    args: { left: 'one text', right: 'the other text' },
+    args: [
+      ['left: string', 'one text'],
+      ['right: string', 'the other text'],
+    ],
     returns: 'bool',
     example: 'tool.str.EqualFold("Straße", "STRAßE")',
     gives: 'true',
   },
-  {
-    name: 'tool.str.Repeat',
+  'tool.str.Repeat': {
     description: 'A text so many times.',
-    args: { input_string: 'the text', count: 'how many times, 0 or more' },
+    args: [
+      ['input_string: string', 'the text'],
+      ['count: int', 'how many times, 0 or more'],
+    ],
     returns: 'string',
     example: 'tool.str.Repeat("ab", 3)',
     gives: 'ababab',
   },
-  {
-    name: 'tool.str.PadLeft',
+  'tool.str.PadLeft': {
     description: 'A text filled up in front to a length in characters.',
-    args: {
-      input_string: 'the text',
-      length: 'characters of the result; a longer text stays as it is',
-      pad: 'what to fill up with, one character or more',
-    },
+    args: [
+      ['input_string: string', 'the text'],
+      ['length: int', 'characters of the result; a longer text stays as it is'],
+      ['pad: string = " "', 'what to fill up with, one character or more'],
+    ],
     returns: 'string',
     example: 'tool.str.PadLeft("7", 3, "0")',
     gives: '007',
   },
-  {
-    name: 'tool.str.PadRight',
+  'tool.str.PadRight': {
     description: 'A text filled up behind to a length in characters.',
-    args: {
-      input_string: 'the text',
-      length: 'characters of the result; a longer text stays as it is',
-      pad: 'what to fill up with, one character or more',
-    },
+    args: [
+      ['input_string: string', 'the text'],
+      ['length: int', 'characters of the result; a longer text stays as it is'],
+      ['pad: string = " "', 'what to fill up with, one character or more'],
+    ],
     returns: 'string',
     example: 'tool.str.PadRight("ab", 4, ".")',
     gives: 'ab..',
   },
-  {
-    name: 'tool.str.Normalize',
+  'tool.str.Normalize': {
     description:
       'A text in a normal form of Unicode: NFC, NFD, NFKC or NFKD. More than 64 combining marks in a row are refused (code 41).',
-    args: { input_string: 'the text', form: '"NFC", "NFD", "NFKC" or "NFKD"' },
+    args: [
+      ['input_string: string', 'the text'],
+      ['form: string = "NFC"', '"NFC", "NFD", "NFKC" or "NFKD"'],
+    ],
     returns: 'string',
     example: 'tool.str.Normalize("ﬁn", "NFKC")',
     gives: 'fin',
   },
-  {
-    name: 'tool.str.ToNumber',
+  'tool.str.ToNumber': {
     description: 'The number that a text spells, or nil when it spells none.',
-    args: { input_string: 'the text, with or without white space around the number' },
+    args: [['input_string: string', 'the text, with or without white space around the number']],
     returns: 'number or nil',
     example: 'tool.str.ToNumber(" 1_000.5 ")',
     gives: '1000.5',
   },
-  {
-    name: 'tool.str.ToBase64',
+  'tool.str.ToBase64': {
     description: 'The UTF-8 bytes of a text as base64.',
-    args: { input_string: 'the text' },
+    args: [['input_string: string', 'the text']],
     returns: 'string',
     example: 'tool.str.ToBase64("hello world")',
     gives: 'aGVsbG8gd29ybGQ=',
   },
-  {
-    name: 'tool.str.FromBase64',
+  'tool.str.FromBase64': {
     description: 'The text whose UTF-8 bytes base64 stands for; code 41 when it stands for none.',
-    args: { encoded_string: 'the base64' },
+    args: [['encoded_string: string', 'the base64']],
     returns: 'string',
     example: 'tool.str.FromBase64("aGVsbG8gd29ybGQ=")',
     gives: 'hello world',
   },
-  {
-    name: 'tool.str.BytesToBase64',
+  'tool.str.BytesToBase64': {
     description: 'As ToBase64.',
-    args: { string_data: 'the text' },
+    args: [['string_data: string', 'the text']],
     returns: 'string',
     example: 'tool.str.BytesToBase64("Hello World")',
     gives: 'SGVsbG8gV29ybGQ=',
   },
-  {
-    name: 'tool.str.BytesFromBase64',
+  'tool.str.BytesFromBase64': {
     description: 'As FromBase64.',
-    args: { base64_string: 'the base64' },
+    args: [['base64_string: string', 'the base64']],
     returns: 'string',
     example: 'tool.str.BytesFromBase64("SGVsbG8gV29ybGQ=")',
     gives: 'Hello World',
   },
-  {
-    name: 'tool.str.ToHex',
+  'tool.str.ToHex': {
     description: 'The UTF-8 bytes of a text as hexadecimal digits.',
-    args: { input_string: 'the text' },
+    args: [['input_string: string', 'the text']],
     returns: 'string',
     example: 'tool.str.ToHex("hello")',
     gives: '68656c6c6f',
   },
-  {
-    name: 'tool.str.FromHex',
+  'tool.str.FromHex': {
     description: 'The text whose UTF-8 bytes hexadecimal digits stand for; code 41 when they stand for none.',
-    args: { encoded_string: 'pairs of hexadecimal digits, small or capital' },
+    args: [['encoded_string: string', 'pairs of hexadecimal digits, small or capital']],
     returns: 'string',
     example: 'tool.str.FromHex("68656c6c6f")',
     gives: 'hello',
   },
-  {
-    name: 'tool.str.ParseJsonString',
+  'tool.str.ParseJsonString': {
     description: 'As `tool.json.Parse`.',
-    args: { json_string: 'the JSON' },
+    args: [['json_string: string', 'the JSON']],
     returns: 'any',
     example: 'tool.str.ParseJsonString("{\\"key\\": [1, null]}")',
     gives: '{"key": [1, nil]}',
   },
-  {
-    name: 'tool.str.ParseFromJsonBase64',
+  'tool.str.ParseFromJsonBase64': {
     description: 'The value of JSON that is wrapped in base64.',
-    args: { base64_string: 'the base64 of the JSON' },
+    args: [['base64_string: string', 'the base64 of the JSON']],
     returns: 'any',
     example: 'tool.str.ParseFromJsonBase64("eyJrZXkiOiAidmFsdWUifQ==")',
     gives: '{"key": "value"}',
   },
-  {
-    name: 'tool.str.ToJsonString',
+  'tool.str.ToJsonString': {
     description: 'A map or list as JSON, on request with indents. `tool.json.Stringify` takes any value.',
-    args: {
-      value: 'a map or a list',
-      pretty_print: 'true for a line for each entry',
-      prefix: 'put before each line but the first, with pretty_print',
-      indent: 'put before each entry for each level, with pretty_print',
-    },
+    args: [
+      ['value: any', 'a map or a list'],
+      ['pretty_print: bool = false', 'true for a line for each entry'],
+      ['prefix: string = ""', 'put before each line but the first, with pretty_print'],
+      ['indent: string = "  "', 'put before each entry for each level, with pretty_print'],
+    ],
     returns: 'string',
     example: 'tool.str.ToJsonString({"key": "value"})',
     gives: '{"key":"value"}',
   },
-  {
-    name: 'tool.str.MatchRegex',
+  'tool.str.MatchRegex': {
     description: 'As `tool.regex.Match`.',
-    args: { pattern: 'the pattern, in the syntax of RE2', input_string: 'the text to look in' },
+    args: [
+      ['pattern: string', 'the pattern, in the syntax of RE2'],
+      ['input_string: string', 'the text to look in'],
+    ],
     returns: 'bool',
     example: 'tool.str.MatchRegex("^\\\\d{3}-\\\\d{2}$", "123-45")',
     gives: 'true',
   },
-  {
-    name: 'tool.str.FindAllRegex',
+  'tool.str.FindAllRegex': {
     description: 'As `tool.regex.FindAll`.',
-    args: { pattern: 'the pattern, in the syntax of RE2', input_string: 'the text to look in' },
+    args: [
+      ['pattern: string', 'the pattern, in the syntax of RE2'],
+      ['input_string: string', 'the text to look in'],
+    ],
     returns: 'list of strings',
     example: 'tool.str.FindAllRegex("\\\\w+", "hello world 123")',
     gives: '["hello", "world", "123"]',
   },
-  {
-    name: 'tool.str.ReplaceRegex',
+  'tool.str.ReplaceRegex': {
     description: 'As `tool.regex.Replace`.',
-    args: {
-      pattern: 'the pattern, in the syntax of RE2',
-      input_string: 'the text to look in',
-      replacement: 'what to put in place of each match; $1 and $name stand for groups',
-    },
+    args: [
+      ['pattern: string', 'the pattern, in the syntax of RE2'],
+      ['input_string: string', 'the text to look in'],
+      ['replacement: string', 'what to put in place of each match; $1 and $name stand for groups'],
+    ],
     returns: 'string',
     example: 'tool.str.ReplaceRegex("\\\\s+", "a  b c", "-")',
     gives: 'a-b-c',
   },
-  {
-    name: 'tool.str.Inspect',
+  'tool.str.Inspect': {
     description:
       'A value as text to look at: texts longer than `max_length` are cut, lists and maps deeper than `max_depth` left out.',
-    args: {
-      input_variable: 'any value',
-      max_length: 'most characters of each text in it',
-      max_depth: 'most levels of lists and maps that are shown',
-    },
+    args: [
+      ['input_variable?: any', 'any value'],
+      ['max_length: int = 128', 'most characters of each text in it'],
+      ['max_depth: int = 5', 'most levels of lists and maps that are shown'],
+    ],
     returns: 'string',
     example: 'tool.str.Inspect({"a": [1, [2]]}, 20, 2)',
     gives: '{"a":[1, ...]}',
   },
-  {
-    name: 'tool.str.StripAnsi',
+  'tool.str.StripAnsi': {
     description: 'A text without the sequences that control a terminal.',
-    args: { input_string: 'the text' },
+    args: [['input_string: string', 'the text']],
     returns: 'string',
     example: 'tool.str.StripAnsi("\\x1b[31mError\\x1b[0m")',
     gives: 'Error',
   },
-];
+} as const satisfies PureDeclarations<'str'>;

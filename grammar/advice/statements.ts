@@ -16,7 +16,7 @@ import {
   punct,
   StringLiteral,
 } from '../syntax/tokens.ts';
-import { habit, sideBySide } from './habits.ts';
+import { habit, sideBySide } from './expressions.ts';
 import { type Advice, describe, type Mismatch } from './mismatch.ts';
 
 const endOfLine = Newline.LABEL ?? '';

@@ -1,9 +1,9 @@
 /** What is certain about statements before they are followed. */
 
-import { constantTruth } from '../lint/fallible.ts';
-import { ERROR_VARIABLES } from '../lint/names.ts';
 import type { Block, ErrorHandler, Expr, ForStmt } from '../syntax/ast.ts';
+import { constantTruth } from '../syntax/certainty.ts';
 import { eachStatement, isAtom, targetsOf } from '../syntax/walk.ts';
+import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 
 /** What a procedure gives, kept beside its variables: under names that no variable has. */
 export const RESULT = ' result';

@@ -94,13 +94,3 @@ function curlyString(text: string, at: number, lineEnd: number, closing: string)
 export function shorten(text: string): string {
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }
-
-/** Words that are names of a value elsewhere: as an identifier each is an error (ruling 12). */
-export const foreignValues: ReadonlyMap<string, TokenType> = new Map([
-  ['null', keyword.nil],
-  ['NULL', keyword.nil],
-  ['None', keyword.nil],
-  ['undefined', keyword.nil],
-  ['True', keyword.true],
-  ['False', keyword.false],
-]);

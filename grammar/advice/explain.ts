@@ -4,20 +4,20 @@
  */
 
 import { endOf } from '../syntax/build.ts';
-import { type Finding, finding } from '../syntax/problem.ts';
+import { problemAt, type SyntaxProblem } from '../syntax/problem.ts';
 import { BuiltIn, blockEnds, Identifier, keyword, Metadata, Newline, punct, TemplateOpen } from '../syntax/tokens.ts';
-import { shorten } from './foreign.ts';
-import { habit } from './habits.ts';
+import { shorten } from './characters.ts';
+import { habit } from './expressions.ts';
 import { foreignWord } from './keywords.ts';
-import { adviseInLine } from './lines.ts';
 import { type Advice, describe, type Mismatch } from './mismatch.ts';
+import { adviseInLine } from './statements.ts';
 
 /** Explains one mismatch. */
-export function explain(mismatch: Mismatch): Finding {
+export function explain(mismatch: Mismatch): SyntaxProblem {
   const found = mismatch.peek(1);
   const { message = usual(mismatch), hint } = advise(mismatch) ?? {};
   const end = found.tokenType === Newline ? mismatch.at : Math.max(mismatch.at, endOf(found));
-  return finding(mismatch.at, end, message, hint);
+  return problemAt(mismatch.at, end, message, hint);
 }
 
 function usual({ expected, peek }: Mismatch): string {

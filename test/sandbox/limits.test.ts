@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/index.ts';
-import { poolLimits } from '../../src/sandbox/poollimits.ts';
+import { poolLimits } from '../../src/sandbox/limits.ts';
 import { BusyError, ConfigError } from '../../src/wire/errors.ts';
 import { neuroscript } from '../cli/spawn.ts';
 

@@ -2,12 +2,10 @@
  * What certainly cannot fail, and what is certainly known, without running anything. For advice only: that a value nests
  * too deeply to be printed, or that a limit is reached, is left aside.
  */
-import type { Block, Expr, Stmt } from '../syntax/ast.ts';
-import { blocksOf, isAtom } from '../syntax/walk.ts';
-import { isBuiltin } from './names.ts';
 
-/** Built-in functions that take any value. */
-const TOTAL: ReadonlySet<string> = new Set(['len', 'typeof']);
+import { BUILTIN_ARITY, BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
+import type { Block, Expr, Stmt } from './ast.ts';
+import { blocksOf, isAtom } from './walk.ts';
 
 /** Whether evaluating an expression can raise an error. */
 export function canFail(expr: Expr): boolean {
@@ -28,8 +26,8 @@ export function canFail(expr: Expr): boolean {
     case 'binary':
       return canFail(expr.first) || expr.rest.some(({ op, right }) => canFail(right) || !TOTAL_OPERATORS.has(op));
     case 'call': {
-      const name = expr.name.name.toLowerCase();
-      const total = isBuiltin(name) && (TOTAL.has(name) || name.startsWith('is_')) && expr.args.length === 1;
+      const builtin = builtinNamed(expr.name.name);
+      const total = builtin !== undefined && BUILTINS[builtin].takes === 'any' && expr.args.length === BUILTIN_ARITY;
       return !total || expr.args.some(canFail);
     }
     default:
