@@ -1,6 +1,6 @@
 import { MagicError, Minter, type MinterOptions, MintLedger, type TurnFacts } from '../aeiou/index.ts';
 import { nonceOf } from '../context/nonce.ts';
-import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/define.ts';
+import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/define/define.ts';
 import { NS_CODES } from '../wire/codes.ts';
 
 /** The name of the magic tool in programs. */

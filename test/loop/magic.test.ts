@@ -3,7 +3,7 @@ import { Keyring, type MinterOptions, MintLedger, verifyToken } from '../../src/
 import { createHostContext, createStores, readersOf, type TurnContext } from '../../src/context/index.ts';
 import { rootTurn, type TurnInit } from '../../src/context/turn.ts';
 import { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from '../../src/loop/magic.ts';
-import { ToolError, type ToolRuntime } from '../../src/tools/define.ts';
+import { ToolError, type ToolRuntime } from '../../src/tools/define/define.ts';
 import { Handles } from '../../src/tools/handles.ts';
 import { ToolRegistry } from '../../src/tools/registry.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
