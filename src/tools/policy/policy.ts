@@ -1,8 +1,8 @@
-import { ConfigError } from '../wire/errors.ts';
-import { checker, checkObject, checkText, listOf, oneOf, wholeNumber } from '../wire/options.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import { checker, checkObject, checkText, listOf, oneOf, wholeNumber } from '../../wire/options.ts';
+import type { ToolDefinition } from '../define/define.ts';
+import { canonicalName } from '../names.ts';
 import { type Capability, capabilityText, matchesPattern, meets, parseCapability } from './capability.ts';
-import type { ToolDefinition } from './define.ts';
-import { canonicalName } from './names.ts';
 
 /** In which kind of run a script finds itself: only `config` admits tools that require trust. */
 export type PolicyContext = 'config' | 'normal' | 'test';

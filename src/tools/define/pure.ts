@@ -1,5 +1,5 @@
-import { NS_CODES } from '../wire/codes.ts';
-import { type PureDeclaration, readSignature } from '../wire/pure/declaration.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import { type PureDeclaration, readSignature } from '../../wire/pure/declaration.ts';
 import { defineAt, type ToolDefinition, ToolError } from './define.ts';
 
 /**

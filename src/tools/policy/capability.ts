@@ -1,4 +1,4 @@
-import { ConfigError } from '../wire/errors.ts';
+import { ConfigError } from '../../wire/errors.ts';
 
 /** What a tool needs or a policy grants: verbs on a resource, perhaps only within scopes (language.md 9.6). */
 export interface Capability {

@@ -1,6 +1,6 @@
-import { ConfigError } from '../wire/errors.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import { type Path, YamlFile } from '../yaml.ts';
 import { Policy, type PolicyOptions } from './policy.ts';
-import { type Path, YamlFile } from './yaml.ts';
 
 const KEYS = ['context', 'allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBreach'] as const;
 

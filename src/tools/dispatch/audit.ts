@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { JournalOutcome } from '../wire/journal.ts';
-import type { TaggedJson } from '../wire/protocol.ts';
+import type { JournalOutcome } from '../../wire/journal.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
 
 /** One tool call for the audit trail, those that tools make themselves included (A3-11.2-2). */
 export interface AuditRecord {

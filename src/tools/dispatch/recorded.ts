@@ -1,9 +1,9 @@
-import type { FinalReply } from '../wire/call.ts';
-import { replayError } from '../wire/errorinfo.ts';
-import type { JournalEntry, Question } from '../wire/journal.ts';
-import { plainMaps } from '../wire/maporder.ts';
-import type { GuestCall, TaggedJson } from '../wire/protocol.ts';
-import { canonicalName } from './names.ts';
+import type { FinalReply } from '../../wire/call.ts';
+import { replayError } from '../../wire/errorinfo.ts';
+import type { JournalEntry, Question } from '../../wire/journal.ts';
+import { plainMaps } from '../../wire/maporder.ts';
+import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
+import { canonicalName } from '../names.ts';
 
 /** The answer to a call whose tool let the script wait: what it gave in the end, or why it failed. */
 export type Completion =

@@ -1,8 +1,8 @@
-import type { CallIo, FinalReply } from '../wire/call.ts';
-import type { ErrorInfo } from '../wire/errors.ts';
-import type { JournalEntry, JournalOutcome, Question } from '../wire/journal.ts';
-import type { AskSpent, GuestCall } from '../wire/protocol.ts';
-import { canonicalName } from './names.ts';
+import type { CallIo, FinalReply } from '../../wire/call.ts';
+import type { ErrorInfo } from '../../wire/errors.ts';
+import type { JournalEntry, JournalOutcome, Question } from '../../wire/journal.ts';
+import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
+import { canonicalName } from '../names.ts';
 
 /** The calls of one run: those that are open, and, in the order in which they ended, those that are not. */
 export class CallJournal {

@@ -1,12 +1,12 @@
-import { argumentMessage, argumentProblem, countProblems, MUST_NOT_BE_NIL } from '../wire/arguments.ts';
-import { decode, encode } from '../wire/codec.ts';
-import { NS_CODES } from '../wire/codes.ts';
-import type { TaggedJson } from '../wire/protocol.ts';
-import type { Value } from '../wire/values.ts';
-import { type Coerced, coerce } from './argtypes.ts';
-import { type ToolDefinition, ToolError } from './define.ts';
-import type { Parameter } from './parameters.ts';
-import { issuesText, type SchemaIssue, type StandardSchema } from './schema.ts';
+import { argumentMessage, argumentProblem, countProblems, MUST_NOT_BE_NIL } from '../../wire/arguments.ts';
+import { decode, encode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import type { Value } from '../../wire/values.ts';
+import { type Coerced, coerce } from '../define/argtypes.ts';
+import { type ToolDefinition, ToolError } from '../define/define.ts';
+import type { Parameter } from '../define/parameters.ts';
+import { issuesText, type SchemaIssue, type StandardSchema } from '../define/standardschema.ts';
 
 /**
  * Matches a call's arguments to a tool's parameters by position and fits each to its type (language.md 9.3–9.4, P6):

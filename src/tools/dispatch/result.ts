@@ -1,10 +1,10 @@
-import { decode } from '../wire/codec.ts';
-import { NS_CODES } from '../wire/codes.ts';
-import type { TaggedJson } from '../wire/protocol.ts';
-import { coerce } from './argtypes.ts';
-import { type ToolDefinition, ToolError } from './define.ts';
+import { decode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { coerce } from '../define/argtypes.ts';
+import { type ToolDefinition, ToolError } from '../define/define.ts';
+import { issuesText } from '../define/standardschema.ts';
 import { encodeAs } from './outcome.ts';
-import { issuesText } from './schema.ts';
 
 /**
  * A result as its tool promised it. Throws {@link ToolError} 21 for one that is not, naming tool and problem: whoever

@@ -1,7 +1,7 @@
-import type { CallIo, FinalReply } from '../wire/call.ts';
-import { NS_CODES } from '../wire/codes.ts';
-import type { AskSpent, GuestCall } from '../wire/protocol.ts';
-import { ToolError } from './define.ts';
+import type { CallIo, FinalReply } from '../../wire/call.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
+import { ToolError } from '../define/define.ts';
 
 /** The call of a script that asks an agent. */
 export type AskCall = GuestCall & { readonly t: 'ask' };

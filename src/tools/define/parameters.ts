@@ -1,10 +1,10 @@
-import { decode, encode } from '../wire/codec.ts';
-import { ConfigError } from '../wire/errors.ts';
-import { anything, checker, checkFlag, checkText, required } from '../wire/options.ts';
-import { type Value, ValueError } from '../wire/values.ts';
+import { decode, encode } from '../../wire/codec.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import { anything, checker, checkFlag, checkText, required } from '../../wire/options.ts';
+import { type Value, ValueError } from '../../wire/values.ts';
 import { type ArgType, type ArgTypes, argTypeNames, coerce, isArgType } from './argtypes.ts';
 import { argsFromJsonSchema, describeSchema, type FromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
-import { isStandardSchema, type StandardSchema } from './schema.ts';
+import { isStandardSchema, type StandardSchema } from './standardschema.ts';
 
 /** One argument by ArgType. */
 export interface ArgSpec {

@@ -1,5 +1,5 @@
-import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../context/index.ts';
-import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
+import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../../context/index.ts';
+import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
 import {
   anything,
   checker,
@@ -11,16 +11,16 @@ import {
   oneOf,
   required,
   wholeNumber,
-} from '../wire/options.ts';
-import type { CallSite } from '../wire/protocol.ts';
-import type { Value } from '../wire/values.ts';
-import type { RootPort } from './call.ts';
-import { type Capability, parseCapability } from './capability.ts';
-import type { Handles } from './handles.ts';
-import { canonicalName, checkToolName } from './names.ts';
+} from '../../wire/options.ts';
+import type { CallSite } from '../../wire/protocol.ts';
+import type { Value } from '../../wire/values.ts';
+import type { RootPort } from '../dispatch/toolruntime.ts';
+import type { Handles } from '../handles.ts';
+import { canonicalName, checkToolName } from '../names.ts';
+import type { PendingOptions } from '../pending.ts';
+import { type Capability, parseCapability } from '../policy/capability.ts';
+import type { ToolView } from '../registry.ts';
 import { type ArgSpecs, type ArgsOf, type Parameter, parametersOf } from './parameters.ts';
-import type { PendingOptions } from './pending.ts';
-import type { ToolView } from './registry.ts';
 import { type ResultKind, type ResultOf, type ReturnSpec, returnsOf } from './returns.ts';
 
 /**

@@ -1,17 +1,17 @@
-import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../context/index.ts';
-import { TurnClosedError } from '../context/index.ts';
-import type { CallIo } from '../wire/call.ts';
-import { decode } from '../wire/codec.ts';
-import { NS_CODES } from '../wire/codes.ts';
-import { variableProblem } from '../wire/options.ts';
-import type { CallSite, TaggedJson } from '../wire/protocol.ts';
-import type { Value } from '../wire/values.ts';
-import { type ToolDefinition, ToolError, type ToolRuntime } from './define.ts';
-import type { Handles } from './handles.ts';
+import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../../context/index.ts';
+import { TurnClosedError } from '../../context/index.ts';
+import type { CallIo } from '../../wire/call.ts';
+import { decode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import { variableProblem } from '../../wire/options.ts';
+import type { CallSite, TaggedJson } from '../../wire/protocol.ts';
+import type { Value } from '../../wire/values.ts';
+import { type ToolDefinition, ToolError, type ToolRuntime } from '../define/define.ts';
+import type { Handles } from '../handles.ts';
+import { type PendingOptions, pending } from '../pending.ts';
+import type { ToolView } from '../registry.ts';
+import type { Belongings } from '../sessionresources.ts';
 import { encodeAs } from './outcome.ts';
-import { type PendingOptions, pending } from './pending.ts';
-import type { ToolView } from './registry.ts';
-import type { Belongings } from './sessionresources.ts';
 
 /** What tools may do to the definitions of the root that a run descends from. */
 export interface RootPort {

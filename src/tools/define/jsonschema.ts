@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ConfigError } from '../wire/errors.ts';
-import type { SchemaResult, StandardSchema } from './schema.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import type { SchemaResult, StandardSchema } from './standardschema.ts';
 
 /** A JSON Schema (draft 2020-12) as an object; the keywords that types are read from are named. */
 export interface JsonSchema {

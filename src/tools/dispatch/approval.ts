@@ -1,9 +1,9 @@
-import type { TurnContext } from '../context/index.ts';
-import { NS_CODES } from '../wire/codes.ts';
-import { plainMaps } from '../wire/maporder.ts';
-import type { TaggedJson } from '../wire/protocol.ts';
-import { type ToolDefinition, ToolError } from './define.ts';
-import { Pending } from './pending.ts';
+import type { TurnContext } from '../../context/index.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import { plainMaps } from '../../wire/maporder.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { type ToolDefinition, ToolError } from '../define/define.ts';
+import { Pending } from '../pending.ts';
 
 /** What is about to be executed, as JSON: `{tool, args}` of a tool call, `{actions}` of a turn. A human approves its hash. */
 export type Plan = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
-import { ConfigError } from '../wire/errors.ts';
+import { ConfigError } from '../../wire/errors.ts';
 import { type ArgType, isArgType } from './argtypes.ts';
 import { describeSchema, type FromJsonSchema, fromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
-import { isStandardSchema, type StandardSchema } from './schema.ts';
+import { isStandardSchema, type StandardSchema } from './standardschema.ts';
 
 /** What a tool says that it gives back: an ArgType, a schema, or words. */
 export type ReturnSpec = string | StandardSchema | (JsonSchema & { readonly '~standard'?: never });
