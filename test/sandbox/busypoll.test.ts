@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { Vigil } from '../../src/sandbox/stayawake.ts';
+import { Vigil } from '../../src/sandbox/busypoll.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
