@@ -1,5 +1,5 @@
+import { checkName, NamedEntries } from './entries.ts';
 import { readFields, text } from './fields.ts';
-import { checkName, Named } from './named.ts';
 import { Secret } from './secret.ts';
 
 /** Access to an external service: its provider and the key for it. */
@@ -39,7 +39,7 @@ const REQUIRED = ['kind', 'provider', 'api_key'] as const;
 
 /** The accounts of a root interpreter, shared by all its forks. */
 export class AccountStore implements AccountReader {
-  readonly #accounts = new Named<Account>('account');
+  readonly #accounts = new NamedEntries<Account>('account');
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) for missing, unknown or invalid fields and for a name that is taken. The message shows no value. */
   register(name: string, fields: AccountFields): void {

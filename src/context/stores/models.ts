@@ -1,7 +1,7 @@
 import { ConfigError } from '../../wire/errors.ts';
 import type { ValueMap } from '../../wire/values.ts';
+import { checkName, NamedEntries } from './entries.ts';
 import { amount, count, type FieldReader, flag, integer, map, number, oneOf, readFields, text, texts, url } from './fields.ts';
-import { checkName, Named } from './named.ts';
 
 /** An agent that `ask` can name: its model, the parameters of its requests, and what it may do. */
 export interface AgentModel {
@@ -93,7 +93,7 @@ const REQUIRED = ['provider', 'model'] as const;
 
 /** The agent models of a root interpreter, shared by all its forks. */
 export class AgentModelStore implements AgentModelReader {
-  readonly #models = new Named<AgentModel>('agent model');
+  readonly #models = new NamedEntries<AgentModel>('agent model');
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) for missing, unknown or invalid fields and for a name that is taken. */
   register(name: string, fields: AgentModelFields): void {

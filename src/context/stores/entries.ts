@@ -4,7 +4,7 @@ import { ConfigError } from '../../wire/errors.ts';
 const MAX_ENTRIES = 10_000;
 
 /** Entries by name. Names ignore letter case. The owner freezes the entries. */
-export class Named<T> {
+export class NamedEntries<T> {
   readonly #what: string;
   readonly #entries = new Map<string, T>();
 
