@@ -1,6 +1,6 @@
 import { type PURE_TOOLS, type PureToolName, pureArgs } from '../../wire/pure.ts';
 import { checkValue, Dict, Fault, type List, sizeOf } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import type { Meter } from '../meter.ts';
 import type { PureTool } from '../puretool.ts';
 import type { Value } from '../values.ts';
 import { matched, parameterOf } from './match.ts';
@@ -34,13 +34,13 @@ type Arg<S extends string> = S extends `${string}: ${infer T} = ${string}`
 type Args<S extends string> = S extends `${infer First}, ${infer Rest}` ? [Arg<First>, ...Args<Rest>] : [Arg<S>];
 
 /** A tool's work, at `machine.at`: charges fuel and memory before it spends time or allocates. */
-export type Work<N extends PureToolName> = (machine: Machine, ...args: Args<(typeof PURE_TOOLS)[N]>) => Value;
+export type Work<N extends PureToolName> = (machine: Meter, ...args: Args<(typeof PURE_TOOLS)[N]>) => Value;
 
 /** All tools of a group, so that none can be forgotten. */
 export type Group<G extends string> = { readonly [N in PureToolName & `tool.${G}.${string}`]: Work<N> };
 
 /** Work that takes whatever its parameters were matched to. */
-type AnyWork = (machine: Machine, ...args: Value[]) => Value;
+type AnyWork = (machine: Meter, ...args: Value[]) => Value;
 
 /** The tools of groups, by canonical name. */
 export function toolsOf(...groups: readonly object[]): ReadonlyMap<string, PureTool> {
