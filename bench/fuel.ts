@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultLimits, packageFiles, Sandbox } from '../src/sandbox/index.ts';
+import { packageFiles, Sandbox } from '../src/sandbox/index.ts';
+import { defaultLimits } from '../src/wire/limits.ts';
 import { judged, type PromiseRow } from './promises.ts';
 import { summarize } from './stats.ts';
 import { CALLS, LOOP, type Workload } from './workloads.ts';

@@ -1,5 +1,5 @@
 import { nonceOf } from '../context/nonce.ts';
-import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/define.ts';
+import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/define/define.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { MagicError } from './errors.ts';
 import { Minter, type MinterOptions, MintLedger, type TurnFacts } from './minter.ts';

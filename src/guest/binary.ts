@@ -1,4 +1,4 @@
-import type { BinaryExpr, BinaryOp } from '../../grammar/syntax/ast.ts';
+import type { BinaryExpr, BinaryOp } from '../../grammar/index.ts';
 import { textBytes } from '../wire/costs.ts';
 import type { Context } from './context.ts';
 import type { Eval } from './frame.ts';

@@ -1,4 +1,5 @@
-import type { Block, ErrorHandler, Stmt } from '../../grammar/syntax/ast.ts';
+import type { Block, ErrorHandler, Stmt } from '../../grammar/index.ts';
+import { ERROR_VARIABLES } from '../../grammar/vocabulary/builtins.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import type { Context } from './context.ts';
 import { type Completion, type Exec, type Frame, NORMAL } from './frame.ts';
@@ -46,8 +47,7 @@ function compileHandler(context: Context, handler: ErrorHandler): Exec {
   const { inHandler, guard } = context;
   context.inHandler = true;
   context.guard = null;
-  context.scope.slot('system_error');
-  context.scope.slot('system_error_message');
+  for (const name of ERROR_VARIABLES) context.scope.slot(name);
   const body = context.nested(handler.body);
   context.inHandler = inHandler;
   context.guard = guard;

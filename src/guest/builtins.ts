@@ -1,3 +1,4 @@
+import type { BuiltinName } from '../../grammar/vocabulary/builtins.ts';
 import { textBytes } from '../wire/costs.ts';
 import { toNumeric } from './convert.ts';
 import { describe } from './describe.ts';
@@ -8,39 +9,41 @@ import { Dict, Fault, Fuzzy, List, Time, typeName, type Value } from './values.t
 /** A built-in function: one argument, at `meter.at` (language.md 7). */
 export type Builtin = (meter: Meter, argument: Value) => Value;
 
-const BUILTINS: ReadonlyMap<string, Builtin> = new Map<string, Builtin>([
-  ['len', length],
-  ['char', char],
-  ['ord', ord],
-  ['typeof', (_meter, value) => typeName(value)],
-  ['is_string', (_meter, value) => typeof value === 'string'],
-  ['is_number', (_meter, value) => typeof value === 'number'],
-  ['is_bool', (_meter, value) => typeof value === 'boolean'],
-  ['is_list', (_meter, value) => value instanceof List],
-  ['is_map', (_meter, value) => value instanceof Dict],
-  ['is_nil', (_meter, value) => value === null],
-  ['is_timedate', (_meter, value) => value instanceof Time],
-  ['is_fuzzy', (_meter, value) => value instanceof Fuzzy],
-  ['is_error', (_meter, value) => isError(value)],
-  ['is_int', (_meter, value) => typeof value === 'number' && Math.trunc(value) === value],
-  ['is_float', (_meter, value) => typeof value === 'number' && Math.trunc(value) !== value],
+const BUILTINS: Readonly<Record<BuiltinName, Builtin>> = {
+  len: length,
+  char: char,
+  ord: ord,
+  typeof: (_meter, value) => typeName(value),
+  is_string: (_meter, value) => typeof value === 'string',
+  is_number: (_meter, value) => typeof value === 'number',
+  is_bool: (_meter, value) => typeof value === 'boolean',
+  is_list: (_meter, value) => value instanceof List,
+  is_map: (_meter, value) => value instanceof Dict,
+  is_nil: (_meter, value) => value === null,
+  is_timedate: (_meter, value) => value instanceof Time,
+  is_fuzzy: (_meter, value) => value instanceof Fuzzy,
+  is_error: (_meter, value) => isError(value),
+  is_int: (_meter, value) => typeof value === 'number' && Math.trunc(value) === value,
+  is_float: (_meter, value) => typeof value === 'number' && Math.trunc(value) !== value,
   // Scripts cannot hold events, functions or tools as values: an event is a plain map.
-  ['is_event', () => false],
-  ['is_function', () => false],
-  ['is_tool', () => false],
-  ['ln', math('ln', Math.log, (x) => !(x <= 0), 'a number above 0')],
-  ['log', math('log', Math.log10, (x) => !(x <= 0), 'a number above 0')],
-  ['sin', math('sin', Math.sin, isNotInfinite, 'a finite number of radians')],
-  ['cos', math('cos', Math.cos, isNotInfinite, 'a finite number of radians')],
-  ['tan', math('tan', Math.tan, isNotInfinite, 'a finite number of radians')],
-  ['asin', math('asin', Math.asin, (x) => !(Math.abs(x) > 1), 'a number from -1 to 1')],
-  ['acos', math('acos', Math.acos, (x) => !(Math.abs(x) > 1), 'a number from -1 to 1')],
-  ['atan', math('atan', Math.atan, () => true, 'a number')],
-]);
+  is_event: () => false,
+  is_function: () => false,
+  is_tool: () => false,
+  ln: math('ln', Math.log, (x) => !(x <= 0), 'a number above 0'),
+  log: math('log', Math.log10, (x) => !(x <= 0), 'a number above 0'),
+  sin: math('sin', Math.sin, isNotInfinite, 'a finite number of radians'),
+  cos: math('cos', Math.cos, isNotInfinite, 'a finite number of radians'),
+  tan: math('tan', Math.tan, isNotInfinite, 'a finite number of radians'),
+  asin: math('asin', Math.asin, (x) => !(Math.abs(x) > 1), 'a number from -1 to 1'),
+  acos: math('acos', Math.acos, (x) => !(Math.abs(x) > 1), 'a number from -1 to 1'),
+  atan: math('atan', Math.atan, () => true, 'a number'),
+};
+
+const byName: ReadonlyMap<string, Builtin> = new Map(Object.entries(BUILTINS));
 
 /** The built-in of a name in any casing; built-ins win over procedures. */
 export function builtin(name: string): Builtin | undefined {
-  return BUILTINS.get(name.toLowerCase());
+  return byName.get(name.toLowerCase());
 }
 
 /** Code 4: every built-in takes exactly one argument. */

@@ -1,5 +1,5 @@
-import { borrowed } from '../../grammar/advice/borrowed.ts';
-import type { CallExpr, ToolCallExpr } from '../../grammar/syntax/ast.ts';
+import { borrowed } from '../../grammar/advice/functions.ts';
+import type { CallExpr, ToolCallExpr } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import { builtin, wrongCount } from './builtins.ts';
 import type { Context } from './context.ts';

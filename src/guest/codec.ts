@@ -1,5 +1,5 @@
 import { MAX_NESTING, VALUE_BYTES } from '../wire/costs.ts';
-import { isIndex, keyOf, moves, nameOf } from '../wire/keys.ts';
+import { isIndex, keyOf, moves, nameOf } from '../wire/mapkeys.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { putEntry } from './assign.ts';
 import { TextBuilder } from './builder.ts';

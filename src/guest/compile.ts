@@ -1,4 +1,4 @@
-import type { Block, Expr } from '../../grammar/syntax/ast.ts';
+import type { Block, Expr } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import { compileBlock } from './blocks.ts';
 import { type Compilers, Context, type Linkage, type UnitKind } from './context.ts';

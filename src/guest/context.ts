@@ -1,4 +1,4 @@
-import type { Block, Expr } from '../../grammar/syntax/ast.ts';
+import type { Block, Expr } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import type { Eval, Exec } from './frame.ts';
 import type { LoadedFile } from './loadedfile.ts';

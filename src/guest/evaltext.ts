@@ -1,4 +1,4 @@
-import { RESERVED } from '../../grammar/syntax/reserved.ts';
+import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
 import { elementIfAny } from './access.ts';
 import { TextBuilder } from './builder.ts';
 import type { Frame } from './frame.ts';

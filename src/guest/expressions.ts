@@ -1,4 +1,4 @@
-import type { AccessExpr, Expr, ListExpr, MapExpr, NameExpr, TemplateExpr, UnaryExpr } from '../../grammar/syntax/ast.ts';
+import type { AccessExpr, Expr, ListExpr, MapExpr, NameExpr, TemplateExpr, UnaryExpr } from '../../grammar/index.ts';
 import { VALUE_BYTES } from '../wire/costs.ts';
 import { element } from './access.ts';
 import { putEntry } from './assign.ts';

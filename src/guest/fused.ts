@@ -1,4 +1,4 @@
-import type { BinaryOp } from '../../grammar/syntax/ast.ts';
+import type { BinaryOp } from '../../grammar/index.ts';
 import type { Eval, Slot } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { OPERATORS } from './operators.ts';

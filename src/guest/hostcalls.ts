@@ -1,4 +1,4 @@
-import { positionAt } from '../../grammar/syntax/ast.ts';
+import { positionAt } from '../../grammar/syntax/position.ts';
 import { STEP_FUEL, textBytes } from '../wire/costs.ts';
 import type { AskSpent, GuestReply } from '../wire/protocol.ts';
 import { decode, encode, encodeText } from './codec.ts';

@@ -1,4 +1,4 @@
-import type { Block, LineTable } from '../../grammar/syntax/ast.ts';
+import type { Block, LineTable } from '../../grammar/index.ts';
 import type { GuestFile, GuestProcedure } from '../wire/protocol.ts';
 
 const { parse } = JSON;

@@ -1,4 +1,4 @@
-import type { ForStmt, WhileStmt } from '../../grammar/syntax/ast.ts';
+import type { ForStmt, WhileStmt } from '../../grammar/index.ts';
 import { STEP_FUEL, textBytes } from '../wire/costs.ts';
 import type { Context } from './context.ts';
 import { describe } from './describe.ts';

@@ -1,7 +1,8 @@
 import type { NsCodeName } from '../wire/codes.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { CENSUS_FLOOR, MAX_TEXT_UNITS, METER_INTERVAL, METER_WEIGHT, textBytes, VALUE_BYTES } from '../wire/costs.ts';
-import type { GuestInput, LimitKey, LimitValues } from '../wire/protocol.ts';
+import type { LimitKey, LimitValues } from '../wire/limits.ts';
+import type { GuestInput } from '../wire/protocol.ts';
 import { CodePoints } from './codepoints.ts';
 import { Constants } from './constants.ts';
 import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.ts';

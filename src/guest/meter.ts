@@ -1,5 +1,5 @@
 import type { NsCodeName } from '../wire/codes.ts';
-import type { LimitKey, LimitValues } from '../wire/protocol.ts';
+import type { LimitKey, LimitValues } from '../wire/limits.ts';
 import type { NonNumericTexts } from './nonnumeric.ts';
 import { WORK, type Work } from './work.ts';
 

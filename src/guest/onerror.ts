@@ -1,4 +1,4 @@
-import type { ErrorHandler } from '../../grammar/syntax/ast.ts';
+import type { ErrorHandler } from '../../grammar/index.ts';
 import { nsCodeName } from '../wire/codes.ts';
 import { textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { StackFrame } from '../wire/errors.ts';

@@ -1,4 +1,4 @@
-import type { BinaryOp, UnaryOp } from '../../grammar/syntax/ast.ts';
+import type { BinaryOp, UnaryOp } from '../../grammar/index.ts';
 import { VALUE_BYTES } from '../wire/costs.ts';
 import { isInt64, toInteger, toNumeric } from './convert.ts';
 import { describe } from './describe.ts';

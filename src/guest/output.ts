@@ -1,4 +1,4 @@
-import type { LimitKey } from '../wire/protocol.ts';
+import type { LimitKey } from '../wire/limits.ts';
 import { encode, encodeText } from './codec.ts';
 import type { Meter } from './meter.ts';
 import { display } from './text.ts';

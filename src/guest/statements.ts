@@ -1,4 +1,4 @@
-import type { AskStmt, PromptStmt, ReturnStmt, SetStmt, Stmt, WhisperStmt } from '../../grammar/syntax/ast.ts';
+import type { AskStmt, PromptStmt, ReturnStmt, SetStmt, Stmt, WhisperStmt } from '../../grammar/index.ts';
 import type { Context } from './context.ts';
 import { counted, describe } from './describe.ts';
 import { InternalError } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { AccessStep, IndexStep, Target } from '../../grammar/syntax/ast.ts';
+import type { AccessStep, IndexStep, Target } from '../../grammar/index.ts';
 import { VALUE_BYTES } from '../wire/costs.ts';
 import { append, assignElement, isOwned, putEntry, type Step } from './assign.ts';
 import type { Context } from './context.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../src/aeiou/index.ts';
 import { createHostContext, createStores, readersOf, type TurnContext } from '../../src/context/index.ts';
 import { rootTurn, type TurnInit } from '../../src/context/turn.ts';
-import { ToolError, type ToolRuntime } from '../../src/tools/define.ts';
+import { ToolError, type ToolRuntime } from '../../src/tools/define/define.ts';
 import { Handles } from '../../src/tools/handles.ts';
 import { ToolRegistry } from '../../src/tools/registry.ts';
 import { ConfigError } from '../../src/wire/errors.ts';

@@ -25,7 +25,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ['sandbox', rule('wire', '', true)],
   ['sqlite', rule('wire', '', true)],
   ['context', rule('wire', '', true)],
-  ['tools', rule('context wire', 'yaml zod', true)],
+  ['tools', rule('context wire grammar', 'yaml zod', true)],
   ['aeiou', rule('tools context wire', '@noble/ed25519 @noble/hashes canonicalize zod', true)],
   ['runtime', rule('sandbox tools aeiou context wire', '', true)],
   [
@@ -37,7 +37,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
   ['testing', rule('loop runtime sandbox tools context wire', '', true)],
   ['stdlib-tools', rule('sqlite tools context wire', '', true)],
   ['mcp', rule('loop runtime aeiou tools context wire', '@modelcontextprotocol/client @modelcontextprotocol/server zod', true)],
-  ['cli', rule('mcp gate loop runtime aeiou sandbox tools context wire stdlib-tools bench', 'commander yaml zod', true)],
+  ['cli', rule('mcp gate loop runtime aeiou sandbox tools context wire grammar stdlib-tools bench', 'commander yaml zod', true)],
   [
     'bench',
     rule(
@@ -79,13 +79,19 @@ describe('imports point one way', () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('only the worker parses: elsewhere grammar is imported for its types, for positions in a tree, and for words', () => {
+  it('grammar has one face, index.ts, and beside it leaves that no bundle is burdened by', () => {
+    const past = imports.filter(
+      ({ from, to }) => partOf(to) === 'grammar' && partOf(from) !== 'grammar' && to !== 'grammar/index.ts' && !isGrammarLeaf(to),
+    );
+    expect(past.map(show)).toEqual([]);
+    const heavy = imports.filter(({ from, to }) => isGrammarLeaf(from) && !isGrammarLeaf(to));
+    expect(heavy.filter(({ typeOnly }) => !typeOnly).map(show)).toEqual([]);
+  });
+
+  it('only the worker parses: elsewhere grammar is imported for its types, and its leaves for positions and words', () => {
     const wrong = imports.filter(
       ({ from, to, typeOnly }) =>
-        to.startsWith('grammar/') &&
-        !['grammar/syntax/ast.ts', 'grammar/advice/borrowed.ts', 'grammar/syntax/reserved.ts'].includes(to) &&
-        !typeOnly &&
-        !['grammar', 'worker'].includes(partOf(from)),
+        to.startsWith('grammar/') && !isGrammarLeaf(to) && !typeOnly && !['grammar', 'worker'].includes(partOf(from)),
     );
     expect(wrong.map(show)).toEqual([]);
   });
@@ -126,6 +132,13 @@ describe('imports point one way', () => {
     expect(circles(imports.filter(({ to, typeOnly }) => isOurs(to) && !typeOnly))).toEqual([]);
   });
 });
+
+/** Files of grammar that import nothing but each other: the guest and the host's parts may use their values. */
+function isGrammarLeaf(path: string): boolean {
+  return (
+    path.startsWith('grammar/vocabulary/') || path === 'grammar/advice/functions.ts' || path === 'grammar/syntax/position.ts'
+  );
+}
 
 function isPackage(target: string): boolean {
   return !isOurs(target) && !target.startsWith('node:') && !target.startsWith('#');

@@ -8,7 +8,7 @@ import {
   WANTED,
 } from '../../wire/arguments.ts';
 import { readNumber } from '../../wire/numbers.ts';
-import type { PureArg, PureArgType } from '../../wire/pure.ts';
+import type { PureArg, PureArgType } from '../../wire/pure/declaration.ts';
 import { Dict, Fault, Fuzzy, List, payRound, sealed, toNumeric, typeName, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
