@@ -57,19 +57,23 @@ describe('imports point one way', () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('the protocol parts import no built-in of Node: what needs one asks for it at run time, in builtin.ts', () => {
-    const wrong = imports.filter(({ from, to, typeOnly }) => partOf(from) === 'aeiou' && to.startsWith('node:') && !typeOnly);
+  it('the protocol and its cryptography import no built-in of Node: two files ask for one at run time', () => {
+    const isProtocol = (path: string): boolean => ['aeiou', 'crypto'].includes(partOf(path));
+    const wrong = imports.filter(({ from, to, typeOnly }) => isProtocol(from) && to.startsWith('node:') && !typeOnly);
     expect(wrong.map(show)).toEqual([]);
-    const asking = files.filter(({ path, text }) => partOf(path) === 'aeiou' && text.includes('getBuiltinModule'));
-    expect(asking.map(({ path }) => path)).toEqual(['src/aeiou/builtin.ts']);
+    const asking = files.filter(({ path, text }) => isProtocol(path) && text.includes('getBuiltinModule'));
+    expect(asking.map(({ path }) => path)).toEqual(['src/aeiou/keys/file.ts', 'src/crypto/native.ts']);
+  });
+
+  it('of the wire format the protocol needs the error classes alone', () => {
+    const used = imports.filter(({ from, to }) => partOf(from) === 'aeiou' && partOf(to) === 'wire').map(({ to }) => to);
+    expect([...new Set(used)]).toEqual(['src/wire/errors.ts']);
   });
 
   it('the nonce of a turn is read by the magic tool and the loop alone', () => {
-    const readers = imports
-      .filter(({ from, to }) => to === 'src/context/nonce.ts' && partOf(from) !== 'loop')
-      .map(({ from }) => from);
-    // turn.ts keeps the nonce beside the context that it makes
-    expect(readers.filter((from) => from !== 'src/aeiou/magic.ts' && from !== 'src/context/turn.ts')).toEqual([]);
+    const readers = imports.filter(({ to }) => to === 'src/context/nonce.ts').map(({ from }) => from);
+    // turn.ts keeps the nonce of the context that it makes
+    expect(readers.filter((from) => partOf(from) !== 'loop')).toEqual(['src/context/turn.ts']);
   });
 
   it('the gate imports nothing of any other part', () => {

@@ -3,9 +3,8 @@ import { type HostContext, type TurnContext, turnStorage } from '../../context/i
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { cancelledError, languageError, quotaError, suspendedError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { cancelledError, quotaError, suspendedError, workerError } from '../../wire/hosterrors.ts';
-import { languageError } from '../../wire/info.ts';
 import type { JournalEntry, JournalOutcome, Question, WaitingCall } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
