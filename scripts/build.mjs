@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
 /** As in `src/worker/image.ts`. */
@@ -13,6 +13,16 @@ const PURE_MARK = '\n//# pure tools\n';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const fresh = mkdtempSync(join(root, '.build-'));
+
+/** As in `src/wire/pure/signatures.ts`: the guest gets the value of that module, without the words of the declarations. */
+const signatures = {
+  name: 'signatures',
+  async load(id) {
+    if (id !== join(root, 'src/wire/pure/signatures.ts')) return null;
+    const { SIGNATURES } = await import(pathToFileURL(id));
+    return `export const SIGNATURES = ${JSON.stringify(SIGNATURES)};`;
+  },
+};
 
 async function bundle(entry, file, { input, output }) {
   const build = await rolldown({ input: join(root, entry), ...input });
@@ -62,7 +72,7 @@ try {
   // The pure tools are a script of their own in the same file: they stand on the interpreter, which comes before them.
   const kit = join(root, 'src/guest/kit.ts');
   await bundle('src/guest/pure/index.ts', 'pure.js', {
-    input: { platform: 'neutral', external: [kit] },
+    input: { platform: 'neutral', external: [kit], plugins: [signatures] },
     output: { format: 'iife', name: 'pure', minify: true, globals: () => 'guest.kit' },
   });
   const pure = join(fresh, 'pure.js');

@@ -4,7 +4,7 @@ export { type CryptoToolsOptions, cryptoTools } from './crypto.ts';
 export { type FsQuota, type FsToolsOptions, fsTools } from './fs/index.ts';
 export { type MemoryToolsOptions, memoryTools } from './memory.ts';
 export { type PlanStep, pathRule, policyTools, type StepRule } from './policy.ts';
-export { type PureGroup, pureTools } from './pure/index.ts';
+export { type PureGroup, pureTools } from './pure.ts';
 export { rootTools } from './root.ts';
 export { actorScope, globalScope, type ScopeOf, sessionScope } from './scope.ts';
 export { type ScratchToolsOptions, scratchTools } from './scratch.ts';

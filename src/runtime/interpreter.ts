@@ -13,8 +13,9 @@ import {
   type ToolRegistry,
 } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { checkOptions, type KeysOf } from '../wire/options.ts';
-import type { LimitValues, Source, TaggedJson } from '../wire/protocol.ts';
+import type { Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import type { AskHandler } from './ask.ts';
 import { TextBuffers } from './buffers.ts';
@@ -22,7 +23,7 @@ import { Definitions, type SymbolTable } from './definitions.ts';
 import { Deliveries } from './deliveries.ts';
 import { type EventOptions, type ExecuteOptions, Fork, type RunningOptions } from './fork.ts';
 import type { SandboxPort } from './port.ts';
-import type { SignedUnit } from './units.ts';
+import type { SignedUnit } from './signedunits.ts';
 import { checkGlobalName, toTagged } from './values.ts';
 
 /** What makes a fork differ from its root. */

@@ -21,8 +21,9 @@ import {
   ToolRegistry,
 } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { checkCallback, checkList, checkObject, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
-import type { CheckReport, FormatReport, LimitValues, Source } from '../wire/protocol.ts';
+import type { CheckReport, FormatReport, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import type { AskHandler } from './ask.ts';
 import { type CheckOptions, surroundings } from './catalogue.ts';

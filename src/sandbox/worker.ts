@@ -7,7 +7,7 @@ import { isSameKind, type RunKind } from './affinity.ts';
 import { readWorkerFrame } from './check.ts';
 import { killTree } from './killtree.ts';
 import { type Launched, requiredScopes } from './launch.ts';
-import { descendant, openMeter, type ProcessMeter, type Reading, readingOf } from './meter.ts';
+import { descendant, openMeter, type ProcessMeter, type Reading, readingOf } from './processstats.ts';
 import { adopt } from './reaper.ts';
 import { KeptSources } from './sourcecache.ts';
 

@@ -23,7 +23,7 @@ import { SqliteStore } from '../../src/loop/index.ts';
 import { chained, GENESIS } from '../../src/loop/log/chain.ts';
 import { newSession } from '../../src/loop/sessions/store.ts';
 import { SqliteStorage } from '../../stdlib-tools/index.ts';
-import { FALLBACK_SEED, NONCE, PRIMARY, PRIMARY_SEED, SHARED, SID, TOKENS } from '../aeiou/golden.ts';
+import { FALLBACK_SEED, NONCE, PRIMARY, PRIMARY_SEED, SHARED, SID, TOKENS } from '../aeiou/kit.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });

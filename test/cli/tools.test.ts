@@ -199,7 +199,7 @@ describe('--check-first', () => {
     const ended = await neuroscript(['run', 'a.ns', '--policy', 'p.yaml'], { cwd });
     expect(ended).toMatchObject({
       code: 2,
-      stderr: 'neuroscript: p.yaml:3: allow[1]: allow of the policy must be a list of texts, got 5 in it\n',
+      stderr: 'neuroscript: p.yaml:3: allow[1]: must be a text, got the number 5\n',
     });
   });
 });

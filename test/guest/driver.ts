@@ -2,8 +2,9 @@ import type { SourceFile } from '../../grammar/syntax/ast.ts';
 import { parse } from '../../grammar/syntax/parse.ts';
 import { boot } from '../../src/guest/main.ts';
 import { tools as PURE } from '../../src/guest/pure/index.ts';
-import { defaultLimits, type LimitOptions } from '../../src/sandbox/limits.ts';
+import type { LimitOptions } from '../../src/sandbox/limits.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 import { plainMaps } from '../../src/wire/maporder.ts';
 import type {
   EventInput,

@@ -17,8 +17,8 @@ import {
 } from '../../src/loop/sessions/store.ts';
 import type { Suspension } from '../../src/loop/suspend/suspension.ts';
 import type { TurnRecord } from '../../src/loop/turn/record.ts';
-import { defaultLimits } from '../../src/sandbox/limits.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 import { bench, turnOf } from './harness.ts';
 
 let folder = '';

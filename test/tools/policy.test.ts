@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { matchesPattern, meets, parseCapability } from '../../src/tools/capability.ts';
 import { defineTool, Policy, PolicyGuard, type PolicyOptions, ToolRegistry } from '../../src/tools/index.ts';
+import { matchesPattern, meets, parseCapability } from '../../src/tools/policy/capability.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 
 const run = (): null => null;
@@ -61,8 +61,8 @@ describe('the policy gate', () => {
 
   it.each<[unknown, RegExp]>([
     [{ alow: [] }, /unknown key 'alow' in the policy; known are context, allow/],
-    [{ allow: 'tool.*' }, /allow of the policy must be a list of texts/],
-    [{ deny: [1] }, /deny of the policy must be a list of texts, got 1/],
+    [{ allow: 'tool.*' }, /the policy: allow must be a list/],
+    [{ deny: [1] }, /the policy: deny\[0\] must be a text, got number/],
     // Each of these would let through what somebody meant to forbid.
     [{ deny: ['memory.*'] }, /'memory\.\*' can match no tool, so nothing would be denied/],
     [{ deny: ['tool.*.Drop'] }, /'tool\.\*\.Drop' can match no tool/],
@@ -70,10 +70,10 @@ describe('the policy gate', () => {
     [{ deny: ['tool:memory:*'] }, /can match no tool/],
     [{ deny: ['***'] }, /can match no tool/],
     [{ toolMaxCalls: { 'tool.memory.*': 1 } }, /takes names of tools, no patterns: 'tool\.memory\.\*'/],
-    [{ context: 'root' }, /context of the policy must be config, normal, test; got 'root'/],
+    [{ context: 'root' }, /the policy: context must be config, normal or test, got 'root'/],
     [{ grants: ['fs'] }, /'fs' is no capability/],
-    [{ toolMaxCalls: { 'tool.a.b': -1 } }, /toolMaxCalls of tool\.a\.b must be a whole number from 0, got -1/],
-    [{ onPolicyBreach: 'stop' }, /onPolicyBreach of the policy must be error, halt/],
+    [{ toolMaxCalls: { 'tool.a.b': -1 } }, /toolMaxCalls\.tool\.a\.b must be a whole number from 0, got -1/],
+    [{ onPolicyBreach: 'stop' }, /onPolicyBreach must be error or halt/],
   ])('refuses the policy %j', (policy, problem) => {
     expect(() => new Policy(policy as PolicyOptions)).toThrow(ConfigError);
     expect(() => new Policy(policy as PolicyOptions)).toThrow(problem);

@@ -9,7 +9,6 @@ import {
   type TurnContext,
 } from '../../src/context/index.ts';
 import { rootTurn } from '../../src/context/turn.ts';
-import { defaultLimits } from '../../src/sandbox/index.ts';
 import {
   Belongings,
   Dispatcher,
@@ -22,7 +21,8 @@ import {
 } from '../../src/tools/index.ts';
 import type { CallIo, FinalReply } from '../../src/wire/call.ts';
 import { encode } from '../../src/wire/codec.ts';
-import type { CallSite, GuestCall, LimitValues } from '../../src/wire/protocol.ts';
+import { defaultLimits, type LimitValues } from '../../src/wire/limits.ts';
+import type { CallSite, GuestCall } from '../../src/wire/protocol.ts';
 
 /** Where the calls of these tests stand. */
 export const SITE: CallSite = { fork: 'fork-1.1', source: 'test.ns', line: 2, column: 3 };

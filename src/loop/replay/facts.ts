@@ -1,6 +1,7 @@
 import type { KeyInfo, Lint, ProgressState } from '../../aeiou/index.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
-import type { LimitValues, RunInput, Source, TaggedJson } from '../../wire/protocol.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import type { RunInput, Source, TaggedJson } from '../../wire/protocol.ts';
 import type { Unreadable } from '../turn/input.ts';
 
 /** What a host was made of when it ran a turn: to be compared, and for whoever wonders later. */

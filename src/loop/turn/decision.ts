@@ -1,4 +1,5 @@
 import type { ErrorInfo } from '../../wire/errors.ts';
+import { findLimit } from '../../wire/limits.ts';
 
 /** What a turn leads to. The first three are asked for by a token; HALT is the host's alone (AL3-1-4). */
 export type Decision = 'CONTINUE' | 'DONE' | 'ABORT' | 'HALT';
@@ -40,14 +41,14 @@ export function isHaltReason(code: string): code is HaltReason {
   return Object.hasOwn(HALT_REASONS, code);
 }
 
-/** Quotas that bound what a turn may write: to the loop these are sizes of the protocol (DESIGN 5, AMB-23). */
-const SIZE_LIMITS: ReadonlySet<string> = new Set(['lineBytes', 'outputBytes', 'scratchBytes']);
+/** Whether a limit bounds what a turn may write: for the loop that is a size of the protocol. */
+const isSize = (key = ''): boolean => findLimit(key)?.turnDefault !== undefined;
 
 /** The reason of the HALT that a failed execution leads to. Total: every failure ends the turn (AL3-8-17). */
 export function reasonOfRun(error: ErrorInfo): HaltReason {
   switch (error.kind) {
     case 'quota':
-      return error.code === 'ERR_ENV_SIZE' || SIZE_LIMITS.has(error.limit ?? '') ? 'ERR_ENV_SIZE' : 'ERR_QUOTA';
+      return error.code === 'ERR_ENV_SIZE' || isSize(error.limit) ? 'ERR_ENV_SIZE' : 'ERR_QUOTA';
     case 'timeout':
       return 'ERR_TIMEOUT';
     case 'policy':

@@ -1,7 +1,8 @@
 import type { Action, Lint, TokenCode, TokenDetail } from '../../aeiou/index.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
-import type { LimitValues, Usage, Whisper } from '../../wire/protocol.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import type { Usage, Whisper } from '../../wire/protocol.ts';
 import type { AgentUse } from '../agents/consult.ts';
 import type { Scene } from '../replay/facts.ts';
 import type { Seal } from '../replay/seal.ts';

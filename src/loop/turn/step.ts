@@ -1,7 +1,7 @@
 import { carryForward, type ProgressState } from '../../aeiou/index.ts';
 import { turnStorage } from '../../context/index.ts';
 import { checkLimits, type LimitOptions, tighten } from '../../sandbox/limits.ts';
-import type { LimitValues } from '../../wire/protocol.ts';
+import type { LimitValues } from '../../wire/limits.ts';
 import { type AgentUse, type Asked, askAgent } from '../agents/consult.ts';
 import { AgentError } from '../agents/index.ts';
 import { Purse, tokensOfAsks } from '../ask/purse.ts';

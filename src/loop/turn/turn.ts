@@ -1,11 +1,9 @@
 import {
-  createMagicTool,
   isTurnNonce,
   type KeyLookup,
   type Keyring,
   type Lifetimes,
   type Lint,
-  MINT_LEDGER,
   MintLedger,
   ProgressGuard,
   type ProgressState,
@@ -17,11 +15,13 @@ import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
 import { APPROVAL } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
-import type { LimitValues, RunInput } from '../../wire/protocol.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import type { RunInput } from '../../wire/protocol.ts';
 import type { AgentUse } from '../agents/consult.ts';
 import { ASK_PURSE, type Purse } from '../ask/purse.ts';
 import type { LoopEventBody, LoopListener } from '../events.ts';
 import type { ProgressCheck } from '../guard.ts';
+import { createMagicTool, MINT_LEDGER } from '../magic.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { recordedRun, type Scene } from '../replay/facts.ts';
 import { Judge, publicPart } from '../replay/judge.ts';
