@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { version } from './package.ts';
+import { version } from '../runtime/version.ts';
 import { EXIT, type ExitCode } from './terminal/exit.ts';
 import { exitOfThrown, failureLine } from './terminal/failure.ts';
 import type { Execute, Terminal } from './terminal/terminal.ts';

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { PACKAGE } from '../../runtime/version.ts';
 import { defineTool, loadMockTools, type ToolDefinition, type ToolInit } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { PACKAGE } from '../package.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { printable } from '../terminal/text.ts';
 
