@@ -60,16 +60,19 @@ export async function compareBuilds(ours: Build, other: Build, rounds: number): 
   }));
 }
 
+/** What is needed of the other build. */
+interface Benches {
+  readonly benchContexts: typeof benchContexts;
+  readonly openOurs: typeof openOurs;
+}
+
 /** Compares this build with that in `dist/` of another checkout. */
 export async function benchAgainst(bench: Comparable, checkout: string, rounds: number): Promise<BuildRow[]> {
-  const built = (file: string): string => pathToFileURL(resolve(checkout, 'dist', 'bench', file)).href;
-  if (bench === 'contexts') {
-    const { benchContexts: theirs }: { benchContexts: typeof benchContexts } = await import(built('contexts.js'));
-    return compareBuilds(contexts(benchContexts), contexts(theirs), rounds);
-  }
-  const { openOurs: openTheirs }: { openOurs: typeof openOurs } = await import(built('ours.js'));
+  const file = resolve(checkout, 'dist', 'bench', bench === 'contexts' ? 'contexts.js' : 'ours.js');
+  const theirs: Benches = await import(pathToFileURL(file).href);
+  if (bench === 'contexts') return compareBuilds(contexts(benchContexts), contexts(theirs.benchContexts), rounds);
   await using ours = engine(bench, await openOurs());
-  await using other = engine(bench, await openTheirs());
+  await using other = engine(bench, await theirs.openOurs());
   return await compareBuilds(ours, other, rounds);
 }
 
