@@ -1,7 +1,7 @@
 /** A disagreement between grammar and text, as the hints see it. */
 import type { IToken, TokenType } from 'chevrotain';
 import { Metadata, Newline, StringLiteral, TemplateClose, TemplateOpen, TemplateText } from '../syntax/tokens.ts';
-import { shorten } from './foreign.ts';
+import { shorten } from './characters.ts';
 
 /** A place where the grammar and the text disagree. */
 export interface Mismatch {

@@ -1,7 +1,7 @@
 /** What evaluating an expression gives and costs, beyond the operations that its statement was charged for. */
 
-import { isBuiltin } from '../lint/names.ts';
 import type { AccessStep, BinaryOp, CallExpr, Expr, Span, Target, ToolCallExpr } from '../syntax/ast.ts';
+import { BUILTIN_ARITY, BUILTINS, type BuiltinName, builtinNamed } from '../vocabulary/builtins.ts';
 import { Charges } from './charges.ts';
 import { binary } from './operators.ts';
 import type { Defined, Session } from './session.ts';
@@ -275,8 +275,9 @@ export class Evaluation {
     const { name } = expr.name;
     const args = expr.args.map((arg) => this.value(arg));
     const [argument] = args;
-    if (isBuiltin(name))
-      return argument === undefined || args.length > 1 ? NOTHING : this.builtin(name.toLowerCase(), argument, expr);
+    const builtin = builtinNamed(name);
+    if (builtin !== undefined)
+      return argument === undefined || args.length !== BUILTIN_ARITY ? NOTHING : this.builtin(builtin, argument, expr);
     const defined = this.session.procedures.get(name);
     if (defined === undefined || !accepts(defined, args.length)) return NOTHING;
     const { value, cost } = this.session.call(this.session, defined, args, expr);
@@ -286,7 +287,9 @@ export class Evaluation {
     return value;
   }
 
-  private builtin(name: string, argument: Abstract, at: Span): Abstract {
+  private builtin(name: BuiltinName, argument: Abstract, at: Span): Abstract {
+    const { takes, returns } = BUILTINS[name];
+    if (takes === 'number') this.charges.numeric(argument, at);
     switch (name) {
       case 'len': {
         if (may(argument, TEXT)) this.charges.scan(argument, 2, at);
@@ -296,14 +299,9 @@ export class Evaluation {
       case 'typeof':
         return text(8, true);
       case 'char':
-        this.charges.numeric(argument, at);
         return this.charges.made(2, false);
-      case 'ord':
-        return NUMBER;
       default:
-        if (name.startsWith('is_')) return BOOLEAN;
-        this.charges.numeric(argument, at);
-        return NUMBER;
+        return returns === 'boolean' ? BOOLEAN : NUMBER;
     }
   }
 

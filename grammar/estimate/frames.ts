@@ -1,8 +1,8 @@
 /** How many bytes the frames of a program count at most. */
 
-import { ERROR_VARIABLES } from '../lint/names.ts';
 import type { Block, SourceFile } from '../syntax/ast.ts';
 import { eachExpression, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
+import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 import type { FuelCosts } from './costs.ts';
 
 /** Bytes of one frame of every procedure, and of one that calls them: without recursion, no more can be there at once. */

@@ -3,11 +3,11 @@
  * long as it is certain that there is a next one and patience lasts; past that, one pass stands for all that are left.
  */
 
-import { ERROR_VARIABLES } from '../lint/names.ts';
 import type { Block, ErrorHandler, ForStmt, IfStmt, SetStmt, Stmt, WhileStmt } from '../syntax/ast.ts';
 import { targetsOf } from '../syntax/walk.ts';
-import { changedIn, clearing, isHarmless, loopNames, RESULT, whyEndless } from './certain.ts';
+import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 import { Evaluation } from './expressions.ts';
+import { changedIn, clearing, isHarmless, loopNames, RESULT, whyEndless } from './lookahead.ts';
 import { operationsOf, statementOperations } from './operations.ts';
 import { BLOCK_LEVELS, type Session } from './session.ts';
 import { type Ending, Endings, either, FREE, type Point, plus, type State } from './state.ts';

@@ -14,9 +14,8 @@ import {
   members,
   Newline,
   NoStatement,
-  NumberLiteral,
+  operandEnds,
   punct,
-  StringLiteral,
   TemplateClose,
   TemplateOpen,
   type Token,
@@ -226,10 +225,6 @@ export function endsOperand(node: Node | undefined): boolean {
   return node?.k === 'bracket' || (node?.k === 'atom' && operandEnds.has(node.type));
 }
 
-const operandEnds: ReadonlySet<TokenType> = new Set([
-  ...[Identifier, NumberLiteral, StringLiteral, TemplateClose],
-  ...[keyword.true, keyword.false, keyword.nil, keyword.last],
-]);
 const builtIns = members(BuiltIn);
 const blockStarts: ReadonlySet<TokenType> = new Set([keyword.func, keyword.command, keyword.on]);
 const opening: ReadonlySet<TokenType> = new Set([punct.openParen, punct.openBracket, punct.openBrace, punct.openPlaceholder]);

@@ -1,7 +1,7 @@
 /** Control flow: what is never executed, handlers that never run, statements in the wrong place (P16, language.md 6.10). */
 import type { Block, ErrorHandler, Expr, Stmt } from '../syntax/ast.ts';
+import { blockCanFail, canFail, constantTruth } from '../syntax/certainty.ts';
 import { blocksOf, eachStatement } from '../syntax/walk.ts';
-import { blockCanFail, canFail, constantTruth } from './fallible.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
 
 /** Checks the control flow of every block of a file. */

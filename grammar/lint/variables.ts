@@ -1,8 +1,9 @@
 /** Variables: read but never set, set but never read, hiding a global or trying to change one (P7, P12, language.md 5.5). */
 import type { Block, Expr, Name, Stmt } from '../syntax/ast.ts';
 import { childrenOf, eachBlock, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
+import { ERROR_VARIABLES, PREDEFINED_GLOBALS } from '../vocabulary/builtins.ts';
+import { nearestName, Suggestions } from '../vocabulary/names.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report } from './finding.ts';
-import { ERROR_VARIABLES, KNOWN_GLOBALS, nearest } from './names.ts';
 import { type Unit, unitsOf } from './scopes.ts';
 
 /** Checks the variables of all units. */
@@ -20,7 +21,7 @@ export function checkVariables(files: readonly CheckedFile[], environment: Envir
 
 /** The names of all globals that are known. */
 export function globalsOf({ globals = [] }: Environment): ReadonlySet<string> {
-  return new Set([...KNOWN_GLOBALS, ...globals]);
+  return new Set([...PREDEFINED_GLOBALS, ...globals]);
 }
 
 /** What names mean that no variable has. */
@@ -154,17 +155,12 @@ function checkUnit(facts: Facts, known: Known, report: Report): void {
   }
 }
 
-/** So many names of one unit are compared with all others, which takes time in proportion to both. */
-const MOST_SUGGESTIONS = 50;
-
 function checkReads(facts: Facts, { globals, constants }: Known, report: Report): void {
   const isSet = (name: string): boolean => facts.writes.has(name) || globals.has(name) || constants.has(name);
-  const similar = new Map<string, string | undefined>();
+  const similar = new Suggestions((name) => nearestName(name, [...facts.writes.keys(), ...globals, ...constants]));
   for (const place of facts.reads) {
     if (isSet(place.name)) continue;
-    if (!similar.has(place.name) && similar.size < MOST_SUGGESTIONS)
-      similar.set(place.name, nearest(place.name, [...facts.writes.keys(), ...globals, ...constants]));
-    const meant = similar.get(place.name);
+    const meant = similar.of(place.name);
     const fix = meant === undefined ? 'set it first, or put it in quotes if it is meant as text' : `did you mean \`${meant}\`?`;
     const edits = meant === undefined || !isWhole(place) ? [] : [{ s: place.s, e: place.e, text: meant }];
     report(place.file, lint('LINT_NEVER_SET', place, `\`${place.name}\` is never set, so it is nil`, fix, edits));

@@ -6,18 +6,12 @@
  * Left-associative chains and accessor chains are flat lists, so that a sum of 10 000 terms is no deep tree (P33).
  */
 
+import type { LineTable } from './position.ts';
+
 /** A half-open range `[s, e)` of UTF-16 offsets in the cleaned source. */
 export interface Span {
   readonly s: number;
   readonly e: number;
-}
-
-/** What is needed to turn an offset into a 1-based line and a 1-based column in code points (P31). */
-export interface LineTable {
-  /** Offset of the first character of each line; `starts[0]` is 0. */
-  readonly starts: readonly number[];
-  /** Offsets of the low surrogate of every character beyond U+FFFF, ascending: each shortens the column by one. */
-  readonly astral: readonly number[];
 }
 
 /** `:: key: value` lines, in order; a repeated key keeps its last value. */
@@ -348,30 +342,4 @@ export interface ToolCallExpr extends Span {
   /** As written, for messages and the formatter, e.g. `tool.str.Length`. */
   readonly written: string;
   readonly args: readonly Expr[];
-}
-
-/** A position as users see it: 1-based line, 1-based column in code points. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** Turns an offset of the cleaned source into the position a user sees. O(log n). */
-export function positionAt(table: LineTable, offset: number): Position {
-  const line = lastAtMost(table.starts, offset);
-  const start = table.starts[line] ?? 0;
-  const astralBefore = lastAtMost(table.astral, offset) - lastAtMost(table.astral, start);
-  return { line: line + 1, column: offset - start - astralBefore + 1 };
-}
-
-/** Index of the last element that is ≤ `value` in an ascending list; −1 when there is none. */
-function lastAtMost(ascending: readonly number[], value: number): number {
-  let low = -1;
-  let high = ascending.length;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((ascending[middle] ?? Number.POSITIVE_INFINITY) <= value) low = middle;
-    else high = middle;
-  }
-  return low;
 }

@@ -17,11 +17,12 @@ export interface OpenBracket {
   readonly waiting: number;
 }
 
-const partner: ReadonlyMap<string, string> = new Map([
+/** What closes each opening bracket. */
+export const closing: ReadonlyMap<string, string> = new Map([
   ['(', ')'],
   ['[', ']'],
   ['{', '}'],
-  ['{{', '}'],
+  ['{{', '}}'],
 ]);
 
 export class Nesting {
@@ -57,7 +58,7 @@ export class Nesting {
    */
   closeBracket(image: string): readonly OpenBracket[] | undefined {
     let index = this.open.length - 1;
-    while (index >= this.floor && partner.get(this.open[index]?.image ?? '') !== image) index--;
+    while (index >= this.floor && closing.get(this.open[index]?.image ?? '')?.charAt(0) !== image) index--;
     const match = this.open[index];
     if (index < this.floor || match === undefined) return undefined;
     const unclosed = this.abandon(index + 1);

@@ -16,7 +16,7 @@ const binaryOps: ReadonlySet<string> = new Set(precedence.keys());
 function isBinaryOp(text: string): text is BinaryOp {
   return binaryOps.has(text);
 }
-const unaryOps: ReadonlySet<string> = new Set(['-', '~', 'not', 'no', 'some', 'typeof']);
+const unaryOps: ReadonlySet<string> = new Set<UnaryOp>(['-', '~', 'not', 'no', 'some', 'typeof']);
 function isUnaryOp(text: string): text is UnaryOp {
   return unaryOps.has(text);
 }
@@ -106,11 +106,4 @@ export function template(parts: readonly (string | Expr)[], s: number, e: number
   const [only = ''] = merged;
   if (merged.length < 2 && typeof only === 'string') return { k: 'str', v: only, s, e };
   return { k: 'template', parts: merged, s, e };
-}
-
-/** Canonical name of a tool: lower case, `tool.` exactly once in front (language.md 9.1). */
-export function canonicalTool(segments: readonly string[]): string {
-  const lower = segments.map((segment) => segment.toLowerCase());
-  const from = lower.findIndex((segment) => segment !== 'tool');
-  return ['tool', ...(from < 0 ? [] : lower.slice(from))].join('.');
 }

@@ -1,6 +1,5 @@
 /** Source cleaning, before the lexer (language.md 1.1), and the line table of the cleaned text. */
-import type { LineTable } from './ast.ts';
-import { type Finding, finding } from './problem.ts';
+import { problemAt, type SyntaxProblem } from './problem.ts';
 
 /** Default of `ParseOptions.maxBytes`: one mebibyte of UTF-8 after cleaning. */
 export const MAX_SOURCE_BYTES = 1_048_576;
@@ -8,7 +7,7 @@ export const MAX_SOURCE_BYTES = 1_048_576;
 /** The cleaned text, and the one problem that makes it unreadable, if there is one. */
 export interface Cleaned {
   readonly text: string;
-  readonly problem?: Finding;
+  readonly problem?: SyntaxProblem;
 }
 
 const forbidden = /[\u200B-\u200D\u2060\u202A-\u202E\uFFFD]/;
@@ -31,7 +30,7 @@ export function clean(source: string | Uint8Array, maxBytes: number): Cleaned {
   const tooLong = firstBeyond(text, maxBytes);
   if (bad >= 0 && (tooLong < 0 || bad < tooLong)) return { text, problem: forbiddenAt(text, bad) };
   if (tooLong >= 0) {
-    const problem = finding(
+    const problem = problemAt(
       tooLong,
       tooLong,
       `the source is longer than ${maxBytes} bytes`,
@@ -42,13 +41,13 @@ export function clean(source: string | Uint8Array, maxBytes: number): Cleaned {
   return { text };
 }
 
-function forbiddenAt(text: string, offset: number): Finding {
+function forbiddenAt(text: string, offset: number): SyntaxProblem {
   const unit = text.charCodeAt(offset);
   if (unit === 0xfffd || (unit >= 0xd800 && unit <= 0xdfff)) {
-    return finding(offset, offset + 1, 'the source is not valid UTF-8 here', 'save the file as UTF-8');
+    return problemAt(offset, offset + 1, 'the source is not valid UTF-8 here', 'save the file as UTF-8');
   }
   const code = `U+${unit.toString(16).toUpperCase().padStart(4, '0')}`;
-  return finding(
+  return problemAt(
     offset,
     offset + 1,
     `the invisible character ${code} is not allowed in a source, not even in a string or a comment`,
@@ -67,13 +66,4 @@ function firstBeyond(text: string, maxBytes: number): number {
     if (bytes > maxBytes) return unit >= 0xdc00 && unit <= 0xdfff ? i - 1 : i;
   }
   return -1;
-}
-
-/** The line starts and the astral characters of a cleaned text. */
-export function lineTable(text: string): LineTable {
-  const starts = [0];
-  for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) starts.push(i + 1);
-  const astral: number[] = [];
-  for (const match of text.matchAll(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)) astral.push(match.index + 1);
-  return { starts, astral };
 }

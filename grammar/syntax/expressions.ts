@@ -7,8 +7,9 @@ import {
   type ParserMethod,
   type TokenType,
 } from 'chevrotain';
+import { canonicalName } from '../vocabulary/names.ts';
 import type { AccessStep, CallExpr, Expr, Target, ToolCallExpr } from './ast.ts';
-import { Chain, canonicalTool, endOf, nameOf, powers, prefixes, template } from './build.ts';
+import { Chain, endOf, nameOf, powers, prefixes, template } from './build.ts';
 import { symbols } from './strings.ts';
 import {
   BinaryOperator,
@@ -25,7 +26,7 @@ import {
   TemplateClose,
   TemplateOpen,
   TemplateText,
-  vocabulary,
+  tokenTypes,
 } from './tokens.ts';
 
 type Rule<T> = ParserMethod<[], T>;
@@ -56,7 +57,7 @@ export function startsExpression(type: TokenType): boolean {
  */
 export abstract class ExpressionParser extends EmbeddedActionsParser {
   constructor(skipValidations: boolean) {
-    super([...vocabulary], {
+    super([...tokenTypes], {
       maxLookahead: 1,
       recoveryEnabled: false,
       skipValidations,
@@ -320,7 +321,8 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
       segments.push(this.CONSUME2(Identifier).image);
     });
     const args = this.args();
-    return { k: 'tool', name: canonicalTool(segments), written: ['tool', ...segments].join('.'), args, s, e: this.end() };
+    const written = ['tool', ...segments].join('.');
+    return { k: 'tool', name: canonicalName(written), written, args, s, e: this.end() };
   });
 
   private readonly evaluation: Rule<Expr> = this.RULE('evaluation', (): Expr => {

@@ -1,8 +1,8 @@
-import { type EventHandler, type LineTable, positionAt, type SourceFile } from './ast.ts';
-import { clean, lineTable, MAX_SOURCE_BYTES } from './clean.ts';
-import type { SyntaxDiagnostic } from './diagnostic.ts';
+import type { EventHandler, SourceFile } from './ast.ts';
+import { clean, MAX_SOURCE_BYTES } from './clean.ts';
 import { asksForDoubleBrackets } from './metadata.ts';
-import { type Finding, finding, MAX_FINDINGS } from './problem.ts';
+import { type LineTable, lineTable } from './position.ts';
+import { diagnosticOf, MAX_PROBLEMS, problemAt, type SyntaxDiagnostic, type SyntaxProblem } from './problem.ts';
 import { type Parsed, ProgramParser, type Reading } from './program.ts';
 import { type Scanned, scan } from './scan.ts';
 import { Identifier, keyword, Metadata, Newline, NoStatement } from './tokens.ts';
@@ -43,7 +43,7 @@ let parser: ProgramParser | undefined;
 export function parse(source: string | Uint8Array, options: ParseOptions): ParseResult {
   const { text, problem } = clean(source, options.maxBytes ?? MAX_SOURCE_BYTES);
   const lines = lineTable(text);
-  if (problem !== undefined) return { ok: false, errors: [diagnostic(lines, problem)], open: false };
+  if (problem !== undefined) return { ok: false, errors: [diagnosticOf(lines, problem)], open: false };
   const scanned = scan(text, options.doubleBracketStrings === true || asksForDoubleBrackets(text));
   // Where the lexer stopped early the parser would see half a text; what it says about that half is no news.
   const parsed = !scanned.complete
@@ -51,9 +51,9 @@ export function parse(source: string | Uint8Array, options: ParseOptions): Parse
     : options.interactive === true
       ? parseTyped(text, lines, scanned)
       : parseTokens(text, lines, scanned, 'file');
-  const { program, events, findings } = parsed;
-  if (program === undefined || scanned.findings.length + findings.length > 0)
-    return failure(lines, [...scanned.findings, ...findings], scanned.complete && (scanned.open || parsed.open));
+  const { program, events, problems } = parsed;
+  if (program === undefined || scanned.problems.length + problems.length > 0)
+    return failure(lines, [...scanned.problems, ...problems], scanned.complete && (scanned.open || parsed.open));
   const file: SourceFile = {
     name: options.name,
     kind: program.kind,
@@ -80,11 +80,11 @@ function parseTyped(text: string, lines: LineTable, scanned: Scanned): Parsed {
     (first === keyword.on && second === keyword.event);
   if (file) return parseTokens(text, lines, scanned, 'file');
   const statements = parseTokens(text, lines, scanned, 'statements');
-  if (first !== NoStatement || statements.findings.length === 0) return statements;
+  if (first !== NoStatement || statements.problems.length === 0) return statements;
   const expression = parseTokens(text, lines, { ...scanned, tokens: scanned.tokens.toSpliced(0, begin + 1) }, 'expression');
-  const [problem] = expression.findings;
+  const [problem] = expression.problems;
   // What begins with a name may be meant as a statement; the advice on that is better there. A number or bracket is not.
-  return problem === undefined || (second !== Identifier && problem.s > (statements.findings[0]?.s ?? 0))
+  return problem === undefined || (second !== Identifier && problem.s > (statements.problems[0]?.s ?? 0))
     ? expression
     : statements;
 }
@@ -97,23 +97,17 @@ function parseTokens(text: string, lines: LineTable, scanned: Scanned, reading: 
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     parser = undefined;
-    return { ...nothing, findings: [finding(0, 0, 'the source nests too deeply for the stack that the caller has left')] };
+    return { ...nothing, problems: [problemAt(0, 0, 'the source nests too deeply for the stack that the caller has left')] };
   }
 }
 
-const nothing: Parsed = { program: undefined, events: [], findings: [], open: false };
+const nothing: Parsed = { program: undefined, events: [], problems: [], open: false };
 
-function failure(lines: LineTable, findings: readonly Finding[], open: boolean): ParseResult {
-  const ordered = [...findings].sort((a, b) => a.s - b.s).slice(0, MAX_FINDINGS);
+function failure(lines: LineTable, problems: readonly SyntaxProblem[], open: boolean): ParseResult {
+  const ordered = [...problems].sort((a, b) => a.s - b.s).slice(0, MAX_PROBLEMS);
   const [first = incomprehensible, ...rest] = ordered;
-  return { ok: false, errors: [diagnostic(lines, first), ...rest.map((found) => diagnostic(lines, found))], open };
+  return { ok: false, errors: [diagnosticOf(lines, first), ...rest.map((found) => diagnosticOf(lines, found))], open };
 }
 
 /** Never seen: whoever gives up a source has found something in it. */
-const incomprehensible: Finding = finding(0, 0, 'the source could not be read');
-
-function diagnostic(lines: LineTable, found: Finding): SyntaxDiagnostic {
-  const start = positionAt(lines, found.s);
-  const end = positionAt(lines, found.e);
-  return { ...found, line: start.line, column: start.column, endLine: end.line, endColumn: end.column };
-}
+const incomprehensible: SyntaxProblem = problemAt(0, 0, 'the source could not be read');

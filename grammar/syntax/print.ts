@@ -4,7 +4,7 @@
  * written with backticks, so a template in a part of a template (which only `[[` can hold) has no such text.
  */
 import type { Block, CommandBlock, EventHandler, Metadata, Name, Procedure, SourceFile, Stmt } from './ast.ts';
-import { printExpression, printSteps, quoted } from './text.ts';
+import { printExpression, printSteps, quoted } from './printexpression.ts';
 
 /** The text of a whole file. Blocks come in the order of their spans. */
 export function print(file: SourceFile): string {

@@ -1,12 +1,11 @@
 /** The top of the grammar: header, procedures, event handlers, command blocks (language.md 2, 2.1). */
 import type { IOrAlt, IToken, ParserMethod } from 'chevrotain';
-import { explain } from '../advice/hints.ts';
+import { explain } from '../advice/explain.ts';
 import type {
   Block,
   CommandBlock,
   EventHandler,
   FileKind,
-  LineTable,
   Metadata as MetadataList,
   Name,
   Procedure,
@@ -15,8 +14,9 @@ import type {
 import { endOf, nameOf } from './build.ts';
 import { StatementParser } from './compound.ts';
 import { mergeMetadata, metadataEntry } from './metadata.ts';
-import { type Finding, finding } from './problem.ts';
-import { TooManyFindings } from './recovery.ts';
+import type { LineTable } from './position.ts';
+import { problemAt, type SyntaxProblem } from './problem.ts';
+import { TooManyProblems } from './recovery.ts';
 import type { Scanned } from './scan.ts';
 import { Identifier, keyword, Metadata, Newline, NoStatement, punct } from './tokens.ts';
 
@@ -34,12 +34,12 @@ export interface Program {
 /** How the tokens of a source are read: as a file, or as what was typed without the `command` around it. */
 export type Reading = 'file' | NonNullable<SourceFile['typed']>;
 
-/** The outcome of one parse: the program is whole only when there are no findings. */
+/** The outcome of one parse: the program is whole only when there are no problems. */
 export interface Parsed {
   /** Undefined when the parse was given up. */
   readonly program: Program | undefined;
   readonly events: readonly (EventHandler | undefined)[];
-  readonly findings: readonly Finding[];
+  readonly problems: readonly SyntaxProblem[];
   /** The text ended within a block: more of it could mend that. */
   readonly open: boolean;
 }
@@ -76,11 +76,11 @@ export class ProgramParser extends StatementParser {
     try {
       program = reading === 'file' ? this.program() : this.typed(reading);
     } catch (error) {
-      if (!(error instanceof TooManyFindings)) throw error;
+      if (!(error instanceof TooManyProblems)) throw error;
     }
-    const { events, findings, openAtEnd: open } = this;
+    const { events, problems, openAtEnd: open } = this;
     this.release();
-    return { program, events, findings, open };
+    return { program, events, problems, open };
   }
 
   /** One command block of what was typed without the keywords around it. */
@@ -234,7 +234,7 @@ export class ProgramParser extends StatementParser {
 
   private unique(name: IToken): void {
     if (!this.names.has(name.image)) this.names.add(name.image);
-    else this.report(finding(name.startOffset, endOf(name), `the procedure \`${name.image}\` is defined twice in this file`));
+    else this.report(problemAt(name.startOffset, endOf(name), `the procedure \`${name.image}\` is defined twice in this file`));
   }
 
   private readonly clause: Rule<void, [Signature]> = this.RULE('clause', (signature: Signature): void => {

@@ -1,24 +1,24 @@
 /** What is known while a source is parsed, and recovery from errors line by line. */
 import { type IToken, MismatchedTokenException, type TokenType } from 'chevrotain';
-import { explain } from '../advice/hints.ts';
+import { explain } from '../advice/explain.ts';
 import { opensForeignBlock } from '../advice/keywords.ts';
-import { type LineTable, positionAt } from './ast.ts';
 import { BlockStack } from './blocks.ts';
 import { endOf } from './build.ts';
 import { ExpressionParser } from './expressions.ts';
-import { type Finding, finding, MAX_FINDINGS } from './problem.ts';
+import { type LineTable, lastAtMost, positionAt } from './position.ts';
+import { MAX_PROBLEMS, problemAt, type SyntaxProblem } from './problem.ts';
 import type { Scanned } from './scan.ts';
 import { blockEnds, keyword, Newline, NoStatement } from './tokens.ts';
 
 /** Ends a parse that has found as many problems as are ever shown. */
-export class TooManyFindings extends Error {}
+export class TooManyProblems extends Error {}
 
 /** Nothing of a source is kept alive by the parser once it is read. */
 const noSource = { text: '', lines: { starts: [0], astral: [] } };
 
 export abstract class RecoveringParser extends ExpressionParser {
   protected text = noSource.text;
-  protected findings: Finding[] = [];
+  protected problems: SyntaxProblem[] = [];
   protected blocks = new BlockStack();
   /** The pairing of blocks went wrong in this top-level block: further complaints about it would be noise. */
   protected broken = false;
@@ -31,7 +31,7 @@ export abstract class RecoveringParser extends ExpressionParser {
   /** Loops around the statement, as far as `break` can see. */
   protected loops = 0;
   private lines: LineTable = noSource.lines;
-  /** Offsets of the lexer's findings, ascending. */
+  /** Offsets of the lexer's problems, ascending. */
   private reported: readonly number[] = [];
   private breaks: readonly number[] = [];
   /** End of the line in which a mismatch was last met. */
@@ -41,14 +41,14 @@ export abstract class RecoveringParser extends ExpressionParser {
   protected prepare(text: string, lines: LineTable, scanned: Scanned): void {
     this.text = text;
     this.lines = lines;
-    this.findings = [];
+    this.problems = [];
     this.blocks = new BlockStack();
     this.broken = false;
     this.owed = [];
     this.topLevelAt = 0;
     this.inCommand = false;
     this.loops = 0;
-    this.reported = scanned.findings.map((found) => found.s).sort((a, b) => a - b);
+    this.reported = scanned.problems.map((found) => found.s).sort((a, b) => a - b);
     this.breaks = scanned.breaks;
     this.quietUntil = -1;
     this.input = scanned.tokens;
@@ -60,19 +60,19 @@ export abstract class RecoveringParser extends ExpressionParser {
     this.input = [];
   }
 
-  protected report(found: Finding): void {
-    this.findings.push(found);
-    if (this.findings.length >= MAX_FINDINGS) throw new TooManyFindings();
+  protected report(found: SyntaxProblem): void {
+    this.problems.push(found);
+    if (this.problems.length >= MAX_PROBLEMS) throw new TooManyProblems();
   }
 
   protected reportAt(token: IToken, message: string, hint?: string): void {
-    this.report(finding(token.startOffset, endOf(token), message, hint));
+    this.report(problemAt(token.startOffset, endOf(token), message, hint));
   }
 
   /** Reports a problem of the pairing of blocks, unless an earlier problem may be its cause. */
   protected reportStructure(token: IToken, message: string, hint?: string): void {
     const here = this.position();
-    if (this.broken || here < this.quietUntil || this.anyBetween(this.breaks, this.topLevelAt, here)) return;
+    if (this.broken || here < this.quietUntil || anyBetween(this.breaks, this.topLevelAt, here)) return;
     this.reportAt(token, message, hint);
   }
 
@@ -84,17 +84,6 @@ export abstract class RecoveringParser extends ExpressionParser {
 
   protected atEnd(): boolean {
     return this.LA(1).tokenType.name === 'EOF';
-  }
-
-  private anyBetween(ascending: readonly number[], from: number, to: number): boolean {
-    let low = 0;
-    let high = ascending.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((ascending[middle] ?? 0) < from) low = middle + 1;
-      else high = middle;
-    }
-    return (ascending[low] ?? Number.POSITIVE_INFINITY) <= to;
   }
 
   /**
@@ -118,7 +107,7 @@ export abstract class RecoveringParser extends ExpressionParser {
     const found = explain({ expected, first, peek: (ahead) => this.LA(ahead), at });
     if (opensForeignBlock(first)) this.broken = true;
     this.skipLine();
-    const known = at <= this.quietUntil || this.anyBetween(this.reported, lineStart, this.position());
+    const known = at <= this.quietUntil || anyBetween(this.reported, lineStart, this.position());
     // Only where the line goes on, with an end keyword or `else`, can there be a second mismatch in it.
     if (this.LA(1).tokenType !== Newline && at > this.quietUntil) {
       const end = this.text.indexOf('\n', at);
@@ -142,7 +131,7 @@ export abstract class RecoveringParser extends ExpressionParser {
 
   /** Notes that a block was left without its end keyword. */
   protected owe(closer: TokenType): void {
-    if (this.owed.length < MAX_FINDINGS) this.owed.push(closer);
+    if (this.owed.length < MAX_PROBLEMS) this.owed.push(closer);
   }
 
   /** Whether this end keyword belongs to a block that was reported as never closed; each does once. */
@@ -155,4 +144,9 @@ export abstract class RecoveringParser extends ExpressionParser {
   protected lineOf(token: IToken): number {
     return positionAt(this.lines, token.startOffset).line;
   }
+}
+
+/** Whether an ascending list has an element from `from` to `to`. */
+function anyBetween(ascending: readonly number[], from: number, to: number): boolean {
+  return lastAtMost(ascending, to) > lastAtMost(ascending, from - 1);
 }

@@ -5,9 +5,10 @@
  * a foreign character costs it one try of every pattern. Here each character is looked at once, so any input is linear.
  */
 import type { TokenType } from 'chevrotain';
-import { foreignText, foreignValues, shorten } from '../advice/foreign.ts';
+import { foreignText, shorten } from '../advice/characters.ts';
+import { FOREIGN_VALUES } from '../vocabulary/keywords.ts';
 import { metadataEnd } from './metadata.ts';
-import { type Finding, finding } from './problem.ts';
+import { problemAt, type SyntaxProblem } from './problem.ts';
 import { TokenSink } from './sink.ts';
 import { PartFinder, readQuoted, symbols } from './strings.ts';
 import {
@@ -26,7 +27,7 @@ import {
 
 export interface Scanned {
   readonly tokens: Token[];
-  readonly findings: readonly Finding[];
+  readonly problems: readonly SyntaxProblem[];
   /** Offsets from which on the pairing of blocks cannot be trusted: braces as blocks, a string without end. */
   readonly breaks: readonly number[];
   /** False when reading stopped early; parsing the tokens would then say nothing true. */
@@ -55,6 +56,10 @@ const doubles: ReadonlyMap<string, TokenType> = new Map(
   ]),
 );
 
+const foreignValues: ReadonlyMap<string, TokenType> = new Map(
+  Object.entries(FOREIGN_VALUES).map(([spelling, value]) => [spelling, keyword[value]]),
+);
+
 const LF = 0x0a;
 
 class Scanner {
@@ -76,7 +81,7 @@ class Scanner {
     const { inBrackets } = sink;
     sink.finish(this.text.length);
     const open = this.open || inBrackets;
-    return { tokens: sink.tokens, findings: sink.findings, breaks: sink.breaks, complete: !sink.stopped, open };
+    return { tokens: sink.tokens, problems: sink.problems, breaks: sink.breaks, complete: !sink.stopped, open };
   }
 
   private range(limit: number): void {
@@ -198,7 +203,7 @@ class Scanner {
     if (type !== undefined) {
       this.sink.keyword(type, image, start);
     } else if (value !== undefined) {
-      this.sink.report(finding(start, this.at, `\`${image}\` is no name in NeuroScript`, `write ${value.LABEL ?? ''}`));
+      this.sink.report(problemAt(start, this.at, `\`${image}\` is no name in NeuroScript`, `write ${value.LABEL ?? ''}`));
       this.sink.push(value, image, start, this.at);
     } else {
       this.sink.push(Identifier, image, start, this.at);
@@ -223,12 +228,12 @@ class Scanner {
     const image = this.text.slice(start, end);
     if (!Number.isFinite(Number(image))) {
       const hint = 'the largest number is about 1.8e308';
-      this.sink.report(finding(start, end, `the number ${shorten(image)} is too large`, hint));
+      this.sink.report(problemAt(start, end, `the number ${shorten(image)} is too large`, hint));
     }
     const tail = this.wordEnd(end, limit);
     if (tail > end && !keywords.has(this.text.slice(end, tail))) {
       const hint = 'numbers are decimal digits, as in 1000, 2.5 or 1e-7, without prefix, suffix or underscores';
-      this.sink.report(finding(start, tail, `\`${shorten(this.text.slice(start, tail))}\` is no number`, hint));
+      this.sink.report(problemAt(start, tail, `\`${shorten(this.text.slice(start, tail))}\` is no number`, hint));
       end = tail;
     }
     this.at = end;
@@ -254,7 +259,7 @@ class Scanner {
     }
     if (mark === '"""') {
       this.sink.report(
-        finding(start, start + 3, '`"""` begins no string', "a text of several lines is written '''…''' or ```…```"),
+        problemAt(start, start + 3, '`"""` begins no string', "a text of several lines is written '''…''' or ```…```"),
       );
     }
     const close = this.text.indexOf(mark, start + 3);
@@ -270,7 +275,7 @@ class Scanner {
   private endless(close: string, limit: number): void {
     const start = this.at;
     if (close !== '"""')
-      this.sink.report(finding(start, start + close.length, 'the string is never closed', `close it with ${close}`));
+      this.sink.report(problemAt(start, start + close.length, 'the string is never closed', `close it with ${close}`));
     this.sink.breaks.push(start);
     this.open = true;
     this.at = limit;
@@ -342,7 +347,7 @@ class Scanner {
     this.at = metadataEnd(this.text, start, limit);
     const after = this.text.charAt(start + 2);
     if (after !== ' ' && after !== '\t') {
-      this.sink.report(finding(start, start + 2, '`::` needs a blank after it', 'write `:: key: value`'));
+      this.sink.report(problemAt(start, start + 2, '`::` needs a blank after it', 'write `:: key: value`'));
     }
     this.sink.metadata(this.text.slice(start, this.at), start);
   }
@@ -351,7 +356,7 @@ class Scanner {
     const start = this.at;
     const { length, message, hint, instead } = foreignText(this.text, start, this.endOfLine(limit));
     this.at = start + length;
-    this.sink.report(finding(start, this.at, message, hint));
+    this.sink.report(problemAt(start, this.at, message, hint));
     if (instead === undefined || (instead === Newline && this.sink.inBrackets)) return;
     const image = instead === Identifier ? this.text.slice(start, this.at) : (instead.LABEL ?? '').slice(1, -1);
     this.sink.push(instead, image, start, this.at);

@@ -1,60 +1,30 @@
 /** Where the lexer's tokens go: what they mean for nesting, brackets and line structure is worked out as they arrive. */
 import type { TokenType } from 'chevrotain';
-import { MAX_NESTING, Nesting, type OpenBracket } from './brackets.ts';
-import { type Finding, finding, MAX_FINDINGS } from './problem.ts';
+import { closing, MAX_NESTING, Nesting, type OpenBracket } from './brackets.ts';
+import { MAX_PROBLEMS, problemAt, type SyntaxProblem } from './problem.ts';
 import {
   BinaryOperator,
   blockEnds,
   closers,
-  Identifier,
   keyword,
   lineStarters,
   Metadata,
   Newline,
   NoStatement,
-  NumberLiteral,
+  operandEnds,
   PartClose,
   PartOpen,
   PrefixOperator,
   punct,
-  StringLiteral,
-  TemplateClose,
   Token,
 } from './tokens.ts';
 
-/** Tokens after which an operand is complete: a `-` that follows is binary, a `{` no map. */
-const operandEnds: ReadonlySet<TokenType | undefined> = new Set([
-  Identifier,
-  NumberLiteral,
-  StringLiteral,
-  TemplateClose,
-  punct.closeParen,
-  punct.closeBracket,
-  punct.closeBrace,
-  keyword.true,
-  keyword.false,
-  keyword.nil,
-  keyword.last,
-]);
 /** Tokens after which a `{` at the end of a line is meant as the start of a block. */
-const blockIntros: ReadonlySet<TokenType | undefined> = new Set([
-  ...operandEnds,
-  keyword.means,
-  keyword.else,
-  keyword.do,
-  keyword.command,
-]);
-
-const closingMark: ReadonlyMap<string, string> = new Map([
-  ['(', ')'],
-  ['[', ']'],
-  ['{', '}'],
-  ['{{', '}}'],
-]);
+const blockIntros: ReadonlySet<TokenType> = new Set([...operandEnds, keyword.means, keyword.else, keyword.do, keyword.command]);
 
 export class TokenSink {
   readonly tokens: Token[] = [];
-  readonly findings: Finding[] = [];
+  readonly problems: SyntaxProblem[] = [];
   /** Offsets from which on the pairing of blocks cannot be trusted: braces as blocks, a string without end. */
   readonly breaks: number[] = [];
   /** Reading is to end: nesting is too deep, or as many problems are known as are ever shown. */
@@ -78,9 +48,13 @@ export class TokenSink {
     return this.nesting.inBrackets;
   }
 
-  report(found: Finding): void {
-    this.findings.push(found);
-    if (this.findings.length >= MAX_FINDINGS) this.stopped = true;
+  private after(types: ReadonlySet<TokenType>): boolean {
+    return this.previous !== undefined && types.has(this.previous);
+  }
+
+  report(found: SyntaxProblem): void {
+    this.problems.push(found);
+    if (this.problems.length >= MAX_PROBLEMS) this.stopped = true;
   }
 
   /** Adds a token that has no bearing on nesting. */
@@ -132,7 +106,7 @@ export class TokenSink {
   }
 
   operator(type: TokenType, image: string, start: number): void {
-    if (type === punct.tilde || (type === punct.minus && !operandEnds.has(this.previous))) {
+    if (type === punct.tilde || (type === punct.minus && !this.after(operandEnds))) {
       this.prefix(type, image, start);
       return;
     }
@@ -156,14 +130,14 @@ export class TokenSink {
 
   /** A `{`. `lineRest` is the text behind it, up to the end of the line or a comment: it tells a map from a foreign block. */
   openBrace(start: number, lineRest: string): void {
-    const asBlock = blockIntros.has(this.previous) && !this.nesting.inBrackets;
+    const asBlock = this.after(blockIntros) && !this.nesting.inBrackets;
     const opener = this.first === undefined ? undefined : closers.get(this.first);
     if (!asBlock || (lineRest !== '' && opener === undefined)) {
       this.open(punct.openBrace, '{', start);
       return;
     }
     const end = opener?.LABEL ?? 'a keyword such as `endif`';
-    this.report(finding(start, start + 1, 'blocks are not written in braces', `drop the braces and end the block with ${end}`));
+    this.report(problemAt(start, start + 1, 'blocks are not written in braces', `drop the braces and end the block with ${end}`));
     this.breaks.push(start);
     this.braceBlocks++;
   }
@@ -176,7 +150,7 @@ export class TokenSink {
     } else if (image === '}' && this.braceBlocks > 0) {
       this.braceBlocks--;
     } else {
-      this.report(finding(start, start + 1, `\`${image}\` closes nothing`, 'delete it, or open its partner'));
+      this.report(problemAt(start, start + 1, `\`${image}\` closes nothing`, 'delete it, or open its partner'));
     }
   }
 
@@ -210,8 +184,8 @@ export class TokenSink {
 
   private unclosed(brackets: readonly OpenBracket[]): void {
     for (const { image, at } of [...brackets].reverse()) {
-      const close = closingMark.get(image) ?? '';
-      this.report(finding(at, at + image.length, `\`${image}\` is never closed`, `its \`${close}\` is missing`));
+      const hint = `its \`${closing.get(image) ?? ''}\` is missing`;
+      this.report(problemAt(at, at + image.length, `\`${image}\` is never closed`, hint));
     }
   }
 
@@ -219,7 +193,7 @@ export class TokenSink {
   private checkDepth(start: number, end: number): void {
     if (!this.nesting.tooDeep) return;
     const hint = 'move inner parts into variables or procedures of their own';
-    this.report(finding(start, end, `nesting is deeper than ${MAX_NESTING} levels`, hint));
+    this.report(problemAt(start, end, `nesting is deeper than ${MAX_NESTING} levels`, hint));
     this.stopped = true;
   }
 }

@@ -1,5 +1,5 @@
 /** String literals: where they end, what they contain, which escapes are valid (language.md 1.8, P23). */
-import { type Finding, finding } from './problem.ts';
+import { problemAt, type SyntaxProblem } from './problem.ts';
 
 const BACKSLASH = 0x5c;
 const LF = 0x0a;
@@ -8,12 +8,12 @@ export interface Quoted {
   /** Offset just past the literal; the end of the line when it is never closed. */
   readonly end: number;
   readonly value: string;
-  readonly problems: readonly Finding[];
+  readonly problems: readonly SyntaxProblem[];
   /** Never closed, and the text ends behind a backslash: the string may go on in a line to come (ruling 2). */
   readonly cut: boolean;
 }
 
-const noProblems: readonly Finding[] = [];
+const noProblems: readonly SyntaxProblem[] = [];
 
 const APOSTROPHE = 0x27;
 
@@ -33,12 +33,12 @@ export function readQuoted(text: string, start: number, limit: number): Quoted {
       end: end.stop,
       value: '',
       cut: end.cut,
-      problems: [finding(start, end.stop, 'the string is never closed on its line', hint)],
+      problems: [problemAt(start, end.stop, 'the string is never closed on its line', hint)],
     };
   }
   const body = text.slice(start + 1, end.close);
   if (!end.escaped) return { end: end.close + 1, value: body, cut: false, problems: noProblems };
-  const problems: Finding[] = [];
+  const problems: SyntaxProblem[] = [];
   const value = quote === 0x22 ? unescaped(body, start + 1, problems) : verbatim(body, start + 1, problems);
   return { end: end.close + 1, value, cut: false, problems };
 }
@@ -101,7 +101,7 @@ function escapeAt(body: string, i: number): { readonly length: number; readonly 
 }
 
 /** The value of a double-quoted body. */
-function unescaped(body: string, offset: number, problems: Finding[]): string {
+function unescaped(body: string, offset: number, problems: SyntaxProblem[]): string {
   const out: string[] = [];
   let from = 0;
   for (let i = body.indexOf('\\'); i >= 0; i = body.indexOf('\\', from)) {
@@ -129,7 +129,7 @@ function unescaped(body: string, offset: number, problems: Finding[]): string {
 }
 
 /** The value of a single-quoted body: only `\'` is replaced, but every backslash must begin a valid escape. */
-function verbatim(body: string, offset: number, problems: Finding[]): string {
+function verbatim(body: string, offset: number, problems: SyntaxProblem[]): string {
   const out: string[] = [];
   let from = 0;
   for (let i = body.indexOf('\\'); i >= 0; ) {
@@ -146,13 +146,13 @@ function verbatim(body: string, offset: number, problems: Finding[]): string {
   return out.join('');
 }
 
-function badEscape(body: string, i: number, offset: number, hint: string): Finding {
+function badEscape(body: string, i: number, offset: number, hint: string): SyntaxProblem {
   const character = String.fromCodePoint(body.codePointAt(i + 1) ?? 0x20);
-  return finding(offset + i, offset + i + 1 + character.length, `\\${character} is no escape`, hint);
+  return problemAt(offset + i, offset + i + 1 + character.length, `\\${character} is no escape`, hint);
 }
 
-function loneSurrogate(body: string, i: number, offset: number): Finding {
-  return finding(
+function loneSurrogate(body: string, i: number, offset: number): SyntaxProblem {
+  return problemAt(
     offset + i,
     offset + i + 6,
     `${body.slice(i, i + 6)} is one half of a surrogate pair`,

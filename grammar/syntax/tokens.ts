@@ -1,5 +1,7 @@
 /** The token types of NeuroScript and what the parser asks about them (language.md 1.2, 1.5). */
 import { createToken, type IToken, type TokenType } from 'chevrotain';
+import { builtinNamed } from '../vocabulary/builtins.ts';
+import { KEYWORDS, type Keyword } from '../vocabulary/keywords.ts';
 
 const all: TokenType[] = [];
 
@@ -16,75 +18,21 @@ export const PrefixOperator = define('PrefixOperator', 'a prefix operator');
 /** Keywords that are names of built-in functions: `len` and the mathematical ones. */
 export const BuiltIn = define('BuiltIn', 'a built-in function');
 
-const word = (name: string, ...categories: TokenType[]): TokenType => define(`Word_${name}`, `\`${name}\``, ...categories);
-const mark = (name: string, image: string, ...categories: TokenType[]): TokenType => define(name, `\`${image}\``, ...categories);
+const prefixWords: ReadonlySet<Keyword> = new Set<Keyword>(['no', 'not', 'some', 'typeof']);
+const binaryWords: ReadonlySet<Keyword> = new Set<Keyword>(['and', 'or']);
 
-/** The keywords. They are reserved everywhere but after a dot (P10). */
-export const keyword = {
-  acos: word('acos', BuiltIn),
-  and: word('and', BinaryOperator),
-  as: word('as'),
-  asin: word('asin', BuiltIn),
-  ask: word('ask'),
-  atan: word('atan', BuiltIn),
-  break: word('break'),
-  call: word('call'),
-  clear: word('clear'),
-  clear_error: word('clear_error'),
-  command: word('command'),
-  continue: word('continue'),
-  cos: word('cos', BuiltIn),
-  do: word('do'),
-  each: word('each'),
-  else: word('else'),
-  emit: word('emit'),
-  endcommand: word('endcommand'),
-  endfor: word('endfor'),
-  endfunc: word('endfunc'),
-  endif: word('endif'),
-  endon: word('endon'),
-  endwhile: word('endwhile'),
-  error: word('error'),
-  eval: word('eval'),
-  event: word('event'),
-  fail: word('fail'),
-  false: word('false'),
-  for: word('for'),
-  func: word('func'),
-  fuzzy: word('fuzzy'),
-  if: word('if'),
-  in: word('in'),
-  into: word('into'),
-  last: word('last'),
-  len: word('len', BuiltIn),
-  ln: word('ln', BuiltIn),
-  log: word('log', BuiltIn),
-  means: word('means'),
-  must: word('must'),
-  mustbe: word('mustbe'),
-  named: word('named'),
-  needs: word('needs'),
-  nil: word('nil'),
-  no: word('no', PrefixOperator),
-  not: word('not', PrefixOperator),
-  on: word('on'),
-  optional: word('optional'),
-  or: word('or', BinaryOperator),
-  promptuser: word('promptuser'),
-  return: word('return'),
-  returns: word('returns'),
-  set: word('set'),
-  sin: word('sin', BuiltIn),
-  some: word('some', PrefixOperator),
-  tan: word('tan', BuiltIn),
-  timedate: word('timedate'),
-  tool: word('tool'),
-  true: word('true'),
-  typeof: word('typeof', PrefixOperator),
-  whisper: word('whisper'),
-  while: word('while'),
-  with: word('with'),
-} as const;
+function categoriesOf(word: Keyword): TokenType[] {
+  if (prefixWords.has(word)) return [PrefixOperator];
+  if (binaryWords.has(word)) return [BinaryOperator];
+  return builtinNamed(word) === undefined ? [] : [BuiltIn];
+}
+
+const words = KEYWORDS.map((word): [Keyword, TokenType] => [word, define(`Word_${word}`, `\`${word}\``, ...categoriesOf(word))]);
+
+/** The token types of the keywords. */
+export const keyword = Object.fromEntries(words) as Readonly<Record<Keyword, TokenType>>;
+
+const mark = (name: string, image: string, ...categories: TokenType[]): TokenType => define(name, `\`${image}\``, ...categories);
 
 /** Punctuation and operators; the image of such a token is its text. */
 export const punct = {
@@ -136,10 +84,10 @@ export const PartClose = define('PartClose', '`}}`');
 export const TemplateClose = define('TemplateClose', 'the end of the template');
 
 /** Every token type, for the parser. */
-export const vocabulary: readonly TokenType[] = all;
+export const tokenTypes: readonly TokenType[] = all;
 
 /** Keyword by its exact spelling. */
-export const keywords: ReadonlyMap<string, TokenType> = new Map(Object.entries(keyword));
+export const keywords: ReadonlyMap<string, TokenType> = new Map(words);
 
 /** The token types of a category. */
 export function members(category: TokenType): ReadonlySet<TokenType> {
@@ -181,6 +129,13 @@ export const lineStarters: ReadonlySet<TokenType> = new Set([
   keyword.return,
   keyword.set,
   keyword.whisper,
+]);
+
+/** Tokens that complete an operand: a `-` behind one is binary, a `[` an index, and a `{` opens no map. */
+export const operandEnds: ReadonlySet<TokenType> = new Set([
+  ...[Identifier, NumberLiteral, StringLiteral, TemplateClose],
+  ...[punct.closeParen, punct.closeBracket, punct.closeBrace],
+  ...[keyword.true, keyword.false, keyword.nil, keyword.last],
 ]);
 
 /** A token as the lexer makes it. Offsets are UTF-16 units of the cleaned source, `endOffset` inclusive (Chevrotain's way). */

@@ -1,4 +1,4 @@
-import { positionAt } from '../../grammar/syntax/ast.ts';
+import { positionAt } from '../../grammar/syntax/position.ts';
 import { NS_CODES, type NsCodeName, nsCodeName } from '../wire/codes.ts';
 import { MAX_MESSAGE_UNITS } from '../wire/costs.ts';
 import type { ErrorInfo, StackFrame } from '../wire/errors.ts';

@@ -9,10 +9,18 @@
  * call, `ok`, `error` and `halt` do.
  */
 
-import type { Estimate } from '../../grammar/estimate/estimate.ts';
-import type { Environment, Finding } from '../../grammar/lint/finding.ts';
-import type { Block, CommandBlock, EventHandler, LineTable, Procedure, SourceFile } from '../../grammar/syntax/ast.ts';
-import type { SyntaxDiagnostic } from '../../grammar/syntax/diagnostic.ts';
+import type {
+  Block,
+  CommandBlock,
+  Environment,
+  Estimate,
+  EventHandler,
+  Finding,
+  LineTable,
+  Procedure,
+  SourceFile,
+  SyntaxDiagnostic,
+} from '../../grammar/index.ts';
 import type { ErrorInfo } from './errors.ts';
 import type { LimitValues } from './limits.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { MAGIC_TOOL } from '../../aeiou/index.ts';
+import { MAGIC_TOOL } from '../../loop/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { nearestTool } from '../../tools/index.ts';
 import { limitOf } from '../../wire/limits.ts';
@@ -154,7 +154,7 @@ export function strangers({ tools }: ParsedFile, standard: readonly string[]): r
     .filter((tool) => tool !== MAGIC_TOOL && !standard.includes(tool))
     .map((tool) => {
       const meant = nearestTool(tool, standard);
-      const more = meant === null ? '--tools says which others there are' : `did you mean ${meant}?`;
+      const more = meant === undefined ? '--tools says which others there are' : `did you mean ${meant}?`;
       return { tool, message: printable(`${tool} is no standard tool; ${more}`) };
     });
 }

@@ -91,7 +91,7 @@ function choose(tools: readonly ToolDefinition[], names: readonly string[]): rea
       tools.map((tool) => tool.canonicalName),
     );
     throw new UsageError(
-      `no tool is named ${printable(names[index] ?? '')}${meant === null ? '' : `; did you mean ${printable(meant)}?`}`,
+      `no tool is named ${printable(names[index] ?? '')}${meant === undefined ? '' : `; did you mean ${printable(meant)}?`}`,
     );
   }
   return tools.filter((tool) => patterns.some((pattern) => matchesPattern(pattern, tool.canonicalName)));
