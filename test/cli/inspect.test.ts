@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Readable, Writable } from 'node:stream';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/cli/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
 import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { paintFor } from '../../src/cli/terminal/text.ts';
@@ -53,12 +53,8 @@ async function print(args: readonly string[], { cwd = '', stdin = '' }: Where): 
     screen: null,
     interrupt: new AbortController().signal,
   };
-  let code: number | null = null;
-  const program = createProgram(terminal, async (action) => {
-    code = await action(terminal);
-  });
   const [file = '', ...flags] = args;
-  await program.parseAsync(['inspect', file === '-' ? file : join(cwd, file), ...flags], { from: 'user' });
+  const code = await runProgram(['inspect', file === '-' ? file : join(cwd, file), ...flags], terminal);
   return { code, text: written.join('') };
 }
 
