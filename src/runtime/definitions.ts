@@ -3,7 +3,7 @@ import { ConfigError } from '../wire/errors.ts';
 import { checkList, checkObject, checkOptions, type KeysOf } from '../wire/options.ts';
 import type { Diagnostic, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
 import { checkSources } from './request.ts';
-import { type SignedUnit, Signers, UnitError } from './units.ts';
+import { type SignedUnit, Signers, UnitError } from './signedunits.ts';
 import { checkGlobalName } from './values.ts';
 
 /** A library cannot be loaded. `diagnostics` holds every syntax error; it is empty when something else is wrong. */

@@ -23,7 +23,7 @@ import { Definitions, type SymbolTable } from './definitions.ts';
 import { Deliveries } from './deliveries.ts';
 import { type EventOptions, type ExecuteOptions, Fork, type RunningOptions } from './fork.ts';
 import type { SandboxPort } from './port.ts';
-import type { SignedUnit } from './units.ts';
+import type { SignedUnit } from './signedunits.ts';
 import { checkGlobalName, toTagged } from './values.ts';
 
 /** What makes a fork differ from its root. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encode } from '../wire/codec.ts';
-import { capabilityText } from './capability.ts';
-import type { ToolDefinition } from './define.ts';
+import type { ToolDefinition } from './define/define.ts';
+import { capabilityText } from './policy/capability.ts';
 import type { ToolView } from './registry.ts';
 
 /**

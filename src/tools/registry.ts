@@ -1,8 +1,8 @@
 import { ConfigError } from '../wire/errors.ts';
 import { checkList } from '../wire/options.ts';
-import { checkTool, type ToolDefinition } from './define.ts';
+import { checkTool, type ToolDefinition } from './define/define.ts';
 import { canonicalName, toolAdvice } from './names.ts';
-import type { Policy, PolicyGuard } from './policy.ts';
+import type { Policy, PolicyGuard } from './policy/policy.ts';
 
 /** The tools of a runtime. Definitions are shared by everything that runs in it; who calls is the affair of a {@link ToolView}. */
 export class ToolRegistry {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../context/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
-import { ToolError } from './define.ts';
+import { ToolError } from './define/define.ts';
 import { Handles } from './handles.ts';
 
 /**

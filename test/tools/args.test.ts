@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { matchArgs } from '../../src/tools/args.ts';
-import { type ArgType, argTypeNames, coerce } from '../../src/tools/argtypes.ts';
+import { type ArgType, argTypeNames, coerce } from '../../src/tools/define/argtypes.ts';
+import { matchArgs } from '../../src/tools/dispatch/arguments.ts';
 import { type ArgSpec, defineTool } from '../../src/tools/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { readNumber } from '../../src/wire/numbers.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { matchesPattern, meets, parseCapability } from '../../src/tools/capability.ts';
 import { defineTool, Policy, PolicyGuard, type PolicyOptions, ToolRegistry } from '../../src/tools/index.ts';
+import { matchesPattern, meets, parseCapability } from '../../src/tools/policy/capability.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 
 const run = (): null => null;

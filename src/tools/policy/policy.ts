@@ -1,0 +1,168 @@
+import { ConfigError } from '../../wire/errors.ts';
+import { checker, checkObject, checkText, listOf, oneOf, wholeNumber } from '../../wire/options.ts';
+import type { ToolDefinition } from '../define/define.ts';
+import { canonicalName } from '../names.ts';
+import { type Capability, capabilityText, matchesPattern, meets, parseCapability } from './capability.ts';
+
+/** In which kind of run a script finds itself: only `config` admits tools that require trust. */
+export type PolicyContext = 'config' | 'normal' | 'test';
+
+/** What a script may call. Absent means nothing: an empty allow list denies every tool. */
+export interface PolicyOptions {
+  /** `normal` when absent. */
+  readonly context?: PolicyContext;
+  /** Patterns over canonical names: `tool.fs.read`, `tool.math.*`, `*.get`, `*mem*`, `*`. */
+  readonly allow?: readonly string[];
+  /** As `allow`; wins over it. A pattern that no name can match is refused: it would deny nothing. */
+  readonly deny?: readonly string[];
+  /** Capabilities, as `resource:verb,verb[:scope,scope]`. */
+  readonly grants?: readonly string[];
+  /** Most calls of a tool by everything that descends from one root interpreter. */
+  readonly toolMaxCalls?: Readonly<Record<string, number>>;
+  /** `error` (when absent): a breach is code 1003, which `on error` sees. `halt`: it ends the run, uncatchably. */
+  readonly onPolicyBreach?: 'error' | 'halt';
+}
+
+const checkPolicyOptions = checker<PolicyOptions>({
+  context: oneOf('config', 'normal', 'test'),
+  allow: listOf(checkText),
+  deny: listOf(checkText),
+  grants: listOf(checkText),
+  toolMaxCalls: checkObject,
+  onPolicyBreach: oneOf('error', 'halt'),
+});
+
+/** A checked, immutable policy (language.md 9.5–9.6). Counters are in {@link PolicyGuard}. */
+export class Policy {
+  readonly context: PolicyContext;
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  readonly grants: readonly Capability[];
+  readonly toolMaxCalls: ReadonlyMap<string, number>;
+  readonly onPolicyBreach: 'error' | 'halt';
+
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown key and for a value of the wrong form. */
+  constructor(options: PolicyOptions = {}) {
+    checkPolicyOptions('the policy', options);
+    const { context = 'normal', allow = [], deny = [], grants = [], toolMaxCalls = {}, onPolicyBreach = 'error' } = options;
+    this.context = context;
+    this.allow = Object.freeze(trimmed('allow', allow));
+    this.deny = Object.freeze(trimmed('deny', deny).map(effective));
+    this.grants = Object.freeze(grants.map(parseCapability));
+    this.toolMaxCalls = callLimits(toolMaxCalls);
+    this.onPolicyBreach = onPolicyBreach;
+    Object.freeze(this);
+  }
+}
+
+/** A policy as the options that make one like it; null for no policy at all. */
+export function policyOptions(policy: Policy | null): PolicyOptions | null {
+  if (policy === null) return null;
+  const { context, allow, deny, grants, toolMaxCalls, onPolicyBreach } = policy;
+  return {
+    context,
+    allow,
+    deny,
+    grants: grants.map(capabilityText),
+    toolMaxCalls: Object.fromEntries(toolMaxCalls),
+    onPolicyBreach,
+  };
+}
+
+function trimmed(key: string, patterns: readonly string[]): string[] {
+  if (patterns.some((pattern) => pattern.trim() === '')) throw new ConfigError(`${key} of the policy has an empty text in it`);
+  return patterns.map((pattern) => pattern.trim());
+}
+
+/** A pattern of `deny` that can match. An idle one in `allow` fails safe and shows in the message; here it would fail open. */
+function effective(pattern: string): string {
+  if (canMatch(pattern)) return pattern;
+  throw new ConfigError(
+    `deny of the policy: '${pattern}' can match no tool, so nothing would be denied; whole names are matched, such as tool.kv.Get, and '*' may stand at the start and the end alone: 'tool.kv.*', '*.get', '*mem*'`,
+  );
+}
+
+/** Whether there can be a tool whose name a pattern matches: all of them begin with `tool.`. */
+function canMatch(pattern: string): boolean {
+  const [, open = '', fixed = '', close = ''] = /^(\*?)(.*?)(\*?)$/s.exec(pattern.toLowerCase()) ?? [];
+  if (!/^[a-z0-9_.]*$/.test(fixed)) return false;
+  return open !== '' || fixed.startsWith('tool.') || (close !== '' && 'tool.'.startsWith(fixed));
+}
+
+const checkCallLimit = wholeNumber(0);
+
+function callLimits(given: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+  const limits = new Map<string, number>();
+  for (const [name, limit] of Object.entries(given)) {
+    checkCallLimit(`the policy: toolMaxCalls.${name}`, limit);
+    if (name.includes('*')) throw new ConfigError(`toolMaxCalls of the policy takes names of tools, no patterns: '${name}'`);
+    limits.set(canonicalName(name), limit);
+  }
+  return limits;
+}
+
+/** A policy with its call counters, as one root interpreter and all its forks share it. */
+export class PolicyGuard {
+  readonly policy: Policy | null;
+  readonly #calls = new Map<string, number>();
+  /** What {@link explain} said: neither tools nor policies change. Of tools of a fork, and of the others. */
+  readonly #verdicts = {
+    own: new WeakMap<ToolDefinition, string | null>(),
+    shared: new WeakMap<ToolDefinition, string | null>(),
+  };
+
+  /** Null: no policy at all, which denies everything. */
+  constructor(policy: Policy | null) {
+    this.policy = policy;
+  }
+
+  /**
+   * Counts a call and decides it: null, or why it is denied. `own` tools need no entry in the allow list, because the
+   * host gave them to the calling fork itself; every other rule holds for them too.
+   */
+  admit(tool: ToolDefinition, own: boolean): string | null {
+    const denied = this.#verdict(tool, own);
+    if (denied !== null) return denied;
+    const limit = this.policy?.toolMaxCalls.get(tool.canonicalName);
+    if (limit === undefined) return null;
+    const calls = (this.#calls.get(tool.canonicalName) ?? 0) + 1;
+    this.#calls.set(tool.canonicalName, calls);
+    return calls > limit ? `tool '${tool.canonicalName}' exceeded its call limit of ${limit}` : null;
+  }
+
+  #verdict(tool: ToolDefinition, own: boolean): string | null {
+    const known = own ? this.#verdicts.own : this.#verdicts.shared;
+    let verdict = known.get(tool);
+    if (verdict === undefined) {
+      verdict = this.explain(tool, own);
+      known.set(tool, verdict);
+    }
+    return verdict;
+  }
+
+  /** As {@link admit}, without counting and without the call limit: for checks before anything runs. */
+  explain(tool: Pick<ToolDefinition, 'canonicalName' | 'requiresTrust' | 'capabilities'>, own: boolean): string | null {
+    const name = tool.canonicalName;
+    const { policy } = this;
+    if (policy === null) return 'action denied: no execution policy is set';
+    if (tool.requiresTrust && policy.context !== 'config')
+      return `tool '${name}' requires a privileged context (config), and this one is ${policy.context}`;
+    const rule = policy.deny.find((pattern) => matchesPattern(pattern, name));
+    if (rule !== undefined) return `tool '${name}' denied by policy rule: ${rule}`;
+    if (!own && !policy.allow.some((pattern) => matchesPattern(pattern, name)))
+      return `tool '${name}' was not found in the policy's allow list. Allow list contains: [${shortList(policy.allow)}]`;
+    const missing = tool.capabilities.find((need) => !policy.grants.some((grant) => meets(grant, need)));
+    if (missing === undefined) return null;
+    const had = policy.grants.length === 0 ? 'none' : policy.grants.map(capabilityText).join(' ');
+    return `permission denied for tool '${name}': missing required grants. Required: [${capabilityText(missing)}], Had: [${had}]`;
+  }
+}
+
+/** Most patterns of a list that a message names. */
+const MAX_SHOWN = 12;
+
+/** A list for a message: a person reads the beginning of a long one, and how long it is. */
+function shortList(patterns: readonly string[]): string {
+  const more = patterns.length - MAX_SHOWN;
+  return more <= 0 ? patterns.join(', ') : `${patterns.slice(0, MAX_SHOWN).join(', ')}, … and ${more} more`;
+}
