@@ -1,5 +1,7 @@
 import { nonceOf } from '../context/nonce.ts';
-import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/define/define.ts';
+import { defineTool } from '../tools/define/define.ts';
+import type { ToolDefinition, ToolRuntime } from '../tools/define/definition.ts';
+import { ToolError } from '../tools/errors.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { MagicError } from './errors.ts';
 import { Minter, type MinterOptions, MintLedger, type TurnFacts } from './minter.ts';
