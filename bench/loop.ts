@@ -15,7 +15,7 @@ import {
   type TurnExecutor,
 } from '../src/loop/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
-import { NO_USAGE } from '../src/wire/public.ts';
+import { NO_USAGE } from '../src/wire/result.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 

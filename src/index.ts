@@ -164,7 +164,7 @@ export type {
   Usage,
   Whisper,
 } from './wire/protocol.ts';
-export { type PublicResult, type RequestId, toPublicResult } from './wire/public.ts';
 export { type RequestOutcome, type RunRequest, requestFromJson } from './wire/request.ts';
 export type { RunResult } from './wire/result.ts';
+export { type PublicResult, type RequestId, toPublicResult } from './wire/result.ts';
 export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from './wire/values.ts';

@@ -25,7 +25,7 @@ export function compileTarget(context: Context, target: Target): Store {
       frame.slots[slot] = value;
     };
   }
-  context.charge(target.steps.length);
+  context.spend(target.steps.length);
   const [only] = target.steps;
   if (only?.k === 'index' && target.steps.length === 1 && !global) return compileIndexed(context, slot, name, only, at);
   const steps = target.steps.map((step) => compileStep(context, step));
@@ -62,7 +62,7 @@ function compileIndexed(context: Context, slot: number, name: string, step: Inde
       }
       if (key === items.length) {
         machine.at = stepAt;
-        machine.charge(VALUE_BYTES.item.amount);
+        machine.allocate(VALUE_BYTES.item.amount);
         machine.checkItems(key + 1);
         base.bytes += VALUE_BYTES.item.amount;
         replaced(base, null, value);

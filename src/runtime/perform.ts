@@ -15,13 +15,13 @@ import {
 } from '../tools/index.ts';
 import type { CallIo } from '../wire/call.ts';
 import { decode } from '../wire/codec.ts';
+import { cancelledError, timeoutError } from '../wire/errorinfo.ts';
 import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
-import { cancelledError, timeoutError } from '../wire/hosterrors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { EventInput, OutFrame, RunInput, Source, TaggedJson, Usage, Variable, Whisper } from '../wire/protocol.ts';
-import { refusedResult } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
+import { refusedResult } from '../wire/result.ts';
 import { ValueError } from '../wire/values.ts';
 import { type AskHandler, Asks } from './ask.ts';
 import type { TextBuffers } from './buffers.ts';

@@ -1,7 +1,7 @@
 import type { PolicyGuard, ToolView } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
+import { languageError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
-import { languageError } from '../wire/info.ts';
 import type { Source } from '../wire/protocol.ts';
 import type { SandboxPort } from './port.ts';
 

@@ -1,5 +1,11 @@
-import { defaultCrypto, ED25519_KEY_BYTES, ED25519_TAG_BYTES } from '../aeiou/crypto.ts';
-import { publicKeyFault } from '../aeiou/noble.ts';
+import {
+  decodeBase64Url,
+  defaultCrypto,
+  ED25519_KEY_BYTES,
+  ED25519_TAG_BYTES,
+  encodeBase64Url,
+  publicKeyFault,
+} from '../crypto/index.ts';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
 import { checkList, checkObject, checkText } from '../wire/options.ts';
 import type { Source } from '../wire/protocol.ts';
@@ -34,7 +40,7 @@ export function signUnit({ name, text }: Source, seed: Uint8Array): SignedUnit {
     throw new ConfigError(`the seed of a signer must have ${ED25519_KEY_BYTES} bytes`);
   const signature = defaultCrypto.ed25519Signer(seed)(message(name, text));
   const key = defaultCrypto.ed25519PublicKey(seed);
-  return { unit: FORMAT, name, source: text, key: toText(key), signature: toText(signature) };
+  return { unit: FORMAT, name, source: text, key: encodeBase64Url(key), signature: encodeBase64Url(signature) };
 }
 
 /** Whose units are loaded: checks signatures, and refuses everything else. */
@@ -74,12 +80,8 @@ function message(name: string, source: string): Uint8Array {
   return new TextEncoder().encode(JSON.stringify([FORMAT, name, source]));
 }
 
-function toText(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64url');
-}
-
-/** Null unless this is the one base64url of so many bytes. */
-function fromText(text: string, bytes: number): Uint8Array | null {
-  const found = Buffer.from(text, 'base64url');
-  return found.length === bytes && found.toString('base64url') === text ? new Uint8Array(found) : null;
+/** The bytes of a canonical base64url text; null unless there are exactly `length` of them. */
+function fromText(text: string, length: number): Uint8Array | null {
+  const bytes = decodeBase64Url(text);
+  return bytes?.length === length ? bytes : null;
 }

@@ -1,3 +1,4 @@
+import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
 import { ConfigError } from './errors.ts';
 
 /**
@@ -113,4 +114,16 @@ export function checkSignal(what: string, value: unknown): void {
 function refuse(what: string, wanted: string, value: unknown): never {
   const got = value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value;
   throw new ConfigError(`${what} must be ${wanted}, got ${got}`);
+}
+
+/** The words of the language: none of them is a name. */
+export const LANGUAGE_WORDS: ReadonlySet<string> = RESERVED;
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Why no program could ever read a variable or constant of this name (language.md 1.5–1.6); null for a name that it can write. */
+export function variableProblem(name: string): string | null {
+  const shown = name.slice(0, 100);
+  if (!IDENTIFIER.test(name)) return `'${shown}' is no variable name; use letters, digits and _`;
+  return RESERVED.has(name) ? `'${shown}' is a word of the language and no variable name` : null;
 }

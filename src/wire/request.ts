@@ -1,11 +1,11 @@
 import { decode } from './codec.ts';
+import { usageError } from './errorinfo.ts';
 import { type ErrorInfo, NeuroScriptError } from './errors.ts';
-import { usageError } from './info.ts';
 import { LIMITS, type LimitKey, type LimitValues } from './limits.ts';
+import { variableProblem } from './options.ts';
 import type { EventInput, TaggedJson } from './protocol.ts';
-import type { RequestId } from './public.ts';
+import type { RequestId } from './result.ts';
 import { ValueError } from './values.ts';
-import { variableProblem } from './variable.ts';
 
 /** One line of `run --jsonl` (`schemas/request.schema.json`), checked, with what was left out filled in. */
 export interface RunRequest {

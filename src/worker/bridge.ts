@@ -1,6 +1,6 @@
+import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
-import { internalError, quotaError } from '../wire/hosterrors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { AskSpent, GuestFrame, GuestReply } from '../wire/protocol.ts';
 

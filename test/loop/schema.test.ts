@@ -9,7 +9,7 @@ import { NOTHING_SPENT } from '../../src/loop/sessions/store.ts';
 import { HALT_REASONS } from '../../src/loop/turn/decision.ts';
 import { interruptedRecord } from '../../src/loop/turn/interrupted.ts';
 import { toPublicTurn } from '../../src/loop/turn/record.ts';
-import { languageError } from '../../src/wire/info.ts';
+import { languageError } from '../../src/wire/errorinfo.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { fakeExecutor, type Program, programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
 import { actions, bench, turnOf } from './harness.ts';

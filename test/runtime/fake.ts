@@ -1,8 +1,8 @@
 import type { SandboxPort } from '../../src/runtime/port.ts';
 import { checkSettings, Runtime, type RuntimeSettings } from '../../src/runtime/runtime.ts';
 import type { RunHandlers, SandboxResult } from '../../src/sandbox/index.ts';
+import { cancelledError } from '../../src/wire/errorinfo.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';
-import { cancelledError } from '../../src/wire/hosterrors.ts';
 import type {
   CheckEnvironment,
   CheckReport,
@@ -16,7 +16,7 @@ import type {
   Source,
   TaggedJson,
 } from '../../src/wire/protocol.ts';
-import { NO_USAGE } from '../../src/wire/public.ts';
+import { NO_USAGE } from '../../src/wire/result.ts';
 
 /** What a fake program can do; the real one is a script in an isolate. */
 export interface FakeGuest {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { answerRequest, createRuntime, defineTool, LIMITS, type Runtime, ToolError } from '../../src/index.ts';
-import type { PublicResult } from '../../src/wire/public.ts';
 import { requestFromJson } from '../../src/wire/request.ts';
+import type { PublicResult } from '../../src/wire/result.ts';
 
 const schemaText = (name: string): string => readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8');
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { MAGIC_TOOL } from '../../aeiou/index.ts';
+import { MAGIC_TOOL } from '../../loop/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { nearestTool } from '../../tools/index.ts';
 import { limitOf } from '../../wire/limits.ts';

@@ -1,22 +1,22 @@
-import { DATA_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
-import { Dict, type List, listBytes, pace, paceKey, sealed, share } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { textBytes, VALUE_BYTES } from '../../wire/costs.ts';
+import { Dict, type List, listBytes, payLookup, payRound, sealed, share, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
 // What the tools pay, and how they make what they give back.
 
 /** Pays for looking through a text. */
-export function scan(machine: Machine, units: number): void {
-  if (units >= DATA_FUEL.scan.amount) machine.spend(Math.floor(units / DATA_FUEL.scan.amount));
+export function scan(machine: Meter, units: number): void {
+  machine.pay(WORK.scan, units);
 }
 
 /** Texts that were met before, and what is known of each: a map that may be slow, and lets the clocks be looked at then. */
 export class Known<T> {
-  readonly #machine: Machine;
+  readonly #machine: Meter;
   readonly #values = new Map<string, T>();
   #held = 0;
 
-  constructor(machine: Machine) {
+  constructor(machine: Meter) {
     this.#machine = machine;
   }
 
@@ -25,7 +25,7 @@ export class Known<T> {
   }
 
   get(text: string): T | undefined {
-    paceKey(this.#machine, text, this.#held);
+    payLookup(this.#machine, text, this.#held);
     return this.#values.get(text);
   }
 
@@ -42,31 +42,31 @@ export class Known<T> {
 }
 
 /** Pays for putting items together. */
-export function copy(machine: Machine, items: number): void {
-  if (items >= DATA_FUEL.copy.amount) machine.spend(Math.floor(items / DATA_FUEL.copy.amount));
+export function copy(machine: Meter, items: number): void {
+  machine.pay(WORK.copy, items);
 }
 
 /** Room for so many items, paid for, all nil at first: `sealed` makes a list of it once they are set. */
-export function room(machine: Machine, items: number): Value[] {
+export function room(machine: Meter, items: number): Value[] {
   copy(machine, items);
-  machine.charge(listBytes(items));
+  machine.allocate(listBytes(items));
   machine.checkItems(items);
   return new Array<Value>(items).fill(null);
 }
 
 /** A list of values that may have another place already, paid for. */
-export function listOf(machine: Machine, values: readonly Value[]): List {
+export function listOf(machine: Meter, values: readonly Value[]): List {
   const items = room(machine, values.length);
   for (let index = 0; index < values.length; index++) {
-    pace(machine, index);
+    payRound(machine, index);
     items[index] = share(values[index] ?? null);
   }
   return sealed(machine, items);
 }
 
 /** An empty map, paid for. */
-export function newMap(machine: Machine): Dict {
-  machine.charge(VALUE_BYTES.map.amount);
+export function newMap(machine: Meter): Dict {
+  machine.allocate(VALUE_BYTES.map.amount);
   return new Dict(new Map());
 }
 
@@ -77,9 +77,9 @@ const SLICED = 13;
  * A part of a text, paid for. It keeps the whole alive, so a part that is much smaller is made a text of its own: otherwise a
  * program could hold on to far more than it is charged for.
  */
-export function part(machine: Machine, whole: string, start: number, end: number): string {
+export function part(machine: Meter, whole: string, start: number, end: number): string {
   const units = Math.max(0, end - start);
-  machine.charge(textBytes(units));
+  machine.allocate(textBytes(units));
   scan(machine, units);
   return piece(whole, start, end);
 }
@@ -92,12 +92,12 @@ export function piece(whole: string, start: number, end: number): string {
 
 /** Collects texts of which nobody knows how many there will be, and pays for each before it is made. */
 export class Parts {
-  readonly #machine: Machine;
+  readonly #machine: Meter;
   readonly #items: Value[] = [];
 
-  constructor(machine: Machine) {
+  constructor(machine: Meter) {
     this.#machine = machine;
-    machine.charge(VALUE_BYTES.list.amount);
+    machine.allocate(VALUE_BYTES.list.amount);
   }
 
   get count(): number {
@@ -111,10 +111,10 @@ export class Parts {
 
   /** Adds a value that is new. */
   value(value: Value): void {
-    this.#machine.charge(VALUE_BYTES.item.amount);
+    this.#machine.allocate(VALUE_BYTES.item.amount);
     this.#machine.checkItems(this.#items.length + 1);
     this.#items.push(value);
-    if (this.#items.length % DATA_FUEL.copy.amount === 0) this.#machine.spend(1);
+    if (this.#items.length % WORK.copy.per === 0) this.#machine.pay(WORK.visit);
   }
 
   finish(): List {

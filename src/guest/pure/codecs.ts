@@ -1,24 +1,21 @@
-import { DATA_FUEL } from '../../wire/costs.ts';
-import { pace, TextBuilder } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { payRound, TextBuilder, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 
 // Texts as UTF-8 bytes, and bytes as base64 or hexadecimal text. The isolate has neither Buffer nor TextEncoder.
 
-const UNITS = DATA_FUEL.text.amount;
 /** Bytes that become text at once. */
 const CHUNK = 3072;
 
 /** A text as UTF-8. */
-export function bytesOf(machine: Machine, text: string): Uint8Array {
-  machine.spend(Math.floor(text.length / UNITS));
-  machine.charge(3 * text.length);
+export function bytesOf(machine: Meter, text: string): Uint8Array {
+  machine.pay(WORK.utf8, text.length);
   const bytes = new Uint8Array(3 * text.length);
   let end = 0;
   const put = (byte: number): void => {
     bytes[end++] = byte;
   };
   for (let at = 0, passed = 0; at < text.length; at++) {
-    pace(machine, ++passed);
+    payRound(machine, ++passed);
     const code = text.codePointAt(at) ?? 0;
     if (code < 0x80) put(code);
     else if (code < 0x800) {
@@ -40,8 +37,8 @@ export function bytesOf(machine: Machine, text: string): Uint8Array {
 }
 
 /** UTF-8 bytes as a text. Code 41 when they are none: no byte is ever replaced silently. */
-export function textOf(machine: Machine, bytes: Uint8Array): string {
-  const text = new TextBuilder(machine, UNITS, 'text');
+export function textOf(machine: Meter, bytes: Uint8Array): string {
+  const text = new TextBuilder(machine, WORK.text, 'text');
   for (let at = 0; at < bytes.length; ) {
     const codes: number[] = [];
     while (at < bytes.length && codes.length < 512) {
@@ -81,8 +78,8 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const PADDING = 0x3d;
 
 /** Bytes as standard base64 with padding. */
-export function toBase64(machine: Machine, bytes: Uint8Array): string {
-  const text = new TextBuilder(machine, UNITS, 'text');
+export function toBase64(machine: Meter, bytes: Uint8Array): string {
+  const text = new TextBuilder(machine, WORK.text, 'text');
   for (let start = 0; start < bytes.length; start += CHUNK) {
     const end = Math.min(bytes.length, start + CHUNK);
     const codes: number[] = [];
@@ -101,16 +98,15 @@ export function toBase64(machine: Machine, bytes: Uint8Array): string {
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)));
 
 /** What standard base64 with padding stands for; line breaks in it are skipped. Code 41 for anything else. */
-export function fromBase64(machine: Machine, text: string): Uint8Array {
-  machine.spend(Math.floor(text.length / UNITS));
-  machine.charge(text.length);
+export function fromBase64(machine: Meter, text: string): Uint8Array {
+  machine.pay(WORK.fromBase64, text.length);
   const bytes = new Uint8Array(text.length);
   let end = 0;
   let bits = 0;
   let letters = 0;
   let padding = 0;
   for (let at = 0; at < text.length; at++) {
-    pace(machine, at);
+    payRound(machine, at);
     const code = text.charCodeAt(at);
     if (code === 0x0a || code === 0x0d) continue;
     const value = code < 128 ? (VALUES[code] ?? -1) : -1;
@@ -143,8 +139,8 @@ export function fromBase64(machine: Machine, text: string): Uint8Array {
 const HEX = '0123456789abcdef';
 
 /** Bytes as hexadecimal text, two small letters a byte. */
-export function toHex(machine: Machine, bytes: Uint8Array): string {
-  const text = new TextBuilder(machine, UNITS, 'text');
+export function toHex(machine: Meter, bytes: Uint8Array): string {
+  const text = new TextBuilder(machine, WORK.text, 'text');
   for (let start = 0; start < bytes.length; start += CHUNK) {
     const codes: number[] = [];
     for (const byte of bytes.subarray(start, start + CHUNK)) codes.push(HEX.charCodeAt(byte >> 4), HEX.charCodeAt(byte & 0xf));
@@ -154,13 +150,13 @@ export function toHex(machine: Machine, bytes: Uint8Array): string {
 }
 
 /** What hexadecimal text in either case stands for. Code 41 for anything else. */
-export function fromHex(machine: Machine, text: string): Uint8Array {
-  machine.spend(Math.floor(text.length / UNITS));
+export function fromHex(machine: Meter, text: string): Uint8Array {
+  machine.pay(WORK.text, text.length);
   if (text.length % 2 !== 0) return machine.fail('InvalidValue', 'the text is not hexadecimal: it has an odd number of digits');
-  machine.charge(text.length / 2);
+  machine.allocate(text.length / 2);
   const bytes = new Uint8Array(text.length / 2);
   for (let at = 0; at < text.length; at += 2) {
-    pace(machine, at);
+    payRound(machine, at);
     const value = digit(text.charCodeAt(at)) * 16 + digit(text.charCodeAt(at + 1));
     if (Number.isNaN(value))
       return machine.fail('InvalidValue', `the text is not hexadecimal: character ${at} or the next is no digit`);

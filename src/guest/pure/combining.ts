@@ -1,4 +1,5 @@
-import type { Machine } from '../machine.ts';
+import { WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import { before, width } from './search.ts';
 
 /** Most combining marks in a row that are put in order. No writing has as many; to sort them takes the square of their number. */
@@ -9,12 +10,12 @@ const MARK = /\p{M}/u;
 const FIRST_MARK = 0x300;
 
 /** Refuses what would keep V8 busy for seconds (code 41). To find a run that is too long, one unit in so many is looked at. */
-export function checkMarks(machine: Machine, text: string): void {
+export function checkMarks(machine: Meter, text: string): void {
   for (let at = 0; at < text.length; at += MAX_MARKS) {
     const sample = before(text, at + 1);
     const end = afterMarks(text, sample);
     if (end === sample) continue;
-    machine.spend(1);
+    machine.pay(WORK.visit);
     let marks = 0;
     for (let start = end; start > 0 && isMark(text, before(text, start)); start = before(text, start))
       if (++marks > MAX_MARKS)

@@ -1,8 +1,8 @@
 import { type PureDeclaration, readSignature } from '../../wire/pure/declaration.ts';
-import type { Declared, PureGroup } from '../../wire/pure/declarations.ts';
 import { SIGNATURES } from '../../wire/pure/signatures.ts';
+import type { Declared, PureGroup } from '../../wire/pure/tools.ts';
 import { checkValue, Dict, Fault, type List, sizeOf } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import type { Meter } from '../meter.ts';
 import type { PureTool } from '../puretool.ts';
 import type { Value } from '../values.ts';
 import { matched, parameterOf } from './match.ts';
@@ -38,13 +38,13 @@ type Signatures = PureDeclaration['args'];
 type Args<S extends Signatures> = { -readonly [K in keyof S]: Arg<S[K][0]> };
 
 /** A tool's work, at `machine.at`: it pays fuel and memory before it spends time or allocates. */
-type Work<D> = D extends { readonly args: infer S extends Signatures } ? (machine: Machine, ...args: Args<S>) => Value : never;
+type Work<D> = D extends { readonly args: infer S extends Signatures } ? (machine: Meter, ...args: Args<S>) => Value : never;
 
 /** The implementations of a group: exactly one for each declared tool. */
 export type Group<G extends PureGroup> = { readonly [N in keyof Declared[G]]: Work<Declared[G][N]> };
 
 /** Work that takes whatever its parameters were matched to. */
-type AnyWork = (machine: Machine, ...args: Value[]) => Value;
+type AnyWork = (machine: Meter, ...args: Value[]) => Value;
 
 /** All pure tools by canonical name. */
 export function toolsOf(groups: { readonly [G in PureGroup]: Group<G> }): ReadonlyMap<string, PureTool> {

@@ -1,6 +1,6 @@
-import { DATA_FUEL, textBytes } from '../../wire/costs.ts';
-import { putEntry, TextBuilder } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { textBytes } from '../../wire/costs.ts';
+import { putEntry, TextBuilder, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import { Known, newMap, Parts, part, piece, scan } from './charges.ts';
 import type { Group } from './define.ts';
@@ -28,7 +28,7 @@ export const DIFF: Group<'diff'> = {
   'tool.diff.Unified': (machine, before, after, context) => {
     if (context < 0) machine.fail('Bounds', `context (${context}) cannot be negative`);
     const { edits, old, young } = compared(machine, before, after);
-    const text = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
+    const text = new TextBuilder(machine, WORK.concat, 'text');
     for (const hunk of hunks(edits, context)) {
       text.add(`@@ -${place(hunk.oldStart, hunk.oldCount)} +${place(hunk.newStart, hunk.newCount)} @@\n`);
       let [i, j] = [hunk.oldStart, hunk.newStart];
@@ -57,7 +57,7 @@ interface Lines {
   readonly ids: Int32Array;
 }
 
-function compared(machine: Machine, before: string, after: string): { edits: readonly Edit[]; old: Lines; young: Lines } {
+function compared(machine: Meter, before: string, after: string): { edits: readonly Edit[]; old: Lines; young: Lines } {
   const known = new Known<number>(machine);
   const old = linesOf(machine, before, known);
   const young = linesOf(machine, after, known);
@@ -67,16 +67,16 @@ function compared(machine: Machine, before: string, after: string): { edits: rea
 /** Bytes for the place of a line and what is known of it. */
 const LINE_BYTES = 160;
 
-function linesOf(machine: Machine, text: string, known: Known<number>): Lines {
+function linesOf(machine: Meter, text: string, known: Known<number>): Lines {
   scan(machine, 2 * text.length);
-  machine.charge(textBytes(text.length));
+  machine.allocate(textBytes(text.length));
   const spans: (readonly [number, number])[] = [];
   const ids: number[] = [];
   for (let start = 0; start < text.length; ) {
     const feed = text.indexOf('\n', start);
     const end = feed < 0 ? text.length : feed;
-    machine.charge(LINE_BYTES);
-    machine.spend(1);
+    machine.allocate(LINE_BYTES);
+    machine.pay(WORK.visit);
     const line = text.slice(start, feed < 0 ? end : end + 1);
     let id = known.get(line);
     if (id === undefined) {

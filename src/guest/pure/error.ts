@@ -11,7 +11,7 @@ export const ERROR: Group<'error'> = {
     const fields = newMap(machine);
     putEntry(machine, fields, 'code', code);
     putEntry(machine, fields, 'message', message);
-    machine.charge(VALUE_BYTES.other.amount);
+    machine.allocate(VALUE_BYTES.other.amount);
     return new Fault(fields);
   },
 };

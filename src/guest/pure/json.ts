@@ -1,6 +1,6 @@
-import { DATA_FUEL, MAX_NESTING, STEP_FUEL, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
-import { checkValue, type Dict, type List, putEntry, sealed, tooDeep } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { MAX_NESTING, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
+import { checkValue, type Dict, type List, putEntry, sealed, tooDeep, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import { newMap, part } from './charges.ts';
 import type { Group } from './define.ts';
@@ -28,7 +28,7 @@ export const JSON_TOOLS: Group<'json'> = {
 const MAX_INDENT = 16;
 
 /** A value from JSON. Code 41 for what is no JSON, with the place; code 37 when it nests too deep. */
-export function parseJson(machine: Machine, text: string): Value {
+export function parseJson(machine: Meter, text: string): Value {
   try {
     return new Reader(machine, text).whole();
   } catch (thrown) {
@@ -53,18 +53,18 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** Reads values piece by piece, and pays for each before it is made: V8's own parser would make all of it at once. */
 class Reader {
-  readonly #machine: Machine;
+  readonly #machine: Meter;
   readonly #text: string;
   #at = 0;
 
-  constructor(machine: Machine, text: string) {
+  constructor(machine: Meter, text: string) {
     this.#machine = machine;
     this.#text = text;
   }
 
   whole(): Value {
     const text = this.#text;
-    this.#machine.spend(Math.floor(text.length / DATA_FUEL.json.amount));
+    this.#machine.pay(WORK.json, text.length);
     this.#blank();
     const value = this.#value(1);
     this.#blank();
@@ -95,12 +95,12 @@ class Reader {
   #list(depth: number): List {
     const machine = this.#machine;
     if (depth > MAX_NESTING) tooDeep(machine, 'read from JSON');
-    machine.charge(VALUE_BYTES.list.amount);
+    machine.allocate(VALUE_BYTES.list.amount);
     const items: Value[] = [];
     if (this.#opened(']')) return sealed(machine, items);
     for (;;) {
-      machine.spend(STEP_FUEL.written.amount);
-      machine.charge(VALUE_BYTES.item.amount);
+      machine.pay(WORK.written);
+      machine.allocate(VALUE_BYTES.item.amount);
       machine.checkItems(items.length + 1);
       items.push(this.#value(depth + 1));
       if (this.#closed(']')) return sealed(machine, items);
@@ -113,7 +113,7 @@ class Reader {
     const map = newMap(machine);
     if (this.#opened('}')) return map;
     for (;;) {
-      machine.spend(STEP_FUEL.written.amount);
+      machine.pay(WORK.written);
       if (this.#text.charAt(this.#at) !== '"') this.#expected('a key in double quotes');
       const key = this.#string();
       this.#blank();
@@ -157,13 +157,13 @@ class Reader {
       const next = text.charAt(this.#at);
       if (next === '"') break;
       if (next !== '\\') this.#expected(next === '' ? "'\"' at the end of the text" : 'no raw control character in a text');
-      this.#machine.hasten(STEP_FUEL.written.amount);
+      this.#machine.pay(WORK.jsonEscape);
       if (!this.#skip(ESCAPE)) this.#expected('an escape such as \\n or \\u00e9');
       escaped = true;
     }
     const end = this.#at++;
     if (!escaped) return part(this.#machine, text, start, end);
-    this.#machine.charge(textBytes(end - start));
+    this.#machine.allocate(textBytes(end - start));
     const made: string = JSON.parse(text.slice(start - 1, end + 1));
     if (made.isWellFormed()) return made;
     this.#at = start;
@@ -203,7 +203,7 @@ class Reader {
     let line = 1;
     let start = 0;
     for (let feed = text.indexOf('\n'); feed >= 0 && feed < this.#at; feed = text.indexOf('\n', start)) {
-      this.#machine.hasten(1);
+      this.#machine.pay(WORK.item);
       line++;
       start = feed + 1;
     }

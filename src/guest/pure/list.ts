@@ -6,15 +6,15 @@ import {
   entry,
   identical,
   List,
-  pace,
-  paceCompared,
+  payRound,
   putEntry,
   sealed,
   share,
   shortQuote,
   toText,
+  WORK,
 } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import { copy, Known, listOf, newMap, Parts, room } from './charges.ts';
 import type { Group } from './define.ts';
@@ -61,7 +61,7 @@ export const LIST: Group<'list'> = {
     const groups = new Known<Parts>(machine);
     for (const item of list.items) {
       const name = toText(machine, field(machine, item, key));
-      machine.spend(1);
+      machine.pay(WORK.visit);
       let members = groups.get(name);
       if (members === undefined) {
         members = new Parts(machine);
@@ -83,7 +83,7 @@ export const LIST: Group<'list'> = {
     const add = (from: List, left: number): void => {
       for (const item of from.items) {
         if (item instanceof List && left > 0) {
-          machine.spend(1);
+          machine.pay(WORK.visit);
           add(item, left - 1);
         } else flat.value(share(item));
       }
@@ -116,15 +116,15 @@ const ITEM = VALUE_BYTES.item.amount;
 /** Deeper lists are left as they are. */
 const MAX_DEPTH = 500;
 
-function append(machine: Machine, list: List, element: Value): List {
+function append(machine: Meter, list: List, element: Value): List {
   return inserted(machine, list, list.items.length, element);
 }
 
-function inserted(machine: Machine, list: List, index: number, element: Value): List {
+function inserted(machine: Meter, list: List, index: number, element: Value): List {
   const { length } = list.items;
   const made = room(machine, length + 1);
   for (let at = 0; at < length; at++) {
-    pace(machine, at);
+    payRound(machine, at);
     made[at < index ? at : at + 1] = share(list.items[at] ?? null);
   }
   made[index] = share(element);
@@ -132,7 +132,7 @@ function inserted(machine: Machine, list: List, index: number, element: Value): 
 }
 
 /** Indices beyond an end mean that end. */
-function slice(machine: Machine, list: List, start: number, end: number): List {
+function slice(machine: Meter, list: List, start: number, end: number): List {
   const { length } = list.items;
   const from = Math.min(length, Math.max(0, start));
   const to = Math.min(length, Math.max(from, end));
@@ -140,46 +140,46 @@ function slice(machine: Machine, list: List, start: number, end: number): List {
   return listOf(machine, list.items.slice(from, to));
 }
 
-function outOfBounds(machine: Machine, index: number, list: List): never {
+function outOfBounds(machine: Meter, index: number, list: List): never {
   return machine.fail(
     'Bounds',
     `list index ${index} is out of bounds: the list has ${counted(list.items.length, 'item', 'items')}`,
   );
 }
 
-function position(machine: Machine, list: List, element: Value): number {
-  machine.spend(list.items.length);
+function position(machine: Meter, list: List, element: Value): number {
+  machine.pay(WORK.visit, list.items.length);
   return list.items.findIndex((item, index) => {
-    pace(machine, index);
+    payRound(machine, index);
     return identical(machine, item, element);
   });
 }
 
-function picked(machine: Machine, list: List, positions: readonly number[]): List {
+function picked(machine: Meter, list: List, positions: readonly number[]): List {
   const made = room(machine, positions.length);
   for (const [index, at] of positions.entries()) {
-    machine.hasten(1);
+    machine.pay(WORK.item);
     made[index] = share(list.items[at] ?? null);
   }
   return sealed(machine, made);
 }
 
-function fields(machine: Machine, list: List, key: string): Value[] {
+function fields(machine: Meter, list: List, key: string): Value[] {
   copy(machine, list.items.length);
-  machine.charge(ITEM * list.items.length);
+  machine.allocate(ITEM * list.items.length);
   return list.items.map((item) => field(machine, item, key));
 }
 
 /** An entry of an item, nil where there is none. Code 7 for what is no map. */
-function field(machine: Machine, item: Value, key: string): Value {
+function field(machine: Meter, item: Value, key: string): Value {
   if (item instanceof Dict) return entry(machine, item, key) ?? null;
   return machine.fail('Type', `every item must be a map with ${shortQuote(key)}, got ${describe(item)}`);
 }
 
 /** Whether two keys by which a list was sorted are equal: paid for where they were compared for that. */
-function sameKey(machine: Machine, a: Value | undefined, b: Value | undefined): boolean {
-  machine.hasten(1);
-  if (typeof a === 'string') paceCompared(machine, a.length);
+function sameKey(machine: Meter, a: Value | undefined, b: Value | undefined): boolean {
+  machine.pay(WORK.item);
+  if (typeof a === 'string') machine.pay(WORK.sameText, a.length);
   return a === b;
 }
 
@@ -196,16 +196,14 @@ function runsReversed(positions: readonly number[], same: (a: number, b: number)
 }
 
 /** Simple values are found by a set; lists, maps and the like are compared one with another. */
-function unique(machine: Machine, list: List): List {
+function unique(machine: Meter, list: List): List {
   const made = new Parts(machine);
-  const bytes = 2 * ITEM * list.items.length;
-  machine.spend(list.items.length);
-  machine.charge(bytes);
+  machine.pay(WORK.unique, list.items.length);
   const simple = new Set<Value>();
   const texts = new Known<true>(machine);
   const others: Value[] = [];
   for (const item of list.items) {
-    machine.hasten(1);
+    machine.pay(WORK.item);
     if (typeof item === 'string') {
       if (texts.get(item) !== undefined) continue;
       texts.add(item, true);
@@ -213,12 +211,12 @@ function unique(machine: Machine, list: List): List {
       if (simple.has(item)) continue;
       simple.add(item);
     } else {
-      machine.spend(others.length);
+      machine.pay(WORK.visit, others.length);
       if (others.some((other) => identical(machine, other, item))) continue;
       others.push(item);
     }
     made.value(share(item));
   }
-  machine.release(bytes);
+  machine.release(WORK.unique.bytes * list.items.length);
   return made.finish();
 }

@@ -1,5 +1,5 @@
-import { type Dict, describe, entry, entryBytes, List, putEntry, sealed, share } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { type Dict, describe, entry, entryBytes, List, putEntry, sealed, share, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import { copy, Known, listOf, newMap, room } from './charges.ts';
 import type { Group } from './define.ts';
@@ -8,8 +8,8 @@ import type { Group } from './define.ts';
 export const MAP: Group<'map'> = {
   'tool.map.Keys': (machine, map) => {
     for (const key of map.entries.keys()) {
-      machine.hasten(1);
-      machine.charge(entryBytes(key));
+      machine.pay(WORK.item);
+      machine.allocate(entryBytes(key));
     }
     return listOf(machine, [...map.entries.keys()]);
   },
@@ -59,18 +59,18 @@ export const MAP: Group<'map'> = {
   },
 };
 
-function put(machine: Machine, map: Dict, key: string, value: Value): void {
+function put(machine: Meter, map: Dict, key: string, value: Value): void {
   copy(machine, 2);
   putEntry(machine, map, key, share(value));
 }
 
-function merged(machine: Machine, maps: readonly Dict[]): Dict {
+function merged(machine: Meter, maps: readonly Dict[]): Dict {
   const made = newMap(machine);
   for (const map of maps) for (const [key, value] of map.entries) put(machine, made, key, value);
   return made;
 }
 
-function chosen(machine: Machine, map: Dict, keep: (key: string) => boolean): Dict {
+function chosen(machine: Meter, map: Dict, keep: (key: string) => boolean): Dict {
   const made = newMap(machine);
   for (const [key, value] of map.entries) {
     copy(machine, 2);

@@ -9,8 +9,8 @@ import {
 } from '../../wire/arguments.ts';
 import { readNumber } from '../../wire/numbers.ts';
 import type { PureArg, PureArgType } from '../../wire/pure/declaration.ts';
-import { Dict, Fault, Fuzzy, List, pace, sealed, toNumeric, typeName } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { Dict, Fault, Fuzzy, List, payRound, sealed, toNumeric, typeName, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import { room, scan } from './charges.ts';
 
@@ -22,7 +22,7 @@ class Mismatch {
   }
 }
 
-type Fit = (machine: Machine, value: Exclude<Value, null>) => Value | Mismatch;
+type Fit = (machine: Meter, value: Exclude<Value, null>) => Value | Mismatch;
 
 /** One parameter, ready to be matched. */
 export interface Parameter extends PureArg {
@@ -38,7 +38,7 @@ export function parameterOf(arg: PureArg): Parameter {
  * Matches arguments to parameters by position and fits each to its type (language.md 9.3–9.4, P6), as the host does for its
  * own tools. All problems come in one error of code 4. `given` is used up.
  */
-export function matched(machine: Machine, tool: string, parameters: readonly Parameter[], given: Value[]): Value[] {
+export function matched(machine: Meter, tool: string, parameters: readonly Parameter[], given: Value[]): Value[] {
   const count = given.length;
   if (count > parameters.length) return refuse(machine, tool, parameters, given, count);
   for (let index = 0; index < parameters.length; index++) {
@@ -58,7 +58,7 @@ export function matched(machine: Machine, tool: string, parameters: readonly Par
 }
 
 /** Arguments that fitted are fitted already, and fit again. */
-function refuse(machine: Machine, tool: string, parameters: readonly Parameter[], given: Value[], count: number): never {
+function refuse(machine: Meter, tool: string, parameters: readonly Parameter[], given: Value[], count: number): never {
   const problems = countProblems(parameters, count);
   for (const [index, parameter] of parameters.entries()) {
     if (index >= count && parameter.required) continue;
@@ -101,12 +101,12 @@ const map: Fit = (_machine, value) => {
   return value instanceof Dict ? value : mismatch(WANTED.map, value);
 };
 
-function listOf(what: string, item: (machine: Machine, value: Value) => Value | Mismatch): Fit {
+function listOf(what: string, item: (machine: Meter, value: Value) => Value | Mismatch): Fit {
   return (machine, value) => {
     if (!(value instanceof List)) return mismatch(WANTED.list, value);
     const fitted = room(machine, value.items.length);
     for (const [index, each] of value.items.entries()) {
-      pace(machine, index);
+      payRound(machine, index);
       const one = item(machine, each);
       if (one instanceof Mismatch) return new Mismatch(badItem(what, index, one.problem));
       fitted[index] = one;
@@ -115,16 +115,13 @@ function listOf(what: string, item: (machine: Machine, value: Value) => Value | 
   };
 }
 
-/** Statements that take as long as a stretch of a long number. */
-const LOOK = 1024;
-
 /** White space around a number is allowed in an argument, not in an item. */
-function itemNumber(machine: Machine, value: Value): Value | Mismatch {
+function itemNumber(machine: Meter, value: Value): Value | Mismatch {
   if (typeof value === 'number') return value;
   if (value instanceof Fuzzy) return value.degree;
   if (typeof value !== 'string') return mismatch(WANTED.number, value);
   scan(machine, value.length);
-  return readNumber(value, () => machine.hasten(LOOK)) ?? mismatch(WANTED.number, value);
+  return readNumber(value, () => machine.pay(WORK.textPart)) ?? mismatch(WANTED.number, value);
 }
 
 const FITS: Readonly<Record<PureArgType, Fit>> = {

@@ -1,5 +1,5 @@
-import { numberText } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { numberText, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { List } from '../values.ts';
 import type { Group } from './define.ts';
 import { sortedNumbers } from './sort.ts';
@@ -40,7 +40,7 @@ export const MATH: Group<'math'> = {
   },
 };
 
-function byZero(machine: Machine, what: string, x: number): never {
+function byZero(machine: Meter, what: string, x: number): never {
   return machine.fail('DivisionByZero', `${what} by zero: ${numberText(x)}`, 'test the divisor first');
 }
 
@@ -51,7 +51,7 @@ const MAX_DIGITS = 15;
  * Halves away from zero, as people round, judged by the digits that a script sees: 1.005 to two digits is 1.01 although the
  * number in the machine is a little less.
  */
-function round(machine: Machine, x: number, digits: number): number {
+function round(machine: Meter, x: number, digits: number): number {
   if (Math.abs(digits) > MAX_DIGITS) machine.fail('Bounds', `digits must be -${MAX_DIGITS} to ${MAX_DIGITS}, got ${digits}`);
   if (!Number.isFinite(x)) return x;
   const shifted = shift(Math.abs(x), digits);
@@ -71,13 +71,13 @@ function numbers(list: List): number[] {
   return list.items.filter((item) => typeof item === 'number');
 }
 
-function some(machine: Machine, list: List): number[] {
-  machine.spend(list.items.length);
+function some(machine: Meter, list: List): number[] {
+  machine.pay(WORK.visit, list.items.length);
   if (list.items.length === 0) machine.fail('InvalidValue', 'the list is empty');
   return numbers(list);
 }
 
-function sum(machine: Machine, all: readonly number[]): number {
-  machine.spend(all.length);
+function sum(machine: Meter, all: readonly number[]): number {
+  machine.pay(WORK.visit, all.length);
   return all.reduce((a, b) => a + b, 0);
 }

@@ -1,6 +1,5 @@
-import { DATA_FUEL, VALUE_BYTES } from '../../wire/costs.ts';
-import { putEntry, shortQuote, TextBuilder } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { putEntry, shortQuote, TextBuilder, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Dict, List, Value } from '../values.ts';
 import { listOf, newMap, Parts, part, piece, scan } from './charges.ts';
 import type { Group } from './define.ts';
@@ -45,11 +44,11 @@ export const REGEX: Group<'regex'> = {
     return parts.finish();
   },
   'tool.regex.Escape': (machine, text) => {
-    machine.chargeText(2 * text.length);
-    machine.spend(Math.floor(text.length / DATA_FUEL.text.amount));
+    machine.allocateText(2 * text.length);
+    machine.pay(WORK.text, text.length);
     const pieces: string[] = [];
     for (let start = 0; start < text.length; start += PIECE) {
-      machine.hasten(PIECE);
+      machine.pay(WORK.rewrite, PIECE);
       pieces.push(text.slice(start, start + PIECE).replace(SPECIAL, '\\$&'));
     }
     return pieces.join('');
@@ -62,13 +61,13 @@ const SPECIAL = /[\\.+*?()|[\]{}^$]/g;
 const PIECE = 1024;
 
 /** Whether a pattern matches somewhere in a text. */
-export function isMatch(machine: Machine, pattern: string, text: string): boolean {
+export function isMatch(machine: Meter, pattern: string, text: string): boolean {
   for (const _ of matches(machine, compiled(machine, pattern), text, 1, false)) return true;
   return false;
 }
 
 /** The texts of all matches, or of so many from the left. */
-export function findAll(machine: Machine, pattern: string, text: string, limit: number): List {
+export function findAll(machine: Meter, pattern: string, text: string, limit: number): List {
   const all = new Parts(machine);
   for (const match of matches(machine, compiled(machine, pattern), text, limit, false))
     all.add(text, match[0] ?? 0, match[1] ?? 0);
@@ -76,10 +75,10 @@ export function findAll(machine: Machine, pattern: string, text: string, limit: 
 }
 
 /** Replaces matches; `$1` and `${name}` in the replacement stand for groups, `$$` for a dollar. */
-export function replaceAll(machine: Machine, pattern: string, text: string, replacement: string, limit: number): string {
+export function replaceAll(machine: Meter, pattern: string, text: string, replacement: string, limit: number): string {
   const program = compiled(machine, pattern);
   const template = expansion(machine, program, replacement);
-  const made = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
+  const made = new TextBuilder(machine, WORK.concat, 'text');
   let start = 0;
   for (const match of matches(machine, program, text, limit, true)) {
     if ((match[0] ?? 0) > start) made.add(piece(text, start, match[0] ?? 0));
@@ -93,26 +92,22 @@ export function replaceAll(machine: Machine, pattern: string, text: string, repl
   return made.finish();
 }
 
-/** Names of groups that are compared in the time of a statement. */
-const NAMES_PER_STATEMENT = 8;
-
 const PLACE = /\$(?:(\$)|\{(\w+)\}|(\w+))/g;
 
 /** A replacement as texts and numbers of groups. A group that the pattern does not have is nothing. */
-function expansion(machine: Machine, { groups }: Program, replacement: string): readonly (string | number)[] {
+function expansion(machine: Meter, { groups }: Program, replacement: string): readonly (string | number)[] {
   scan(machine, replacement.length);
   const pieces: (string | number)[] = [];
   let start = 0;
   for (const place of replacement.matchAll(PLACE)) {
-    machine.spend(1);
-    machine.charge(2 * VALUE_BYTES.item.amount);
+    machine.pay(WORK.expandGroup);
     if (place.index > start) pieces.push(replacement.slice(start, place.index));
     start = place.index + place[0].length;
     const name = place[2] ?? place[3] ?? '';
     if (place[1] !== undefined) pieces.push('$');
     else {
       const group = /^\d+$/.test(name) ? Number(name) : groups.indexOf(name) + 1;
-      machine.hasten(Math.floor(groups.length / NAMES_PER_STATEMENT));
+      machine.pay(WORK.groupName, groups.length);
       if (group <= groups.length && (group > 0 || /^0+$/.test(name))) pieces.push(group);
     }
   }
@@ -121,7 +116,7 @@ function expansion(machine: Machine, { groups }: Program, replacement: string): 
 }
 
 /** Matches from left to right, none within another; an empty one right behind another match is none. */
-function* matches(machine: Machine, program: Program, text: string, limit: number, groups: boolean): Generator<Match, void> {
+function* matches(machine: Meter, program: Program, text: string, limit: number, groups: boolean): Generator<Match, void> {
   const search = new Search(machine, program, text, groups);
   let at = 0;
   let last = -1;
@@ -135,7 +130,7 @@ function* matches(machine: Machine, program: Program, text: string, limit: numbe
       if (end > at) at = end;
       else at += width(text, at);
       last = end;
-      machine.spend(1);
+      machine.pay(WORK.visit);
       if (touches) continue;
       count++;
       yield match;
@@ -147,7 +142,7 @@ function* matches(machine: Machine, program: Program, text: string, limit: numbe
 }
 
 /** The groups of a match as texts, nil where one took no part, from the first given on. */
-function groupsOf(machine: Machine, text: string, match: Match, first: number): List {
+function groupsOf(machine: Meter, text: string, match: Match, first: number): List {
   const groups: Value[] = [];
   for (let index = first; 2 * index < match.length; index++) {
     const start = match[2 * index] ?? -1;
@@ -156,7 +151,7 @@ function groupsOf(machine: Machine, text: string, match: Match, first: number): 
   return listOf(machine, groups);
 }
 
-function found(machine: Machine, program: Program, text: string, match: Match): Dict {
+function found(machine: Meter, program: Program, text: string, match: Match): Dict {
   const start = match[0] ?? 0;
   const end = match[1] ?? 0;
   const before = machine.codePoints.count(text.slice(0, start));
@@ -176,16 +171,14 @@ function found(machine: Machine, program: Program, text: string, match: Match): 
 
 /** Longest pattern, in UTF-16 units. */
 const MAX_PATTERN = 10_000;
-/** Fuel for each unit of a pattern that is compiled. */
-const COMPILE_FUEL = 4;
 /** Programs that are remembered, and how long they may be. */
 const MEMORY = 8;
 const SHORT = 500;
 
-const remembered = new WeakMap<Machine, Map<string, Program>>();
+const remembered = new WeakMap<Meter, Map<string, Program>>();
 
 /** The program of a pattern. Code 41 for what is none. */
-function compiled(machine: Machine, pattern: string): Program {
+function compiled(machine: Meter, pattern: string): Program {
   let programs = remembered.get(machine);
   if (programs === undefined) {
     programs = new Map();
@@ -195,9 +188,9 @@ function compiled(machine: Machine, pattern: string): Program {
   if (known !== undefined) return known;
   if (pattern.length > MAX_PATTERN)
     machine.fail('InvalidValue', `the pattern has ${pattern.length} units, ${MAX_PATTERN} are allowed`);
-  machine.spend(COMPILE_FUEL * pattern.length);
+  machine.pay(WORK.compilePattern, pattern.length);
   const program = parsed(machine, pattern);
-  machine.spend(Math.floor(program.code.length / DATA_FUEL.match.amount));
+  machine.pay(WORK.match, program.code.length);
   if (program.code.length > SHORT) return program;
   programs.set(pattern, program);
   for (const oldest of programs.keys()) {
@@ -207,7 +200,7 @@ function compiled(machine: Machine, pattern: string): Program {
   return program;
 }
 
-function parsed(machine: Machine, pattern: string): Program {
+function parsed(machine: Meter, pattern: string): Program {
   try {
     return compile(parsePattern(pattern));
   } catch (thrown) {

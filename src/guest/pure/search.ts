@@ -1,6 +1,5 @@
-import { DATA_FUEL } from '../../wire/costs.ts';
-import { pace, TextBuilder } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { payRound, TextBuilder, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import { piece, scan } from './charges.ts';
 import { Needle } from './substring.ts';
 
@@ -17,7 +16,7 @@ export function before(text: string, offset: number): number {
 }
 
 /** The offset of the n-th code point after `from`, or the end of the text. */
-export function characterOffset(machine: Machine, text: string, count: number, from = 0): number {
+export function characterOffset(machine: Meter, text: string, count: number, from = 0): number {
   if (count <= 0) return from;
   const most = Math.min(text.length, from + 2 * count);
   scan(machine, most - from);
@@ -25,27 +24,27 @@ export function characterOffset(machine: Machine, text: string, count: number, f
   if (!SURROGATE.test(most - from === text.length ? text : text.slice(from, most))) return Math.min(text.length, from + count);
   let at = from;
   for (let left = count; left > 0 && at < text.length; left--) {
-    pace(machine, left);
+    payRound(machine, left);
     at += width(text, at);
   }
   return at;
 }
 
 /** Offsets of all occurrences of a text that is not empty, from left to right, none within another. */
-export function* occurrences(machine: Machine, text: string, wanted: string): Generator<number, void> {
+export function* occurrences(machine: Meter, text: string, wanted: string): Generator<number, void> {
   scan(machine, text.length);
   const needle = new Needle(machine, wanted);
   for (let at = needle.first(text, 0); at >= 0; at = needle.first(text, at + wanted.length)) {
     scan(machine, wanted.length);
-    machine.spend(1);
+    machine.pay(WORK.visit);
     yield at;
   }
 }
 
 /** Replaces up to `count` occurrences, all for a count below 0. An empty text occurs before every character and at the end. */
-export function replaceText(machine: Machine, text: string, old: string, replacement: string, count: number): string {
+export function replaceText(machine: Meter, text: string, old: string, replacement: string, count: number): string {
   const most = count < 0 ? Number.POSITIVE_INFINITY : count;
-  const made = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
+  const made = new TextBuilder(machine, WORK.concat, 'text');
   let done = 0;
   let start = 0;
   for (const at of old === '' ? boundaries(machine, text) : occurrences(machine, text, old)) {
@@ -60,9 +59,9 @@ export function replaceText(machine: Machine, text: string, old: string, replace
   return made.finish();
 }
 
-function* boundaries(machine: Machine, text: string): Generator<number, void> {
+function* boundaries(machine: Meter, text: string): Generator<number, void> {
   for (let at = 0; at < text.length; at += width(text, at)) {
-    machine.spend(1);
+    machine.pay(WORK.visit);
     yield at;
   }
   yield text.length;

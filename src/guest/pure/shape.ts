@@ -1,5 +1,5 @@
 import { type Dict, describe, List, shortQuote } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import type { Meter } from '../meter.ts';
 import { folded } from './casing.ts';
 import { listOf } from './charges.ts';
 import type { Group } from './define.ts';
@@ -29,7 +29,7 @@ export const SHAPE: Group<'shape'> = {
 /** Most problems that are reported at once. */
 const MAX_PROBLEMS = 100;
 
-function problems(machine: Machine, value: Dict, shape: Dict, options: Dict | null, most: number): readonly string[] {
+function problems(machine: Meter, value: Dict, shape: Dict, options: Dict | null, most: number): readonly string[] {
   const { allow_extra, case_insensitive } = flags(machine, options, ['allow_extra', 'case_insensitive']);
   const checker = new Checker(machine, {
     allowExtra: allow_extra ?? false,
@@ -39,7 +39,7 @@ function problems(machine: Machine, value: Dict, shape: Dict, options: Dict | nu
   return checker.problems(value, shape);
 }
 
-function sameLetters(machine: Machine): (a: string, b: string) => boolean {
+function sameLetters(machine: Meter): (a: string, b: string) => boolean {
   return (a, b) => {
     const left = folded(machine, a);
     const right = folded(machine, b);
@@ -50,7 +50,7 @@ function sameLetters(machine: Machine): (a: string, b: string) => boolean {
 }
 
 /** The options of a call. Code 4 for one that does not exist and for one that is no boolean. */
-function flags<K extends string>(machine: Machine, options: Dict | null, known: readonly K[]): Partial<Record<K, boolean>> {
+function flags<K extends string>(machine: Meter, options: Dict | null, known: readonly K[]): Partial<Record<K, boolean>> {
   const found: Partial<Record<K, boolean>> = {};
   for (const [key, value] of options?.entries ?? []) {
     const name = known.find((each) => each === key);

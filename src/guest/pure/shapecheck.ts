@@ -1,6 +1,6 @@
-import { STEP_FUEL, textBytes } from '../../wire/costs.ts';
-import { Dict, describe, List, pace, shortQuote, tooDeep, typeName } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { textBytes } from '../../wire/costs.ts';
+import { Dict, describe, List, payRound, shortQuote, tooDeep, typeName, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import { Known, scan } from './charges.ts';
 import { entryOf } from './path.ts';
@@ -15,9 +15,6 @@ export interface CheckOptions {
   readonly sameKey?: (a: string, b: string) => boolean;
 }
 
-/** Units of a path that are put together in the time of a statement. */
-const UNITS_PER_STATEMENT = 16;
-
 /** Deepest nesting of a shape. */
 const MAX_DEPTH = 64;
 
@@ -26,11 +23,11 @@ const MAX_DEPTH = 64;
  * absent, and in `[]`, then its value is a list of what is described. Nil is no value of any type but `any`.
  */
 export class Checker {
-  readonly #machine: Machine;
+  readonly #machine: Meter;
   readonly #options: CheckOptions;
   readonly #found: string[] = [];
 
-  constructor(machine: Machine, options: CheckOptions) {
+  constructor(machine: Meter, options: CheckOptions) {
     this.#machine = machine;
     this.#options = options;
   }
@@ -45,7 +42,7 @@ export class Checker {
   /** All of the shape, used or not: a mistake in it must not wait for the data that meets it. */
   #checkShape(shape: Dict, depth: number): void {
     if (depth > MAX_DEPTH) tooDeep(this.#machine, 'used as a shape');
-    this.#machine.spend(shape.entries.size);
+    this.#machine.pay(WORK.visit, shape.entries.size);
     for (const [key, type] of shape.entries) {
       if (fieldOf(this.#machine, key).name === '')
         this.#machine.fail('Syntax', `the key ${shortQuote(key)} of the shape has no name`);
@@ -62,10 +59,10 @@ export class Checker {
     const known = new Known<true>(this.#machine);
     for (const [key, type] of shape.entries) {
       if (this.#done) return;
-      this.#machine.spend(STEP_FUEL.compared.amount);
+      this.#machine.pay(WORK.compared);
       const { name, optional, list } = fieldOf(this.#machine, key);
       const { sameKey } = this.#options;
-      if (sameKey !== undefined) this.#machine.spend(map.entries.size);
+      if (sameKey !== undefined) this.#machine.pay(WORK.visit, map.entries.size);
       const actual =
         sameKey === undefined ? name : ([...map.entries.keys()].find((each) => each === name || sameKey(each, name)) ?? name);
       if (known.get(actual) === undefined) known.add(actual, true);
@@ -88,7 +85,7 @@ export class Checker {
       this.#report(path, `must be a list, got ${describe(value)}`);
       return;
     }
-    this.#machine.spend(value.items.length);
+    this.#machine.pay(WORK.visit, value.items.length);
     for (const [index, item] of value.items.entries()) {
       if (this.#done) return;
       this.#one(item, type, `${path}[${index}]`);
@@ -112,9 +109,9 @@ export class Checker {
 
   #report(path: string, problem: string): void {
     // To show even its beginning, V8 puts all of the path together.
-    this.#machine.hasten(Math.floor(path.length / UNITS_PER_STATEMENT));
+    this.#machine.pay(WORK.problemPath, path.length);
     const text = `${shortQuote(path)} ${problem}`;
-    this.#machine.charge(textBytes(text.length));
+    this.#machine.allocate(textBytes(text.length));
     this.#found.push(text);
   }
 }
@@ -130,13 +127,13 @@ const OPENING = 0x5b;
 const CLOSING = 0x5d;
 
 /** A key of a shape without its marks, which may come in any order. */
-function fieldOf(machine: Machine, key: string): Field {
+function fieldOf(machine: Meter, key: string): Field {
   let end = key.length;
   let optional = false;
   let list = false;
   // By offsets: a shorter text for every mark would take the square of their number.
   for (let marks = 1; ; marks++) {
-    pace(machine, marks);
+    payRound(machine, marks);
     if (end >= 1 && key.charCodeAt(end - 1) === QUESTION) {
       optional = true;
       end -= 1;

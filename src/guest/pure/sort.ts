@@ -1,22 +1,22 @@
 import { VALUE_BYTES } from '../../wire/costs.ts';
-import { codePointOrder, pace } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { codePointOrder, payRound, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
 /** Pays for sorting so many items: comparisons, and the room that V8 takes meanwhile. */
-function pay<T>(machine: Machine, items: number, sort: (compared: () => void) => T): T {
+function pay<T>(machine: Meter, items: number, sort: (compared: () => void) => T): T {
   const bytes = VALUE_BYTES.item.amount * items;
-  machine.spend(items * Math.ceil(Math.log2(items + 1)));
-  machine.charge(bytes);
+  machine.pay(WORK.sort, items * Math.ceil(Math.log2(items + 1)));
+  machine.allocate(bytes);
   let comparisons = 0;
   // V8 sorts in one go: only the comparisons can look at the clocks.
-  const sorted = sort(() => pace(machine, ++comparisons));
+  const sorted = sort(() => payRound(machine, ++comparisons));
   machine.release(bytes);
   return sorted;
 }
 
 /** Numbers in ascending order; NaN comes last. */
-export function sortedNumbers(machine: Machine, numbers: readonly number[]): number[] {
+export function sortedNumbers(machine: Meter, numbers: readonly number[]): number[] {
   return pay(machine, numbers.length, (compared) =>
     numbers.toSorted((a, b) => {
       compared();
@@ -35,7 +35,7 @@ function ascending(a: number, b: number): number {
  * The order of values by keys that are all numbers or all texts, equal ones as they stood: positions, in that order. Code 7
  * for anything else, and for numbers beside texts; `what` says whose keys they are. Numeric texts are texts here.
  */
-export function order(machine: Machine, keys: readonly Value[], what: string): number[] {
+export function order(machine: Meter, keys: readonly Value[], what: string): number[] {
   const kind = typeof keys[0];
   for (const key of keys) {
     if (typeof key !== 'string' && typeof key !== 'number')

@@ -1,7 +1,6 @@
-import { DATA_FUEL } from '../../wire/costs.ts';
 import { isSpace, withoutSpace } from '../../wire/whitespace.ts';
-import { display, List, pace, TextBuilder, toNumeric, typeName } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { display, List, payRound, TextBuilder, toNumeric, typeName, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import { folded, lower, upper } from './casing.ts';
 import { Parts, part, piece, scan } from './charges.ts';
@@ -23,7 +22,7 @@ export const STR: Group<'str'> = {
   'tool.str.ToLower': lower,
   'tool.str.TrimSpace': (machine, text) => {
     scan(machine, text.length);
-    const { start, end } = withoutSpace(text, () => machine.hasten(STRETCH));
+    const { start, end } = withoutSpace(text, () => machine.pay(WORK.textPart));
     return part(machine, text, start, end);
   },
   'tool.str.Trim': (machine, text, characters) => {
@@ -33,11 +32,11 @@ export const STR: Group<'str'> = {
     let end = text.length;
     let passed = 0;
     while (start < end && set.has(text.codePointAt(start) ?? 0)) {
-      pace(machine, ++passed);
+      payRound(machine, ++passed);
       start += width(text, start);
     }
     while (end > start && set.has(text.codePointAt(before(text, end)) ?? 0)) {
-      pace(machine, ++passed);
+      payRound(machine, ++passed);
       end = before(text, end);
     }
     return part(machine, text, start, end);
@@ -69,9 +68,9 @@ export const STR: Group<'str'> = {
     scan(machine, text.length);
     const parts = new Parts(machine);
     for (let at = 0; at < text.length; ) {
-      while (at < text.length && isSpace(text.charCodeAt(at))) pace(machine, ++at);
+      while (at < text.length && isSpace(text.charCodeAt(at))) payRound(machine, ++at);
       const start = at;
-      while (at < text.length && !isSpace(text.charCodeAt(at))) pace(machine, ++at);
+      while (at < text.length && !isSpace(text.charCodeAt(at))) payRound(machine, ++at);
       if (at > start) parts.add(text, start, at);
     }
     return parts.finish();
@@ -91,7 +90,7 @@ export const STR: Group<'str'> = {
     scan(machine, text.length);
     let lines = text === '' || text.endsWith('\n') ? 0 : 1;
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
-      machine.hasten(1);
+      machine.pay(WORK.item);
       lines++;
     }
     return lines;
@@ -135,13 +134,10 @@ export const STR: Group<'str'> = {
     if (form !== 'NFC' && form !== 'NFD' && form !== 'NFKC' && form !== 'NFKD')
       return machine.fail('InvalidValue', `form must be NFC, NFD, NFKC or NFKD, got "${form.slice(0, 20)}"`);
     checkMarks(machine, text);
-    // One character becomes eighteen at most (U+FDFA).
-    const most = 18 * 2 * text.length;
-    machine.spend(Math.floor(text.length / DATA_FUEL.text.amount));
-    machine.charge(most);
+    machine.pay(WORK.normalize, text.length);
     const made = normalized(machine, text, form);
-    machine.release(most);
-    machine.chargeText(made.length);
+    machine.release(WORK.normalize.bytes * text.length);
+    machine.allocateText(made.length);
     return made;
   },
   'tool.str.ToNumber': (machine, text) => toNumeric(machine, text) ?? null,
@@ -167,12 +163,12 @@ export const STR: Group<'str'> = {
   'tool.str.ReplaceRegex': (machine, pattern, text, replacement) => replaceAll(machine, pattern, text, replacement, -1),
   'tool.str.Inspect': inspect,
   'tool.str.StripAnsi': (machine, text) => {
-    machine.spend(Math.floor(text.length / DATA_FUEL.text.amount));
-    machine.chargeText(text.length);
+    machine.pay(WORK.text, text.length);
+    machine.allocateText(text.length);
     const pieces: string[] = [];
     let start = 0;
     for (let at = text.indexOf(ESCAPE); at >= 0; at = text.indexOf(ESCAPE, at)) {
-      machine.hasten();
+      machine.pay(WORK.stripAnsi);
       ANSI.lastIndex = at;
       if (ANSI.test(text)) {
         pieces.push(piece(text, start, at));
@@ -188,18 +184,15 @@ export const STR: Group<'str'> = {
 
 const RETURN = 0x0d;
 
-/** Statements that take as long as a stretch of white space. */
-const STRETCH = 1024;
-
 /** Sequences that control a terminal. No class matches the escape character, so every character is looked at once. */
 const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-Z\\^-~])/y;
 const ESCAPE = '\x1b';
 
 /** In pieces, so that the clocks are looked at between them. */
-function normalized(machine: Machine, text: string, form: string): string {
+function normalized(machine: Meter, text: string, form: string): string {
   const pieces: string[] = [];
   for (let start = 0; start < text.length; ) {
-    machine.hasten(PIECE);
+    machine.pay(WORK.normalizePart);
     let end = start + PIECE;
     while (end < text.length && !standsAlone(text.charCodeAt(end))) end++;
     pieces.push(text.slice(start, end).normalize(form));
@@ -216,66 +209,64 @@ function standsAlone(unit: number): boolean {
   return unit < 0x300 || (unit >= 0x4e00 && unit < 0xa000);
 }
 
-function characterSet(machine: Machine, characters: string): ReadonlySet<number> {
-  machine.spend(Math.floor(characters.length / DATA_FUEL.copy.amount));
-  const bytes = 64 * characters.length;
-  machine.charge(bytes);
+function characterSet(machine: Meter, characters: string): ReadonlySet<number> {
+  machine.pay(WORK.characterSet, characters.length);
   const set = new Set<number>();
   for (let at = 0; at < characters.length; at += width(characters, at)) {
-    machine.hasten(1);
+    machine.pay(WORK.item);
     set.add(characters.codePointAt(at) ?? 0);
   }
-  machine.release(bytes);
+  machine.release(WORK.characterSet.bytes * characters.length);
   return set;
 }
 
-function substring(machine: Machine, text: string, start: number, length: number): Value {
+function substring(machine: Meter, text: string, start: number, length: number): Value {
   if (start < 0) machine.fail('Bounds', `start_index (${start}) cannot be negative`);
   if (length < 0) machine.fail('Bounds', `length (${length}) cannot be negative`);
   const from = characterOffset(machine, text, start);
   return part(machine, text, from, characterOffset(machine, text, length, from));
 }
 
-function find(machine: Machine, text: string, substring: string, from: number): number {
+function find(machine: Meter, text: string, substring: string, from: number): number {
   const at = substring === '' ? from : new Needle(machine, substring).first(text, from);
   scan(machine, (at < 0 ? text.length : at) - from + substring.length);
   return at;
 }
 
-function charactersBefore(machine: Machine, text: string, offset: number): number {
+function charactersBefore(machine: Meter, text: string, offset: number): number {
   scan(machine, offset);
   let count = 0;
-  for (let at = 0; at < offset; at += width(text, at)) pace(machine, ++count);
+  for (let at = 0; at < offset; at += width(text, at)) payRound(machine, ++count);
   return count;
 }
 
 /** Items that are no texts count in their own text, nil as nothing. */
-function join(machine: Machine, list: Value, separator: string, name: string): string {
+function join(machine: Meter, list: Value, separator: string, name: string): string {
   if (!(list instanceof List)) return machine.fail('Type', `${name} must be a list, got ${typeName(list)}`);
-  machine.spend(list.items.length);
-  const text = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
+  machine.pay(WORK.visit, list.items.length);
+  const text = new TextBuilder(machine, WORK.concat, 'text');
   for (const [index, item] of list.items.entries()) {
-    machine.hasten(2);
+    machine.pay(WORK.join);
     if (index > 0) text.add(separator);
     if (item !== null) text.add(display(machine, item));
   }
   return text.finish();
 }
 
-function repeated(machine: Machine, text: string, count: number): string {
+function repeated(machine: Meter, text: string, count: number): string {
   const units = text.length * count;
-  machine.chargeText(units);
+  machine.allocateText(units);
   scan(machine, units);
   return units === 0 ? '' : text.repeat(count);
 }
 
 /** What is missing to a length in code points. */
-function padding(machine: Machine, text: string, length: number, pad: string): string {
+function padding(machine: Meter, text: string, length: number, pad: string): string {
   const missing = length - machine.codePoints.count(text);
   if (missing <= 0) return '';
   const each = machine.codePoints.count(pad);
   if (each === 0) return machine.fail('InvalidValue', 'pad must not be empty');
   const whole = repeated(machine, pad, Math.floor(missing / each));
-  machine.chargeText(whole.length + pad.length + text.length);
+  machine.allocateText(whole.length + pad.length + text.length);
   return whole + pad.slice(0, characterOffset(machine, pad, missing % each));
 }

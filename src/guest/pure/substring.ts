@@ -1,5 +1,5 @@
-import { pace, paceOrdered } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { payRound, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import { scan } from './charges.ts';
 
 /** V8 compares up to so many units at every offset: that is as good as looking at each once. */
@@ -18,7 +18,7 @@ const STRETCH = 4096;
  * only where too much is compared in vain does Knuth, Morris and Pratt's way take over.
  */
 export class Needle {
-  readonly #machine: Machine;
+  readonly #machine: Meter;
   readonly #wanted: string;
   readonly #head: string;
   /** For each unit, how long an end of what stands up to it is a beginning of the whole. */
@@ -27,7 +27,7 @@ export class Needle {
   #patient = true;
 
   /** `wanted` is not empty. */
-  constructor(machine: Machine, wanted: string) {
+  constructor(machine: Meter, wanted: string) {
     this.#machine = machine;
     this.#wanted = wanted;
     this.#head = wanted.slice(0, SHORT);
@@ -69,7 +69,7 @@ export class Needle {
 
   /** Something much like it was compared with all of it, at no cost. */
   #inVain(): void {
-    paceOrdered(this.#machine, this.#wanted.length);
+    this.#machine.pay(WORK.textOrder, this.#wanted.length);
   }
 
   /** Looks at every unit once, and pays for that once more; for the first occurrence, or the `last` one. */
@@ -95,11 +95,11 @@ export class Needle {
   #table(): Int32Array {
     if (this.#ends !== null) return this.#ends;
     const wanted = this.#wanted;
-    this.#machine.charge(BYTES_PER_ENTRY * wanted.length);
+    this.#machine.allocate(BYTES_PER_ENTRY * wanted.length);
     const ends = new Int32Array(wanted.length);
     let matched = 0;
     for (let at = 1; at < wanted.length; at++) {
-      pace(this.#machine, at);
+      payRound(this.#machine, at);
       const unit = wanted.charCodeAt(at);
       while (matched > 0 && unit !== wanted.charCodeAt(matched)) matched = ends[matched - 1] ?? 0;
       if (unit === wanted.charCodeAt(matched)) matched++;

@@ -1,6 +1,5 @@
-import { DATA_FUEL } from '../../wire/costs.ts';
-import { shortQuote, TextBuilder, toText } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { shortQuote, TextBuilder, toText, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Dict } from '../values.ts';
 import { piece, scan } from './charges.ts';
 import type { Group } from './define.ts';
@@ -15,9 +14,9 @@ export const TEMPLATE: Group<'template'> = {
  * Fills `{{path}}` from a map. What is filled in is never looked at again, so data cannot bring places of its own. A place that
  * the map does not have is code 9, or `missing` where that is given; `{{{{` stands for `{{`.
  */
-function render(machine: Machine, template: string, values: Dict, missing: string | null): string {
+function render(machine: Meter, template: string, values: Dict, missing: string | null): string {
   scan(machine, template.length);
-  const made = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
+  const made = new TextBuilder(machine, WORK.concat, 'text');
   let start = 0;
   for (let open = template.indexOf('{{'); open >= 0; open = template.indexOf('{{', start)) {
     if (open > start) made.add(piece(template, start, open));
@@ -36,8 +35,8 @@ function render(machine: Machine, template: string, values: Dict, missing: strin
   return made.finish();
 }
 
-function filled(machine: Machine, path: string, values: Dict, missing: string | null): string {
-  machine.spend(1);
+function filled(machine: Meter, path: string, values: Dict, missing: string | null): string {
+  machine.pay(WORK.visit);
   const steps = parsePath(machine, path);
   if (steps === undefined)
     return machine.fail('Syntax', `{{${shortQuote(path)}}} is no path`, 'write {{name}}, {{a.b}} or {{list[0]}}');

@@ -4,7 +4,6 @@ import {
   EnvelopeError,
   generateKeys,
   keyringFrom,
-  MAGIC_TOOL,
   parseEnvelope,
   ReplayCache,
 } from '../../aeiou/index.ts';
@@ -25,6 +24,7 @@ import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { plainMaps } from '../../wire/maporder.ts';
 import type { GuestCall } from '../../wire/protocol.ts';
+import { MAGIC_TOOL } from '../magic.ts';
 import { seededIds } from '../ports.ts';
 import { visibleOutput } from '../result.ts';
 import type { TurnExecutor } from '../turn/executor.ts';

@@ -1,4 +1,4 @@
-import { NO_USAGE } from '../../wire/public.ts';
+import { NO_USAGE } from '../../wire/result.ts';
 import { sealRecord } from '../replay/seal.ts';
 import type { SessionState, StartedTurn } from '../sessions/store.ts';
 import { callId, type Suspension } from '../suspend/suspension.ts';

@@ -1,11 +1,9 @@
 import {
-  createMagicTool,
   isTurnNonce,
   type KeyLookup,
   type Keyring,
   type Lifetimes,
   type Lint,
-  MINT_LEDGER,
   MintLedger,
   ProgressGuard,
   type ProgressState,
@@ -23,6 +21,7 @@ import type { AgentUse } from '../agents/consult.ts';
 import { ASK_PURSE, type Purse } from '../ask/purse.ts';
 import type { LoopEventBody, LoopListener } from '../events.ts';
 import type { ProgressCheck } from '../guard.ts';
+import { createMagicTool, MINT_LEDGER } from '../magic.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { recordedRun, type Scene } from '../replay/facts.ts';
 import { Judge, publicPart } from '../replay/judge.ts';

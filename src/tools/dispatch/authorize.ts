@@ -1,6 +1,5 @@
 import { NS_CODES } from '../../wire/codes.ts';
-import { cancelledError } from '../../wire/hosterrors.ts';
-import { languageError } from '../../wire/info.ts';
+import { cancelledError, languageError } from '../../wire/errorinfo.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { Halt, ToolError } from '../errors.ts';
 import { canonicalName, toolAdvice } from '../names.ts';

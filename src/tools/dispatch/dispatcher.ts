@@ -1,7 +1,7 @@
 import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
+import { workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { workerError } from '../../wire/hosterrors.ts';
 import type { ForkQuery, JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { GuestCall } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';

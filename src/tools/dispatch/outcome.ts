@@ -1,8 +1,7 @@
 import type { FinalReply } from '../../wire/call.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { quotaError, workerError } from '../../wire/hosterrors.ts';
-import { shorten } from '../../wire/info.ts';
+import { quotaError, shorten, workerError } from '../../wire/errorinfo.ts';
 import type { JournalOutcome } from '../../wire/journal.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { TooLargeError, ValueError } from '../../wire/values.ts';

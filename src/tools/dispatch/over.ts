@@ -1,5 +1,5 @@
 import type { CallIo } from '../../wire/call.ts';
-import { cancelledError } from '../../wire/hosterrors.ts';
+import { cancelledError } from '../../wire/errorinfo.ts';
 import { Halt } from '../errors.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { quotaError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { quotaError } from '../../wire/hosterrors.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import { Halt } from '../errors.ts';
 

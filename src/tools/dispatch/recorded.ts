@@ -1,5 +1,5 @@
 import type { FinalReply } from '../../wire/call.ts';
-import { replayError } from '../../wire/hosterrors.ts';
+import { replayError } from '../../wire/errorinfo.ts';
 import type { ForkQuery, JournalEntry } from '../../wire/journal.ts';
 import { plainMaps } from '../../wire/maporder.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';

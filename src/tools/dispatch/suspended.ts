@@ -1,5 +1,5 @@
 import { NS_CODES } from '../../wire/codes.ts';
-import { suspendedError } from '../../wire/hosterrors.ts';
+import { suspendedError } from '../../wire/errorinfo.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { Halt, ToolError } from '../errors.ts';
 import type { Pending } from '../pending.ts';

@@ -1,6 +1,6 @@
 import { decode, encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { keyOf } from '../../wire/keys.ts';
+import { keyOf } from '../../wire/mapkeys.ts';
 import { jsonText, mapFrom, plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';

@@ -5,7 +5,7 @@ import { Purse } from '../../../src/loop/ask/purse.ts';
 import { functionAgent } from '../../../src/loop/index.ts';
 import { type AskRequest, createRuntime } from '../../../src/runtime/index.ts';
 import { defineTool, Halt } from '../../../src/tools/index.ts';
-import { quotaError } from '../../../src/wire/hosterrors.ts';
+import { quotaError } from '../../../src/wire/errorinfo.ts';
 import type { JournalEntry } from '../../../src/wire/journal.ts';
 import { defaultLimits, type LimitKey } from '../../../src/wire/limits.ts';
 import type { RunResult } from '../../../src/wire/result.ts';

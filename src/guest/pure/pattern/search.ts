@@ -1,5 +1,5 @@
-import { DATA_FUEL } from '../../../wire/costs.ts';
-import type { Machine } from '../../machine.ts';
+import { WORK } from '../../kit.ts';
+import type { Meter } from '../../meter.ts';
 import { Needle } from '../substring.ts';
 import { isWord } from './chars.ts';
 import type { Program } from './program.ts';
@@ -20,7 +20,7 @@ const BATCH = 1024;
  * step for each instruction, whatever the pattern. The steps are paid for as they are taken.
  */
 export class Search {
-  readonly #machine: Machine;
+  readonly #machine: Meter;
   readonly #program: Program;
   readonly #text: string;
   readonly #slots: number;
@@ -32,7 +32,7 @@ export class Search {
   readonly #bytes: number;
 
   /** `groups`: whether the offsets of groups are wanted. */
-  constructor(machine: Machine, program: Program, text: string, groups: boolean) {
+  constructor(machine: Meter, program: Program, text: string, groups: boolean) {
     this.#machine = machine;
     this.#program = program;
     this.#text = text;
@@ -40,15 +40,15 @@ export class Search {
     const { length } = program.code;
     this.#needle = program.prefix === '' ? null : new Needle(machine, program.prefix);
     this.#bytes = 2 * length * (THREAD_BYTES + 4 * this.#slots);
-    machine.spend(Math.floor(length / DATA_FUEL.match.amount));
-    machine.charge(this.#bytes);
+    machine.pay(WORK.match, length);
+    machine.allocate(this.#bytes);
     this.#now = new Threads(length);
     this.#next = new Threads(length);
   }
 
   /** Nobody asks for more: steps that are not paid for bring the next look at the clocks nearer. */
   leave(): void {
-    this.#machine.hasten(this.#steps);
+    this.#machine.pay(WORK.unpaidMatch, this.#steps);
   }
 
   /** The search is over; its room is free. */
@@ -74,7 +74,7 @@ export class Search {
           at = ahead;
         }
       }
-      if (this.#slots > FEW_SLOTS) this.#machine.hasten(this.#slots >> 2);
+      if (this.#slots > FEW_SLOTS) this.#machine.pay(WORK.offset, this.#slots);
       if (found === null) this.#add(this.#now, 0, at, new Int32Array(this.#slots).fill(-1).fill(at, 0, 1));
       const code = at < text.length ? (text.codePointAt(at) ?? 0) : -1;
       const next = at + (code > 0xffff ? 2 : 1);
@@ -102,7 +102,7 @@ export class Search {
       }
       if (instruction.op !== 'chars' || code < 0) continue;
       const { asked } = instruction.chars;
-      if (asked > 1 && code >= 128) this.#machine.hasten(asked);
+      if (asked > 1 && code >= 128) this.#machine.pay(WORK.property, asked);
       if (instruction.chars.has(code)) this.#add(this.#next, pc + 1, next, offsets);
     }
     return null;
@@ -149,9 +149,9 @@ export class Search {
   }
 
   #pay(): void {
-    const fuel = Math.floor(this.#steps / DATA_FUEL.match.amount);
-    this.#steps -= fuel * DATA_FUEL.match.amount;
-    this.#machine.spend(fuel);
+    const steps = this.#steps;
+    this.#steps %= WORK.match.per;
+    this.#machine.pay(WORK.match, steps);
   }
 }
 
