@@ -2,9 +2,9 @@ import { JsonError } from '../../aeiou/index.ts';
 import { type Attempt, readAttempt } from '../../gate/executor/attempts.ts';
 import { parseComplete } from '../../gate/executor/record.ts';
 import { isUuid } from '../../gate/formats.ts';
+import { clip } from '../../report/index.ts';
 import { intentOf } from '../commands/pending.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { clip } from '../terminal/text.ts';
 import {
   type Artefact,
   capped,
