@@ -261,7 +261,7 @@ describe('execute', () => {
     const { queue, run } = await approved((queue) => ['sh', '-c', 'printf cut > "$0"/executed.jsonl', queue]);
     expect(await run()).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/what was approved RAN, and that could NOT BE RECORDED: executed.jsonl cannot be continued/),
+      stderr: expect.stringMatching(/what was approved RAN, and that could NOT BE RECORDED: cannot append to executed.jsonl/),
     });
     expect(existsSync(join(queue, 'executed.lock'))).toBe(true);
   });

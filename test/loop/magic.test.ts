@@ -3,7 +3,8 @@ import { Keyring, type MinterOptions, MintLedger, verifyToken } from '../../src/
 import { createHostContext, createStores, readersOf, type TurnContext } from '../../src/context/index.ts';
 import { rootTurn, type TurnInit } from '../../src/context/turn.ts';
 import { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from '../../src/loop/magic.ts';
-import { ToolError, type ToolRuntime } from '../../src/tools/define/define.ts';
+import type { ToolRuntime } from '../../src/tools/define/definition.ts';
+import { ToolError } from '../../src/tools/errors.ts';
 import { Handles } from '../../src/tools/handles.ts';
 import { ToolRegistry } from '../../src/tools/registry.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
@@ -48,7 +49,7 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
     turn: current,
     signal: current.signal,
     logger: host.logger,
-    tools: new ToolRegistry().view('f1'),
+    tools: new ToolRegistry().forFork('f1'),
     handles: new Handles(),
     stores: readersOf(createStores()),
     adminStores: () => createStores(),

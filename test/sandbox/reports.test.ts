@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readWorkerFrame } from '../../src/sandbox/check.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
+import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { RuntimeClosedError, WireError } from '../../src/wire/errors.ts';
 import { jsonText } from '../../src/wire/maporder.ts';
 
