@@ -1,4 +1,4 @@
-/** The standard tools, a file a group: each is made with the storage or the rule that it stands on. */
+/** The standard tools, one file per group. A factory takes the storage or the rule that its tools use. */
 export { type CapsuleToolsOptions, capsuleTools } from './capsule.ts';
 export { type CryptoToolsOptions, cryptoTools } from './crypto.ts';
 export { type FsQuota, type FsToolsOptions, fsTools } from './fs/index.ts';
@@ -10,8 +10,8 @@ export { actorScope, globalScope, type ScopeOf, sessionScope } from './scope.ts'
 export { type ScratchToolsOptions, scratchTools } from './scratch.ts';
 export type { StorageCaps } from './storage/caps.ts';
 export { MemoryStorage } from './storage/memory.ts';
-export type { Versioned, VersionedStorage, Write, Written } from './storage/port.ts';
 export { SqliteStorage, type SqliteStorageOptions } from './storage/sqlite.ts';
+export type { Versioned, VersionedStorage, Write, Written } from './storage/versioned.ts';
 export { storeTools } from './stores.ts';
 export { systemTools } from './system.ts';
 export { type TimeToolsOptions, timeTools } from './time.ts';

@@ -1,6 +1,6 @@
 import { definePure, type ToolDefinition } from '../src/tools/index.ts';
 import { ConfigError } from '../src/wire/errors.ts';
-import { PURE_TOOLS, type PureGroup } from '../src/wire/pure/declarations.ts';
+import { PURE_TOOLS, type PureGroup } from '../src/wire/pure/tools.ts';
 
 export type { PureGroup };
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PURE_TOOLS } from '../../src/wire/pure/declarations.ts';
+import { PURE_TOOLS } from '../../src/wire/pure/tools.ts';
 import { productFiles } from './imports.ts';
 import { literalText, ROOT, walk } from './source.ts';
 

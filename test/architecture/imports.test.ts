@@ -11,6 +11,9 @@ const ruleOf = (path: string): Part => {
   return found;
 };
 
+/** `tool.str.StripAnsi` removes control sequences, and its example has some. */
+const TERMINAL_TEXT = ['src/wire/pure/str.ts'];
+
 describe('imports point one way', () => {
   it('there are imports to look at', () => {
     expect(imports.length).toBeGreaterThan(300);
@@ -76,14 +79,23 @@ describe('imports point one way', () => {
     expect(readers.filter((from) => partOf(from) !== 'loop')).toEqual(['src/context/turn.ts']);
   });
 
+  it('only the report and the command line write control sequences of a terminal', () => {
+    const writing = files.filter(({ text }) => /\\u001b\[|\\x1b\[|\\e\[|styleText/.test(text)).map(({ path }) => path);
+    expect(writing.filter((path) => !['report', 'cli'].includes(partOf(path)))).toEqual(TERMINAL_TEXT);
+    expect(writing).toContain('src/report/palette.ts');
+  });
+
   it('the gate imports nothing of any other part', () => {
     expect(imports.filter(({ from, to }) => partOf(from) === 'gate' && isOurs(to) && partOf(to) !== 'gate').map(show)).toEqual(
       [],
     );
   });
 
-  it('what is imported is written in the source, but for the tools modules that a user names', () => {
-    expect(imports.filter(({ to }) => to === COMPUTED).map(({ from }) => from)).toEqual(['src/cli/flags/module.ts']);
+  it('what is imported is written in the source, but for the tools modules and builds that a user names', () => {
+    expect(imports.filter(({ to }) => to === COMPUTED).map(({ from }) => from)).toEqual([
+      'src/cli/flags/module.ts',
+      'bench/builds.ts',
+    ]);
   });
 
   it('no two files import each other in a circle', () => {

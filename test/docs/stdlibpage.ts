@@ -1,6 +1,6 @@
 import { Policy, type ToolDefinition, toolCatalogue } from '../../src/tools/index.ts';
 import type { PureDeclaration } from '../../src/wire/pure/declaration.ts';
-import { PURE_TOOLS } from '../../src/wire/pure/declarations.ts';
+import { PURE_TOOLS } from '../../src/wire/pure/tools.ts';
 import {
   capsuleTools,
   cryptoTools,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { readSignature } from '../../src/wire/pure/declaration.ts';
-import { PURE_TOOLS } from '../../src/wire/pure/declarations.ts';
+import { PURE_TOOLS } from '../../src/wire/pure/tools.ts';
 import { pureTools } from '../../stdlib-tools/index.ts';
 import { drive } from '../guest/driver.ts';
 

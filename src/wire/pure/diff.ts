@@ -1,10 +1,10 @@
 import type { PureDeclarations } from './declaration.ts';
 
-/** Differences: `tool.diff.…`. */
+/** Differences between texts: `tool.diff`. */
 export const DIFF = {
   'tool.diff.Lines': {
     description:
-      'How one text becomes another, line by line in the fewest changes: maps with `op` (equal, delete, insert) and `line`.',
+      'Compares two strings line by line and returns the shortest list of changes: maps with `op` (equal, delete, insert) and `line`.',
     args: [
       ['before: string', 'the old text'],
       ['after: string', 'the new text'],
@@ -14,8 +14,7 @@ export const DIFF = {
     gives: '[{"op": "equal", "line": "a"}, {"op": "delete", "line": "b"}, {"op": "insert", "line": "c"}]',
   },
   'tool.diff.Unified': {
-    description:
-      'The same as a unified diff without file names, with `context` equal lines around each change; empty when nothing changed.',
+    description: 'Compares two strings and returns a unified diff without file names; empty if nothing changed.',
     args: [
       ['before: string', 'the old text'],
       ['after: string', 'the new text'],

@@ -1,12 +1,12 @@
 import type { PureDeclarations } from './declaration.ts';
 
-/** Error values: `tool.error.…`. */
+/** Error values: `tool.error`. */
 export const ERROR = {
   'tool.error.New': {
-    description: 'An error as a value, to be returned or kept; `fail` raises one.',
+    description: 'Creates an error value, to return or to store. `fail` raises one.',
     args: [
-      ['code: any', 'what kind of error it is: a text or a number'],
-      ['message: string', 'what went wrong, in words'],
+      ['code: any', 'the kind of error: a string or a number'],
+      ['message: string', 'what went wrong'],
     ],
     returns: 'error',
     example: 'tool.error.New("ERR_NOT_FOUND", "no such file")',

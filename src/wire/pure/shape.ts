@@ -1,16 +1,16 @@
 import type { PureDeclarations } from './declaration.ts';
 
-/** Shapes and paths: `tool.shape.…`. */
+/** Shapes of maps, and paths into them: `tool.shape`. */
 export const SHAPE = {
   'tool.shape.Validate': {
     description:
-      'True when a value has a shape, else code 21 with the first problem. A shape maps keys to types (string, int, float, number, bool, list, map, any, email, url, isoDatetime) or shapes; `key?` may be absent, `key[]` is a list. Options: allow_extra, case_insensitive.',
+      'Returns true if a value has a shape; fails with code 21 and the first problem if not. A shape maps keys to types (string, int, float, number, bool, list, map, any, email, url, isoDatetime) or to shapes. `key?` is optional; `key[]` is a list.',
     args: [
-      ['value: map', 'the map to look at'],
+      ['value: map', 'the map to check'],
       ['shape: map', 'the shape: {"name": "string", "tags[]": "string", "age?": "int"}'],
       [
         'options?: map',
-        'a map of switches: allow_extra (true lets other keys pass), case_insensitive (true ignores the letter case of keys)',
+        'a map with allow_extra (true allows other keys) and case_insensitive (true ignores the letter case of keys)',
       ],
     ],
     returns: 'bool',
@@ -18,13 +18,13 @@ export const SHAPE = {
     gives: 'true',
   },
   'tool.shape.Problems': {
-    description: 'All that Validate would object to, as texts; empty when the value has the shape.',
+    description: 'Returns every problem that `tool.shape.Validate` would find, or an empty list if the value has the shape.',
     args: [
-      ['value: map', 'the map to look at'],
-      ['shape: map', 'the shape, as for Validate'],
+      ['value: map', 'the map to check'],
+      ['shape: map', 'the shape, as for `tool.shape.Validate`'],
       [
         'options?: map',
-        'a map of switches: allow_extra (true lets other keys pass), case_insensitive (true ignores the letter case of keys)',
+        'a map with allow_extra (true allows other keys) and case_insensitive (true ignores the letter case of keys)',
       ],
     ],
     returns: 'list of strings',
@@ -33,13 +33,13 @@ export const SHAPE = {
   },
   'tool.shape.Select': {
     description:
-      'The value at a path such as "a.b[0]", or ["a.b", 0] for keys with dots; code 9 where there is none, nil with the option missing_ok. Option: case_insensitive.',
+      'Returns the value at a path: "a.b[0]", or ["a.b", 0] for keys with dots. Fails with code 9 if there is none, unless `missing_ok` is true.',
     args: [
-      ['value: any', 'the map or list to look in'],
-      ['path: any', 'the path: a text, or a list of keys and indices'],
+      ['value: any', 'the map or list to search'],
+      ['path: any', 'the path: a string, or a list of keys and indexes'],
       [
         'options?: map',
-        'a map of switches: missing_ok (true gives nil where there is nothing), case_insensitive (true ignores the letter case of keys)',
+        'a map with missing_ok (true returns nil if there is no value) and case_insensitive (true ignores the letter case of keys)',
       ],
     ],
     returns: 'any',
@@ -47,8 +47,8 @@ export const SHAPE = {
     gives: '7',
   },
   'tool.shape.IsValidPath': {
-    description: 'Whether a text is a path.',
-    args: [['path_string: string', 'the text']],
+    description: 'Tells whether a string is a valid path.',
+    args: [['path_string: string', 'the string']],
     returns: 'bool',
     example: 'tool.shape.IsValidPath("a.b[0].c")',
     gives: 'true',

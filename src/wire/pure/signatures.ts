@@ -1,4 +1,4 @@
-import { PURE_TOOLS } from './declarations.ts';
+import { PURE_TOOLS } from './tools.ts';
 
 /**
  * The signatures of every pure tool, joined by commas: the only part of a declaration that the interpreter needs. The build puts

@@ -1,14 +1,14 @@
 import type { PureDeclarations } from './declaration.ts';
 
-/** Templates: `tool.template.…`. */
+/** Templates: `tool.template`. */
 export const TEMPLATE = {
   'tool.template.Render': {
     description:
-      'A text with `{{path}}` filled from a map, each once and never looked at again. What the map does not have is code 9, or `missing` where that is given; `{{{{` stands for two braces.',
+      'Fills in every `{{path}}` of a template from a map. Inserted text is not filled in again. A path without a value fails with code 9, unless `missing` is given. `{{{{` stands for two braces.',
     args: [
-      ['template: string', 'the text with its places'],
-      ['values: map', 'the map to fill them from'],
-      ['missing?: string', 'what to fill in where the map has nothing; without it that is an error'],
+      ['template: string', 'the template'],
+      ['values: map', 'the map with the values'],
+      ['missing?: string', 'the text for paths without a value; if omitted, such a path is an error'],
     ],
     returns: 'string',
     example: 'tool.template.Render("Dear {{user.name}}, {{{{x}}", {"user": {"name": "Ann"}})',

@@ -1,19 +1,19 @@
 import { ConfigError } from '../../wire/errors.ts';
 
-/** Most entries of one store: a program that registers in a loop must not fill the memory of the host. */
+/** Most entries of one store, so that a program cannot fill the host's memory by registering in a loop. */
 const MAX_ENTRIES = 10_000;
 
-/** Things by name, letter case aside. What is stored is frozen by who stores it. */
-export class Named<T> {
+/** Entries by name. Names ignore letter case. The owner freezes the entries. */
+export class NamedEntries<T> {
   readonly #what: string;
   readonly #entries = new Map<string, T>();
 
-  /** `what` names a thing in messages: `account`. */
+  /** `what` names one entry in messages, for instance `account`. */
   constructor(what: string) {
     this.#what = what;
   }
 
-  /** Undefined when there is none of that name. */
+  /** Undefined when no entry has the name. */
   get(name: string): T | undefined {
     return this.#entries.get(String(name).toLowerCase());
   }
@@ -22,20 +22,20 @@ export class Named<T> {
     return this.get(name) !== undefined;
   }
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`) for a name that is taken, and when the store is full. */
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for a name that is taken and for a full store. */
   add(name: string, entry: T): void {
     if (this.has(name)) throw new ConfigError(`there is ${article(this.#what)} '${name}' already`);
     if (this.#entries.size >= MAX_ENTRIES) throw new ConfigError(`there are ${MAX_ENTRIES} ${this.#what}s already`);
     this.#entries.set(name.toLowerCase(), entry);
   }
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`) when there is none of that name. */
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) when no entry has the name. */
   replace(name: string, entry: T): void {
     if (!this.has(name)) throw new ConfigError(`there is no ${this.#what} '${name}'`);
     this.#entries.set(name.toLowerCase(), entry);
   }
 
-  /** False when there was none. */
+  /** False when no entry had the name. */
   delete(name: string): boolean {
     return this.#entries.delete(String(name).toLowerCase());
   }
@@ -45,7 +45,7 @@ export class Named<T> {
     return [...this.#entries.keys()].sort();
   }
 
-  /** In the order of {@link keys}. */
+  /** Entries in the order of {@link keys}. */
   values(): readonly T[] {
     return this.keys().flatMap((key) => this.#entries.get(key) ?? []);
   }
@@ -53,7 +53,7 @@ export class Named<T> {
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._/:-]{0,127}$/;
 
-/** Throws {@link ConfigError} (`ERR_CONFIG`) unless this can name something in a store. */
+/** Gives a valid name back. Throws {@link ConfigError} (`ERR_CONFIG`) for every other value. */
 export function checkName(what: string, name: unknown): string {
   if (typeof name === 'string' && NAME.test(name)) return name;
   throw new ConfigError(

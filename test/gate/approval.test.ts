@@ -59,7 +59,7 @@ describe('gate-verify: what a human approved', () => {
   it('a directory in its place is refused', () => {
     const queue = queueWith();
     mkdirSync(join(queue, 'approved.jsonl'));
-    expect(verifyApproval(queue, ID, HASH)).toEqual(no('Cannot read approved queue (approved.jsonl is no regular file)'));
+    expect(verifyApproval(queue, ID, HASH)).toEqual(no('Cannot read approved queue (approved.jsonl is not a regular file)'));
   });
 });
 

@@ -3,7 +3,7 @@ import { MalformedLine } from './lines.ts';
 import { APPROVED, readQueue, reasonOf } from './queue.ts';
 import { parseRecord } from './record.ts';
 
-/** The answer of the verifier: whether a human approved exactly this, and the line that says so. */
+/** The verifier's answer, and the line that it prints. */
 export interface ApprovalAnswer {
   readonly approved: boolean;
   readonly line: string;
@@ -12,8 +12,8 @@ export interface ApprovalAnswer {
 const no = (message: string): ApprovalAnswer => ({ approved: false, line: `[ERROR] ${message}` });
 
 /**
- * Whether `approved.jsonl` of the queue holds this UUID with exactly this hash, and with no other. Every line must be a whole
- * record, or none counts. Never throws.
+ * Whether `approved.jsonl` of the queue holds this UUID with this hash and with no other hash. One line that is not a complete
+ * record makes the whole file invalid. Never throws.
  */
 export function verifyApproval(queue: string, intentId: string, hash: string): ApprovalAnswer {
   if (!isUuid(intentId)) return no('Invalid intent ID format');
