@@ -10,32 +10,32 @@ import type { Meter } from '../meter.ts';
 const ASCII = /^[\0-\x7f]*$/;
 
 /** Upper case. */
-export function upper(machine: Meter, text: string): string {
-  return mapped(machine, text, (all) => all.toUpperCase(), upperOf);
+export function upper(meter: Meter, text: string): string {
+  return mapped(meter, text, (all) => all.toUpperCase(), upperOf);
 }
 
 /** Lower case. */
-export function lower(machine: Meter, text: string): string {
-  return mapped(machine, text, (all) => all.toLowerCase(), lowerOf);
+export function lower(meter: Meter, text: string): string {
+  return mapped(meter, text, (all) => all.toLowerCase(), lowerOf);
 }
 
 /** A text that two texts share exactly when they differ in letter case only. */
-export function folded(machine: Meter, text: string): string {
+export function folded(meter: Meter, text: string): string {
   return mapped(
-    machine,
+    meter,
     text,
     (all) => all.toLowerCase(),
     (one) => lowerOf(upperOf(one)),
   );
 }
 
-function mapped(machine: Meter, text: string, ascii: (text: string) => string, one: (character: string) => string): string {
+function mapped(meter: Meter, text: string, ascii: (text: string) => string, one: (character: string) => string): string {
   if (ASCII.test(text)) {
-    machine.allocateText(text.length);
-    machine.pay(WORK.scan, text.length);
+    meter.allocateText(text.length);
+    meter.pay(WORK.scan, text.length);
     return ascii(text);
   }
-  const made = new TextBuilder(machine, WORK.text, 'text');
+  const made = new TextBuilder(meter, WORK.text, 'text');
   for (const character of text) made.add(one(character));
   return made.finish();
 }

@@ -10,15 +10,15 @@ export interface Edit {
 const BATCH = 1024;
 
 /**
- * The shortest edit that turns one sequence into another, by Myers' greedy method with divide and conquer: room for two rows
+ * The shortest edit that turns one sequence into another, by Myers' greedy method with divide and conquer: newItems for two rows
  * only, and time for the length times the number of differences, paid for as it is spent. Deletions come before insertions.
  */
-export function shortestEdit(machine: Meter, before: Int32Array, after: Int32Array): readonly Edit[] {
-  return new Comparison(machine, before, after).edits();
+export function shortestEdit(meter: Meter, before: Int32Array, after: Int32Array): readonly Edit[] {
+  return new Comparison(meter, before, after).edits();
 }
 
 class Comparison {
-  readonly #machine: Meter;
+  readonly #meter: Meter;
   readonly #a: Int32Array;
   readonly #b: Int32Array;
   readonly #kept: Uint8Array;
@@ -27,12 +27,12 @@ class Comparison {
   readonly #backward: Int32Array;
   #steps = 0;
 
-  constructor(machine: Meter, a: Int32Array, b: Int32Array) {
-    this.#machine = machine;
+  constructor(meter: Meter, a: Int32Array, b: Int32Array) {
+    this.#meter = meter;
     this.#a = a;
     this.#b = b;
     const size = a.length + b.length + 3;
-    machine.pay(WORK.shortestEdit, size);
+    meter.pay(WORK.shortestEdit, size);
     this.#kept = new Uint8Array(a.length);
     this.#came = new Uint8Array(b.length);
     this.#forward = new Int32Array(2 * size);
@@ -144,6 +144,6 @@ class Comparison {
   #pay(): void {
     const steps = this.#steps;
     this.#steps %= WORK.match.per;
-    this.#machine.pay(WORK.match, steps);
+    this.#meter.pay(WORK.match, steps);
   }
 }

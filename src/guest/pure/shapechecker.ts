@@ -2,8 +2,8 @@ import { textBytes } from '../../wire/costs.ts';
 import { Dict, describe, List, payRound, shortQuote, tooDeep, typeName, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
-import { Known, scan } from './charges.ts';
 import { entryOf } from './path.ts';
+import { TextMap } from './results.ts';
 
 /** How values are checked. */
 export interface CheckOptions {
@@ -23,12 +23,12 @@ const MAX_DEPTH = 64;
  * absent, and in `[]`, then its value is a list of what is described. Nil is no value of any type but `any`.
  */
 export class Checker {
-  readonly #machine: Meter;
+  readonly #meter: Meter;
   readonly #options: CheckOptions;
   readonly #found: string[] = [];
 
-  constructor(machine: Meter, options: CheckOptions) {
-    this.#machine = machine;
+  constructor(meter: Meter, options: CheckOptions) {
+    this.#meter = meter;
     this.#options = options;
   }
 
@@ -41,14 +41,14 @@ export class Checker {
 
   /** All of the shape, used or not: a mistake in it must not wait for the data that meets it. */
   #checkShape(shape: Dict, depth: number): void {
-    if (depth > MAX_DEPTH) tooDeep(this.#machine, 'used as a shape');
-    this.#machine.pay(WORK.visit, shape.entries.size);
+    if (depth > MAX_DEPTH) tooDeep(this.#meter, 'used as a shape');
+    this.#meter.pay(WORK.visit, shape.entries.size);
     for (const [key, type] of shape.entries) {
-      if (fieldOf(this.#machine, key).name === '')
-        this.#machine.fail('Syntax', `the key ${shortQuote(key)} of the shape has no name`);
+      if (fieldOf(this.#meter, key).name === '')
+        this.#meter.fail('Syntax', `the key ${shortQuote(key)} of the shape has no name`);
       if (type instanceof Dict) this.#checkShape(type, depth + 1);
       else if (typeof type !== 'string' || !Object.hasOwn(TYPES, type))
-        this.#machine.fail(
+        this.#meter.fail(
           'Syntax',
           `${describe(type)} is no type of a shape; known are ${Object.keys(TYPES).join(', ')}, and maps`,
         );
@@ -56,17 +56,17 @@ export class Checker {
   }
 
   #map(map: Dict, shape: Dict, path: string): void {
-    const known = new Known<true>(this.#machine);
+    const known = new TextMap<true>(this.#meter);
     for (const [key, type] of shape.entries) {
       if (this.#done) return;
-      this.#machine.pay(WORK.compared);
-      const { name, optional, list } = fieldOf(this.#machine, key);
+      this.#meter.pay(WORK.compared);
+      const { name, optional, list } = fieldOf(this.#meter, key);
       const { sameKey } = this.#options;
-      if (sameKey !== undefined) this.#machine.pay(WORK.visit, map.entries.size);
+      if (sameKey !== undefined) this.#meter.pay(WORK.visit, map.entries.size);
       const actual =
         sameKey === undefined ? name : ([...map.entries.keys()].find((each) => each === name || sameKey(each, name)) ?? name);
       if (known.get(actual) === undefined) known.add(actual, true);
-      const value = entryOf(this.#machine, map, actual);
+      const value = entryOf(this.#meter, map, actual);
       const at = path === '' ? name : `${path}.${name}`;
       if (value === undefined) {
         if (!optional) this.#report(at, 'is missing');
@@ -85,7 +85,7 @@ export class Checker {
       this.#report(path, `must be a list, got ${describe(value)}`);
       return;
     }
-    this.#machine.pay(WORK.visit, value.items.length);
+    this.#meter.pay(WORK.visit, value.items.length);
     for (const [index, item] of value.items.entries()) {
       if (this.#done) return;
       this.#one(item, type, `${path}[${index}]`);
@@ -98,7 +98,7 @@ export class Checker {
       else this.#report(path, `must be a map, got ${describe(value)}`);
       return;
     }
-    if (typeof value === 'string') scan(this.#machine, value.length);
+    if (typeof value === 'string') this.#meter.pay(WORK.scan, value.length);
     const wanted = typeof type === 'string' ? TYPES[type] : undefined;
     if (wanted?.is(value) === false) this.#report(path, `must be ${wanted.words}, got ${describe(value)}`);
   }
@@ -109,9 +109,9 @@ export class Checker {
 
   #report(path: string, problem: string): void {
     // To show even its beginning, V8 puts all of the path together.
-    this.#machine.pay(WORK.problemPath, path.length);
+    this.#meter.pay(WORK.problemPath, path.length);
     const text = `${shortQuote(path)} ${problem}`;
-    this.#machine.allocate(textBytes(text.length));
+    this.#meter.allocate(textBytes(text.length));
     this.#found.push(text);
   }
 }
@@ -127,13 +127,13 @@ const OPENING = 0x5b;
 const CLOSING = 0x5d;
 
 /** A key of a shape without its marks, which may come in any order. */
-function fieldOf(machine: Meter, key: string): Field {
+function fieldOf(meter: Meter, key: string): Field {
   let end = key.length;
   let optional = false;
   let list = false;
   // By offsets: a shorter text for every mark would take the square of their number.
   for (let marks = 1; ; marks++) {
-    payRound(machine, marks);
+    payRound(meter, marks);
     if (end >= 1 && key.charCodeAt(end - 1) === QUESTION) {
       optional = true;
       end -= 1;

@@ -5,19 +5,14 @@ import type { Value } from '../values.ts';
 
 // What the tools pay, and how they make what they give back.
 
-/** Pays for looking through a text. */
-export function scan(machine: Meter, units: number): void {
-  machine.pay(WORK.scan, units);
-}
-
 /** Texts that were met before, and what is known of each: a map that may be slow, and lets the clocks be looked at then. */
-export class Known<T> {
-  readonly #machine: Meter;
+export class TextMap<T> {
+  readonly #meter: Meter;
   readonly #values = new Map<string, T>();
   #held = 0;
 
-  constructor(machine: Meter) {
-    this.#machine = machine;
+  constructor(meter: Meter) {
+    this.#meter = meter;
   }
 
   get size(): number {
@@ -25,7 +20,7 @@ export class Known<T> {
   }
 
   get(text: string): T | undefined {
-    payLookup(this.#machine, text, this.#held);
+    payLookup(this.#meter, text, this.#held);
     return this.#values.get(text);
   }
 
@@ -41,32 +36,27 @@ export class Known<T> {
   }
 }
 
-/** Pays for putting items together. */
-export function copy(machine: Meter, items: number): void {
-  machine.pay(WORK.copy, items);
-}
-
 /** Room for so many items, paid for, all nil at first: `sealed` makes a list of it once they are set. */
-export function room(machine: Meter, items: number): Value[] {
-  copy(machine, items);
-  machine.allocate(listBytes(items));
-  machine.checkItems(items);
+export function newItems(meter: Meter, items: number): Value[] {
+  meter.pay(WORK.copy, items);
+  meter.allocate(listBytes(items));
+  meter.checkItems(items);
   return new Array<Value>(items).fill(null);
 }
 
 /** A list of values that may have another place already, paid for. */
-export function listOf(machine: Meter, values: readonly Value[]): List {
-  const items = room(machine, values.length);
+export function listOf(meter: Meter, values: readonly Value[]): List {
+  const items = newItems(meter, values.length);
   for (let index = 0; index < values.length; index++) {
-    payRound(machine, index);
+    payRound(meter, index);
     items[index] = share(values[index] ?? null);
   }
-  return sealed(machine, items);
+  return sealed(meter, items);
 }
 
 /** An empty map, paid for. */
-export function newMap(machine: Meter): Dict {
-  machine.allocate(VALUE_BYTES.map.amount);
+export function newMap(meter: Meter): Dict {
+  meter.allocate(VALUE_BYTES.map.amount);
   return new Dict(new Map());
 }
 
@@ -77,27 +67,27 @@ const SLICED = 13;
  * A part of a text, paid for. It keeps the whole alive, so a part that is much smaller is made a text of its own: otherwise a
  * program could hold on to far more than it is charged for.
  */
-export function part(machine: Meter, whole: string, start: number, end: number): string {
+export function paidSlice(meter: Meter, whole: string, start: number, end: number): string {
   const units = Math.max(0, end - start);
-  machine.allocate(textBytes(units));
-  scan(machine, units);
-  return piece(whole, start, end);
+  meter.allocate(textBytes(units));
+  meter.pay(WORK.scan, units);
+  return plainSlice(whole, start, end);
 }
 
 /** As {@link part}, paid for by whoever adds it to a text. */
-export function piece(whole: string, start: number, end: number): string {
+export function plainSlice(whole: string, start: number, end: number): string {
   const slice = whole.slice(start, end);
   return slice.length < SLICED || whole.length <= 4 * slice.length ? slice : ` ${slice}`.slice(1);
 }
 
 /** Collects texts of which nobody knows how many there will be, and pays for each before it is made. */
-export class Parts {
-  readonly #machine: Meter;
+export class ListBuilder {
+  readonly #meter: Meter;
   readonly #items: Value[] = [];
 
-  constructor(machine: Meter) {
-    this.#machine = machine;
-    machine.allocate(VALUE_BYTES.list.amount);
+  constructor(meter: Meter) {
+    this.#meter = meter;
+    meter.allocate(VALUE_BYTES.list.amount);
   }
 
   get count(): number {
@@ -106,18 +96,18 @@ export class Parts {
 
   /** Adds a part of a text. */
   add(whole: string, start: number, end: number): void {
-    this.value(part(this.#machine, whole, start, end));
+    this.value(paidSlice(this.#meter, whole, start, end));
   }
 
   /** Adds a value that is new. */
   value(value: Value): void {
-    this.#machine.allocate(VALUE_BYTES.item.amount);
-    this.#machine.checkItems(this.#items.length + 1);
+    this.#meter.allocate(VALUE_BYTES.item.amount);
+    this.#meter.checkItems(this.#items.length + 1);
     this.#items.push(value);
-    if (this.#items.length % WORK.copy.per === 0) this.#machine.pay(WORK.visit);
+    if (this.#items.length % WORK.copy.per === 0) this.#meter.pay(WORK.visit);
   }
 
   finish(): List {
-    return sealed(this.#machine, this.#items);
+    return sealed(this.#meter, this.#items);
   }
 }
