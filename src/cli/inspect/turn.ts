@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { type Decision, StoreError, sealFaults, type TurnRecord } from '../../loop/index.ts';
 import { malformation } from '../../loop/replay/check.ts';
 import { readRecord } from '../../loop/sessions/rows.ts';
+import { amount, clip } from '../../report/index.ts';
 import { defaultLimits, findLimit } from '../../wire/limits.ts';
-import { amount } from '../flags/units.ts';
-import { clip } from '../terminal/text.ts';
 import { type Artefact, counted, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally, timeOf } from './kind.ts';
 
 const DECISIONS = ['CONTINUE', 'DONE', 'ABORT', 'HALT'] as const satisfies readonly Decision[];
