@@ -135,7 +135,7 @@ describe('what comes before a run', () => {
     expect([least, most, because?.message]).toEqual([
       usage.fuel,
       null,
-      'what `tool.str.Length` takes depends on what it is given',
+      'the cost of `tool.str.Length` depends on its arguments',
     ]);
   });
 });
