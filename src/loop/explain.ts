@@ -3,13 +3,12 @@ import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import { mapEntries, plainMaps } from '../wire/maporder.ts';
 import type { LimitValues, TaggedJson, Usage } from '../wire/protocol.ts';
-import type { AgentUse } from './agents/consult.ts';
+import { type Decision, HALT_REASONS } from './record/decision.ts';
+import type { AgentUse, CandidateRecord, TurnRecord } from './record/record.ts';
+import type { Waiting } from './record/suspension.ts';
 import type { LoopResult } from './result.ts';
-import type { Waiting } from './suspend/suspension.ts';
 import { type Palette, printable, WIDTH, wrap } from './text.ts';
 import { CHECKS, describeToken, shortenTokens } from './tokens.ts';
-import { type Decision, HALT_REASONS } from './turn/decision.ts';
-import type { CandidateRecord, TurnRecord } from './turn/record.ts';
 
 /** Columns of the labels on the left. */
 const LABEL = 12;

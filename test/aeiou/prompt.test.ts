@@ -9,8 +9,9 @@ import {
   keyringFrom,
   systemPrompt,
 } from '../../src/aeiou/index.ts';
+import { fixedClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
-import { fixedClock, seededIds } from '../../src/loop/ports.ts';
+import { seededIds } from '../../src/loop/ids.ts';
 import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { ISSUED, sha256 } from './golden.ts';

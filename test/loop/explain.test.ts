@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { explainEnd, explainSession, explainTurn } from '../../src/loop/explain.ts';
+import type { TurnRecord } from '../../src/loop/record/record.ts';
 import { type Palette, plainPalette, printable, wrap } from '../../src/loop/text.ts';
 import { readTurn } from '../../src/loop/turn/input.ts';
-import type { TurnRecord } from '../../src/loop/turn/record.ts';
 import { languageError } from '../../src/wire/info.ts';
 import { play } from './example.ts';
 import type { Program } from './fake.ts';

@@ -3,7 +3,7 @@ import { generateKeys, keyringFrom } from '../../src/aeiou/index.ts';
 import { SILENT_LOGGER, type TurnContext } from '../../src/context/index.ts';
 import { rootTurn } from '../../src/context/turn.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
-import type { Clock } from '../../src/loop/ports.ts';
+import type { Clock } from '../../src/loop/clock.ts';
 import type { TurnExecutor, TurnForkInit } from '../../src/loop/turn/executor.ts';
 import { defaultLimits } from '../../src/sandbox/limits.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { MINT_LEDGER, MintLedger } from '../../src/aeiou/index.ts';
 import { nonceOf } from '../../src/context/nonce.ts';
-import { fixedClock, type Ids, seededIds, withNonce } from '../../src/loop/ports.ts';
+import { fixedClock } from '../../src/loop/clock.ts';
+import { type Ids, seededIds, withNonce } from '../../src/loop/ids.ts';
 import { readTurn } from '../../src/loop/turn/input.ts';
 import { runTurn } from '../../src/loop/turn/turn.ts';
 import { ConfigError } from '../../src/wire/errors.ts';

@@ -3,10 +3,9 @@ import { resolveLimits } from '../../sandbox/limits.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { LimitKey, LimitValues } from '../../wire/protocol.ts';
-import type { AgentUse } from '../agents/consult.ts';
-import type { Suspension, Waiting } from '../suspend/suspension.ts';
-import { HALT_REASONS, type HaltReason } from '../turn/decision.ts';
-import type { TurnRecord } from '../turn/record.ts';
+import { HALT_REASONS, type HaltReason } from '../record/decision.ts';
+import type { AgentUse, TurnRecord } from '../record/record.ts';
+import type { Suspension, Waiting } from '../record/suspension.ts';
 import type { SessionState, StartedTurn } from './store.ts';
 
 const reason = z.custom<HaltReason>((value) => typeof value === 'string' && Object.hasOwn(HALT_REASONS, value));
@@ -21,7 +20,7 @@ const STATE: z.ZodType<SessionState> = z.object({
   scratchpad: z.string().nullable(),
   progress: z.object({ digest: z.string().nullable(), repeats: z.int().min(0) }),
   spent: z.object({ fuel: z.number().min(0), tokens: z.int().min(0) }),
-  // Not there in states that older versions kept.
+  // Absent in states that older versions stored.
   head: z.string().nullable().default(null),
   parent: z
     .object({ sid: z.string().nullable(), turn: z.int().nullable(), seq: z.int().min(1) })
@@ -29,8 +28,8 @@ const STATE: z.ZodType<SessionState> = z.object({
     .default(null),
 });
 
-/** The limits that every store has held of its turns; those of the table that are newer may be lacking. */
-const FIRST: readonly LimitKey[] = [
+/** The limits that every version stored. Newer limits may be absent. */
+const ORIGINAL_LIMITS: readonly LimitKey[] = [
   'fuel',
   'cpuMs',
   'wallMs',
@@ -48,10 +47,10 @@ const FIRST: readonly LimitKey[] = [
   'eventCount',
 ];
 
-/** A turn that an older version started gets the defaults of what it lacks; unknown limits and amounts out of range are damage. */
+/** Supplies defaults for limits that an older version did not store. Unknown limits and values out of range are damage. */
 const limits = z.record(z.string(), z.number()).transform((kept): LimitValues => {
-  const lacking = FIRST.find((key) => !Object.hasOwn(kept, key));
-  if (lacking !== undefined) throw new ConfigError(`limit ${lacking} is missing`);
+  const missing = ORIGINAL_LIMITS.find((key) => !Object.hasOwn(kept, key));
+  if (missing !== undefined) throw new ConfigError(`limit ${missing} is missing`);
   return resolveLimits('turn', kept);
 });
 
@@ -61,7 +60,7 @@ const SUSPENSION_HEAD = z.looseObject({
   earlier: z.looseObject({ nonce: z.string(), run: z.looseObject({ limits: z.unknown() }), journal: z.array(z.unknown()) }),
   expiresAt: z.number(),
 });
-/** As with records: the rest was written by this program. */
+/** Only the head is checked, as with records. */
 const SUSPENSION = z
   .custom<Suspension>((value) => SUSPENSION_HEAD.safeParse(value).success)
   .transform((kept): Suspension => {
@@ -83,16 +82,16 @@ const STARTED: z.ZodType<StartedTurn> = z.object({
   nonce: z.string(),
   startedAt: z.number(),
   reply: z.string().nullable(),
-  // Not there in turns that older versions started.
+  // Absent in turns that older versions started.
   agent: AGENT.nullable().default(null),
   limits,
-  // Not there in turns that older versions started.
+  // Absent in turns that older versions started.
   suspended: SUSPENSION.nullable().default(null),
 });
 
 const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.safeParse(value).success);
 
-/** What is looked at of a record: the rest was written by this program, and is the reader's own to take or leave. */
+/** The part of a record that is checked when it is read. Code that uses other parts checks them itself. */
 const RECORD_HEAD = z.looseObject({
   version: z.literal([1, 2]),
   sid: z.string(),
@@ -100,7 +99,7 @@ const RECORD_HEAD = z.looseObject({
   decision: z.string(),
   inputs: z.looseObject({}),
 });
-/** A record of version 1 lacks what came with version 2. */
+/** Supplies what version 2 of a record added to version 1. */
 const RECORD = z
   .unknown()
   .transform((value) => {
@@ -110,7 +109,7 @@ const RECORD = z
   })
   .pipe(z.custom<TurnRecord>((value) => RECORD_HEAD.safeParse(value).success, 'it is no record of a turn'));
 
-/** The state of a session, from the JSON text of a row. Throws {@link StoreError} (`damaged`), as the others do. */
+/** The state of a session, from the JSON text of a row. Throws {@link StoreError} (`damaged`), as do the other readers. */
 export function readState(text: unknown, sid: string): SessionState {
   return checked(`session ${JSON.stringify(sid)} in the store`, text, STATE);
 }
@@ -120,12 +119,12 @@ export function readStarted(text: unknown): StartedTurn {
   return checked('a started turn in the store', text, STARTED);
 }
 
-/** What a turn waits for. */
+/** The public form of a suspension. */
 export function readWaiting(text: unknown): Waiting {
   return checked('a turn that waits in the store', text, WAITING);
 }
 
-/** The record of a turn; `what` is how an error calls it, with its place. */
+/** The record of a turn; `what` names it in errors. */
 export function readRecord(text: unknown, what = 'a turn in the store'): TurnRecord {
   return checked(what, text, RECORD);
 }
@@ -138,7 +137,7 @@ function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {
   }
 }
 
-/** One line: the first place where it is not of its form, or where it is no JSON. */
+/** Describes the first problem in one line. */
 function problemOf(error: unknown): string {
   if (!(error instanceof z.ZodError)) return error instanceof Error ? error.message : String(error);
   const [issue] = error.issues;

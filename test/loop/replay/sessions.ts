@@ -1,7 +1,7 @@
 import { generateKeys, keyringFrom } from '../../../src/aeiou/index.ts';
 import { LoopController, MemoryStore, runtimeExecutor, systemClock } from '../../../src/loop/index.ts';
+import type { TurnRecord } from '../../../src/loop/record/record.ts';
 import { replayTurn, type TurnReplay } from '../../../src/loop/replay/turn.ts';
-import type { TurnRecord } from '../../../src/loop/turn/record.ts';
 import type { Runtime } from '../../../src/runtime/index.ts';
 import { reply, USERDATA } from '../fake.ts';
 import { diceOf, LIBRARY, limitsOf, programOf, randomOf } from './random.ts';
