@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { createRuntime, defineTool } from '../src/index.ts';
-import { defaultLimits, Sandbox } from '../src/sandbox/index.ts';
+import { Sandbox } from '../src/sandbox/index.ts';
 import { BusyError } from '../src/wire/errors.ts';
+import { defaultLimits } from '../src/wire/limits.ts';
 import { judged, type PromiseRow } from './promises.ts';
 import { residence, workerPid } from './residence.ts';
 import { summarize } from './stats.ts';

@@ -1,20 +1,21 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultLimits, packageFiles, Sandbox } from '../src/sandbox/index.ts';
+import { packageFiles, Sandbox } from '../src/sandbox/index.ts';
+import { defaultLimits } from '../src/wire/limits.ts';
 import { judged, type PromiseRow } from './promises.ts';
 import { summarize } from './stats.ts';
 import { CALLS, LOOP, type Workload } from './workloads.ts';
 
-/** How the built interpreter pays: `const left = m.left - n; m.left = left; if (left < 0) m.refill(at)`, as the bundler writes it. */
-const PRICE = /([\w$]+)=([\w$]+)\.left-[\w$.]+(?=[;,])/g;
-const PAYMENT = /([\w$]+)\.left=([\w$]+),\2<0&&\1\.refill\([\w$.]+\)/g;
+/** How the built interpreter pays: `const left = m.untilCheck - n; m.untilCheck = left; if (left < 0) m.refill(at)`, as the bundler writes it. */
+const PRICE = /([\w$]+)=([\w$]+)\.untilCheck-[\w$.]+(?=[;,])/g;
+const PAYMENT = /([\w$]+)\.untilCheck=([\w$]+),\2<0&&\1\.refill\([\w$.]+\)/g;
 /** The same without the local variable. */
-const SHORT = /([\w$]+)\.left-=[\w$.]+,\1\.left<0&&\1\.refill\([\w$.]+\)/g;
-/** Of two statements at once: `const left = m.left - n; if (left < 0 || !done(frame)) return one(frame); m.left = left`. */
-const TOGETHER = /([\w$]+)<0\|\|(![\w$]+\([\w$]+\)\?[\w$]+\([\w$]+\)):\([\w$]+\.left=\1,/g;
-/** What the machine does for work on data, and for steps that take long. */
-const METHODS = /\b(spend|hasten)\(([\w$=]*)\)\{[^{}]*\.refill\(this\.at\)[^{}]*\}/g;
+const SHORT = /([\w$]+)\.untilCheck-=[\w$.]+,\1\.untilCheck<0&&\1\.refill\([\w$.]+\)/g;
+/** Of two statements at once: `const left = m.untilCheck - n; if (left < 0 || !done(frame)) return one(frame); m.untilCheck = left`. */
+const TOGETHER = /([\w$]+)<0\|\|(![\w$]+\([\w$]+\)\?[\w$]+\([\w$]+\)):\([\w$]+\.untilCheck=\1,/g;
+/** `Machine.pay`: payment for work on data. */
+const PAY = /\b(pay\(\{[^{}]*\},[\w$=]*\))\{[^{}]*\.refill\(this\.at\)[^{}]*\}/g;
 /** So many places at least pay; fewer found means that the bundle is written differently now. */
 const PLACES = 6;
 
@@ -67,11 +68,11 @@ async function pairs(metered: Sandbox, unpaid: Sandbox, workload: Workload, coun
 
 /** The interpreter without payments. Throws when it does not look as expected. */
 export function unmetered(guest: string): string {
-  const rest = guest.replace(METHODS, '$1($2){}');
+  const rest = guest.replace(PAY, '$1{}');
   const count = (text: string, form: RegExp): number => text.match(form)?.length ?? 0;
   const [payments, together] = [count(rest, PAYMENT), count(rest, TOGETHER)];
   const places = payments + count(rest, SHORT);
-  const known = count(guest, METHODS) === 2 && together === 1 && payments + together === count(rest, PRICE);
+  const known = count(guest, PAY) === 1 && together === 1 && payments + together === count(rest, PRICE);
   if (places < PLACES || !known || places !== rest.split('.refill(').length - 1)
     throw new Error(`the built interpreter pays in ${places} known places; adapt bench/fuel.ts to how it is built now`);
   return rest.replace(TOGETHER, '$2:(').replace(PRICE, '$1=0').replace(PAYMENT, '0').replace(SHORT, '0');

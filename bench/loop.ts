@@ -14,8 +14,8 @@ import {
   systemClock,
   type TurnExecutor,
 } from '../src/loop/index.ts';
-import { defaultLimits } from '../src/sandbox/limits.ts';
-import { NO_USAGE } from '../src/wire/public.ts';
+import { defaultLimits } from '../src/wire/limits.ts';
+import { NO_USAGE } from '../src/wire/result.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 

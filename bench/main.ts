@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { benchAgainst, COMPARABLE, type Comparable, ROUNDS, renderBuilds, slowerWorkloads } from './builds.ts';
 import { closeAll, machine, openAll, type Row } from './compare.ts';
 import { benchContexts, contextFailures, renderContexts } from './contexts.ts';
 import type { Opener } from './engine.ts';
@@ -18,7 +19,7 @@ import { benchTurns, renderTurns } from './turns.ts';
 
 /** How `neuroscript bench` is called. */
 export const BENCH_USAGE =
-  'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|sessions|suspend|soak [--json] [--quick] [--seconds N] [--html FILE]';
+  'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|sessions|suspend|soak [--json] [--quick] [--seconds N] [--html FILE] [--against DIR [--rounds N]]';
 
 /** How long `soak` takes unless `--seconds` says otherwise, and at most. */
 const SOAK_S = 60;
@@ -67,7 +68,8 @@ export async function benchMain(argv: readonly string[]): Promise<number> {
     process.stderr.write(`${BENCH_USAGE}\n`);
     return 2;
   }
-  const { text, ...found } = await bench(asked.quick, asked.seconds, asked.html);
+  const { against } = asked;
+  const { text, ...found } = await (against === null ? bench(asked.quick, asked.seconds, asked.html) : builds(against));
   const { failures } = found;
   const { node, cores } = machine();
   if (asked.json)
@@ -87,6 +89,14 @@ interface Asked {
   readonly seconds: number;
   /** Where `quotas` writes its page. */
   readonly html: string | null;
+  /** The checkout whose build this one is compared with. */
+  readonly against: Against | null;
+}
+
+interface Against {
+  readonly bench: Comparable;
+  readonly checkout: string;
+  readonly rounds: number;
 }
 
 function readArguments(argv: readonly string[]): Asked | null {
@@ -99,13 +109,21 @@ function readArguments(argv: readonly string[]): Asked | null {
         quick: { type: 'boolean', default: false },
         seconds: { type: 'string' },
         html: { type: 'string' },
+        against: { type: 'string' },
+        rounds: { type: 'string', default: String(ROUNDS.default) },
       },
     });
     const [name, ...more] = positionals;
     const seconds = Number(values.seconds ?? (values.quick ? QUICK_SOAK_S : SOAK_S));
     if (name === undefined || more.length > 0 || !(seconds > 0 && seconds <= MAX_SOAK_S)) return null;
     if (values.html !== undefined && name !== 'quotas') return null;
-    return { name, json: values.json, quick: values.quick, seconds, html: values.html ?? null };
+    const asked = { name, json: values.json, quick: values.quick, seconds, html: values.html ?? null };
+    const { against: checkout } = values;
+    if (checkout === undefined) return { ...asked, against: null };
+    const rounds = Number(values.rounds);
+    const bench = COMPARABLE.find((each) => each === name);
+    if (bench === undefined || !Number.isInteger(rounds) || rounds < ROUNDS.least || rounds > ROUNDS.most) return null;
+    return { ...asked, against: { bench, checkout, rounds } };
   } catch (error) {
     // parseArgs throws for what it does not know; the usage line says more than its message
     if (error instanceof TypeError) return null;
@@ -130,6 +148,11 @@ async function interp(quick: boolean): Promise<Report> {
     const broken = quick ? [] : brokenPromises(promises);
     return { rows, promises, text: renderInterp({ rows, promises }), failures: [...failures, ...broken] };
   });
+}
+
+async function builds({ bench, checkout, rounds }: Against): Promise<Report> {
+  const rows = await benchAgainst(bench, checkout, rounds);
+  return { rows, text: renderBuilds(rows), failures: slowerWorkloads(rows) };
 }
 
 async function quotas(quick: boolean, _seconds: number, html: string | null): Promise<Report> {

@@ -31,3 +31,22 @@ export function summarize(values: readonly number[]): Summary | null {
     p99: sorted.length >= ENOUGH.p99 ? at(0.99) : null,
   };
 }
+
+/** Confidence of {@link medianBound}. */
+const CONFIDENCE = 0.95;
+
+/**
+ * Upper bound of the median of what a series was drawn from, with a confidence of 95 %, whatever its distribution: the least value
+ * such that the median lies above it by chance in at most 5 % of all series (sign test). Infinite below five values.
+ */
+export function medianBound(values: readonly number[]): number {
+  const { length } = values;
+  let choices = 1;
+  let below = 0;
+  for (const [rank, value] of [...values].sort((a, b) => a - b).entries()) {
+    below += choices;
+    if (below / 2 ** length >= CONFIDENCE) return value;
+    choices = (choices * (length - rank)) / (rank + 1);
+  }
+  return Number.POSITIVE_INFINITY;
+}

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import {
+  decodeToken,
   generateKeys,
   type Keyring,
   keyringFrom,
@@ -9,7 +10,6 @@ import {
   type TurnFacts,
   verifyToken,
 } from '../src/aeiou/index.ts';
-import { decodeToken } from '../src/aeiou/token.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 

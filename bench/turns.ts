@@ -17,7 +17,7 @@ export interface TurnReport {
 }
 
 /** What stands between two runs: a turn comes when a model has answered, not right behind the one before. */
-const PAUSE_MS = 5;
+export const PAUSE_MS = 5;
 
 /** The smallest program on every engine, each run in a fresh sandbox, and what is promised of ours. */
 export async function benchTurns(candidates: readonly Candidate[], quick: boolean): Promise<TurnReport> {

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultLimits, Sandbox } from '../src/sandbox/index.ts';
+import { Sandbox } from '../src/sandbox/index.ts';
 import { packageFiles } from '../src/sandbox/launch.ts';
+import { defaultLimits } from '../src/wire/limits.ts';
 
 /**
  * Stands in for the interpreter, as if it had a hole: raw JavaScript that V8 does not come back from for minutes. What the worker

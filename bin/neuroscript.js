@@ -12,7 +12,7 @@ if (major < 24) {
     process.exitCode = gate.main(argv) === 0 ? 0 : 1;
   }, cannotStart);
 } else {
-  import('../dist/src/cli/main.js').then((cli) => cli.main(argv), cannotStart);
+  import('../dist/cli.js').then((cli) => cli.main(argv), cannotStart);
 }
 
 function cannotStart(error) {

@@ -1,10 +1,14 @@
-/** The `./grammar` entry point: parse NeuroScript source into an AST, lint it, estimate its cost, format it. */
+/**
+ * The `./grammar` entry point, and the face of this folder for the other parts: parse NeuroScript source into an AST, lint it,
+ * estimate its cost, format it.
+ */
 
 export * from './estimate/index.ts';
 export * from './format/index.ts';
 export * from './lint/index.ts';
-export * from './syntax/ast.ts';
-export * from './syntax/diagnostic.ts';
+export type * from './syntax/ast.ts';
 export { type ParseOptions, type ParseResult, parse } from './syntax/parse.ts';
+export { type LineTable, type Position, positionAt } from './syntax/position.ts';
 export { print } from './syntax/print.ts';
-export { printExpression } from './syntax/text.ts';
+export { printExpression } from './syntax/printexpression.ts';
+export type { SyntaxDiagnostic } from './syntax/problem.ts';

@@ -4,6 +4,7 @@
  * `createRuntime` starts it; `Runtime.run` runs one source; `Runtime.interpreter` makes a root with libraries and globals,
  * whose forks are the sandboxes of operations. `defineTool` makes a tool.
  */
+
 export {
   type Account,
   type AccountFields,
@@ -61,19 +62,7 @@ export {
   type TextBuffers,
   UnitError,
 } from './runtime/index.ts';
-export {
-  defaultLimits,
-  LIMITS,
-  type Limit,
-  type LimitOptions,
-  type LimitRow,
-  POOL_LIMITS,
-  type PoolKey,
-  type PoolLimit,
-  type PoolLimitOptions,
-  type RuntimeLimitOptions,
-  type Unit,
-} from './sandbox/index.ts';
+export type { LimitOptions, PoolLimitOptions, RuntimeLimitOptions } from './sandbox/index.ts';
 export {
   type ArgSpec,
   type ArgSpecs,
@@ -96,7 +85,7 @@ export {
   type JsonSchema,
   type JsonType,
   type Known,
-  type Loaded,
+  type LoadedLibrary,
   loadMockTools,
   loadPolicy,
   type ObjectSchema,
@@ -111,7 +100,7 @@ export {
   type ResultKind,
   type ResultOf,
   type ReturnSpec,
-  type RootPort,
+  type RootDefinitions,
   recordTools,
   type SchemaIssue,
   type SchemaResult,
@@ -144,28 +133,22 @@ export {
   type StackFrame,
   WireError,
 } from './wire/errors.ts';
-export type { JournalEntry, JournalOutcome, Question, WaitingCall } from './wire/journal.ts';
+export type { ForkQuery, JournalEntry, JournalOutcome, WaitingCall } from './wire/journal.ts';
+export {
+  defaultLimits,
+  LIMITS,
+  type Limit,
+  type LimitKey,
+  type LimitRow,
+  type LimitValues,
+  POOL_LIMITS,
+  type PoolKey,
+  type PoolLimit,
+  type Unit,
+} from './wire/limits.ts';
 export { mapEntries } from './wire/maporder.ts';
-export type {
-  CallSite,
-  CheckReport,
-  Diagnostic,
-  EventError,
-  EventInput,
-  FormatReport,
-  FuelEstimate,
-  LimitKey,
-  LimitValues,
-  LintFinding,
-  OutFrame,
-  ParsedFile,
-  Phase,
-  Source,
-  TaggedJson,
-  Usage,
-  Whisper,
-} from './wire/protocol.ts';
-export { type PublicResult, type RequestId, toPublicResult } from './wire/public.ts';
-export { REQUEST_LIMITS, type RequestOutcome, type RunRequest, requestFromJson } from './wire/request.ts';
+export type { CallSite, CheckReport, Diagnostic, EventError, EventInput, FormatReport, FuelEstimate, LintFinding, OutFrame, ParsedFile, Phase, Source, TaggedJson, Usage, Whisper } from './wire/protocol.ts';
+export { type RequestOutcome, type RunRequest, requestFromJson } from './wire/request.ts';
 export type { RunResult } from './wire/result.ts';
+export { type PublicResult, type RequestId, toPublicResult } from './wire/result.ts';
 export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from './wire/values.ts';

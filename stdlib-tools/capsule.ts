@@ -3,27 +3,27 @@ import { capsule, capsuleFields } from '../src/context/stores/capsules.ts';
 import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../src/tools/index.ts';
 import { decode, encode } from '../src/wire/codec.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
-import type { VersionedStorage } from './storage/port.ts';
+import type { VersionedStorage } from './storage/versioned.ts';
 
-/** What {@link capsuleTools} reads besides the capsules of the interpreter. */
+/** Options of {@link capsuleTools}. */
 export interface CapsuleToolsOptions {
-  /** Where added capsules are kept, for all who use the storage; without one they are the interpreter's, and gone with it. */
+  /** Keeps added capsules for every user of the storage. If absent, the interpreter keeps them, and they end with it. */
   readonly storage?: VersionedStorage;
 }
 
 /**
- * `tool.capsule.List()`, `tool.capsule.Read(id)`, where the id may be `id@version` (AL1-6-2), and `tool.capsule.Add(capsule)`,
- * for programs that are trusted. They read the interpreter's own capsules (`stores.capsules`, CTX-3-4) and then those of the
- * storage; of a name that the interpreter knows, the newest is the interpreter's newest.
+ * `tool.capsule.List()`, `tool.capsule.Read(id)`, where the id may be `id@version`, and for trusted programs
+ * `tool.capsule.Add(capsule)`. They read the interpreter's own capsules (`stores.capsules`) first, then those of the storage. If
+ * the interpreter has a capsule of a name, its newest version counts as the newest.
  */
 export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly ToolDefinition[] {
   const kept = storage === undefined ? NOTHING_KEPT : new KeptCapsules(storage);
   return [
     defineTool({
       name: 'tool.capsule.List',
-      description: 'The ids of all capsules.',
+      description: 'Lists the ids of all capsules.',
       example: 'tool.capsule.List()',
-      returns: 'list of texts',
+      returns: 'list of strings',
       effects: 'read',
       capabilities: ['capsule:read'],
       async run(_, { stores, turn }) {
@@ -33,9 +33,9 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
     }),
     defineTool({
       name: 'tool.capsule.Read',
-      description: 'A capsule by its id, or by id@version, as a map with id, version, content and metadata; nil when unknown.',
+      description: 'Reads a capsule as a map with id, version, content and metadata; nil if there is none.',
       example: 'tool.capsule.Read("capsule/askloop")',
-      args: [{ name: 'id', type: 'string', description: 'the id, with or without @version' }],
+      args: [{ name: 'id', type: 'string', description: 'the id, or id@version' }],
       returns: 'map, or nil',
       effects: 'read',
       capabilities: ['capsule:read'],
@@ -47,14 +47,14 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
     }),
     defineTool({
       name: 'tool.capsule.Add',
-      description: 'Adds a capsule; code 42 when there is one with this name and version already.',
+      description: 'Adds a capsule. Fails with code 42 if there is one with this name and version.',
       example:
         'tool.capsule.Add({"name": "capsule/rules", "version": 1, "description": "house rules", "content": "Answer briefly."})',
       args: [
         {
           name: 'capsule',
           type: 'map',
-          description: 'a map with name (capsule/…), version (from 1), description and content; mime and priority may follow',
+          description: 'a map with name (capsule/…), version (from 1), description and content; mime and priority are optional',
         },
       ],
       returns: 'true',
@@ -72,7 +72,7 @@ export function capsuleTools({ storage }: CapsuleToolsOptions = {}): readonly To
   ];
 }
 
-/** None of the scopes of `scope.ts` has this name, so no program writes here but through `tool.capsule.Add`. */
+/** No scope of `scope.ts` has this name, so only `tool.capsule.Add` writes here. */
 const SCOPE = 'capsules';
 
 /** The capsules of a storage. */
@@ -111,7 +111,7 @@ async function keep(storage: VersionedStorage, id: string, fields: CapsuleFields
   return ok;
 }
 
-/** A version that no capsule has by that text (`01`, `x`) is the version of none. */
+/** A version must be written as the capsule writes it: `01` and `x` name no version. */
 function own({ stores }: ToolRuntime, name: string, version: string | null): StoredCapsule | undefined {
   if (version === null) return stores.capsules.latest(name);
   const found = stores.capsules.get(name, Number(version));

@@ -5,15 +5,15 @@ import { checkCallback, checkOptions, type KeysOf } from '../src/wire/options.ts
 import type { Value } from '../src/wire/values.ts';
 import { decodeJwt, isJwtAlgorithm, JWT_ALGORITHMS, signJwt, verifyJwt } from './jwt.ts';
 
-/** What {@link cryptoTools} use. */
+/** Options of {@link cryptoTools}. */
 export interface CryptoToolsOptions {
-  /** Makes the ids of `tool.crypto.UUID`; random ones of version 4 when absent. */
+  /** Makes the ids of `tool.crypto.UUID`; random UUIDs of version 4 if absent. */
   readonly uuid?: () => string;
 }
 
 const OPTION_KEYS: KeysOf<CryptoToolsOptions> = { uuid: true };
 
-/** For checksums; the two broken ones are there because files in the world are named by them. */
+/** For checksums. SHA-1 and MD5 are broken, but existing files are identified by them. */
 const HASHES = ['sha256', 'sha384', 'sha512', 'sha1', 'md5'];
 const HMACS = ['sha256', 'sha384', 'sha512'];
 
@@ -28,11 +28,11 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
   return [
     defineTool({
       name: 'tool.crypto.Hash',
-      description: `The digest of a text or bytes, as lower-case hexadecimal. Algorithms: ${HASHES.join(', ')}.`,
+      description: `Computes a hash of a string or bytes, as lower-case hexadecimal. Algorithms: ${HASHES.join(', ')}.`,
       example: 'tool.crypto.Hash("hello", "sha256")',
       args: [
-        { name: 'input_string', description: 'a text, of which the UTF-8 bytes count, or bytes' },
-        { name: 'algorithm', type: 'string', default: 'sha256', description: 'one of those named' },
+        { name: 'input_string', description: 'bytes, or a string, which counts as its UTF-8 bytes' },
+        { name: 'algorithm', type: 'string', default: 'sha256', description: 'one of the algorithms named above' },
       ],
       returns: 'string',
       effects: 'none',
@@ -42,12 +42,12 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
     }),
     defineTool({
       name: 'tool.crypto.HMAC',
-      description: `The message authentication code of a text or bytes under a key, as hexadecimal. Algorithms: ${HMACS.join(', ')}.`,
+      description: `Computes an HMAC of a string or bytes with a secret key, as lower-case hexadecimal. Algorithms: ${HMACS.join(', ')}.`,
       example: 'tool.crypto.HMAC("msg", "key", "sha256")',
       args: [
-        { name: 'input_string', description: 'a text, of which the UTF-8 bytes count, or bytes' },
-        { name: 'secret_key', description: 'a text or bytes' },
-        { name: 'algorithm', type: 'string', default: 'sha256', description: 'one of those named' },
+        { name: 'input_string', description: 'bytes, or a string, which counts as its UTF-8 bytes' },
+        { name: 'secret_key', description: 'the key: a string or bytes' },
+        { name: 'algorithm', type: 'string', default: 'sha256', description: 'one of the algorithms named above' },
       ],
       returns: 'string',
       effects: 'none',
@@ -57,7 +57,7 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
     }),
     defineTool({
       name: 'tool.crypto.UUID',
-      description: 'A new random id, a UUID of version 4.',
+      description: 'Returns a new random UUID (version 4).',
       example: 'tool.crypto.UUID()',
       returns: 'string',
       effects: 'read',
@@ -65,12 +65,12 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
     }),
     defineTool({
       name: 'tool.crypto.SignJWT',
-      description: `A JSON Web Token of the claims, signed with a shared secret. Algorithms: ${JWT_ALGORITHMS.join(', ')}.`,
+      description: `Signs claims with a shared secret and returns the JSON Web Token. Algorithms: ${JWT_ALGORITHMS.join(', ')}.`,
       example: 'tool.crypto.SignJWT({"sub": "user123"}, "your-secret", "HS256")',
       args: [
-        { name: 'claims_map', type: 'map', description: 'what the token says, such as {"sub": "ann", "exp": 1760515200}' },
+        { name: 'claims_map', type: 'map', description: 'the claims, such as {"sub": "ann", "exp": 1760515200}' },
         { name: 'secret', type: 'string', description: 'the shared secret' },
-        { name: 'algorithm', type: 'string', default: 'HS256', description: 'one of those named' },
+        { name: 'algorithm', type: 'string', default: 'HS256', description: 'one of the algorithms named above' },
       ],
       returns: 'string',
       effects: 'none',
@@ -84,11 +84,11 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
     defineTool({
       name: 'tool.crypto.VerifyJWT',
       description:
-        'The claims of a JSON Web Token whose signature fits the shared secret and which is valid now; an error otherwise.',
+        'Verifies a JSON Web Token and returns its claims. Fails with code 41 if the signature is wrong or the token is not valid now.',
       example: 'tool.crypto.VerifyJWT(token, "your-secret")',
       args: [
-        { name: 'token_string', type: 'string', description: 'the token: three parts with dots between' },
-        { name: 'secret', type: 'string', description: 'the secret it was signed with' },
+        { name: 'token_string', type: 'string', description: 'the token: three parts, separated by dots' },
+        { name: 'secret', type: 'string', description: 'the secret that signed the token' },
       ],
       returns: 'map',
       effects: 'read',
@@ -96,9 +96,9 @@ export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefi
     }),
     defineTool({
       name: 'tool.crypto.DecodeJWT',
-      description: 'The claims of a JSON Web Token, not verified: never trust them.',
+      description: 'Returns the claims of a JSON Web Token without verifying it. Do not trust them.',
       example: 'tool.crypto.DecodeJWT(token)',
-      args: [{ name: 'token_string', type: 'string', description: 'the token: three parts with dots between' }],
+      args: [{ name: 'token_string', type: 'string', description: 'the token: three parts, separated by dots' }],
       returns: 'map',
       effects: 'none',
       run: ({ token_string: token }) => decodeJwt(token),

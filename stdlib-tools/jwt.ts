@@ -4,27 +4,27 @@ import { isValueMap } from '../src/wire/codec.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 import type { Value, ValueMap } from '../src/wire/values.ts';
 
-/** Algorithms of tokens with a shared secret; `none` is not among them, and what a token says of itself changes nothing. */
+/** The algorithms for tokens with a shared secret. `none` is not among them, so a token cannot claim to need no signature. */
 export const JWT_ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;
 /** One of {@link JWT_ALGORITHMS}. */
 export type JwtAlgorithm = (typeof JWT_ALGORITHMS)[number];
 
-/** Whether it is one of {@link JWT_ALGORITHMS}. */
+/** Tells whether a name is one of {@link JWT_ALGORITHMS}. */
 export function isJwtAlgorithm(name: unknown): name is JwtAlgorithm {
   return JWT_ALGORITHMS.some((each) => each === name);
 }
 
 const HASH: Readonly<Record<JwtAlgorithm, string>> = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' };
 
-/** A compact token (RFC 7519). Throws {@link ToolError} 41 for claims that JSON cannot say. */
+/** Signs claims as a compact token (RFC 7519). Throws {@link ToolError} 41 for claims that JSON cannot represent. */
 export function signJwt(claims: ValueMap, secret: string, algorithm: JwtAlgorithm): string {
   const signed = `${segment({ alg: algorithm, typ: 'JWT' })}.${segment(plain(claims))}`;
   return `${signed}.${mac(algorithm, secret, signed).toString('base64url')}`;
 }
 
 /**
- * The claims of a token whose signature fits and which is valid at `now`, Unix seconds: `exp` later, `nbf` not later. Throws
- * {@link ToolError} 41 that says what is wrong.
+ * Verifies a token and returns its claims. The token is valid if its signature is, and if `now` (Unix seconds) is before `exp`
+ * and not before `nbf`. Throws {@link ToolError} 41 with the reason.
  */
 export function verifyJwt(token: string, secret: string, now: number): ValueMap {
   const { header, claims, signed, signature } = parts(token);
@@ -32,16 +32,16 @@ export function verifyJwt(token: string, secret: string, now: number): ValueMap 
   if (!isJwtAlgorithm(algorithm)) throw invalid(`its algorithm is not one of ${JWT_ALGORITHMS.join(', ')}`);
   const expected = mac(algorithm, secret, signed);
   const given = Buffer.from(signature, 'base64url');
-  // One token, one text: the decoder passes over what is no base64url, and over bits that are left over.
+  // The decoder ignores foreign characters and left-over bits. Only one text may stand for a signature.
   if (given.toString('base64url') !== signature) throw invalid('the signature is not base64url');
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw invalid('the signature does not fit');
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw invalid('the signature is wrong');
   const { exp, nbf } = { exp: claims['exp'] ?? null, nbf: claims['nbf'] ?? null };
   if (exp !== null && !(typeof exp === 'number' && now < exp)) throw invalid('it has expired');
   if (nbf !== null && !(typeof nbf === 'number' && nbf <= now)) throw invalid('it is not valid yet');
   return claims;
 }
 
-/** The claims of a token, whoever signed it. Throws {@link ToolError} 41 for what is no token. */
+/** The claims of a token, not verified. Throws {@link ToolError} 41 if the text is not a token. */
 export function decodeJwt(token: string): ValueMap {
   return parts(token).claims;
 }
@@ -71,7 +71,7 @@ function read(text: string): ValueMap {
   throw invalid('a part is not a JSON object');
 }
 
-/** Maps of scripts have no prototype, so that the key `__proto__` is a key like any other. */
+/** Gives every map no prototype, so that `__proto__` is a key like any other. */
 function withoutPrototype(_key: string, value: unknown): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.assign(Object.create(null), value) : value;
 }
@@ -80,7 +80,7 @@ function segment(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-/** Claims as plain JSON. What JSON cannot say (times, bytes, NaN) has no form that other readers of the token would know. */
+/** Claims as plain JSON. Times, bytes and NaN are refused: other readers of the token would not know their form. */
 function plain(value: Value): unknown {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;

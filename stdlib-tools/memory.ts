@@ -2,19 +2,19 @@ import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
 import { decode, encode } from '../src/wire/codec.ts';
 import { actorScope, type ScopeOf } from './scope.ts';
 import { MemoryStorage } from './storage/memory.ts';
-import type { VersionedStorage } from './storage/port.ts';
+import type { VersionedStorage } from './storage/versioned.ts';
 
-/** What {@link memoryTools} keeps values in. */
+/** Where {@link memoryTools} keep values. */
 export interface MemoryToolsOptions {
-  /** A {@link MemoryStorage} when absent. */
+  /** A {@link MemoryStorage} if absent. */
   readonly storage?: VersionedStorage;
-  /** {@link actorScope} when absent. */
+  /** {@link actorScope} if absent. */
   readonly scope?: ScopeOf;
 }
 
 /**
- * `tool.memory.Get(path)` and `tool.memory.CAS(path, version, value)`: values that outlive a turn. There is no blind write:
- * whoever writes says which version was read (AL1-2.10-1). They need the grants `memory:read` and `memory:write`.
+ * `tool.memory.Get(path)` and `tool.memory.CAS(path, version, value)`: values that outlive a turn. A write
+ * names the version that was read, so no write is blind. The tools need the grants `memory:read` and `memory:write`.
  */
 export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefinition[] {
   const storage = options.storage ?? new MemoryStorage();
@@ -22,9 +22,9 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
   return [
     defineTool({
       name: 'tool.memory.Get',
-      description: 'What is stored at a path, as [value, version]; [nil, 0] when nothing is.',
+      description: 'Reads the value at a path as [value, version]; [nil, 0] if there is none.',
       example: 'tool.memory.Get("/plans/today")',
-      args: [{ name: 'path', type: 'string', description: 'the name it is stored under, such as "/notes/todo"' }],
+      args: [{ name: 'path', type: 'string', description: 'the path of the value, such as "/notes/todo"' }],
       returns: 'list [value, version]',
       effects: 'read',
       capabilities: ['memory:read'],
@@ -35,14 +35,14 @@ export function memoryTools(options: MemoryToolsOptions = {}): readonly ToolDefi
     }),
     defineTool({
       name: 'tool.memory.CAS',
-      description: 'Writes a value if the version at the path is still the one given; 0 for a path with nothing stored.',
+      description: 'Stores a value at a path if its version has not changed. Returns [ok, version].',
       example: 'tool.memory.CAS("/plans/today", 0, ["read", "write"])',
       args: [
-        { name: 'path', type: 'string', description: 'the name to store it under' },
-        { name: 'version', type: 'int', description: 'the version that Get gave' },
-        { name: 'value', required: false, description: 'what to store' },
+        { name: 'path', type: 'string', description: 'the path to store it at' },
+        { name: 'version', type: 'int', description: 'the version that Get returned; 0 for a new path' },
+        { name: 'value', required: false, description: 'the value to store' },
       ],
-      returns: 'list [ok, version]: the version that is stored now',
+      returns: 'list [ok, version] with the version that is stored now',
       effects: 'write',
       capabilities: ['memory:write'],
       async run({ path, version, value }, runtime) {

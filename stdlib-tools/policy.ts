@@ -4,29 +4,29 @@ import type { Value } from '../src/wire/values.ts';
 
 /** One step of a plan. */
 export interface PlanStep {
-  /** For instance `set`. */
+  /** The operation, such as `set`. */
   readonly op: string;
   readonly path: string;
   readonly value: Value;
 }
 
-/** Says why a step must not be taken, or null when it may. Pure: the same step gets the same answer. */
+/** Returns why a step is refused, or null if it is allowed. It must be pure: the same step always gets the same answer. */
 export type StepRule = (step: PlanStep) => string | null;
 
-/** Most steps of a plan. */
+/** Maximum number of steps of a plan. */
 const MAX_STEPS = 1000;
 
 /**
- * `tool.policy.Allow(plan)`: whether a plan may be applied, as [ok, why] (AL1-6-4). All steps must be allowed; `why` says
- * what is wrong with the first that is not, and is empty when all are. A plan is a list of maps with `op`, `path`, `value`.
+ * `tool.policy.Allow(plan)`: tells whether a plan may be applied, as [ok, why]. A plan is a list of maps with `op`, `path` and
+ * `value`. It may be applied if every step is allowed; otherwise `why` gives the reason for the first step that is not.
  */
 export function policyTools(rule: StepRule): readonly ToolDefinition[] {
   return [
     defineTool({
       name: 'tool.policy.Allow',
-      description: 'Whether a plan, a list of {"op", "path", "value"}, may be applied, as [ok, why].',
+      description: 'Tells whether a plan may be applied, as [ok, why]. A plan is a list of {"op", "path", "value"}.',
       example: 'tool.policy.Allow([{"op": "set", "path": "/plans/today", "value": 1}])',
-      args: [{ name: 'plan', required: false, description: 'the list of changes' }],
+      args: [{ name: 'plan', required: false, description: 'the list of steps' }],
       returns: 'list [ok, why]',
       effects: 'none',
       run({ plan }) {
@@ -37,7 +37,7 @@ export function policyTools(rule: StepRule): readonly ToolDefinition[] {
   ];
 }
 
-/** A rule that allows `set` on some paths: the given ones, and with a final `*` all that begin so. */
+/** A rule that allows `set` on the given paths. A path that ends in `*` stands for all paths with that prefix. */
 export function pathRule(paths: readonly string[]): StepRule {
   return ({ op, path }) => {
     if (op !== 'set') return `the operation '${op}' is not known`;

@@ -1,19 +1,19 @@
 import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
 
 /**
- * What programs may do to the interpreter they come from: `tool.ns.def_global_const`, for policies of context `config`, and
- * `tool.script.LoadScript` and `ListFunctions`. What a program loads, runs from the next one on know: the program that is
- * running was compiled before.
+ * The tools that change the root interpreter: `tool.ns.def_global_const`, for policies of context `config`, and
+ * `tool.script.LoadScript` and `ListFunctions`. Loaded definitions are known from the next run on, because the program that is
+ * running is compiled already.
  */
 export function rootTools(): readonly ToolDefinition[] {
   return [
     defineTool({
       name: 'tool.ns.def_global_const',
-      description: 'Defines a global constant that every procedure sees at once; a name that means something already is refused.',
+      description: 'Defines a global constant, which every procedure sees at once. A name that is already in use is refused.',
       example: 'tool.ns.def_global_const("limit", 3)',
       args: [
         { name: 'name', type: 'string', description: 'the name of the constant' },
-        { name: 'value', description: 'its value, for good' },
+        { name: 'value', description: 'its value, which cannot change' },
       ],
       returns: 'true',
       effects: 'write',
@@ -25,9 +25,9 @@ export function rootTools(): readonly ToolDefinition[] {
     }),
     defineTool({
       name: 'tool.script.LoadScript',
-      description: 'Adds the procedures and event handlers of a library text for the runs after this one.',
+      description: 'Loads the procedures and event handlers of a library, for the runs after this one.',
       example: 'tool.script.LoadScript("func twice(needs n returns r) means\\n  return n * 2\\nendfunc\\n")',
-      args: [{ name: 'text', type: 'string', description: 'NeuroScript: `func` and `on event` blocks' }],
+      args: [{ name: 'text', type: 'string', description: 'NeuroScript source: `func` and `on event` blocks' }],
       returns: 'map with functions_loaded, event_handlers_loaded and metadata',
       effects: 'write',
       capabilities: ['script:write'],
@@ -38,9 +38,9 @@ export function rootTools(): readonly ToolDefinition[] {
     }),
     defineTool({
       name: 'tool.script.ListFunctions',
-      description: 'The procedures of this interpreter and how each is called; optional parameters stand in brackets.',
+      description: 'Lists the procedures of this interpreter with their signatures. Optional parameters stand in brackets.',
       example: 'tool.script.ListFunctions()',
-      returns: 'map from name to text',
+      returns: 'map from name to signature',
       effects: 'read',
       capabilities: ['script:read'],
       run: async (_, { definitions }) =>

@@ -4,15 +4,15 @@ import { NS_CODES } from '../src/wire/codes.ts';
 import { ConfigError } from '../src/wire/errors.ts';
 import { type ScopeOf, sessionScope } from './scope.ts';
 import { MemoryStorage } from './storage/memory.ts';
-import type { VersionedStorage } from './storage/port.ts';
+import type { VersionedStorage } from './storage/versioned.ts';
 
-/** What {@link scratchTools} keeps values in, and for how long. */
+/** Where {@link scratchTools} keep values, and for how long. */
 export interface ScratchToolsOptions {
-  /** A {@link MemoryStorage} when absent. The clock of the turn decides what has expired. */
+  /** A {@link MemoryStorage} if absent. Values expire by the clock of the turn. */
   readonly storage?: VersionedStorage;
-  /** {@link sessionScope} when absent. */
+  /** {@link sessionScope} if absent. */
   readonly scope?: ScopeOf;
-  /** Longest time to live, seconds; one hour when absent. */
+  /** Maximum time to live, in seconds; one hour if absent. */
   readonly maxTtlSeconds?: number;
 }
 
@@ -20,8 +20,8 @@ const MAX_TTL_SECONDS = 3600;
 const DEFAULT_TTL_SECONDS = 300;
 
 /**
- * `tool.scratch.Get(key)` and `tool.scratch.PutCAS(key, version, value, ttlSeconds)`: values for the next turns of the same
- * session, so that they need not go through OUTPUT (AL1-2.11-1). They expire. Throws {@link ConfigError} (`ERR_CONFIG`).
+ * `tool.scratch.Get(key)` and `tool.scratch.PutCAS(key, version, value, ttlSeconds)`: values that expire, for the next turns of
+ * the same session. They need not go through OUTPUT. Throws {@link ConfigError} (`ERR_CONFIG`).
  */
 export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDefinition[] {
   const storage = options.storage ?? new MemoryStorage();
@@ -32,9 +32,9 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
   return [
     defineTool({
       name: 'tool.scratch.Get',
-      description: 'What this session keeps under a key, as [value, version]; [nil, 0] when there is nothing or it has expired.',
+      description: 'Reads a value of this session as [value, version]; [nil, 0] if there is none or it has expired.',
       example: 'tool.scratch.Get("draft")',
-      args: [{ name: 'key', type: 'string', description: 'the key it is kept under' }],
+      args: [{ name: 'key', type: 'string', description: 'the key of the value' }],
       returns: 'list [value, version]',
       effects: 'read',
       capabilities: ['scratch:read'],
@@ -45,20 +45,20 @@ export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDe
     }),
     defineTool({
       name: 'tool.scratch.PutCAS',
-      description: `Keeps a value for some seconds (${most} at most) if the version is still the one given; 0 for a new key.`,
+      description: `Stores a value for up to ${most} seconds if its version has not changed. Returns [ok, version].`,
       example: 'tool.scratch.PutCAS("draft", 0, "first words", 60)',
       args: [
-        { name: 'key', type: 'string', description: 'the key to keep it under' },
-        { name: 'version', type: 'int', description: 'the version that Get gave' },
-        { name: 'value', required: false, description: 'what to keep' },
+        { name: 'key', type: 'string', description: 'the key to store it under' },
+        { name: 'version', type: 'int', description: 'the version that Get returned; 0 for a new key' },
+        { name: 'value', required: false, description: 'the value to store' },
         {
           name: 'ttlSeconds',
           type: 'number',
           default: Math.min(DEFAULT_TTL_SECONDS, most),
-          description: 'how long to keep it, seconds',
+          description: 'seconds until the value expires',
         },
       ],
-      returns: 'list [ok, version]: the version that is kept now',
+      returns: 'list [ok, version] with the version that is stored now',
       effects: 'write',
       capabilities: ['scratch:write'],
       async run({ key, version, value, ttlSeconds }, runtime) {

@@ -1,19 +1,19 @@
 import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
 
 /**
- * `tool.account.*` and `tool.agentmodel.*`: the accounts and agent models of the interpreter. Everybody may look, keys aside;
- * changing them takes a policy of context `config` (language.md 10.7). Names ignore letter case.
+ * `tool.account.*` and `tool.agentmodel.*`: the accounts and agent models of the interpreter. Every program may read them,
+ * except the keys of accounts. Changing them takes a policy of context `config`. Names ignore letter case.
  */
 export function storeTools(): readonly ToolDefinition[] {
   return [...accountTools(), ...modelTools()];
 }
 
 function accountTools(): readonly ToolDefinition[] {
-  const fields = 'a map with kind, provider and api_key; org_id, project_id and notes may follow';
+  const fields = 'a map with kind, provider and api_key; org_id, project_id and notes are optional';
   return [
     defineTool({
       name: 'tool.account.Register',
-      description: 'Adds an account. Its key can be used from then on, and never be read.',
+      description: 'Adds an account. Its key can be used, but not read.',
       example: 'tool.account.Register("work", {"kind": "llm", "provider": "acme", "api_key": "k-1"})',
       args: [
         { name: 'name', type: 'string', description: 'the name of the account' },
@@ -30,16 +30,16 @@ function accountTools(): readonly ToolDefinition[] {
     remove('account', (runtime, name) => runtime.adminStores().accounts.delete(name)),
     defineTool({
       name: 'tool.account.List',
-      description: 'The names of all accounts, in lower case.',
+      description: 'Lists the names of all accounts, in lower case.',
       example: 'tool.account.List()',
-      returns: 'list of texts',
+      returns: 'list of strings',
       effects: 'read',
       capabilities: ['account:read'],
       run: (_, { stores }) => stores.accounts.list(),
     }),
     defineTool({
       name: 'tool.account.Get',
-      description: 'An account as a map without its key; nil when there is none.',
+      description: 'Reads an account as a map without its key; nil if there is none.',
       example: 'tool.account.Get("work")',
       args: [{ name: 'name', type: 'string', description: 'the name of the account' }],
       returns: 'map, or nil',
@@ -58,12 +58,12 @@ function accountTools(): readonly ToolDefinition[] {
 function modelTools(): readonly ToolDefinition[] {
   const args = [
     { name: 'name', type: 'string', description: 'the name of the agent' },
-    { name: 'config', type: 'map', description: 'a map with provider, model and what the model is asked with' },
+    { name: 'config', type: 'map', description: 'a map with provider, model and the parameters of a request' },
   ] as const;
   return [
     defineTool({
       name: 'tool.agentmodel.Register',
-      description: 'Adds an agent that ask can name.',
+      description: 'Adds an agent that `ask` can name.',
       example: 'tool.agentmodel.Register("fast", {"provider": "acme", "model": "acme-1", "account_name": "work"})',
       args,
       returns: 'true',
@@ -76,7 +76,7 @@ function modelTools(): readonly ToolDefinition[] {
     }),
     defineTool({
       name: 'tool.agentmodel.Update',
-      description: 'Sets the given fields of an agent and keeps the others; nil takes a field away.',
+      description: 'Sets the given fields of an agent and keeps the others. The value nil removes a field.',
       example: 'tool.agentmodel.Update("fast", {"temperature": 0.2})',
       args,
       returns: 'true',
@@ -90,16 +90,16 @@ function modelTools(): readonly ToolDefinition[] {
     remove('agentmodel', (runtime, name) => runtime.adminStores().models.delete(name)),
     defineTool({
       name: 'tool.agentmodel.List',
-      description: 'The names of all agents.',
+      description: 'Lists the names of all agents.',
       example: 'tool.agentmodel.List()',
-      returns: 'list of texts',
+      returns: 'list of strings',
       effects: 'read',
       capabilities: ['model:read'],
       run: (_, { stores }) => stores.models.list(),
     }),
     defineTool({
       name: 'tool.agentmodel.Get',
-      description: 'An agent as a map; nil when there is none.',
+      description: 'Reads an agent as a map; nil if there is none.',
       example: 'tool.agentmodel.Get("fast")',
       args: [{ name: 'name', type: 'string', description: 'the name of the agent' }],
       returns: 'map, or nil',
@@ -116,7 +116,7 @@ function remove(
 ): ToolDefinition {
   return defineTool({
     name: `tool.${group}.Delete`,
-    description: `Takes an ${group === 'account' ? 'account' : 'agent'} away; false when there was none.`,
+    description: `Removes an ${group === 'account' ? 'account' : 'agent'}. Returns false if there was none.`,
     example: `tool.${group}.Delete("old")`,
     args: [{ name: 'name', type: 'string', description: `the name of the ${group === 'account' ? 'account' : 'agent'}` }],
     returns: 'boolean',

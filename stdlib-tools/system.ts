@@ -1,17 +1,17 @@
 import { defineTool, type Policy, PolicyGuard, type ToolDefinition, type ToolView } from '../src/tools/index.ts';
 
 /**
- * `tool.system.Caps()`: what this host permits, as a map from `resource:verb` to a boolean, for every capability that a
- * registered tool needs. It answers from the policy, not from a list of wishes: a capability is there when the policy
- * admits at least one tool that needs it, so what it says is what a call will meet (AL1-6-1). `policy` is the policy of
- * the runtime; what a fork tightens on top is not known here.
+ * `tool.system.Caps()`: a map from `resource:verb` to a boolean, for every capability that a registered tool needs. The answer
+ * comes from the policy: a capability is true if the policy admits at least one tool that needs it, so a call meets what the
+ * map says. `policy` is the policy of the runtime; what a fork tightens on top is not known here.
  */
 export function systemTools({ policy }: { readonly policy: Policy }): readonly ToolDefinition[] {
   const guard = new PolicyGuard(policy);
   return [
     defineTool({
       name: 'tool.system.Caps',
-      description: 'What this host permits, as a map such as {"memory:read": true, "memory:write": false}.',
+      description:
+        'Returns the capabilities that this host permits, as a map such as {"memory:read": true, "memory:write": false}.',
       example: 'tool.system.Caps()',
       returns: 'map from resource:verb to boolean',
       effects: 'read',
@@ -24,7 +24,7 @@ function capabilities(tools: ToolView, guard: PolicyGuard): Readonly<Record<stri
   const found: Record<string, boolean> = Object.create(null);
   for (const name of tools.names()) {
     const tool = tools.lookup(name);
-    const admitted = tool !== undefined && guard.explain(tool, tools.isOwn(name)) === null;
+    const admitted = tool !== undefined && guard.denial(tool, tools.isOwn(name)) === null;
     for (const { resource, verbs } of tool?.capabilities ?? [])
       for (const verb of verbs) found[`${resource}:${verb}`] = admitted || found[`${resource}:${verb}`] === true;
   }

@@ -5,9 +5,9 @@ import { ConfigError } from '../src/wire/errors.ts';
 import { checkOptions, type KeysOf } from '../src/wire/options.ts';
 import { TimeDate, ValueError } from '../src/wire/values.ts';
 
-/** What {@link timeTools} allow. */
+/** Options of {@link timeTools}. */
 export interface TimeToolsOptions {
-  /** Longest sleep, seconds; 60 when absent. The run's own limits hold besides. */
+  /** Maximum sleep in seconds; 60 if absent. The limits of the run apply as well. */
   readonly maxSleepSeconds?: number;
 }
 
@@ -15,8 +15,8 @@ const OPTION_KEYS: KeysOf<TimeToolsOptions> = { maxSleepSeconds: true };
 const MAX_SLEEP_SECONDS = 60;
 
 /**
- * `tool.time`: the time by the clock of the turn, and work with points in time. What the clock said is recorded as the
- * result of the call, so a replay sees the same time. Throws {@link ConfigError} (`ERR_CONFIG`).
+ * `tool.time`: the clock of the turn, and arithmetic on points in time. The journal records what the clock said as the result
+ * of the call, so a replay sees the same time. Throws {@link ConfigError} (`ERR_CONFIG`).
  */
 export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefinition[] {
   checkOptions('the options of the time tools', options, OPTION_KEYS);
@@ -26,7 +26,7 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
   return [
     defineTool({
       name: 'tool.time.Now',
-      description: 'The time now.',
+      description: 'Returns the current time.',
       example: 'tool.time.Now()',
       returns: 'timedate',
       effects: 'read',
@@ -34,9 +34,9 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
     }),
     defineTool({
       name: 'tool.time.Sleep',
-      description: `Waits for some seconds, ${longest} at most; fractions count. Waiting uses up the time limit of the run.`,
+      description: `Waits for up to ${longest} seconds. The wait counts towards the time limit of the run.`,
       example: 'tool.time.Sleep(0.01)',
-      args: [{ name: 'duration_seconds', type: 'number', description: `how long, 0 to ${longest}` }],
+      args: [{ name: 'duration_seconds', type: 'number', description: `seconds to wait, 0 to ${longest}; fractions count` }],
       returns: 'bool',
       effects: 'read',
       async run({ duration_seconds: seconds }, { signal }) {
@@ -48,9 +48,9 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
     }),
     defineTool({
       name: 'tool.time.Parse',
-      description: 'The point in time that an RFC 3339 text names.',
+      description: 'Parses an RFC 3339 string as a point in time.',
       example: 'tool.time.Parse("2025-10-15T08:00:00Z")',
-      args: [{ name: 'text', type: 'string', description: 'as 2025-10-15T08:00:00Z, with Z or an offset such as +02:00' }],
+      args: [{ name: 'text', type: 'string', description: 'such as 2025-10-15T08:00:00Z, with Z or an offset such as +02:00' }],
       returns: 'timedate',
       effects: 'none',
       run({ text }) {
@@ -64,16 +64,16 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
     }),
     defineTool({
       name: 'tool.time.Unix',
-      description: 'Seconds since 1970-01-01T00:00:00Z of a point in time, to the millisecond.',
+      description: 'Converts a point in time to seconds since 1970-01-01T00:00:00Z, to the millisecond.',
       example: 'tool.time.Unix(tool.time.Parse("2025-10-15T08:00:00.25Z"))',
-      args: [{ name: 'time', type: 'timedate', description: 'the point in time, or its RFC 3339 text' }],
+      args: [{ name: 'time', type: 'timedate', description: 'the point in time, or its RFC 3339 string' }],
       returns: 'number',
       effects: 'none',
       run: ({ time }) => time.toDate().getTime() / 1000,
     }),
     defineTool({
       name: 'tool.time.FromUnix',
-      description: 'The point in time so many seconds after 1970-01-01T00:00:00Z, to the millisecond.',
+      description: 'Converts seconds since 1970-01-01T00:00:00Z to a point in time, to the millisecond.',
       example: 'tool.time.FromUnix(1760515200)',
       args: [{ name: 'seconds', type: 'number', description: 'seconds since 1970-01-01T00:00:00Z; fractions count' }],
       returns: 'timedate',
@@ -82,11 +82,11 @@ export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefiniti
     }),
     defineTool({
       name: 'tool.time.Add',
-      description: 'The point in time some seconds after another; before it when they are negative.',
+      description: 'Adds seconds to a point in time.',
       example: 'tool.time.Add(tool.time.Parse("2025-10-15T08:00:00Z"), 90)',
       args: [
-        { name: 'time', type: 'timedate', description: 'the point in time, or its RFC 3339 text' },
-        { name: 'seconds', type: 'number', description: 'how many to add; fractions count' },
+        { name: 'time', type: 'timedate', description: 'the point in time, or its RFC 3339 string' },
+        { name: 'seconds', type: 'number', description: 'the seconds to add; fractions count, negative goes back' },
       ],
       returns: 'timedate',
       effects: 'none',

@@ -4,26 +4,27 @@ import {
   type ToolDefinition,
   ToolError,
   type ToolView,
+  toolAdvice,
   toolCatalogue,
   toolMarkdown,
 } from '../src/tools/index.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 
-/** Most tools of one listing: what a model can still read. */
+/** Maximum number of tools of one listing: more than a model can read. */
 const MAX_LISTED = 1000;
 
-const filter = { name: 'filter', type: 'string', required: false, description: 'part of a name' } as const;
+const filter = { name: 'filter', type: 'string', required: false, description: 'part of a tool name' } as const;
 
 /**
- * `tool.tools.List(filter)` and `tool.tools.Help(name)`: what the calling fork can see, as a program would call it; and the same
- * under the names of the reference, `tool.meta.…`. They answer on the host, because what there is and what it says is the host's
- * to know, and are recorded like any call, so that a run repeated on a newer host reads the same text.
+ * `tool.tools.List(filter)` and `tool.tools.Help(name)`: the tools that the calling fork can see, as a program calls them. The
+ * same stands under the names of the reference implementation, `tool.meta.…`. These tools run on the host, because the answer
+ * depends on the host. The journal records them like any call, so a replay on a newer host reads the same text.
  */
 export function toolsTools(): readonly ToolDefinition[] {
   return [
     defineTool({
       name: 'tool.tools.List',
-      description: 'The tools that can be seen here, each as a program calls it; those whose name contains `filter` where given.',
+      description: 'Lists the available tools with their signatures. `filter` selects the tools whose name contains it.',
       example: 'tool.tools.List("tools.")',
       args: [filter],
       returns: 'slice_string',
@@ -32,16 +33,16 @@ export function toolsTools(): readonly ToolDefinition[] {
     }),
     defineTool({
       name: 'tool.tools.Help',
-      description: 'What a tool does, takes and gives back; code 3 for one that is not here.',
+      description: 'Describes a tool: what it does, its arguments and its result. Fails with code 3 if there is no such tool.',
       example: 'tool.tools.Help("tools.List")',
-      args: [{ name: 'name', type: 'string', description: 'with or without `tool.`' }],
+      args: [{ name: 'name', type: 'string', description: 'the name of the tool, with or without `tool.`' }],
       returns: 'string',
       effects: 'none',
       run: ({ name }, { tools }) => help(tools, name),
     }),
     defineTool({
       name: 'tool.meta.ListTools',
-      description: 'As tool.tools.List, as maps.',
+      description: 'Lists the available tools as maps.',
       example: 'tool.meta.ListTools()',
       returns: 'list of maps',
       effects: 'none',
@@ -49,9 +50,9 @@ export function toolsTools(): readonly ToolDefinition[] {
     }),
     defineTool({
       name: 'tool.meta.GetTool',
-      description: 'One tool as a map with `found` and, where it is, `spec`.',
+      description: 'Describes one tool as a map with `found` and, if it was found, `spec`.',
       example: 'tool.meta.GetTool("tool.tools.List")',
-      args: [{ name: 'fullName', type: 'string', description: 'with or without `tool.`' }],
+      args: [{ name: 'fullName', type: 'string', description: 'the name of the tool, with or without `tool.`' }],
       returns: 'map',
       effects: 'none',
       run({ fullName }, { tools }) {
@@ -61,7 +62,7 @@ export function toolsTools(): readonly ToolDefinition[] {
     }),
     defineTool({
       name: 'tool.meta.ToolsHelp',
-      description: 'What all tools do whose name contains `filter`, as a page.',
+      description: 'Describes all tools whose name contains `filter`, as one page of Markdown.',
       example: 'tool.meta.ToolsHelp("tools.")',
       args: [filter],
       returns: 'string',
@@ -83,7 +84,7 @@ function listed(tools: ToolView, part: string | null): readonly ToolDefinition[]
 function help(tools: ToolView, name: string): string {
   const tool = tools.lookup(canonicalName(name));
   if (tool === undefined)
-    throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, tools.advice(name));
+    throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, toolAdvice(name, tools.names()));
   const [entry] = toolCatalogue([tool]);
   if (entry === undefined) return '';
   const args = entry.args.filter(({ description }) => description !== '').map((arg) => `  ${arg.name}: ${arg.description}`);
@@ -91,7 +92,7 @@ function help(tools: ToolView, name: string): string {
   return [entry.call, ...(entry.description === '' ? [] : [entry.description]), ...args, ...example].join('\n');
 }
 
-/** A tool as a map, in the words of the reference. */
+/** A tool as a map with the keys of the reference implementation. */
 function specOf(tool: ToolDefinition) {
   const [entry] = toolCatalogue([tool]);
   const { name, description, returns, example } = tool;

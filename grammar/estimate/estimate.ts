@@ -1,10 +1,11 @@
 /** The static cost estimate: how much fuel each block of a program takes, at least and at most. */
 
-import { KNOWN_GLOBALS } from '../lint/names.ts';
-import { type Procedure, positionAt, type SourceFile, type Span } from '../syntax/ast.ts';
-import { RESULT } from './certain.ts';
+import type { Procedure, SourceFile, Span } from '../syntax/ast.ts';
+import { positionAt } from '../syntax/position.ts';
+import { PREDEFINED_GLOBALS } from '../vocabulary/builtins.ts';
 import type { FuelCosts } from './costs.ts';
 import { frameBytes } from './frames.ts';
+import { RESULT } from './lookahead.ts';
 import { type Call, type Cause, type Defined, Session, TooLarge } from './session.ts';
 import { type Cost, type Endings, FREE, type Point, State } from './state.ts';
 import { follow } from './statements.ts';
@@ -48,7 +49,7 @@ export interface EstimateOptions {
 export function estimate(files: readonly SourceFile[], costs: FuelCosts, options: EstimateOptions = {}): readonly Estimate[] {
   const [first] = files;
   if (first === undefined) return [];
-  const globalNames = new Set([...KNOWN_GLOBALS, ...(options.globals ?? [])]);
+  const globalNames = new Set([...PREDEFINED_GLOBALS, ...(options.globals ?? [])]);
   const globals = new State(new Map([...globalNames, ...(options.constants ?? [])].map((name) => [name, UNKNOWN])));
   const procedures = new Map<string, Defined>();
   for (const file of files) for (const procedure of file.procedures) procedures.set(procedure.name.name, { procedure, file });

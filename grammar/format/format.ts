@@ -1,9 +1,9 @@
 /** The canonical layout of a source: comments, literals and groups of lines are kept, all else has one form. */
 
 import { MAX_SOURCE_BYTES } from '../syntax/clean.ts';
-import type { SyntaxDiagnostic } from '../syntax/diagnostic.ts';
 import { metadataEntry } from '../syntax/metadata.ts';
 import { type ParseOptions, parse } from '../syntax/parse.ts';
+import type { SyntaxDiagnostic } from '../syntax/problem.ts';
 import { blockEnds, closers, keyword } from '../syntax/tokens.ts';
 import { layout } from './layout.ts';
 import { keepsBracketsApart, type Line, linesOf } from './tree.ts';

@@ -1,5 +1,6 @@
 /** The linter: everything that can be said about a program without running it. */
-import { positionAt, type Span } from '../syntax/ast.ts';
+import type { Span } from '../syntax/ast.ts';
+import { positionAt } from '../syntax/position.ts';
 import { checkCalls } from './calls.ts';
 import { type CheckedFile, type Edit, type Environment, type Finding, type RawFinding, severityOf } from './finding.ts';
 import { checkFlow } from './flow.ts';

@@ -1,18 +1,8 @@
 /** What reads differently from how it looks: `--` and `//` as comments, `[[` (language.md 1.3, 1.8, P11). */
-import type { TokenType } from 'chevrotain';
 import { type Comment, commentsOf } from '../syntax/comments.ts';
 import { asksForDoubleBrackets } from '../syntax/metadata.ts';
 import { scan } from '../syntax/scan.ts';
-import {
-  Identifier,
-  keyword,
-  NumberLiteral,
-  punct,
-  StringLiteral,
-  TemplateClose,
-  TemplateOpen,
-  type Token,
-} from '../syntax/tokens.ts';
+import { operandEnds, TemplateOpen, type Token } from '../syntax/tokens.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
 
 /** Looks at the tokens and comments of a file. */
@@ -25,11 +15,6 @@ export function checkTraps(file: CheckedFile, report: Report): void {
   }
   if (doubleBrackets) for (const token of tokens) templateTrap(file, token, report);
 }
-
-const operandEnds: ReadonlySet<TokenType> = new Set([
-  ...[Identifier, NumberLiteral, StringLiteral, TemplateClose],
-  ...[punct.closeParen, punct.closeBracket, punct.closeBrace, keyword.true, keyword.false, keyword.nil, keyword.last],
-]);
 
 /** `5--2`: no blank on either side. `n // 2`: nothing but a number behind it. Anything else is taken for a comment. */
 function commentTrap(file: CheckedFile, comment: Comment, before: Token, report: Report): void {

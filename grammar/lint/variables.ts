@@ -1,8 +1,9 @@
 /** Variables: read but never set, set but never read, hiding a global or trying to change one (P7, P12, language.md 5.5). */
 import type { Block, Expr, Name, Stmt } from '../syntax/ast.ts';
 import { childrenOf, eachBlock, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
+import { ERROR_VARIABLES, PREDEFINED_GLOBALS } from '../vocabulary/builtins.ts';
+import { nearestName, Suggestions } from '../vocabulary/names.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report } from './finding.ts';
-import { ERROR_VARIABLES, KNOWN_GLOBALS, nearest } from './names.ts';
 import { type Unit, unitsOf } from './scopes.ts';
 
 /** Checks the variables of all units. */
@@ -20,7 +21,7 @@ export function checkVariables(files: readonly CheckedFile[], environment: Envir
 
 /** The names of all globals that are known. */
 export function globalsOf({ globals = [] }: Environment): ReadonlySet<string> {
-  return new Set([...KNOWN_GLOBALS, ...globals]);
+  return new Set([...PREDEFINED_GLOBALS, ...globals]);
 }
 
 /** What names mean that no variable has. */
@@ -56,33 +57,33 @@ class Facts {
   constructor(unit: Unit) {
     this.unit = unit;
     const [first] = unit.parts;
-    if (first !== undefined) for (const name of unit.parameters) this.write(first.file, name, 'parameter');
+    if (first !== undefined) for (const name of unit.parameters) this.#write(first.file, name, 'parameter');
     for (const { file, body } of unit.parts) {
-      eachStatement(body, (stmt) => this.statement(file, stmt));
-      eachBlock(body, (block) => this.handler(file, block));
+      eachStatement(body, (stmt) => this.#statement(file, stmt));
+      eachBlock(body, (block) => this.#handler(file, block));
     }
   }
 
-  private statement(file: CheckedFile, stmt: Stmt): void {
+  #statement(file: CheckedFile, stmt: Stmt): void {
     for (const expr of expressionsOf(stmt)) this.read(file, expr);
     for (const { name } of targetsOf(stmt)) {
-      this.write(file, name, 'set');
+      this.#write(file, name, 'set');
       this.sets.push({ ...name, file });
     }
     if (stmt.k !== 'for') return;
-    this.write(file, stmt.item, 'loop');
-    if (stmt.key !== undefined) this.write(file, stmt.key, 'loop');
+    this.#write(file, stmt.item, 'loop');
+    if (stmt.key !== undefined) this.#write(file, stmt.key, 'loop');
   }
 
-  private handler(file: CheckedFile, { onError }: Block): void {
+  #handler(file: CheckedFile, { onError }: Block): void {
     if (onError === undefined) return;
     for (const name of ERROR_VARIABLES) {
-      this.write(file, { name, s: onError.s, e: onError.s }, 'loop');
+      this.#write(file, { name, s: onError.s, e: onError.s }, 'loop');
       this.readNames.add(name);
     }
   }
 
-  private write(file: CheckedFile, name: Name, role: Role): void {
+  #write(file: CheckedFile, name: Name, role: Role): void {
     const known = this.writes.get(name.name);
     if (known === undefined || (known.role === 'set' && role !== 'set')) this.writes.set(name.name, { ...name, file, role });
   }
@@ -95,7 +96,7 @@ class Facts {
     } else if (expr.k === 'last') {
       this.usesLast = true;
     } else if (expr.k === 'eval') {
-      this.evaluation(file, expr.of);
+      this.#evaluation(file, expr.of);
     } else if (bracketed !== undefined) {
       this.brackets.push({ name: bracketed, s: expr.s, e: expr.e, file });
       this.readNames.add(bracketed);
@@ -113,8 +114,8 @@ class Facts {
   }
 
   /** `eval` fills names into a text (P13); when that is a literal, they can be seen. */
-  private evaluation(file: CheckedFile, of: Expr): void {
-    if (of.k === 'group') this.evaluation(file, of.of);
+  #evaluation(file: CheckedFile, of: Expr): void {
+    if (of.k === 'group') this.#evaluation(file, of.of);
     else if (of.k === 'str') {
       for (const [, name = ''] of of.v.matchAll(FILLED)) {
         this.reads.push({ name, s: of.s, e: of.e, file });
@@ -154,17 +155,12 @@ function checkUnit(facts: Facts, known: Known, report: Report): void {
   }
 }
 
-/** So many names of one unit are compared with all others, which takes time in proportion to both. */
-const MOST_SUGGESTIONS = 50;
-
 function checkReads(facts: Facts, { globals, constants }: Known, report: Report): void {
   const isSet = (name: string): boolean => facts.writes.has(name) || globals.has(name) || constants.has(name);
-  const similar = new Map<string, string | undefined>();
+  const similar = new Suggestions((name) => nearestName(name, [...facts.writes.keys(), ...globals, ...constants]));
   for (const place of facts.reads) {
     if (isSet(place.name)) continue;
-    if (!similar.has(place.name) && similar.size < MOST_SUGGESTIONS)
-      similar.set(place.name, nearest(place.name, [...facts.writes.keys(), ...globals, ...constants]));
-    const meant = similar.get(place.name);
+    const meant = similar.of(place.name);
     const fix = meant === undefined ? 'set it first, or put it in quotes if it is meant as text' : `did you mean \`${meant}\`?`;
     const edits = meant === undefined || !isWhole(place) ? [] : [{ s: place.s, e: place.e, text: meant }];
     report(place.file, lint('LINT_NEVER_SET', place, `\`${place.name}\` is never set, so it is nil`, fix, edits));

@@ -1,15 +1,34 @@
-/** Problems as the phases collect them: with offsets only; lines and columns are added once, at the end. */
+/** Syntax errors: as the phases of the parser collect them, by offset, and as users see them, by line and column. */
 import type { Span } from './ast.ts';
+import { type LineTable, positionAt } from './position.ts';
 
-export interface Finding extends Span {
+/** A syntax error as the lexer or the parser finds it. */
+export interface SyntaxProblem extends Span {
+  /** What is wrong, in one sentence. */
   readonly message: string;
+  /** What to write instead, where that is clear. */
   readonly hint?: string;
 }
 
-/** Most problems reported for one source; past it, reading stops. */
-export const MAX_FINDINGS = 100;
+/** A syntax error. Its position is 1-based; columns count code points. */
+export interface SyntaxDiagnostic extends SyntaxProblem {
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+}
 
-/** Makes a finding; without a hint the field is absent. */
-export function finding(s: number, e: number, message: string, hint?: string): Finding {
+/** Most problems that one source is reported with. Reading stops after them. */
+export const MAX_PROBLEMS = 100;
+
+/** Makes a problem. Without a hint the field is absent. */
+export function problemAt(s: number, e: number, message: string, hint?: string): SyntaxProblem {
   return hint === undefined ? { s, e, message } : { s, e, message, hint };
+}
+
+/** A problem with its lines and columns. */
+export function diagnosticOf(lines: LineTable, found: SyntaxProblem): SyntaxDiagnostic {
+  const start = positionAt(lines, found.s);
+  const end = positionAt(lines, found.e);
+  return { ...found, line: start.line, column: start.column, endLine: end.line, endColumn: end.column };
 }

@@ -1,5 +1,7 @@
-/** The token types of NeuroScript and what the parser asks about them (language.md 1.2, 1.5). */
+/** The token types of NeuroScript and their properties that the parser needs. */
 import { createToken, type IToken, type TokenType } from 'chevrotain';
+import { builtinNamed } from '../vocabulary/builtins.ts';
+import { KEYWORDS, type Keyword } from '../vocabulary/keywords.ts';
 
 const all: TokenType[] = [];
 
@@ -9,84 +11,30 @@ function define(name: string, label: string, ...categories: TokenType[]): TokenT
   return type;
 }
 
-/** Operators between two operands, all precedence levels but `**`; {@link precedence} tells them apart. */
+/** Operators between two operands, except `**`. {@link precedence} gives their levels. */
 export const BinaryOperator = define('BinaryOperator', 'an operator');
-/** Operators in front of an operand. */
+/** Operators before an operand. */
 export const PrefixOperator = define('PrefixOperator', 'a prefix operator');
-/** Keywords that are names of built-in functions: `len` and the mathematical ones. */
+/** Keywords that name a built-in function: `len` and the mathematical functions. */
 export const BuiltIn = define('BuiltIn', 'a built-in function');
 
-const word = (name: string, ...categories: TokenType[]): TokenType => define(`Word_${name}`, `\`${name}\``, ...categories);
+const prefixWords: ReadonlySet<Keyword> = new Set<Keyword>(['no', 'not', 'some', 'typeof']);
+const binaryWords: ReadonlySet<Keyword> = new Set<Keyword>(['and', 'or']);
+
+function categoriesOf(word: Keyword): TokenType[] {
+  if (prefixWords.has(word)) return [PrefixOperator];
+  if (binaryWords.has(word)) return [BinaryOperator];
+  return builtinNamed(word) === undefined ? [] : [BuiltIn];
+}
+
+const words = KEYWORDS.map((word): [Keyword, TokenType] => [word, define(`Word_${word}`, `\`${word}\``, ...categoriesOf(word))]);
+
+/** The token types of the keywords. */
+export const keyword = Object.fromEntries(words) as Readonly<Record<Keyword, TokenType>>;
+
 const mark = (name: string, image: string, ...categories: TokenType[]): TokenType => define(name, `\`${image}\``, ...categories);
 
-/** The keywords. They are reserved everywhere but after a dot (P10). */
-export const keyword = {
-  acos: word('acos', BuiltIn),
-  and: word('and', BinaryOperator),
-  as: word('as'),
-  asin: word('asin', BuiltIn),
-  ask: word('ask'),
-  atan: word('atan', BuiltIn),
-  break: word('break'),
-  call: word('call'),
-  clear: word('clear'),
-  clear_error: word('clear_error'),
-  command: word('command'),
-  continue: word('continue'),
-  cos: word('cos', BuiltIn),
-  do: word('do'),
-  each: word('each'),
-  else: word('else'),
-  emit: word('emit'),
-  endcommand: word('endcommand'),
-  endfor: word('endfor'),
-  endfunc: word('endfunc'),
-  endif: word('endif'),
-  endon: word('endon'),
-  endwhile: word('endwhile'),
-  error: word('error'),
-  eval: word('eval'),
-  event: word('event'),
-  fail: word('fail'),
-  false: word('false'),
-  for: word('for'),
-  func: word('func'),
-  fuzzy: word('fuzzy'),
-  if: word('if'),
-  in: word('in'),
-  into: word('into'),
-  last: word('last'),
-  len: word('len', BuiltIn),
-  ln: word('ln', BuiltIn),
-  log: word('log', BuiltIn),
-  means: word('means'),
-  must: word('must'),
-  mustbe: word('mustbe'),
-  named: word('named'),
-  needs: word('needs'),
-  nil: word('nil'),
-  no: word('no', PrefixOperator),
-  not: word('not', PrefixOperator),
-  on: word('on'),
-  optional: word('optional'),
-  or: word('or', BinaryOperator),
-  promptuser: word('promptuser'),
-  return: word('return'),
-  returns: word('returns'),
-  set: word('set'),
-  sin: word('sin', BuiltIn),
-  some: word('some', PrefixOperator),
-  tan: word('tan', BuiltIn),
-  timedate: word('timedate'),
-  tool: word('tool'),
-  true: word('true'),
-  typeof: word('typeof', PrefixOperator),
-  whisper: word('whisper'),
-  while: word('while'),
-  with: word('with'),
-} as const;
-
-/** Punctuation and operators; the image of such a token is its text. */
+/** Punctuation and operators. The image of such a token is its text. */
 export const punct = {
   assign: mark('Assign', '='),
   plus: mark('Plus', '+', BinaryOperator),
@@ -119,27 +67,27 @@ export const punct = {
 } as const;
 
 export const Newline = define('Newline', 'the end of the line');
-/** Empty; the lexer puts it before a line that begins with no {@link lineStarters}, so that the parser can see it coming. */
+/** An empty token. The lexer puts it before a line that begins with none of {@link lineStarters}, so that one token of lookahead tells. */
 export const NoStatement = define('NoStatement', 'no statement');
-/** A `:: key: value` line; its image is the whole text from `::`. */
+/** A `:: key: value` line. Its image is the whole text from `::` on. */
 export const Metadata = define('Metadata', 'a metadata line');
 export const Identifier = define('Identifier', 'a name');
 export const NumberLiteral = define('NumberLiteral', 'a number');
-/** Any string literal without template parts; its image is the *value*, escapes resolved. */
+/** Any string literal without template parts. Its image is the *value*, escapes resolved. */
 export const StringLiteral = define('StringLiteral', 'a string');
-/** A template arrives as one flat run: open, then text and `{{` expression `}}` in any order, then close (P12). */
+/** Begins the flat token sequence of a template: open, then text and `{{` expression `}}` in any order, then close. */
 export const TemplateOpen = define('TemplateOpen', 'a template string');
-/** Literal text of a template, symbols already replaced; its image is that text. */
+/** Literal text of a template. Its image is that text, symbols replaced. */
 export const TemplateText = define('TemplateText', 'text');
 export const PartOpen = define('PartOpen', '`{{`');
 export const PartClose = define('PartClose', '`}}`');
 export const TemplateClose = define('TemplateClose', 'the end of the template');
 
 /** Every token type, for the parser. */
-export const vocabulary: readonly TokenType[] = all;
+export const tokenTypes: readonly TokenType[] = all;
 
 /** Keyword by its exact spelling. */
-export const keywords: ReadonlyMap<string, TokenType> = new Map(Object.entries(keyword));
+export const keywords: ReadonlyMap<string, TokenType> = new Map(words);
 
 /** The token types of a category. */
 export function members(category: TokenType): ReadonlySet<TokenType> {
@@ -147,12 +95,12 @@ export function members(category: TokenType): ReadonlySet<TokenType> {
 }
 
 const levels = ['or', 'and', '|', '^', '&', '== !=', '< > <= >=', '+ -', '* / %'];
-/** Binding strength of a binary operator by its text: `or` 0 … `* / %` 8 (language.md 4.1). */
+/** Binding strength of a binary operator by its text: `or` 0 … `* / %` 8. */
 export const precedence: ReadonlyMap<string, number> = new Map(
   levels.flatMap((operators, level) => operators.split(' ').map((operator): [string, number] => [operator, level])),
 );
 
-/** Which keyword ends the block that a keyword opens. */
+/** The end keyword of the block that each keyword opens. */
 export const closers: ReadonlyMap<TokenType, TokenType> = new Map([
   [keyword.func, keyword.endfunc],
   [keyword.command, keyword.endcommand],
@@ -163,7 +111,7 @@ export const closers: ReadonlyMap<TokenType, TokenType> = new Map([
 ]);
 export const blockEnds: ReadonlySet<TokenType> = new Set(closers.values());
 
-/** The keywords that begin a statement, a block or the end of one: none of them can stand inside brackets. */
+/** The keywords that begin a statement or a block, or end a block. None of them can stand inside brackets. */
 export const lineStarters: ReadonlySet<TokenType> = new Set([
   ...closers.keys(),
   ...closers.values(),
@@ -183,7 +131,14 @@ export const lineStarters: ReadonlySet<TokenType> = new Set([
   keyword.whisper,
 ]);
 
-/** A token as the lexer makes it. Offsets are UTF-16 units of the cleaned source, `endOffset` inclusive (Chevrotain's way). */
+/** Tokens that complete an operand. After one of them a `-` is binary, a `[` opens an index, and a `{` opens no map. */
+export const operandEnds: ReadonlySet<TokenType> = new Set([
+  ...[Identifier, NumberLiteral, StringLiteral, TemplateClose],
+  ...[punct.closeParen, punct.closeBracket, punct.closeBrace],
+  ...[keyword.true, keyword.false, keyword.nil, keyword.last],
+]);
+
+/** A token of the lexer. Offsets count UTF-16 units of the cleaned source; `endOffset` is inclusive, as Chevrotain wants it. */
 export class Token implements IToken {
   readonly image: string;
   readonly startOffset: number;

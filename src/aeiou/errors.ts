@@ -1,11 +1,11 @@
 import { NeuroScriptError } from '../wire/errors.ts';
 
 /**
- * One class per family of protocol failures. `code` is the published code; `detail` says which rule of the family was
- * broken, for logs and tests, and may be extended.
+ * One class per family of protocol failures. `code` is the published code. `detail` names the broken rule for logs and
+ * tests; new details may be added.
  */
 
-/** A1: what is wrong with the bytes of an envelope (AL3-8-1…5, AMB-03, AMB-16). */
+/** What is wrong with the bytes of an envelope. */
 export type EnvelopeCode =
   | 'ERR_ENV_MARKERS_INVALID'
   | 'ERR_ENV_SECTION_MISSING'
@@ -30,7 +30,7 @@ export type EnvelopeDetail =
   | 'order'
   | 'missing';
 
-/** An envelope cannot be read, or would not read back as what it was made from. */
+/** An envelope cannot be read, or its parts would not read back unchanged. */
 export class EnvelopeError extends NeuroScriptError {
   declare readonly code: EnvelopeCode;
   readonly detail: EnvelopeDetail;
@@ -43,10 +43,10 @@ export class EnvelopeError extends NeuroScriptError {
   }
 }
 
-/** Which rule of USERDATA was broken (A3-3.5). */
+/** Which rule of USERDATA was broken. */
 export type UserdataDetail = 'json' | 'not_object' | 'subject' | 'brief' | 'fields' | 'asset' | 'value';
 
-/** USERDATA is no strict JSON, or lacks what the schema demands (A3-3.5, AMB-26, AMB-27). */
+/** USERDATA is not strict JSON or does not match its schema. */
 export class UserdataError extends NeuroScriptError {
   static readonly code = 'ERR_USERDATA_SCHEMA';
   declare readonly code: 'ERR_USERDATA_SCHEMA';
@@ -57,10 +57,10 @@ export class UserdataError extends NeuroScriptError {
   }
 }
 
-/** Why a token was rejected (AL3-8-7…11). */
+/** Why a token was rejected. */
 export type TokenCode = 'ERR_TOKEN_PARSE' | 'ERR_TOKEN_VERIFY' | 'ERR_TOKEN_SCOPE' | 'ERR_TOKEN_TTL' | 'ERR_TOKEN_REPLAY';
 
-/** The check that a token failed, in the order in which the checks are made. */
+/** The check that a token failed, listed in the order of the checks. */
 export type TokenDetail =
   | 'length'
   | 'grammar'
@@ -83,7 +83,7 @@ export type TokenDetail =
   | 'future'
   | 'replay';
 
-/** The throwing form of a failed verification, for callers who have only one good path. */
+/** A token did not verify; `requireToken` throws this. */
 export class TokenError extends NeuroScriptError {
   declare readonly code: TokenCode;
   readonly detail: TokenDetail;
@@ -97,8 +97,8 @@ export class TokenError extends NeuroScriptError {
 export type MagicCode = 'ERR_MAGIC_TOOL_ARGS' | 'ERR_MAGIC_TOOL_INTERNAL';
 
 /**
- * `ERR_MAGIC_TOOL_ARGS`: the request cannot become a token, and never leads to a fallback abort (AMB-30).
- * `ERR_MAGIC_TOOL_INTERNAL`: neither signer could sign (A3-11.4-3).
+ * A token could not be minted. `ERR_MAGIC_TOOL_ARGS`: the request cannot become a token; the fallback signs no abort for it.
+ * `ERR_MAGIC_TOOL_INTERNAL`: neither signer could sign.
  */
 export class MagicError extends NeuroScriptError {
   declare readonly code: MagicCode;
@@ -109,10 +109,10 @@ export class MagicError extends NeuroScriptError {
   }
 }
 
-/** What the tool could not accept or do. */
+/** The rejected argument, or the step that failed. */
 export type MagicDetail = 'kind' | 'payload' | 'action' | 'opts' | 'ttl' | 'size' | 'mint_cap' | 'signers';
 
-/** What is wrong with a key or a file of keys. */
+/** What is wrong with a key or a key file. */
 export type KeyDetail =
   | 'kid'
   | 'duplicate'
@@ -125,7 +125,7 @@ export type KeyDetail =
   | 'file'
   | 'mode';
 
-/** A key, or a file of keys, that must not be used. */
+/** A key or a key file must not be used. */
 export class KeyError extends NeuroScriptError {
   static readonly code = 'ERR_KEY';
   declare readonly code: 'ERR_KEY';
@@ -139,12 +139,12 @@ export class KeyError extends NeuroScriptError {
 /** Which rule of strict JSON was broken. */
 export type JsonDetail = 'encoding' | 'syntax' | 'duplicate' | 'depth' | 'number' | 'surrogate' | 'type';
 
-/** Text that is no strict JSON, or a value that has no canonical JSON form. */
+/** A text is not strict JSON, or a value has no canonical JSON form. */
 export class JsonError extends NeuroScriptError {
   static readonly code = 'ERR_JSON';
   declare readonly code: 'ERR_JSON';
   readonly detail: JsonDetail;
-  /** UTF-16 offset into the text; null for values. */
+  /** UTF-16 offset into the text; null when a value was checked. */
   readonly offset: number | null;
   constructor(detail: JsonDetail, message: string, offset: number | null = null) {
     super(JsonError.code, message);
@@ -153,20 +153,20 @@ export class JsonError extends NeuroScriptError {
   }
 }
 
-/** Every error that this folder throws, told apart by `code`. */
+/** Every error class of the protocol; `code` tells them apart. */
 export type AeiouError = EnvelopeError | UserdataError | TokenError | MagicError | KeyError | JsonError;
 
-/** A remark about something that was accepted; decisions never depend on it. */
+/** The code of a remark. Remarks never change a decision. */
 export type LintCode =
   | 'LINT_POST_TOKEN_TEXT'
   | 'LINT_MULTI_TOKENS'
   | 'LINT_DUP_SECTION_IGNORED'
-  /** Ours (AMB-20): blank lines between START and the first section of a model's reply. */
+  /** Not in the specification: blank lines between START and the first section of a model's reply. */
   | 'LINT_BLANK_LINES_IGNORED';
 
 /** A remark with its place. */
 export interface Lint {
   readonly code: LintCode;
-  /** 1-based: line of the envelope for envelope lints, of OUTPUT for token lints. */
+  /** 1-based line: of the envelope for envelope lints, of OUTPUT for token lints. */
   readonly line: number;
 }

@@ -1,20 +1,41 @@
 /**
- * The AEIOU v3 protocol: envelopes, control tokens, keys, selection. Works wherever JavaScript does; only key files need
- * Node (`loadKeyFile`, `saveKeyFile`).
+ * The AEIOU v3 protocol, in the order of its specification. It runs wherever JavaScript does; only key files need Node
+ * (`loadKeyFile`, `loadVerifyKeys`, `saveKeyFile`).
  */
-export { decodeBase64Url, encodeBase64Url } from './base64url.ts';
-export { canonicalize } from './canonical.ts';
-export { type CryptoPort, defaultCrypto, nativeCrypto } from './crypto.ts';
+
 export {
-  carryForward,
-  composeEnvelope,
+  type CryptoPort,
+  decodeBase64Url,
+  defaultCrypto,
+  encodeBase64Url,
+  nativeCrypto,
+  nobleCrypto,
+} from '../crypto/index.ts';
+/* Decision (sections 5 and 8) */
+export {
+  type Candidate,
+  type CandidateResult,
+  type ChosenToken,
+  type OutputScan,
+  type Selection,
+  type SelectionDetails,
+  scanOutput,
+  selectDecision,
+  type TokenHaltReason,
+} from './decision.ts';
+/* Envelope (section 3) */
+export { carryForward, composeEnvelope, type EnvelopeParts } from './envelope/compose.ts';
+export { MAX_ENVELOPE_BYTES, MAX_LINE_BYTES, MAX_SECTION_BYTES } from './envelope/encoding.ts';
+export { MARKERS, type MarkerLine, type MarkerName, markerLines, SECTIONS, type SectionName } from './envelope/markers.ts';
+export {
   type Envelope,
   type EnvelopeLint,
-  type EnvelopeParts,
   extractEnvelope,
   type ParsedEnvelope,
   parseEnvelope,
-} from './envelope.ts';
+} from './envelope/parse.ts';
+export { encodeUserdata, type Userdata, type UserdataOptions, validateUserdata } from './envelope/userdata.ts';
+/* Errors and lints */
 export {
   type AeiouError,
   type EnvelopeCode,
@@ -35,17 +56,18 @@ export {
   type UserdataDetail,
   UserdataError,
 } from './errors.ts';
-export { isJsonObject, type JsonObject, type JsonValue, parseStrict, type StrictJsonOptions } from './json.ts';
+export { canonicalize } from './json/canonical.ts';
 export {
-  formatKeys,
-  generateKeys,
-  keyringFrom,
-  loadKeyFile,
-  loadVerifyKeys,
-  parseKeys,
-  publicKeys,
-  saveKeyFile,
-} from './keyfile.ts';
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type NumberProfile,
+  parseStrict,
+  type StrictJsonOptions,
+} from './json/strict.ts';
+export { loadKeyFile, loadVerifyKeys, saveKeyFile } from './keys/file.ts';
+export { formatKeys, generateKeys, keyringFrom, parseKeys, publicKeys } from './keys/format.ts';
+/* Keys: algorithms, roles, files and rotation (sections 6.4, 11.4 and 11.5) */
 export {
   type Algorithm,
   type KeyInfo,
@@ -56,22 +78,10 @@ export {
   type KeyringOptions,
   type Signer,
   type VerifyKey,
-} from './keys.ts';
-export { DEFAULT_LIFETIMES, type Lifetimes, resolveLifetimes, type TokenClock } from './lifetimes.ts';
-export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
-export { MARKERS, MAX_ENVELOPE_BYTES, MAX_LINE_BYTES, MAX_SECTION_BYTES, type SectionName } from './markers.ts';
-export { type MintInput, mintToken, prepareToken, type UnsignedToken } from './mint.ts';
-export {
-  type Minted,
-  Minter,
-  type MinterOptions,
-  MintLedger,
-  type MintRequest,
-  type TokenIds,
-  type TurnFacts,
-} from './minter.ts';
-export { nobleCrypto } from './noble.ts';
-export { isTurnNonce, newTurnNonce } from './nonce.ts';
+} from './keys/keyring.ts';
+export { type Rotation, type RotationOptions, rotateKeys } from './keys/rotate.ts';
+export { DEFAULT_LIFETIMES, type Lifetimes, resolveLifetimes, secondsOf, type TokenClock } from './lifetimes.ts';
+/* Progress guard (section 9) */
 export {
   DEFAULT_NO_PROGRESS_N,
   MAX_NO_PROGRESS_N,
@@ -82,30 +92,31 @@ export {
   type ProgressVerdict,
   progressDigest,
 } from './progress.ts';
-export { AI_RULES, EXAMPLE_ACTIONS, EXAMPLE_REPLY, systemPrompt } from './prompt.ts';
-export { ReplayCache, type ReplayCacheOptions, type UsedId } from './replay.ts';
-export { type Rotation, type RotationOptions, rotateKeys } from './rotate.ts';
-export {
-  type Candidate,
-  type CandidateResult,
-  type ChosenToken,
-  type OutputScan,
-  type Selection,
-  type SelectionDetails,
-  scanOutput,
-  selectDecision,
-  type TokenHaltReason,
-} from './select.ts';
+/* Rules for models (section 14) */
+export { AI_RULES, EXAMPLE_ACTIONS, EXAMPLE_REPLY, systemPrompt } from './rules.ts';
+/* Token: form, canonical payload, minting, binding and replay (sections 6 and 11.3) */
 export {
   type Action,
   type ControlPayload,
   type DecodedToken,
   decodeToken,
   isTokenLine,
+  isTurnNonce,
   MAX_TOKEN_BYTES,
+  newTurnNonce,
   TOKEN_KIND,
   type TokenFailure,
   type TokenPayload,
-} from './token.ts';
-export { encodeUserdata, type Userdata, type UserdataOptions, validateUserdata } from './userdata.ts';
-export { requireToken, type Verification, type VerifyOptions, verifyToken } from './verify.ts';
+} from './token/format.ts';
+export {
+  type Minted,
+  Minter,
+  type MinterOptions,
+  MintLedger,
+  type MintRequest,
+  type TokenIds,
+  type TurnFacts,
+} from './token/minter.ts';
+export { ReplayCache, type ReplayCacheOptions, type UsedId } from './token/replay.ts';
+export { type MintInput, mintToken, prepareToken, type UnsignedToken } from './token/sign.ts';
+export { requireToken, type Verification, type VerifyOptions, verifyToken } from './token/verify.ts';

@@ -1,20 +1,20 @@
 import { ConfigError } from '../wire/errors.ts';
 
-/** How long things of the control plane live. All in whole seconds, on one injected clock. */
+/** How long tokens, used ids and replaced keys live, in whole seconds of one injected clock. */
 export interface Lifetimes {
-  /** `ttl` of a token whose program did not ask for one (AMB-12). */
+  /** `ttl` of a token whose program did not request one. */
   readonly defaultTtl: number;
   /** Longest `ttl` that is minted. */
   readonly maxTtl: number;
-  /** How long a used token id is remembered (A3-11.3-3). At least `maxTtl`, else a token could outlive the memory of it (AMB-40). */
+  /** How long a used token id is remembered. At least `maxTtl`, so that no token outlives the memory of its id. */
   readonly replayTtl: number;
-  /** How much longer than `maxTtl` a replaced key stays good for verification (A3-11.5-2). */
+  /** How much longer than `maxTtl` a replaced key still verifies. */
   readonly rotationBuffer: number;
-  /** How far in the future a token may have been issued (AMB-41b). */
+  /** How far in the future a token may have been issued. */
   readonly clockSkew: number;
 }
 
-/** The defaults of the seeds: 120 s tokens, 5 min replay memory, 60 s of grace. */
+/** The defaults of the specification: tokens live 120 s, used ids 5 min, replaced keys 60 s longer than any token. */
 export const DEFAULT_LIFETIMES: Lifetimes = Object.freeze({
   defaultTtl: 120,
   maxTtl: 300,
@@ -24,8 +24,8 @@ export const DEFAULT_LIFETIMES: Lifetimes = Object.freeze({
 });
 
 /**
- * The defaults with a configuration put over them. A shorter `maxTtl` also shortens the default `ttl`. Throws
- * {@link ConfigError} for a value that is no whole number of seconds in range, and for lifetimes that do not fit together.
+ * The given lifetimes, completed with the defaults. A shorter `maxTtl` also shortens the default `ttl`. Throws
+ * {@link ConfigError} for a value that is not a whole number of seconds in range, and for lifetimes that contradict each other.
  */
 export function resolveLifetimes(options: Partial<Lifetimes> = {}): Lifetimes {
   const maxTtl = options.maxTtl ?? DEFAULT_LIFETIMES.maxTtl;
@@ -35,11 +35,8 @@ export function resolveLifetimes(options: Partial<Lifetimes> = {}): Lifetimes {
     maxTtl,
     defaultTtl: options.defaultTtl ?? Math.min(DEFAULT_LIFETIMES.defaultTtl, maxTtl),
   };
-  for (const [name, seconds] of Object.entries(resolved)) {
-    const least = name === 'rotationBuffer' || name === 'clockSkew' ? 0 : 1;
-    if (!Number.isSafeInteger(seconds) || seconds < least)
-      throw new ConfigError(`${name} must be a whole number of seconds from ${least}, got ${String(seconds)}`);
-  }
+  for (const [name, seconds] of Object.entries(resolved))
+    checkWholeNumber(name, seconds, name === 'rotationBuffer' || name === 'clockSkew' ? 0 : 1, ' of seconds');
   if (resolved.defaultTtl > maxTtl)
     throw new ConfigError(`defaultTtl (${resolved.defaultTtl} s) must not exceed maxTtl (${maxTtl} s)`);
   if (resolved.replayTtl < maxTtl)
@@ -49,12 +46,18 @@ export function resolveLifetimes(options: Partial<Lifetimes> = {}): Lifetimes {
   return Object.freeze(resolved);
 }
 
-/** Milliseconds since the Unix epoch, as `Date.now` gives them. Injected everywhere: nothing here reads a clock by itself. */
+/** Gives a configured number back. Throws {@link ConfigError} unless it is a whole number from `least`. */
+export function checkWholeNumber(name: string, value: number, least: 0 | 1 = 1, unit = ''): number {
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new ConfigError(`${name} must be a whole number${unit} from ${least}, got ${String(value)}`);
+}
+
+/** A clock: `now` gives milliseconds since the Unix epoch, as `Date.now` does. This package reads no other clock for tokens. */
 export interface TokenClock {
   now(): number;
 }
 
-/** Unix seconds of a clock, rounded down: what `issued_at`, expiry and replay are counted in. */
+/** Unix seconds of a clock, rounded down: the unit of `issued_at`, expiry and replay. */
 export function secondsOf(clock: TokenClock): number {
   return Math.floor(clock.now() / 1000);
 }

@@ -1,17 +1,16 @@
+import { type CryptoPort, defaultCrypto } from '../crypto/index.ts';
 import { ConfigError } from '../wire/errors.ts';
-import { type CryptoPort, defaultCrypto, toHex } from './crypto.ts';
-import { toUtf8 } from './text.ts';
-import { isTokenLine } from './token.ts';
+import { isTokenLine } from './token/format.ts';
+import { toUtf8 } from './utf8.ts';
 
-/** Equal turns in a row that end a session, unless configured otherwise (A3-9-7). */
+/** How many equal turns in a row end a session, unless configured otherwise. */
 export const DEFAULT_NO_PROGRESS_N = 3;
-/** The most that can be configured: with more, no session would live to see the guard, which must not be switched off (A3-9-1). */
+/** The largest N that can be configured. A larger N would in effect switch off the guard, which is mandatory. */
 export const MAX_NO_PROGRESS_N = 100;
 
 /**
- * What a stream says, for comparison: split at line feeds, a final empty piece dropped, token lines dropped (they differ
- * in every turn), blanks, tabs and carriage returns at the ends of lines dropped, joined with line feeds (A3-9-3…5).
- * Linear: no pattern runs over the blanks (threat 36).
+ * Normalizes a stream for comparison: drops token lines, which differ in every turn, drops blanks, tabs and carriage
+ * returns at the ends of lines, and drops the final line feed. Takes linear time: no regular expression runs over the blanks.
  */
 export function normalizeStream(stream: string): string {
   const lines = stream.split('\n');
@@ -32,38 +31,38 @@ function isBlank(unit: number): boolean {
   return unit === 0x20 || unit === 0x09 || unit === 0x0d;
 }
 
-/** The digest of what a turn said, lower-case hexadecimal: `sha256("OUT|" + output + "\nSCR|" + scratchpad)` (A3-9-6). */
+/**
+ * The digest of a turn's streams in lower-case hexadecimal: `sha256("OUT|" + output + "\nSCR|" + scratchpad)`, both
+ * normalized by {@link normalizeStream}.
+ */
 export function progressDigest(output: string, scratchpad: string, crypto: CryptoPort = defaultCrypto): string {
   return toHex(crypto.sha256(toUtf8(`OUT|${normalizeStream(output)}\nSCR|${normalizeStream(scratchpad)}`)));
 }
 
-/** How often the last digest came in a row; what a store keeps of a session. */
+/** The last digest of a session and how many turns in a row had it. */
 export interface ProgressState {
   readonly digest: string | null;
   readonly repeats: number;
 }
 
-/** A session that has not completed a turn yet. */
+/** The state of a session that has not completed a turn yet. */
 export const NO_PROGRESS_YET: ProgressState = Object.freeze({ digest: null, repeats: 0 });
 
-/** What the guard says about one completed turn. */
+/** The guard's verdict on one completed turn. */
 export interface ProgressVerdict {
   readonly state: ProgressState;
-  /** True on the turn that is the N-th of its kind in a row: HALT(ERR_NO_PROGRESS), whatever a token asked for (AMB-02). */
+  /** True on the N-th equal turn in a row: the session then ends with HALT(ERR_NO_PROGRESS), whatever its token requested. */
   readonly halt: boolean;
 }
 
 /**
- * The mandatory guard against going in circles. The first sight of a digest counts 1, and N in a row halt (AMB-01). Only
- * turns whose program ran to its end are shown to it (AMB-02).
+ * The mandatory guard against endless loops: N equal turns in a row halt the session. The first turn with a digest counts
+ * as 1. Hosts show it only turns whose program ran to its end.
  */
 export class ProgressGuard {
   readonly n: number;
 
-  /**
-   * Throws {@link ConfigError} for an N that is no whole number from 2 to {@link MAX_NO_PROGRESS_N}: the guard cannot be
-   * switched off (A3-9-1).
-   */
+  /** Throws {@link ConfigError} for an N that is not a whole number from 2 to {@link MAX_NO_PROGRESS_N}. */
   constructor(n: number = DEFAULT_NO_PROGRESS_N) {
     if (!Number.isSafeInteger(n) || n < 2 || n > MAX_NO_PROGRESS_N)
       throw new ConfigError(
@@ -72,9 +71,13 @@ export class ProgressGuard {
     this.n = n;
   }
 
-  /** The next state of a session, given the one before; keeps nothing itself. */
+  /** The next state of a session, computed from the state before. The guard itself keeps none. */
   observe(before: ProgressState, digest: string): ProgressVerdict {
     const repeats = before.digest === digest ? before.repeats + 1 : 1;
     return { state: { digest, repeats }, halt: repeats >= this.n };
   }
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,26 +1,7 @@
-import { Command, type CommanderError } from 'commander';
-import { addApprove } from './commands/approve.ts';
-import { addBench } from './commands/bench.ts';
-import { addCheck } from './commands/check.ts';
-import { addConformance } from './commands/conformance.ts';
-import { addDoctor } from './commands/doctor.ts';
-import { addExecute } from './commands/execute.ts';
-import { addExplain } from './commands/explain.ts';
-import { addFmt } from './commands/fmt.ts';
-import { addGate } from './commands/gate.ts';
-import { addInspect } from './commands/inspect.ts';
-import { addKeys } from './commands/keys.ts';
-import { addLog } from './commands/log.ts';
-import { addLoop } from './commands/loop.ts';
-import { addMcp } from './commands/mcp.ts';
-import { addRepl } from './commands/repl.ts';
-import { addReplay } from './commands/replay.ts';
-import { addRun } from './commands/run.ts';
-import { addSessions } from './commands/sessions.ts';
-import { addToken } from './commands/token.ts';
-import { addTools } from './commands/tools.ts';
-import { addTurn } from './commands/turn.ts';
-import { version } from './package.ts';
+import { Command, CommanderError } from 'commander';
+import { version } from '../runtime/version.ts';
+import { EXIT, type ExitCode } from './terminal/exit.ts';
+import { exitOfThrown, failureLine } from './terminal/failure.ts';
 import type { Execute, Terminal } from './terminal/terminal.ts';
 import { printable } from './terminal/text.ts';
 
@@ -41,8 +22,63 @@ Exit codes: 0 fine, 1 program failed, 2 wrong use, 3 syntax error, 4 denied by p
   10 turn aborted, 11 turn halted, 70 our fault, 124 time used up, 130 cancelled.
 `;
 
-/** All commands, ready to parse an argument list. Throws CommanderError instead of ending the process. */
-export function createProgram(terminal: Terminal, execute: Execute): Command {
+/** Adds a command, or a few that belong together, to the program. */
+type AddCommand = (program: Command, execute: Execute) => void;
+
+/**
+ * Loads the file that declares a command, by the command's name, in the order of the help. A process loads the one command
+ * that it runs: loading all of them takes several times as long.
+ */
+const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
+  ['run', async () => (await import('./commands/run.ts')).addRun],
+  ['check', async () => (await import('./commands/check.ts')).addCheck],
+  ['fmt', async () => (await import('./commands/fmt.ts')).addFmt],
+  ['repl', async () => (await import('./commands/repl.ts')).addRepl],
+  ['turn', async () => (await import('./commands/turn.ts')).addTurn],
+  ['loop', async () => (await import('./commands/loop.ts')).addLoop],
+  ['sessions', async () => (await import('./commands/sessions.ts')).addSessions],
+  ['replay', async () => (await import('./commands/replay.ts')).addReplay],
+  ['log', async () => (await import('./commands/log.ts')).addLog],
+  ['tools', async () => (await import('./commands/tools.ts')).addTools],
+  ['mcp', async () => (await import('./commands/mcp.ts')).addMcp],
+  ['keys', async () => (await import('./commands/keys.ts')).addKeys],
+  ['token', async () => (await import('./commands/token.ts')).addToken],
+  ['propose', async () => (await import('./commands/approve.ts')).addPropose],
+  ['approve', async () => (await import('./commands/approve.ts')).addApprove],
+  ['gate', async () => (await import('./commands/gate.ts')).addGate],
+  ['gate-verify', async () => (await import('./commands/gate.ts')).addGateVerify],
+  ['execute', async () => (await import('./commands/execute.ts')).addExecute],
+  ['conformance', async () => (await import('./commands/conformance.ts')).addConformance],
+  ['inspect', async () => (await import('./commands/inspect.ts')).addInspect],
+  ['explain', async () => (await import('./commands/explain.ts')).addExplain],
+  ['doctor', async () => (await import('./commands/doctor.ts')).addDoctor],
+  ['bench', async () => (await import('./commands/bench.ts')).addBench],
+]);
+
+/** Runs the command that an argument list names and resolves with its exit code. Never rejects: a failure is one printed line. */
+export async function runProgram(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok;
+  try {
+    const program = await createProgram(argv, terminal, async (action) => {
+      code = await action(terminal);
+    });
+    await program.parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    // An interrupt ends reads and waits with errors of their own.
+    if (terminal.interrupt.aborted) return EXIT.cancelled;
+    if (error instanceof CommanderError) {
+      const message = usageOf(error, argv);
+      if (message !== null) terminal.err.line(`neuroscript: ${message}`);
+      return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    }
+    terminal.err.line(failureLine(error));
+    return exitOfThrown(error);
+  }
+}
+
+/** The program with the command that `argv` names, or with all of them: help and mistyped names need the whole list. */
+async function createProgram(argv: readonly string[], terminal: Terminal, execute: Execute): Promise<Command> {
   const program = new Command('neuroscript')
     .description('Runs programs that AI agents write: sandboxed, under limits, with signed control tokens.')
     .version(version(), '--version', 'print the version')
@@ -51,40 +87,20 @@ export function createProgram(terminal: Terminal, execute: Execute): Command {
     .configureOutput({
       writeOut: (text) => terminal.out.line(text.trimEnd()),
       writeErr: (text) => terminal.err.line(text.trimEnd()),
-      // The sentence is written by whoever catches the error, in one form for all of them.
+      // `runProgram` prints every failure, all in one form.
       outputError: () => {},
     })
+    // Commander throws a CommanderError in place of ending the process.
     .exitOverride()
     .addHelpText('after', EXAMPLES);
-  for (const add of [
-    addRun,
-    addCheck,
-    addFmt,
-    addRepl,
-    addTurn,
-    addLoop,
-    addSessions,
-    addReplay,
-    addLog,
-    addTools,
-    addMcp,
-    addKeys,
-    addToken,
-    addApprove,
-    addGate,
-    addExecute,
-    addConformance,
-    addInspect,
-    addExplain,
-    addDoctor,
-    addBench,
-  ])
-    add(program, execute);
+  const named = COMMANDS.get(argv[0] ?? '');
+  const loaders = named === undefined ? [...COMMANDS.values()] : [named];
+  for (const add of await Promise.all(loaders.map((load) => load()))) add(program, execute);
   return program;
 }
 
 /** What a wrong command line should have been, in one sentence; null when help was asked for and is already shown. */
-export function usageOf(error: CommanderError, argv: readonly string[]): string | null {
+function usageOf(error: CommanderError, argv: readonly string[]): string | null {
   if (error.exitCode === 0 || error.code === 'commander.help') return null;
   const first = argv[0] ?? '';
   if (error.code === 'commander.unknownCommand' && /\.ns(\.txt)?$/.test(first))

@@ -1,4 +1,4 @@
-/** What other parts may use of the contexts. The nonce is deliberately not here: see `nonce.ts`. */
+/** Host and turn contexts, and the stores of a root interpreter. The nonce of a turn is not exported here: see `nonce.ts`. */
 export {
   type Actor,
   createHostContext,

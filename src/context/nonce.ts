@@ -1,17 +1,15 @@
-import type { TurnContext } from './turn.ts';
-
 /**
- * The turn's nonce, kept beside the context instead of on it: what holds a context (every tool does) cannot read it
- * (AMB-60b). Only the magic tool and the host loop import this file; a test keeps it so.
+ * The nonces of turns, each by its turn context. A nonce is not a field of the context, so that a tool, which holds the
+ * context, cannot read it. Only the magic tool and the host loop may import this file; a test ensures that.
  */
-const nonces = new WeakMap<TurnContext, string>();
+const nonces = new WeakMap<object, string>();
 
-/** The nonce of the turn, or null outside of one. */
-export function nonceOf(turn: TurnContext): string | null {
+/** The nonce of a turn context; null outside a turn. */
+export function nonceOf(turn: object): string | null {
   return nonces.get(turn) ?? null;
 }
 
-/** For `turn.ts` alone, while it makes a context. */
-export function keepNonce(turn: TurnContext, nonce: string): void {
+/** Called by `turn.ts` alone, while it makes a context. */
+export function keepNonce(turn: object, nonce: string): void {
   nonces.set(turn, nonce);
 }

@@ -1,17 +1,17 @@
 import { textBytes } from '../wire/costs.ts';
 import { isInt64, toInteger } from './convert.ts';
 import { counted, describe } from './describe.ts';
-import type { Machine } from './machine.ts';
 import { entry } from './measure.ts';
+import type { Meter } from './meter.ts';
 import { toText } from './text.ts';
 import { Dict, Fault, List, type Value } from './values.ts';
 
-/** `base[key]` or, with a text key, `base.key`, at `machine.at` (language.md 5.1, P10, P22). */
-export function element(machine: Machine, base: Value, key: Value): Value {
-  if (base instanceof List) return item(machine, base, key);
-  if (base instanceof Dict) return entry(machine, base, toText(machine, key)) ?? null;
-  if (typeof base === 'string') return character(machine, base, key);
-  return machine.fail(
+/** `base[key]` or, with a text key, `base.key`, at `meter.at` (language.md 5.1, P10, P22). */
+export function element(meter: Meter, base: Value, key: Value): Value {
+  if (base instanceof List) return item(meter, base, key);
+  if (base instanceof Dict) return entry(meter, base, toText(meter, key)) ?? null;
+  if (typeof base === 'string') return character(meter, base, key);
+  return meter.fail(
     'Type',
     `cannot read ${shown(key)} of ${describe(base)}: only lists, maps and strings have elements`,
     missing(base),
@@ -27,34 +27,34 @@ function missing(base: Value): string | undefined {
   return base instanceof Fault ? 'an error value has no elements; its text is what emit shows' : undefined;
 }
 
-function item(machine: Machine, list: List, key: Value): Value {
-  const index = indexOf(machine, 'list', key);
+function item(meter: Meter, list: List, key: Value): Value {
+  const index = indexOf(meter, 'list', key);
   const found = index < 0 ? undefined : list.items[index];
   if (found !== undefined) return found;
-  return machine.fail(
+  return meter.fail(
     'Bounds',
     `list index ${index} is out of bounds: the list has ${counted(list.items.length, 'item', 'items')}`,
     FROM_ZERO,
   );
 }
 
-function character(machine: Machine, text: string, key: Value): Value {
-  const index = indexOf(machine, 'string', key);
-  const found = index < 0 ? undefined : machine.codePoints.at(text, index);
+function character(meter: Meter, text: string, key: Value): Value {
+  const index = indexOf(meter, 'string', key);
+  const found = index < 0 ? undefined : meter.codePoints.at(text, index);
   if (found === undefined) {
-    const length = counted(machine.codePoints.count(text), 'character', 'characters');
-    return machine.fail('Bounds', `string index ${index} is out of bounds: the string has ${length}`, FROM_ZERO);
+    const length = counted(meter.codePoints.count(text), 'character', 'characters');
+    return meter.fail('Bounds', `string index ${index} is out of bounds: the string has ${length}`, FROM_ZERO);
   }
-  machine.charge(textBytes(found.length));
+  meter.allocate(textBytes(found.length));
   return found;
 }
 
 const FROM_ZERO = 'indices count from 0 and are never negative; len() gives the length';
 
-function indexOf(machine: Machine, what: 'list' | 'string', key: Value): number {
-  const index = toInteger(machine, key);
+function indexOf(meter: Meter, what: 'list' | 'string', key: Value): number {
+  const index = toInteger(meter, key);
   if (index === undefined)
-    return machine.fail('Type', `a ${what} index must be an integer, got ${describe(key)}`, fieldHint(what, key));
+    return meter.fail('Type', `a ${what} index must be an integer, got ${describe(key)}`, fieldHint(what, key));
   return index;
 }
 
@@ -67,10 +67,10 @@ function fieldHint(what: string, key: Value): string | undefined {
 }
 
 /** As {@link element}, but undefined where that fails: for the text of `eval` (ruling 5). Never charges for a failure. */
-export function elementIfAny(machine: Machine, base: Value, key: string): Value | undefined {
-  if (base instanceof Dict) return entry(machine, base, key);
+export function elementIfAny(meter: Meter, base: Value, key: string): Value | undefined {
+  if (base instanceof Dict) return entry(meter, base, key);
   const index = /^\d+$/.test(key) ? Number(key) : undefined;
   if (index === undefined) return undefined;
   if (base instanceof List) return base.items[index];
-  return typeof base === 'string' ? machine.codePoints.at(base, index) : undefined;
+  return typeof base === 'string' ? meter.codePoints.at(base, index) : undefined;
 }

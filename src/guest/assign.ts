@@ -1,13 +1,13 @@
-import { DATA_FUEL, MAX_PADDING, VALUE_BYTES } from '../wire/costs.ts';
-import { pace, paceKey } from './clockchecks.ts';
+import { MAX_PADDING, VALUE_BYTES } from '../wire/costs.ts';
 import { toInteger } from './convert.ts';
 import { describe } from './describe.ts';
 import type { Frame } from './frame.ts';
-import type { Machine } from './machine.ts';
 import { checkValue, entry, replaced, settle } from './measure.ts';
 import { entryBytes, listBytes } from './memory.ts';
+import { type Meter, payLookup, payRound } from './meter.ts';
 import { toText } from './text.ts';
 import { type Container, Dict, isContainer, List, share, type Value } from './values.ts';
+import { WORK } from './work.ts';
 
 /** One evaluated step of a target: `.name` or `[key]`, and where it stands. */
 export interface Step {
@@ -21,58 +21,51 @@ export interface Step {
  * Writes an element of a variable's value and gives the variable's new value (language.md 5.3): the same container, changed
  * in place, unless somebody else can see it. `steps` is not empty; `at` is the place of the variable.
  */
-export function assignElement(
-  machine: Machine,
-  frame: Frame,
-  base: Value,
-  steps: readonly Step[],
-  value: Value,
-  at: number,
-): Value {
+export function assignElement(meter: Meter, frame: Frame, base: Value, steps: readonly Step[], value: Value, at: number): Value {
   if (base === null) {
-    const made = branch(machine, steps, 0, value);
-    if (isContainer(made)) checkValue(machine, made);
+    const made = branch(meter, steps, 0, value);
+    if (isContainer(made)) checkValue(meter, made);
     return made;
   }
   if (!isContainer(base)) {
-    machine.at = steps[0]?.at ?? at;
-    return machine.fail(
+    meter.at = steps[0]?.at ?? at;
+    return meter.fail(
       'Type',
       `cannot write an element of ${describe(base)}`,
       'only lists and maps have elements that can be set; set the variable to [] or {} first',
     );
   }
-  machine.at = at;
-  const root = owned(machine, frame, base);
+  meter.at = at;
+  const root = owned(meter, frame, base);
   let container: Container = root;
   const around: Container[] = [];
   for (let depth = 0; ; depth++) {
     const step = stepAt(steps, depth);
-    machine.at = step.at;
+    meter.at = step.at;
     const last = depth === steps.length - 1;
     if (container instanceof List) {
-      const index = writableIndex(machine, container, step);
+      const index = writableIndex(meter, container, step);
       const child: Value | undefined = container.items[index];
       if (last || !isContainer(child)) {
         const { bytes } = container;
-        putItem(machine, container, index, last ? value : branch(machine, steps, depth + 1, value));
-        settle(machine, around, container, container.bytes - bytes);
+        putItem(meter, container, index, last ? value : branch(meter, steps, depth + 1, value));
+        settle(meter, around, container, container.bytes - bytes);
         return root;
       }
-      const inner: Container = owned(machine, frame, child);
+      const inner: Container = owned(meter, frame, child);
       container.items[index] = inner;
       around.push(container);
       container = inner;
     } else {
-      const key = toText(machine, step.key);
-      const child: Value | undefined = entry(machine, container, key);
+      const key = toText(meter, step.key);
+      const child: Value | undefined = entry(meter, container, key);
       if (last || !isContainer(child)) {
         const { bytes } = container;
-        putEntry(machine, container, key, last ? value : branch(machine, steps, depth + 1, value));
-        settle(machine, around, container, container.bytes - bytes);
+        putEntry(meter, container, key, last ? value : branch(meter, steps, depth + 1, value));
+        settle(meter, around, container, container.bytes - bytes);
         return root;
       }
-      const inner: Container = owned(machine, frame, child);
+      const inner: Container = owned(meter, frame, child);
       container.entries.set(key, inner);
       around.push(container);
       container = inner;
@@ -95,25 +88,25 @@ export function isOwned(frame: Frame, container: Container): boolean {
  * The container itself where nobody else can see it, else a copy whose items from now on have two places. `last` and the
  * value a procedure would end with are second places that need no flag, because they are compared here.
  */
-function owned(machine: Machine, frame: Frame, container: Container): Container {
+function owned(meter: Meter, frame: Frame, container: Container): Container {
   if (isOwned(frame, container)) return container;
   if (container instanceof List) {
     const count = container.items.length;
-    machine.spend(Math.floor(count / DATA_FUEL.copy.amount));
-    machine.charge(listBytes(count));
+    meter.pay(WORK.copy, count);
+    meter.allocate(listBytes(count));
     for (let index = 0; index < count; index++) {
-      pace(machine, index);
+      payRound(meter, index);
       share(container.items[index] ?? null);
     }
     return asLarge(container, new List(container.items.slice()));
   }
-  machine.spend(Math.floor(container.entries.size / DATA_FUEL.copy.amount));
-  machine.charge(VALUE_BYTES.map.amount);
+  meter.pay(WORK.copy, container.entries.size);
+  meter.allocate(VALUE_BYTES.map.amount);
   const copy = new Dict(new Map());
   for (const [key, item] of container.entries) {
-    machine.charge(entryBytes(key));
-    paceKey(machine, key, container.bytes / VALUE_BYTES.unit.amount);
-    pace(machine, copy.entries.size);
+    meter.allocate(entryBytes(key));
+    payLookup(meter, key, container.bytes / VALUE_BYTES.unit.amount);
+    payRound(meter, copy.entries.size);
     copy.entries.set(key, share(item));
   }
   return asLarge(container, copy);
@@ -127,37 +120,37 @@ function asLarge<Copy extends Container>({ bytes, depth }: Container, copy: Copy
 }
 
 /** Fresh containers along the steps from `depth` on, with the value at their end. */
-function branch(machine: Machine, steps: readonly Step[], depth: number, value: Value): Value {
+function branch(meter: Meter, steps: readonly Step[], depth: number, value: Value): Value {
   const step = steps[depth];
   if (step === undefined) return value;
-  machine.at = step.at;
-  if (!step.field && toInteger(machine, step.key) !== undefined) {
-    machine.charge(listBytes(0));
+  meter.at = step.at;
+  if (!step.field && toInteger(meter, step.key) !== undefined) {
+    meter.allocate(listBytes(0));
     const list = new List([]);
-    const index = writableIndex(machine, list, step);
-    putItem(machine, list, index, branch(machine, steps, depth + 1, value));
+    const index = writableIndex(meter, list, step);
+    putItem(meter, list, index, branch(meter, steps, depth + 1, value));
     return list;
   }
-  machine.charge(VALUE_BYTES.map.amount);
+  meter.allocate(VALUE_BYTES.map.amount);
   const map = new Dict(new Map());
-  putEntry(machine, map, toText(machine, step.key), branch(machine, steps, depth + 1, value));
+  putEntry(meter, map, toText(meter, step.key), branch(meter, steps, depth + 1, value));
   return map;
 }
 
 /** The index that a step means; the list is not touched yet, so that a failure further in leaves it as it was. */
-function writableIndex(machine: Machine, list: List, step: Step): number {
+function writableIndex(meter: Meter, list: List, step: Step): number {
   const length = list.items.length;
-  const index = step.field ? undefined : toInteger(machine, step.key);
+  const index = step.field ? undefined : toInteger(meter, step.key);
   if (index === undefined)
-    return machine.fail(
+    return meter.fail(
       'Type',
       `a list index must be an integer, got ${describe(step.key)}`,
       'only maps have named elements; this is a list',
     );
-  if (index < 0) return machine.fail('Bounds', `a list index cannot be negative, got ${index}`, 'indices count from 0');
+  if (index < 0) return meter.fail('Bounds', `a list index cannot be negative, got ${index}`, 'indices count from 0');
   if (index < length) return index;
   if (index - length > MAX_PADDING)
-    return machine.fail(
+    return meter.fail(
       'Bounds',
       `list index ${index} is more than ${MAX_PADDING} past the end of a list of ${length}`,
       'use a map for keys that are far apart',
@@ -166,13 +159,13 @@ function writableIndex(machine: Machine, list: List, step: Step): number {
 }
 
 /** Sets an item, charged before the list grows; what lies between its end and the index becomes nil. */
-function putItem(machine: Machine, list: List, index: number, value: Value): void {
+function putItem(meter: Meter, list: List, index: number, value: Value): void {
   const added = index + 1 - list.items.length;
   if (added > 0) {
-    machine.charge(VALUE_BYTES.item.amount * added);
-    machine.checkItems(index + 1);
+    meter.allocate(VALUE_BYTES.item.amount * added);
+    meter.checkItems(index + 1);
     list.bytes += VALUE_BYTES.item.amount * added;
-    if (added > 1) machine.spend(Math.floor(added / DATA_FUEL.copy.amount));
+    if (added > 1) meter.pay(WORK.copy, added);
     for (let missing = added; missing > 1; missing--) append(list, null);
     replaced(list, null, value);
     append(list, value);
@@ -192,13 +185,13 @@ export function append(list: List, value: Value): void {
 }
 
 /** Sets an entry, charged before the map grows. The caller asks for the size of the whole value once that is complete. */
-export function putEntry(machine: Machine, map: Dict, key: string, value: Value): void {
-  const before = entry(machine, map, key);
+export function putEntry(meter: Meter, map: Dict, key: string, value: Value): void {
+  const before = entry(meter, map, key);
   if (before === undefined) {
     const bytes = entryBytes(key);
-    machine.charge(bytes);
-    machine.checkEntries(map.entries.size + 1);
-    machine.checkText(key.length);
+    meter.allocate(bytes);
+    meter.checkEntries(map.entries.size + 1);
+    meter.checkText(key.length);
     map.bytes += bytes;
   }
   replaced(map, before ?? null, value);

@@ -1,6 +1,7 @@
-import type { BinaryExpr, BinaryOp } from '../../grammar/syntax/ast.ts';
+import type { BinaryExpr, BinaryOp } from '../../grammar/index.ts';
 import { textBytes } from '../wire/costs.ts';
-import type { Context, Eval } from './context.ts';
+import type { Context } from './context.ts';
+import type { Eval } from './frame.ts';
 import { fused } from './fused.ts';
 import type { Machine } from './machine.ts';
 import { listBytes } from './memory.ts';
@@ -15,7 +16,7 @@ const NESTED_TERMS = 4;
 /** A left-associative chain of one precedence level. */
 export function compileBinary(context: Context, expr: BinaryExpr): Eval {
   const { machine } = context;
-  context.charge(expr.rest.length);
+  context.spend(expr.rest.length);
   if (expr.rest.length > NESTED_TERMS) return compileChain(context, expr);
   return context.deeper(expr.rest.length - 1, () => {
     let left: Eval = context.expr(expr.first);

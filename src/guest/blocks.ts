@@ -1,7 +1,8 @@
-import type { Block, ErrorHandler, Stmt } from '../../grammar/syntax/ast.ts';
+import type { Block, ErrorHandler, Stmt } from '../../grammar/index.ts';
+import { ERROR_VARIABLES } from '../../grammar/vocabulary/builtins.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
-import type { Context, Exec } from './context.ts';
-import { type Completion, type Frame, NORMAL } from './frame.ts';
+import type { Context } from './context.ts';
+import { type Completion, type Exec, type Frame, NORMAL } from './frame.ts';
 import { type Counting, compileCounting } from './increment.ts';
 import { checkEvalDepth } from './invoke.ts';
 import type { Machine } from './machine.ts';
@@ -46,8 +47,7 @@ function compileHandler(context: Context, handler: ErrorHandler): Exec {
   const { inHandler, guard } = context;
   context.inHandler = true;
   context.guard = null;
-  context.scope.slot('system_error');
-  context.scope.slot('system_error_message');
+  for (const name of ERROR_VARIABLES) context.scope.slot(name);
   const body = context.nested(handler.body);
   context.inHandler = inHandler;
   context.guard = guard;
@@ -90,10 +90,10 @@ function pair(machine: Machine, counting: Counting, first: Step, second: Step): 
   const { run } = second;
   const single = two(machine, first, second);
   return (frame) => {
-    const left = machine.left - fuel;
+    const left = machine.untilCheck - fuel;
     if (left < 0 || !counting(frame)) return single(frame);
-    machine.left = left;
-    machine.temp = 0;
+    machine.untilCheck = left;
+    machine.statementBytes = 0;
     frame.keep = null;
     return run(frame);
   };
@@ -118,15 +118,15 @@ function plainBlock(machine: Machine, steps: readonly Step[]): Exec {
 function one(machine: Machine, { run, fuel, at }: Step): Exec {
   if (fuel === 0)
     return (frame) => {
-      machine.temp = 0;
+      machine.statementBytes = 0;
       frame.keep = null;
       return run(frame);
     };
   return (frame) => {
-    const left = machine.left - fuel;
-    machine.left = left;
+    const left = machine.untilCheck - fuel;
+    machine.untilCheck = left;
     if (left < 0) machine.refill(at);
-    machine.temp = 0;
+    machine.statementBytes = 0;
     frame.keep = null;
     return run(frame);
   };
@@ -137,29 +137,29 @@ function two(machine: Machine, first: Step, second: Step): Exec {
   const { run: run2, fuel: fuel2, at: at2 } = second;
   if (fuel1 === 0)
     return (frame) => {
-      machine.temp = 0;
+      machine.statementBytes = 0;
       frame.keep = null;
       const completion = run1(frame);
       if (completion !== NORMAL) return completion;
-      const left2 = machine.left - fuel2;
-      machine.left = left2;
+      const left2 = machine.untilCheck - fuel2;
+      machine.untilCheck = left2;
       if (left2 < 0) machine.refill(at2);
-      machine.temp = 0;
+      machine.statementBytes = 0;
       frame.keep = null;
       return run2(frame);
     };
   return (frame) => {
-    const left1 = machine.left - fuel1;
-    machine.left = left1;
+    const left1 = machine.untilCheck - fuel1;
+    machine.untilCheck = left1;
     if (left1 < 0) machine.refill(at1);
-    machine.temp = 0;
+    machine.statementBytes = 0;
     frame.keep = null;
     const completion = run1(frame);
     if (completion !== NORMAL) return completion;
-    const left2 = machine.left - fuel2;
-    machine.left = left2;
+    const left2 = machine.untilCheck - fuel2;
+    machine.untilCheck = left2;
     if (left2 < 0) machine.refill(at2);
-    machine.temp = 0;
+    machine.statementBytes = 0;
     frame.keep = null;
     return run2(frame);
   };
@@ -194,11 +194,11 @@ function step(machine: Machine, frame: Frame, steps: readonly Step[], index: num
   const next = steps[index];
   if (next === undefined) return NORMAL;
   if (next.fuel > 0) {
-    const left = machine.left - next.fuel;
-    machine.left = left;
+    const left = machine.untilCheck - next.fuel;
+    machine.untilCheck = left;
     if (left < 0) machine.refill(next.at);
   }
-  machine.temp = 0;
+  machine.statementBytes = 0;
   frame.keep = null;
   return next.run(frame);
 }

@@ -1,5 +1,6 @@
 import { textBytes } from '../wire/costs.ts';
-import type { Machine } from './machine.ts';
+import type { Meter } from './meter.ts';
+import type { Work } from './work.ts';
 
 /** Units gathered before they are charged and joined; so much may exist uncharged. */
 const BATCH = 1024;
@@ -9,8 +10,8 @@ const BATCH = 1024;
  * because V8 keeps a text that grows by `+=` as a tree many times its size.
  */
 export class TextBuilder {
-  readonly #machine: Machine;
-  readonly #unitsPerFuel: number;
+  readonly #meter: Meter;
+  readonly #work: Work;
   readonly #kind: 'text' | 'json';
   #parts: string[] = [];
   #batch: string[] = [];
@@ -18,11 +19,11 @@ export class TextBuilder {
   #units = 0;
 
   /** `text`: what is made is a script's, and as long as one may be; `json`: it is on its way to the host. */
-  constructor(machine: Machine, unitsPerFuel: number, kind: 'text' | 'json') {
-    this.#machine = machine;
-    this.#unitsPerFuel = unitsPerFuel;
+  constructor(meter: Meter, work: Work, kind: 'text' | 'json') {
+    this.#meter = meter;
+    this.#work = work;
     this.#kind = kind;
-    machine.charge(textBytes(0));
+    meter.allocate(textBytes(0));
   }
 
   /** `free` of its units cost nothing: they are of the transport's making, and few beside the others. */
@@ -53,9 +54,9 @@ export class TextBuilder {
   }
 
   #account(units: number): void {
-    this.#machine.chargeUnits(this.#units, units);
+    this.#meter.extendText(this.#units, units);
     this.#units += units;
-    if (this.#kind === 'text') this.#machine.checkText(this.#units);
-    this.#machine.spend(Math.floor(units / this.#unitsPerFuel));
+    if (this.#kind === 'text') this.#meter.checkText(this.#units);
+    this.#meter.pay(this.#work, units);
   }
 }

@@ -1,19 +1,20 @@
-import { borrowed } from '../../grammar/advice/borrowed.ts';
-import type { CallExpr, ToolCallExpr } from '../../grammar/syntax/ast.ts';
+import { foreignFunction } from '../../grammar/advice/functions.ts';
+import type { CallExpr, ToolCallExpr } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import { builtin, wrongCount } from './builtins.ts';
-import type { Context, Eval } from './context.ts';
-import type { Slot } from './frame.ts';
+import type { Context } from './context.ts';
+import type { Eval, Slot } from './frame.ts';
 import { callTool } from './hostcalls.ts';
 import { invoke } from './invoke.ts';
 import type { Machine } from './machine.ts';
 import type { Callee } from './procedure.ts';
 import type { PureTool } from './puretool.ts';
 import type { Value } from './values.ts';
+import { WORK } from './work.ts';
 
 /** A call by name: a built-in in any casing, else a procedure (language.md 7, 8). */
 export function compileCall(context: Context, expr: CallExpr): Eval {
-  context.charge();
+  context.spend();
   const known = builtin(expr.name.name);
   return known === undefined ? compileProcedureCall(context, expr) : compileBuiltin(context, expr, known);
 }
@@ -89,7 +90,7 @@ function linked({ machine, linkage }: Context, name: string, given: number, at: 
     const similar = linkage.similar(name);
     const hint =
       similar === undefined
-        ? (borrowed(name) ?? `define it with 'func ${name}(…) means', or call a tool as tool.group.name(…)`)
+        ? (foreignFunction(name) ?? `define it with 'func ${name}(…) means', or call a tool as tool.group.name(…)`)
         : `did you mean '${similar}'? Names are case-sensitive`;
     return machine.fail('ProcNotFound', `procedure '${name}' not found`, hint);
   }
@@ -100,7 +101,7 @@ function linked({ machine, linkage }: Context, name: string, given: number, at: 
 /** `tool.group.name(…)`: the arguments, then the host, or the tool itself where it runs here. */
 export function compileToolCall(context: Context, expr: ToolCallExpr): Eval {
   const { machine } = context;
-  context.charge();
+  context.spend();
   const args = expr.args.map((arg) => context.expr(arg));
   const { name, s: at } = expr;
   const pure = machine.pure.get(name);
@@ -120,9 +121,9 @@ function compilePureCall(machine: Machine, args: readonly Eval[], tool: PureTool
     const values = new Array<Value>(args.length);
     for (let index = 0; index < args.length; index++) values[index] = args[index]?.(frame) ?? null;
     machine.at = at;
-    machine.left -= PURE;
-    if (machine.left < 0) machine.refill(at);
-    machine.hasten();
+    machine.untilCheck -= PURE;
+    if (machine.untilCheck < 0) machine.refill(at);
+    machine.pay(WORK.pureCall);
     return tool(machine, values);
   };
 }

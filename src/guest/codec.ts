@@ -1,18 +1,17 @@
-import { DATA_FUEL, MAX_NESTING, STEP_FUEL, VALUE_BYTES } from '../wire/costs.ts';
-import { isIndex, keyOf, moves, nameOf } from '../wire/keys.ts';
+import { MAX_NESTING, VALUE_BYTES } from '../wire/costs.ts';
+import { isIndex, keyOf, moves, nameOf } from '../wire/mapkeys.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { putEntry } from './assign.ts';
 import { TextBuilder } from './builder.ts';
 import { InternalError } from './errors.ts';
-import type { Machine } from './machine.ts';
 import { checkValue, newList, sizeOf } from './measure.ts';
 import { contentBytes, listBytes } from './memory.ts';
+import type { Meter } from './meter.ts';
 import { tooDeep } from './text.ts';
 import { parseTime } from './time.ts';
 import { Bytes, Dict, Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
+import { WORK } from './work.ts';
 
-const UNITS_PER_FUEL = DATA_FUEL.json.amount;
-const WRITTEN = STEP_FUEL.written.amount;
 const { stringify } = JSON;
 
 /** Who reads the JSON: the host itself gets the ids of handles, the public result does not. */
@@ -22,26 +21,26 @@ export type Audience = 'host' | 'public';
  * A value as the text of tagged JSON (DESIGN 5), whose keys keep their order in JavaScript too (P9). Charged while it grows;
  * deeper than `MAX_NESTING` is code 37. Lone surrogates become U+FFFD here, because this text leaves as UTF-8.
  */
-export function encode(machine: Machine, value: Value, audience: Audience): string {
-  const writer = new Writer(machine, audience);
+export function encode(meter: Meter, value: Value, audience: Audience): string {
+  const writer = new Writer(meter, audience);
   writer.value(value, 1);
   return writer.finish();
 }
 
 /** A text as JSON; charged. */
-export function encodeText(machine: Machine, text: string): string {
-  return encode(machine, text, 'public');
+export function encodeText(meter: Meter, text: string): string {
+  return encode(meter, text, 'public');
 }
 
 class Writer {
-  readonly #machine: Machine;
+  readonly #meter: Meter;
   readonly #audience: Audience;
   readonly #json: TextBuilder;
 
-  constructor(machine: Machine, audience: Audience) {
-    this.#machine = machine;
+  constructor(meter: Meter, audience: Audience) {
+    this.#meter = meter;
     this.#audience = audience;
-    this.#json = new TextBuilder(machine, UNITS_PER_FUEL, 'json');
+    this.#json = new TextBuilder(meter, WORK.json, 'json');
   }
 
   finish(): string {
@@ -98,8 +97,8 @@ class Writer {
   }
 
   #enter(depth: number, items: number): void {
-    this.#machine.spend(WRITTEN * items);
-    if (depth > MAX_NESTING) tooDeep(this.#machine, 'sent to the host');
+    this.#meter.pay(WORK.written, items);
+    if (depth > MAX_NESTING) tooDeep(this.#meter, 'sent to the host');
   }
 
   /** Control characters take six units each, so a long text is charged as if all of it did until its JSON is known. */
@@ -109,9 +108,9 @@ class Writer {
       return;
     }
     const worst = 12 * text.length;
-    this.#machine.charge(worst);
+    this.#meter.allocate(worst);
     const json = stringify(text.toWellFormed());
-    this.#machine.release(worst);
+    this.#meter.release(worst);
     this.#json.add(json);
   }
 }
@@ -127,43 +126,43 @@ function numberJson(value: number): string {
  * The value that parsed tagged JSON means, charged while it is made. It comes from the host, which has checked it: what is
  * not tagged JSON is an {@link InternalError}, never a guess.
  */
-export function decode(machine: Machine, json: TaggedJson): Value {
-  return decodeAt(machine, json, 1);
+export function decode(meter: Meter, json: TaggedJson): Value {
+  return decodeAt(meter, json, 1);
 }
 
-function decodeAt(machine: Machine, json: TaggedJson, depth: number): Value {
+function decodeAt(meter: Meter, json: TaggedJson, depth: number): Value {
   if (typeof json === 'string') {
-    machine.chargeText(json.length);
-    machine.spend(Math.floor(json.length / UNITS_PER_FUEL));
+    meter.allocateText(json.length);
+    meter.pay(WORK.json, json.length);
     return json;
   }
   if (json === null || typeof json !== 'object') return json;
-  if (depth > MAX_NESTING + 1) tooDeep(machine, 'taken from the host');
+  if (depth > MAX_NESTING + 1) tooDeep(meter, 'taken from the host');
   if (isList(json)) {
-    machine.spend(WRITTEN * json.length);
-    machine.charge(listBytes(json.length));
-    machine.checkItems(json.length);
+    meter.pay(WORK.written, json.length);
+    meter.allocate(listBytes(json.length));
+    meter.checkItems(json.length);
     return newList(
-      machine,
-      json.map((item) => decodeAt(machine, item, depth + 1)),
+      meter,
+      json.map((item) => decodeAt(meter, item, depth + 1)),
     );
   }
-  return decodeObject(machine, json, depth);
+  return decodeObject(meter, json, depth);
 }
 
-function decodeObject(machine: Machine, json: { readonly [key: string]: TaggedJson }, depth: number): Value {
+function decodeObject(meter: Meter, json: { readonly [key: string]: TaggedJson }, depth: number): Value {
   const keys = Object.keys(json);
   const [first = ''] = keys;
-  if (keys.length === 1 && keyOf(first) === null) return decodeTag(machine, first, json[first] ?? null, depth);
-  machine.charge(VALUE_BYTES.map.amount);
-  machine.spend(WRITTEN * keys.length);
+  if (keys.length === 1 && keyOf(first) === null) return decodeTag(meter, first, json[first] ?? null, depth);
+  meter.allocate(VALUE_BYTES.map.amount);
+  meter.pay(WORK.written, keys.length);
   const map = new Dict(new Map());
   for (const name of keys) {
     const key = keyOf(name);
     if (key === null || map.entries.has(key)) throw badTag(name);
-    putEntry(machine, map, key, decodeAt(machine, json[name] ?? null, depth + 1));
+    putEntry(meter, map, key, decodeAt(meter, json[name] ?? null, depth + 1));
   }
-  checkValue(machine, map);
+  checkValue(meter, map);
   return map;
 }
 
@@ -176,23 +175,23 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-function decodeTag(machine: Machine, tag: string, content: TaggedJson, depth: number): Value {
-  const value = tagged(machine, tag, content, depth);
+function decodeTag(meter: Meter, tag: string, content: TaggedJson, depth: number): Value {
+  const value = tagged(meter, tag, content, depth);
   if (value === undefined) throw badTag(tag);
-  if (typeof value === 'object' && value !== null) machine.charge(VALUE_BYTES.other.amount + contentBytes(value));
-  machine.checkSize(sizeOf(value));
+  if (typeof value === 'object' && value !== null) meter.allocate(VALUE_BYTES.other.amount + contentBytes(value));
+  meter.checkSize(sizeOf(value));
   return value;
 }
 
-function tagged(machine: Machine, tag: string, content: TaggedJson, depth: number): Exclude<Value, List | Dict> | undefined {
+function tagged(meter: Meter, tag: string, content: TaggedJson, depth: number): Exclude<Value, List | Dict> | undefined {
   if (tag === '$fuzzy') return typeof content === 'number' ? new Fuzzy(content) : undefined;
   if (tag === '$error') {
-    const fields = isList(content) ? null : decodeAt(machine, content, depth + 1);
+    const fields = isList(content) ? null : decodeAt(meter, content, depth + 1);
     return fields instanceof Dict ? new Fault(fields) : undefined;
   }
   if (tag === '$handle') return handle(content);
   if (typeof content !== 'string') return undefined;
-  machine.spend(Math.floor(content.length / UNITS_PER_FUEL));
+  meter.pay(WORK.json, content.length);
   if (tag === '$num') return NUMBERS.get(content);
   if (tag === '$bytes') return content.length % 4 === 0 && BASE64.test(content) ? new Bytes(content) : undefined;
   return tag === '$time' ? parseTime(content) : undefined;

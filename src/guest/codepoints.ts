@@ -1,8 +1,6 @@
-import { DATA_FUEL } from '../wire/costs.ts';
-import { pace, paceCompared } from './clockchecks.ts';
-import type { Machine } from './machine.ts';
+import { type CodePointReader, type Meter, payRound } from './meter.ts';
+import { WORK } from './work.ts';
 
-const UNITS_PER_FUEL = DATA_FUEL.scan.amount;
 const SURROGATE = /[\ud800-\udfff]/;
 
 /** Texts up to this length are looked through each time. */
@@ -25,13 +23,13 @@ interface Cursor {
  * Texts by code points (P22). Looking through a text is charged by what is really looked at; how far that is depends on
  * the program alone, so fuel stays deterministic.
  */
-export class CodePoints {
-  readonly #machine: Machine;
+export class CodePoints implements CodePointReader {
+  readonly #meter: Meter;
   readonly #cursors: Cursor[] = [];
   #next = 0;
 
-  constructor(machine: Machine) {
-    this.#machine = machine;
+  constructor(meter: Meter) {
+    this.#meter = meter;
   }
 
   /** Lets go of all texts, so that none is kept alive. */
@@ -41,12 +39,12 @@ export class CodePoints {
   }
 
   count(text: string): number {
-    if (text.length <= SHORT) return countIn(this.#machine, text);
+    if (text.length <= SHORT) return countIn(this.#meter, text);
     const cursor = this.#cursor(text);
     if (cursor.plain) return text.length;
     if (cursor.count === undefined) {
-      this.#spend(text.length);
-      cursor.count = countIn(this.#machine, text);
+      this.#meter.pay(WORK.scan, text.length);
+      cursor.count = countIn(this.#meter, text);
     }
     return cursor.count;
   }
@@ -61,14 +59,14 @@ export class CodePoints {
       cursor.index = 0;
       cursor.offset = 0;
     }
-    this.#spend(Math.abs(index - cursor.index));
+    this.#meter.pay(WORK.scan, Math.abs(index - cursor.index));
     while (cursor.index < index && cursor.offset < text.length) {
-      pace(this.#machine, cursor.index);
+      payRound(this.#meter, cursor.index);
       cursor.offset += unitsAt(text, cursor.offset);
       cursor.index++;
     }
     while (cursor.index > index) {
-      pace(this.#machine, cursor.index);
+      payRound(this.#meter, cursor.index);
       cursor.offset -= unitsBefore(text, cursor.offset);
       cursor.index--;
     }
@@ -78,23 +76,19 @@ export class CodePoints {
 
   #cursor(text: string): Cursor {
     // Nobody sees whether they are the same in V8 too, or two of the same content, or differ at the end only.
-    paceCompared(this.#machine, text.length);
+    this.#meter.pay(WORK.sameText, text.length);
     for (const cursor of this.#cursors) if (cursor.text.length === text.length && cursor.text === text) return cursor;
-    this.#spend(text.length);
+    this.#meter.pay(WORK.scan, text.length);
     const cursor: Cursor = { text, plain: !SURROGATE.test(text), count: undefined, index: 0, offset: 0 };
     this.#cursors[this.#next] = cursor;
     this.#next = (this.#next + 1) % MEMORY;
     return cursor;
   }
-
-  #spend(units: number): void {
-    if (units >= UNITS_PER_FUEL) this.#machine.spend(Math.floor(units / UNITS_PER_FUEL));
-  }
 }
 
-function countIn(machine: Machine, text: string): number {
+function countIn(meter: Meter, text: string): number {
   let count = 0;
-  for (let offset = 0; offset < text.length; offset += unitsAt(text, offset)) pace(machine, ++count);
+  for (let offset = 0; offset < text.length; offset += unitsAt(text, offset)) payRound(meter, ++count);
   return count;
 }
 

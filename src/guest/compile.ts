@@ -1,14 +1,15 @@
-import type { Block, Expr } from '../../grammar/syntax/ast.ts';
+import type { Block, Expr } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import { compileBlock } from './blocks.ts';
-import { type Compilers, Context, type Eval, type Exec, type Linkage, type UnitKind } from './context.ts';
+import { type Compilers, Context, type Linkage, type UnitKind } from './context.ts';
 import { compileExpr } from './expressions.ts';
-import type { Layout, Slot } from './frame.ts';
+import type { Eval, Exec, Layout, Slot } from './frame.ts';
 import type { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
 import { frameBytes } from './memory.ts';
 import type { Compiled } from './procedure.ts';
 import { Scope } from './scope.ts';
+import { WORK } from './work.ts';
 
 const CALL = STEP_FUEL.call.amount;
 
@@ -73,14 +74,11 @@ export function compileBodies(
 
 /** Frames up to so many bytes take no longer than the call they are made for. */
 const LARGE_FRAME = 4096;
-/** Bytes of a larger one that are made in the time of a statement. */
-const BYTES_PER_STATEMENT = 256;
 
 /** A body whose frame has thousands of variables, which take their time to be made unset. */
 function slowed(machine: Machine, exec: Exec, bytes: number): Exec {
-  const statements = Math.floor(bytes / BYTES_PER_STATEMENT);
   return (frame) => {
-    machine.hasten(statements);
+    machine.pay(WORK.frame, bytes);
     return exec(frame);
   };
 }

@@ -1,4 +1,3 @@
-import type { Machine } from './machine.ts';
 import { share, type Value } from './values.ts';
 
 /** What a name of a script may mean besides a variable. */
@@ -44,9 +43,3 @@ const ARTICLE: Readonly<Record<Meaning, string>> = {
   event: 'the name of an event',
   global: 'a global',
 };
-
-/** What a name means that no variable has: the global, else the constant, else nothing (language.md 5.5). */
-export function beyond({ globals, constants }: Machine, name: string): Value | undefined {
-  const global = globals.get(name);
-  return global === undefined ? constants.get(name) : global;
-}

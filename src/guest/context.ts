@@ -1,17 +1,13 @@
-import type { Block, Expr } from '../../grammar/syntax/ast.ts';
+import type { Block, Expr } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
-import type { Completion, Frame } from './frame.ts';
+import type { Eval, Exec } from './frame.ts';
 import type { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
 import type { Guard } from './onerror.ts';
 import type { Procedure } from './procedure.ts';
 import { Scope } from './scope.ts';
-import { share, type Value } from './values.ts';
-
-/** A compiled expression. */
-export type Eval = (frame: Frame) => Value;
-/** A compiled statement or block. */
-export type Exec = (frame: Frame) => Completion;
+import { share } from './values.ts';
+import { WORK } from './work.ts';
 
 /** The parts of the compiler that call each other; given in one place so that no two files import one another. */
 export interface Compilers {
@@ -31,9 +27,7 @@ export interface Linkage {
 /** What a unit is; decides what `return` means. */
 export type UnitKind = 'procedure' | 'command' | 'event';
 
-/** Statements that take as long as to compile an expression. */
-const COMPILED = 8;
-/** So many are counted at once: small programs run a tenth slower when every one of theirs is. */
+/** Expressions whose compilation is paid for at once: to pay for each makes small programs a tenth slower. */
 const TOGETHER = 64;
 
 const OPERATION = STEP_FUEL.operation.amount;
@@ -95,7 +89,7 @@ export class Context {
 
   /** Compiles an expression one level deeper. */
   expr(expr: Expr): Eval {
-    if (++this.machine.compiled % TOGETHER === 0) this.machine.hasten(TOGETHER * COMPILED);
+    if (++this.machine.compiled % TOGETHER === 0) this.machine.pay(WORK.compile, TOGETHER);
     return this.deeper(1, () => this.compilers.expr(this, expr));
   }
 
@@ -131,7 +125,7 @@ export class Context {
   }
 
   /** Counts operations towards the fuel of the statement. */
-  charge(operations = 1): void {
+  spend(operations = 1): void {
     this.cost += operations * OPERATION;
   }
 

@@ -1,11 +1,11 @@
-import { DATA_FUEL } from '../wire/costs.ts';
 import { parseNumber } from '../wire/numbers.ts';
 import { leadingSpace } from '../wire/whitespace.ts';
-import { paceCompared } from './clockchecks.ts';
-import type { Machine } from './machine.ts';
+import type { Meter } from './meter.ts';
 import { Fuzzy, type Value } from './values.ts';
+import { WORK } from './work.ts';
 
-const UNITS_PER_FUEL = DATA_FUEL.number.amount;
+/** Longest text that is read as a number free of charge. */
+const FREE_UNITS = WORK.number.per;
 
 /** Lowest and first too high value of ToInt64. */
 const MIN_INT64 = -(2 ** 63);
@@ -15,15 +15,15 @@ const MAX_INT64 = 2 ** 63;
  * ToNumeric (language.md 4.3): the number that arithmetic and order see in a value; undefined when it is not numeric.
  * Looking through a text is charged.
  */
-export function toNumeric(machine: Machine, value: Value): number | undefined {
+export function toNumeric(meter: Meter, value: Value): number | undefined {
   if (typeof value === 'number') return value;
-  if (typeof value === 'string') return textToNumber(machine, value);
+  if (typeof value === 'string') return textToNumber(meter, value);
   return value instanceof Fuzzy ? value.degree : undefined;
 }
 
 /** ToInt64: the whole number of a value within 64 bits; undefined when there is none. */
-export function toInteger(machine: Machine, value: Value): number | undefined {
-  const number = toNumeric(machine, value);
+export function toInteger(meter: Meter, value: Value): number | undefined {
+  const number = toNumeric(meter, value);
   return number !== undefined && isInt64(number) ? number : undefined;
 }
 
@@ -36,13 +36,13 @@ export function isInt64(number: number): boolean {
 const START = /^[\s\u0085]*[-+.0-9iInN]/;
 const SPACE = /^[\s\u0085]/;
 
-function textToNumber(machine: Machine, text: string): number | undefined {
-  return text.length > UNITS_PER_FUEL ? longTextToNumber(machine, text) : shortTextToNumber(text);
+function textToNumber(meter: Meter, text: string): number | undefined {
+  return text.length > FREE_UNITS ? longTextToNumber(meter, text) : shortTextToNumber(text);
 }
 
 /** Whether a text is no number, and so short that nothing is charged for finding out. */
 export function isShortWord(text: string): boolean {
-  return text.length <= UNITS_PER_FUEL && shortTextToNumber(text) === undefined;
+  return text.length <= FREE_UNITS && shortTextToNumber(text) === undefined;
 }
 
 function shortTextToNumber(text: string): number | undefined {
@@ -52,33 +52,30 @@ function shortTextToNumber(text: string): number | undefined {
   return START.test(text) ? parseNumber(text) : undefined;
 }
 
-function longTextToNumber(machine: Machine, text: string): number | undefined {
-  paceCompared(machine, text.length);
-  if (machine.words.has(text)) return undefined;
-  machine.spend(Math.floor(text.length / UNITS_PER_FUEL));
-  if (SPACE.test(text)) return spacedToNumber(machine, text);
-  const number = START.test(text) ? parseLong(machine, text) : undefined;
-  if (number === undefined) machine.words.look(text);
+function longTextToNumber(meter: Meter, text: string): number | undefined {
+  meter.pay(WORK.sameText, text.length);
+  if (meter.nonNumeric.has(text)) return undefined;
+  meter.pay(WORK.number, text.length);
+  if (SPACE.test(text)) return spacedToNumber(meter, text);
+  const number = START.test(text) ? parseLong(meter, text) : undefined;
+  if (number === undefined) meter.nonNumeric.look(text);
   return number;
 }
 
 /** A text that begins with white space, of which there may be millions: a pattern would go through them again and again. */
-function spacedToNumber(machine: Machine, text: string): number | undefined {
-  const start = leadingSpace(text, () => machine.hasten(LOOK));
+function spacedToNumber(meter: Meter, text: string): number | undefined {
+  const start = leadingSpace(text, () => meter.pay(WORK.textPart));
   // What is white space alone is no number, and may become one.
   if (start === text.length) return undefined;
-  const number = START.test(text.slice(start, start + 1)) ? parseLong(machine, text) : undefined;
-  if (number === undefined) machine.words.look(text);
+  const number = START.test(text.slice(start, start + 1)) ? parseLong(meter, text) : undefined;
+  if (number === undefined) meter.nonNumeric.look(text);
   return number;
 }
 
 /** Apart, because a function that makes another one takes longer, and most long texts are words. */
-function parseLong(machine: Machine, text: string): number | undefined {
-  return parseNumber(text, () => machine.hasten(LOOK));
+function parseLong(meter: Meter, text: string): number | undefined {
+  return parseNumber(text, () => meter.pay(WORK.textPart));
 }
-
-/** Statements that take as long as a stretch of a long number. */
-const LOOK = 1024;
 
 const NINE = 0x39;
 const CASE = 0x20;

@@ -1,8 +1,8 @@
-import { positionAt } from '../../grammar/syntax/ast.ts';
+import { positionAt } from '../../grammar/syntax/position.ts';
 import { NS_CODES, type NsCodeName, nsCodeName } from '../wire/codes.ts';
 import { MAX_MESSAGE_UNITS } from '../wire/costs.ts';
 import type { ErrorInfo, StackFrame } from '../wire/errors.ts';
-import type { LimitKey } from '../wire/protocol.ts';
+import type { LimitKey } from '../wire/limits.ts';
 import type { LoadedFile } from './loadedfile.ts';
 
 /** A place in a source: where an operation stands, or where something is defined. */

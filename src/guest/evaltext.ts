@@ -1,5 +1,4 @@
-import { RESERVED } from '../../grammar/syntax/reserved.ts';
-import { DATA_FUEL } from '../wire/costs.ts';
+import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
 import { elementIfAny } from './access.ts';
 import { TextBuilder } from './builder.ts';
 import type { Frame } from './frame.ts';
@@ -7,14 +6,13 @@ import type { Machine } from './machine.ts';
 import { toText } from './text.ts';
 import type { Value } from './values.ts';
 import { lookup } from './variables.ts';
+import { WORK } from './work.ts';
 
 /**
  * `{{ name.key[0] }}`, blanks free; anything else between braces is none of `eval`'s business. So is a path of more than 10 000 steps:
  * for millions of them V8 has no room.
  */
 const FIELD = /\{\{\s*([A-Za-z_]\w*(?:\s*(?:\.\s*[A-Za-z_]\w*|\[\s*\d+\s*\])){0,10000})\s*\}\}/y;
-/** Statements that take as long as to see that there is no field. */
-const PLACE = 2;
 const STEP = /[A-Za-z_]\w*|\d+/g;
 
 /**
@@ -23,18 +21,18 @@ const STEP = /[A-Za-z_]\w*|\d+/g;
  */
 export function evalText(machine: Machine, frame: Frame, value: Value): Value {
   if (typeof value !== 'string') return value;
-  machine.spend(Math.floor(value.length / DATA_FUEL.scan.amount));
-  const made = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
+  machine.pay(WORK.scan, value.length);
+  const made = new TextBuilder(machine, WORK.concat, 'text');
   let done = 0;
   for (let open = value.indexOf('{{'); open >= 0; open = value.indexOf('{{', open)) {
-    machine.hasten(PLACE);
+    machine.pay(WORK.fieldStart);
     FIELD.lastIndex = open;
     const path = FIELD.exec(value)?.[1];
     if (path === undefined || RESERVED.has(/^\w+/.exec(path)?.[0] ?? '')) {
       open++;
       continue;
     }
-    machine.hasten();
+    machine.pay(WORK.field);
     made.add(value.slice(done, open));
     made.add(toText(machine, read(machine, frame, path)));
     open = FIELD.lastIndex;
@@ -49,7 +47,7 @@ function read(machine: Machine, frame: Frame, path: string): Value {
   const [name = '', ...keys] = path.match(STEP) ?? [];
   let value: Value = lookup(machine, frame, name) ?? null;
   for (const key of keys) {
-    machine.spend(1);
+    machine.pay(WORK.visit);
     value = elementIfAny(machine, value, key) ?? null;
   }
   return value;

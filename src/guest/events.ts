@@ -63,7 +63,7 @@ export function eventObject(machine: Machine, event: EventInput, counted: string
   const value = decode(machine, payload ?? null);
   if (isEventObject(value)) return share(value);
   const keys = ['ID', 'Kind', 'AgentID', 'TS', 'Payload', 'payload'];
-  machine.charge(2 * VALUE_BYTES.map.amount + listBytes(1) + keys.reduce((sum, key) => sum + entryBytes(key), 0));
+  machine.allocate(2 * VALUE_BYTES.map.amount + listBytes(1) + keys.reduce((sum, key) => sum + entryBytes(key), 0));
   const record = measuredMap([
     ['ID', id],
     ['Kind', name],

@@ -1,19 +1,20 @@
-import type { AccessExpr, Expr, ListExpr, MapExpr, NameExpr, TemplateExpr, UnaryExpr } from '../../grammar/syntax/ast.ts';
-import { DATA_FUEL, VALUE_BYTES } from '../wire/costs.ts';
+import type { AccessExpr, Expr, ListExpr, MapExpr, NameExpr, TemplateExpr, UnaryExpr } from '../../grammar/index.ts';
+import { VALUE_BYTES } from '../wire/costs.ts';
 import { element } from './access.ts';
 import { putEntry } from './assign.ts';
 import { compileBinary } from './binary.ts';
 import { compileCall, compileToolCall } from './calls.ts';
-import type { Context, Eval } from './context.ts';
+import type { Context } from './context.ts';
 import { InternalError } from './errors.ts';
 import { evalText } from './evaltext.ts';
-import type { Frame } from './frame.ts';
+import type { Eval, Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { checkValue, newList } from './measure.ts';
 import { listBytes } from './memory.ts';
 import { OPERATORS, unary } from './operators.ts';
 import { toText } from './text.ts';
 import { Dict, List, truthy, type Value } from './values.ts';
+import { WORK } from './work.ts';
 
 /** Compiles one expression; its parts through `context`. */
 export function compileExpr(context: Context, expr: Expr): Eval {
@@ -47,7 +48,7 @@ export function compileExpr(context: Context, expr: Expr): Eval {
     case 'template':
       return compileTemplate(context, expr);
     case 'text': {
-      context.charge();
+      context.spend();
       const of = context.expr(expr.of);
       const at = expr.s;
       return (frame) => {
@@ -57,7 +58,7 @@ export function compileExpr(context: Context, expr: Expr): Eval {
       };
     }
     case 'eval': {
-      context.charge();
+      context.spend();
       const of = context.expr(expr.of);
       const at = expr.s;
       return (frame) => {
@@ -72,7 +73,7 @@ export function compileExpr(context: Context, expr: Expr): Eval {
     case 'unary':
       return compileUnary(context, expr);
     case 'power': {
-      context.charge();
+      context.spend();
       const base = context.expr(expr.base);
       const exponent = context.expr(expr.exponent);
       const { at } = expr;
@@ -119,7 +120,7 @@ function compileName(context: Context, { name }: NameExpr): Eval {
 
 function compileUnary(context: Context, { op, of, s: at }: UnaryExpr): Eval {
   const { machine } = context;
-  context.charge();
+  context.spend();
   if (op === '-' && of.k === 'num') {
     const negative = -of.v;
     return () => negative;
@@ -137,14 +138,14 @@ function compileUnary(context: Context, { op, of, s: at }: UnaryExpr): Eval {
 
 function compileList(context: Context, expr: ListExpr): Eval {
   const { machine } = context;
-  context.charge(1 + expr.items.length);
+  context.spend(1 + expr.items.length);
   const items = gathered(expr.items.map((item) => context.stored(item)));
   const bytes = listBytes(expr.items.length);
   const at = expr.s;
   return (frame) => {
     const values = items(frame);
     machine.at = at;
-    machine.charge(bytes);
+    machine.allocate(bytes);
     return newList(machine, values);
   };
 }
@@ -166,12 +167,12 @@ function gathered(evals: readonly Eval[]): (frame: Frame) => Value[] {
 /** A repeated key keeps the place of its first and the value of its last occurrence (ruling 8), as a JavaScript map does. */
 function compileMap(context: Context, expr: MapExpr): Eval {
   const { machine } = context;
-  context.charge(1 + expr.entries.length);
+  context.spend(1 + expr.entries.length);
   const entries = expr.entries.map(([key, value]) => ({ key: context.expr(key), at: key.s, value: context.stored(value) }));
   const start = expr.s;
   return (frame) => {
     machine.at = start;
-    machine.charge(VALUE_BYTES.map.amount);
+    machine.allocate(VALUE_BYTES.map.amount);
     const map = new Dict(new Map());
     for (const { key, at, value } of entries) {
       const keyValue = key(frame);
@@ -189,7 +190,7 @@ function compileMap(context: Context, expr: MapExpr): Eval {
 
 function compileTemplate(context: Context, expr: TemplateExpr): Eval {
   const { machine } = context;
-  context.charge(1 + expr.parts.length);
+  context.spend(1 + expr.parts.length);
   const parts = expr.parts.map((part) => (typeof part === 'string' ? { text: part } : { value: context.expr(part), at: part.s }));
   return (frame) => {
     const texts: string[] = [];
@@ -200,8 +201,8 @@ function compileTemplate(context: Context, expr: TemplateExpr): Eval {
       units += text.length;
     }
     machine.at = expr.s;
-    machine.chargeText(units);
-    machine.spend(Math.floor(units / DATA_FUEL.concat.amount));
+    machine.allocateText(units);
+    machine.pay(WORK.concat, units);
     return texts.join('');
   };
 }
@@ -213,7 +214,7 @@ function partText(machine: Machine, value: Value, at: number): string {
 
 function compileAccess(context: Context, expr: AccessExpr): Eval {
   const { machine } = context;
-  context.charge(expr.steps.length);
+  context.spend(expr.steps.length);
   const base = context.expr(expr.base);
   const steps = expr.steps.map((step) => {
     const { s: at } = step;

@@ -68,3 +68,8 @@ export function rareOf(frame: Frame): Rare {
   frame.rare ??= { id: null, extra: null, cleared: false };
   return frame.rare;
 }
+
+/** A compiled expression. */
+export type Eval = (frame: Frame) => Value;
+/** A compiled statement or block. */
+export type Exec = (frame: Frame) => Completion;

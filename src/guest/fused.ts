@@ -1,6 +1,5 @@
-import type { BinaryOp } from '../../grammar/syntax/ast.ts';
-import type { Eval } from './context.ts';
-import type { Slot } from './frame.ts';
+import type { BinaryOp } from '../../grammar/index.ts';
+import type { Eval, Slot } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { OPERATORS } from './operators.ts';
 

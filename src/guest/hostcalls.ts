@@ -1,5 +1,5 @@
-import { positionAt } from '../../grammar/syntax/ast.ts';
-import { DATA_FUEL, STEP_FUEL, textBytes } from '../wire/costs.ts';
+import { positionAt } from '../../grammar/syntax/position.ts';
+import { STEP_FUEL, textBytes } from '../wire/costs.ts';
 import type { AskSpent, GuestReply } from '../wire/protocol.ts';
 import { decode, encode, encodeText } from './codec.ts';
 import { InternalError, Stop } from './errors.ts';
@@ -9,6 +9,7 @@ import { countLive } from './memory.ts';
 import { utf8Bytes } from './utf8.ts';
 import type { Value } from './values.ts';
 import { assignByName, lookup } from './variables.ts';
+import { WORK } from './work.ts';
 
 // Calls to the host, which block: their frames, their limits, and the questions the host may ask in between.
 const { parse, stringify } = JSON;
@@ -61,7 +62,7 @@ function left(machine: Machine): string {
 function pay(machine: Machine, spent: AskSpent | undefined): void {
   if (spent === undefined) return;
   machine.toolCalls += spent.toolCalls;
-  machine.spend(spent.fuel);
+  machine.pay(WORK.nested, spent.fuel);
 }
 
 /** What a reply has around the value in it. */
@@ -69,15 +70,15 @@ const REPLY_BYTES = '{"t":"ok","value":}'.length;
 
 /** One call: what was said so far goes ahead, then the frame, then answers until one closes the call. */
 function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask', fields: string): Value {
-  machine.spend(STEP_FUEL.host.amount);
+  machine.pay(WORK.hostCall);
   machine.output.flush(true);
   const { at } = machine;
   let answer = machine.ports.host(`{"t":"${kind}","seq":${++machine.hostCalls},${fields},"at":${site(machine, frame)}}`);
   for (;;) {
     checkSize(machine, answer, REPLY_BYTES, 'the result of a call');
     const units = answer.length;
-    machine.spend(Math.floor(units / DATA_FUEL.json.amount));
-    machine.charge(textBytes(units));
+    machine.pay(WORK.json, units);
+    machine.allocate(textBytes(units));
     const reply = parseReply(answer);
     machine.at = at;
     switch (reply.t) {

@@ -1,4 +1,4 @@
-import type { BinaryOp, Stmt } from '../../grammar/syntax/ast.ts';
+import type { BinaryOp, Stmt } from '../../grammar/index.ts';
 import type { Context } from './context.ts';
 import type { Frame } from './frame.ts';
 import { numberIn, variableIn } from './operands.ts';

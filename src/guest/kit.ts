@@ -4,12 +4,13 @@
  */
 export { putEntry } from './assign.ts';
 export { TextBuilder } from './builder.ts';
-export { pace, paceCompared, paceKey, paceOrdered } from './clockchecks.ts';
 export { toNumeric } from './convert.ts';
 export { counted, describe, shortQuote } from './describe.ts';
 export { identical } from './equal.ts';
 export { checkValue, entry, newList as sealed, sizeOf } from './measure.ts';
 export { entryBytes, listBytes } from './memory.ts';
+export { payLookup, payRound } from './meter.ts';
 export { codePointOrder } from './operators.ts';
 export { addQuoted, boundary, display, numberText, quote, tooDeep, toText } from './text.ts';
 export { Bytes, Dict, Fault, Fuzzy, Handle, List, share, Time, typeName } from './values.ts';
+export { WORK } from './work.ts';

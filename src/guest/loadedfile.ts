@@ -1,6 +1,5 @@
-import type { Block, LineTable } from '../../grammar/syntax/ast.ts';
+import type { Block, LineTable } from '../../grammar/index.ts';
 import type { GuestFile, GuestProcedure } from '../wire/protocol.ts';
-import type { Ports } from './machine.ts';
 
 const { parse } = JSON;
 
@@ -11,14 +10,14 @@ const { parse } = JSON;
 export class LoadedFile {
   readonly name: string;
   readonly tree: GuestFile;
-  readonly #kept: (number: number) => string;
+  readonly #kept: (part: number) => string;
   #lines: LineTable | undefined;
 
-  /** `index` is the file's place in the run. */
-  constructor(tree: GuestFile, index: number, ports: Ports) {
+  /** `kept` gives the JSON of a part that the tree only numbers. */
+  constructor(tree: GuestFile, kept: (part: number) => string) {
     this.name = tree.name;
     this.tree = tree;
-    this.#kept = (number) => ports.tree(index, number);
+    this.#kept = kept;
   }
 
   /** Where its lines begin. */

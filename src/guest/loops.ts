@@ -1,8 +1,8 @@
-import type { ForStmt, WhileStmt } from '../../grammar/syntax/ast.ts';
+import type { ForStmt, WhileStmt } from '../../grammar/index.ts';
 import { STEP_FUEL, textBytes } from '../wire/costs.ts';
-import type { Context, Exec } from './context.ts';
+import type { Context } from './context.ts';
 import { describe } from './describe.ts';
-import { BREAK, CONTINUE, type Completion, type Frame, NORMAL } from './frame.ts';
+import { BREAK, CONTINUE, type Completion, type Exec, type Frame, NORMAL } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { Dict, List, share, truthy, type Value } from './values.ts';
 
@@ -17,10 +17,10 @@ export function compileWhile(context: Context, stmt: WhileStmt): Exec {
   const at = stmt.cond.s;
   return (frame) => {
     for (;;) {
-      const left = machine.left - fuel;
-      machine.left = left;
+      const left = machine.untilCheck - fuel;
+      machine.untilCheck = left;
       if (left < 0) machine.refill(at);
-      machine.temp = 0;
+      machine.statementBytes = 0;
       frame.keep = null;
       const holds = condition(frame);
       if (holds !== true && (holds === false || !truthy(holds))) return NORMAL;
@@ -101,7 +101,7 @@ function overCharacters(loop: Loop, frame: Frame, text: string): Completion {
   let index = 0;
   for (const character of text) {
     loop.machine.at = loop.at;
-    loop.machine.charge(textBytes(character.length));
+    loop.machine.allocate(textBytes(character.length));
     const completion = pass(loop, frame, index++, character);
     if (completion !== NORMAL && completion !== CONTINUE) return completion === BREAK ? NORMAL : completion;
   }
@@ -109,8 +109,8 @@ function overCharacters(loop: Loop, frame: Frame, text: string): Completion {
 }
 
 function pass({ machine, item, key, body, at }: Loop, frame: Frame, keyValue: Value, value: Value): Completion {
-  const left = machine.left - PASS;
-  machine.left = left;
+  const left = machine.untilCheck - PASS;
+  machine.untilCheck = left;
   if (left < 0) machine.refill(at);
   frame.slots[item] = share(value);
   if (key !== undefined) frame.slots[key] = keyValue;

@@ -1,19 +1,19 @@
 import type { NsCodeName } from '../wire/codes.ts';
 import { NS_CODES } from '../wire/codes.ts';
-import { CENSUS_FLOOR, MAX_TEXT_UNITS, METER_INTERVAL, METER_WEIGHT, STEP_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
-import type { GuestInput, LimitKey, LimitValues } from '../wire/protocol.ts';
+import { CENSUS_FLOOR, MAX_TEXT_UNITS, METER_INTERVAL, METER_WEIGHT, textBytes, VALUE_BYTES } from '../wire/costs.ts';
+import type { LimitKey, LimitValues } from '../wire/limits.ts';
+import type { GuestInput } from '../wire/protocol.ts';
 import { CodePoints } from './codepoints.ts';
 import { Constants } from './constants.ts';
 import { Failure, type FramePlace, type Place, type Stop, stop } from './errors.ts';
 import type { Frame } from './frame.ts';
 import { countLive } from './memory.ts';
-import { Words } from './nonnumeric.ts';
-import type { Output } from './output.ts';
+import type { Meter } from './meter.ts';
+import { NonNumericTexts } from './nonnumeric.ts';
+import { Output } from './output.ts';
 import type { PureTool } from './puretool.ts';
 import type { Value } from './values.ts';
-
-/** Statements that take as long as an emit, a field of `eval` or a call of a tool that runs here. */
-const HASTE = 16;
+import { WORK, type Work } from './work.ts';
 
 /** The ways out of the guest: see `boot`. */
 export interface Ports {
@@ -29,7 +29,7 @@ export type Settings = Pick<GuestInput, 'limits' | 'turn' | 'forkId' | 'stdin' |
  * The state of one run that everything shares: the fuel and memory meters, the running frame, the place of the current
  * operation. One object with plain fields, because compiled code touches it at every statement.
  */
-export class Machine {
+export class Machine implements Meter {
   readonly limits: LimitValues;
   readonly ports: Ports;
   readonly output: Output;
@@ -51,7 +51,7 @@ export class Machine {
   /** Texts by code points. */
   readonly codePoints = new CodePoints(this);
   /** Long texts that are no numbers. */
-  readonly words = new Words();
+  readonly nonNumeric = new NonNumericTexts();
 
   frame: Frame | null = null;
   /** Offset of the operation that is running, for the place of an error; set before anything that may fail. */
@@ -62,15 +62,15 @@ export class Machine {
   readonly evalDepth: number;
 
   /** Fuel left until the next look at the clocks. */
-  left = 0;
-  /** Fuel not handed out to `left` yet. */
-  rest: number;
+  untilCheck = 0;
+  /** Fuel not handed out to `untilCheck` yet. */
+  reserve: number;
 
   /** Bytes alive, at most: exact after a census, then plus everything allocated. */
-  used = 0;
-  peak = 0;
+  usedBytes = 0;
+  peakBytes = 0;
   /** Bytes that the current statement of the running frame has allocated. */
-  temp = 0;
+  statementBytes = 0;
   toolCalls = 0;
   /** Expressions compiled so far. */
   compiled = 0;
@@ -86,7 +86,7 @@ export class Machine {
   threshold: number;
   #census = 0;
 
-  constructor({ limits, turn, forkId, stdin, stopAt }: Settings, ports: Ports, output: (machine: Machine) => Output) {
+  constructor({ limits, turn, forkId, stdin, stopAt }: Settings, ports: Ports) {
     this.limits = limits;
     this.turn = turn;
     this.forkId = forkId;
@@ -96,49 +96,43 @@ export class Machine {
     this.callDepth = limits.callDepth;
     this.evalDepth = limits.evalDepth;
     this.#longest = Math.min(limits.textLength, Math.floor((limits.valueBytes - textBytes(0)) / VALUE_BYTES.unit.amount));
-    this.rest = limits.fuel;
+    this.reserve = limits.fuel;
     this.threshold = Math.min(CENSUS_FLOOR, limits.memoryBytes);
-    this.output = output(this);
+    this.output = new Output(this, (frame, follows) => ports.host(frame, follows));
   }
 
   /** Fuel spent so far. What would need more than there is is refused before it starts, and is not spent. */
   get fuel(): number {
-    return Math.min(this.limits.fuel, this.limits.fuel - this.rest - this.left);
+    return Math.min(this.limits.fuel, this.limits.fuel - this.reserve - this.untilCheck);
   }
 
-  /** Charges fuel at the current place, for work on data: that takes longer for its fuel than a statement does. */
-  spend(fuel: number): void {
-    const left = this.left - METER_WEIGHT * fuel;
-    if (left >= 0) {
-      this.left = left;
-      this.rest += (METER_WEIGHT - 1) * fuel;
+  pay({ base, fuel, per, time, bytes }: Work, units = 1): void {
+    const times = Math.floor(units / per);
+    const cost = base + fuel * times;
+    const delay = METER_WEIGHT * base + time * times;
+    if (delay <= this.untilCheck) {
+      this.untilCheck -= delay;
+      this.reserve += delay - cost;
     } else {
-      this.left -= fuel;
+      this.untilCheck -= cost;
       this.refill(this.at);
     }
-  }
-
-  /** Brings the next look at the clocks nearer, at no cost: for a step that takes as long as so many statements. */
-  hasten(statements = HASTE): void {
-    const left = this.left - statements;
-    this.left = left;
-    this.rest += statements;
-    if (left < 0) this.refill(this.at);
+    if (bytes > 0) this.allocate(bytes * units);
   }
 
   /** Fuel that the run may still use. */
   get fuelLeft(): number {
-    return this.rest + this.left;
+    return this.reserve + this.untilCheck;
   }
 
   /** Hands out more fuel and looks at the clocks; ends the run when there is none, or no time. `at` is the place. */
   refill(at: number): void {
     this.at = at;
-    this.rest += this.left;
-    this.left = 0;
-    if (this.rest < 0) this.breach('fuel', this.limits.fuel - this.rest, 'the program used up its fuel');
-    this.left = Math.min(METER_INTERVAL, this.rest);
-    this.rest -= this.left;
+    this.reserve += this.untilCheck;
+    this.untilCheck = 0;
+    if (this.reserve < 0) this.breach('fuel', this.limits.fuel - this.reserve, 'the program used up its fuel');
+    this.untilCheck = Math.min(METER_INTERVAL, this.reserve);
+    this.reserve -= this.untilCheck;
     const clock = this.#clock();
     if (clock === 1) this.breach('cpuMs', this.limits.cpuMs, `the program ran for ${this.limits.cpuMs} ms of CPU time`);
     if (clock === 2) this.breach('wallMs', this.limits.wallMs, `the program ran for ${this.limits.wallMs} ms`);
@@ -152,15 +146,15 @@ export class Machine {
   }
 
   /** Accounts for bytes about to be allocated; ends the run before they are when they do not fit. */
-  charge(bytes: number): void {
-    this.temp += bytes;
-    if (this.used + bytes > this.threshold) this.recount(bytes);
-    else this.used += bytes;
+  allocate(bytes: number): void {
+    this.statementBytes += bytes;
+    if (this.usedBytes + bytes > this.threshold) this.recount(bytes);
+    else this.usedBytes += bytes;
   }
 
   /** Accounts for a text about to be made, and asks whether a script may have one so long. */
-  chargeText(units: number): void {
-    this.charge(textBytes(units));
+  allocateText(units: number): void {
+    this.allocate(textBytes(units));
     // Every text comes by here: no call more than it takes.
     if (units > this.#longest) this.checkText(units);
   }
@@ -199,9 +193,9 @@ export class Machine {
   }
 
   /** Accounts for units about to be added to a text of so many, which may be JSON that no script sees. */
-  chargeUnits(units: number, added: number): void {
-    if (units + added > MAX_TEXT_UNITS) this.#outOfMemory(this.used + textBytes(units + added));
-    this.charge(VALUE_BYTES.unit.amount * added);
+  extendText(units: number, added: number): void {
+    if (units + added > MAX_TEXT_UNITS) this.#outOfMemory(this.usedBytes + textBytes(units + added));
+    this.allocate(VALUE_BYTES.unit.amount * added);
   }
 
   /** As {@link release}, for a text. */
@@ -211,9 +205,9 @@ export class Machine {
 
   /** Takes back what was charged in this statement for a value that is certainly garbage now. */
   release(bytes: number): void {
-    if (this.used > this.peak) this.peak = this.used;
-    this.used -= bytes;
-    this.temp -= bytes;
+    if (this.usedBytes > this.peakBytes) this.peakBytes = this.usedBytes;
+    this.usedBytes -= bytes;
+    this.statementBytes -= bytes;
   }
 
   /**
@@ -221,13 +215,13 @@ export class Machine {
    * counts a text once that many places hold.
    */
   recount(bytes: number): void {
-    if (this.used > this.peak) this.peak = this.used;
-    this.words.clear();
+    if (this.usedBytes > this.peakBytes) this.peakBytes = this.usedBytes;
+    this.nonNumeric.clear();
     this.codePoints.clear();
-    const live = Math.min(this.used + bytes, countLive(this));
+    const live = Math.min(this.usedBytes + bytes, countLive(this));
     if (live > this.limits.memoryBytes) this.#outOfMemory(live);
-    this.used = live;
-    if (live > this.peak) this.peak = live;
+    this.usedBytes = live;
+    if (live > this.peakBytes) this.peakBytes = live;
     this.threshold = Math.min(this.limits.memoryBytes, Math.max(CENSUS_FLOOR, 2 * live));
   }
 
@@ -244,11 +238,11 @@ export class Machine {
   /** Makes a frame the running one, called at `at`; `leave` is its counterpart. */
   enter(frame: Frame, at: number): void {
     const caller = this.frame;
-    if (caller !== null) caller.held = this.temp;
-    this.temp = 0;
-    this.used += frame.layout.frameBytes;
+    if (caller !== null) caller.held = this.statementBytes;
+    this.statementBytes = 0;
+    this.usedBytes += frame.layout.frameBytes;
     this.frame = frame;
-    if (this.used > this.threshold) {
+    if (this.usedBytes > this.threshold) {
       this.at = at;
       this.recount(0);
     }
@@ -256,16 +250,16 @@ export class Machine {
 
   /** Back to the caller, whose statement goes on. */
   leave(frame: Frame): void {
-    if (this.used > this.peak) this.peak = this.used;
-    this.used -= frame.layout.frameBytes;
+    if (this.usedBytes > this.peakBytes) this.peakBytes = this.usedBytes;
+    this.usedBytes -= frame.layout.frameBytes;
     this.frame = frame.parent;
-    this.temp = frame.parent === null ? 0 : frame.parent.held;
+    this.statementBytes = frame.parent === null ? 0 : frame.parent.held;
   }
 
   /** After an error: the frames above this one are gone, and its failed statement's temporaries with them. */
   unwind(to: Frame | null): void {
     while (this.frame !== to && this.frame !== null) this.leave(this.frame);
-    this.temp = 0;
+    this.statementBytes = 0;
     if (to !== null) to.keep = null;
   }
 
@@ -277,7 +271,7 @@ export class Machine {
   /** An error with any code (tools have their own), at the current place. */
   failure(code: number, message: string, hint?: string): Failure {
     const stack = this.stack();
-    this.spend(STEP_FUEL.raise.amount + stack.length);
+    this.pay(WORK.raise, stack.length);
     return new Failure(code, message, hint, this.place(), stack);
   }
 

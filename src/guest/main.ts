@@ -4,7 +4,6 @@ import { decode } from './codec.ts';
 import { Failure, internal, Stop } from './errors.ts';
 import * as kit from './kit.ts';
 import { Machine, type Ports } from './machine.ts';
-import { Output } from './output.ts';
 import { Program } from './program.ts';
 import type { Install } from './puretool.ts';
 import { defineConstant, defineGlobal } from './variables.ts';
@@ -58,7 +57,7 @@ class Run {
 
   constructor(request: GuestInput, ports: Ports, install: Install | undefined) {
     this.#request = request;
-    this.#machine = new Machine(request, ports, (machine) => new Output(machine));
+    this.#machine = new Machine(request, ports);
     const { pure = [] } = request;
     if (install === undefined || pure.length === 0) return;
     const tools = install(kit);
@@ -80,7 +79,7 @@ class Run {
     const head = stringify({ ok: error === null, phase: this.#phase, eventErrors: this.#eventErrors, error });
     const usage = stringify({
       fuel: machine.fuel,
-      peakMemoryBytes: Math.max(machine.peak, machine.used),
+      peakMemoryBytes: Math.max(machine.peakBytes, machine.usedBytes),
       toolCalls: machine.toolCalls,
       outputBytes: machine.output.bytes,
     });

@@ -1,8 +1,8 @@
-import { DATA_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
-import { paceKey, SHORT_KEY } from './clockchecks.ts';
-import type { Machine } from './machine.ts';
+import { textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import { contentBytes, entryBytes, listBytes } from './memory.ts';
+import { type Meter, payLookup, SHORT_KEY } from './meter.ts';
 import { type Container, Dict, Fault, isContainer, List, type Value } from './values.ts';
+import { WORK } from './work.ts';
 
 /**
  * How large and how deep each value is, for `valueBytes` and `valueDepth`. Every list and map carries both, kept up to date by
@@ -56,10 +56,10 @@ export function measuredMap(entries: readonly (readonly [string, Value])[]): Dic
 }
 
 /** A list that a script makes, within all limits of a list; its memory is charged. */
-export function newList(machine: Machine, items: Value[]): List {
-  machine.checkItems(items.length);
+export function newList(meter: Meter, items: Value[]): List {
+  meter.checkItems(items.length);
   const list = measuredList(items);
-  checkValue(machine, list);
+  checkValue(meter, list);
   return list;
 }
 
@@ -76,7 +76,7 @@ export function replaced(container: Container, before: Value, after: Value): voi
  * outermost, which is larger and deeper than all that is in it. Depths only ever grow here, whatever was overwritten: the
  * exact one is found out when it matters.
  */
-export function settle(machine: Machine, around: readonly Container[], changed: Container, added: number): void {
+export function settle(meter: Meter, around: readonly Container[], changed: Container, added: number): void {
   let inner = changed;
   for (let index = around.length - 1; index >= 0; index--) {
     const outer = around[index];
@@ -85,23 +85,23 @@ export function settle(machine: Machine, around: readonly Container[], changed: 
     if (inner.depth >= outer.depth) outer.depth = inner.depth + 1;
     inner = outer;
   }
-  checkValue(machine, inner);
+  checkValue(meter, inner);
 }
 
 /** Ends the run when a value is larger or deeper than a limit allows. */
-export function checkValue(machine: Machine, value: Container): void {
-  machine.checkSize(value.bytes);
-  const { valueDepth } = machine.limits;
+export function checkValue(meter: Meter, value: Container): void {
+  meter.checkSize(value.bytes);
+  const { valueDepth } = meter.limits;
   if (value.depth <= valueDepth) return;
-  const depth = exactDepth(machine, value);
+  const depth = exactDepth(meter, value);
   if (depth > valueDepth)
-    machine.breach('valueDepth', depth, `a value nests ${depth} levels deep, more than the ${valueDepth} allowed`);
+    meter.breach('valueDepth', depth, `a value nests ${depth} levels deep, more than the ${valueDepth} allowed`);
 }
 
 /** Works the depths of a value and of all its parts out anew, charged as a recount of memory is. Needs no stack. */
-function exactDepth(machine: Machine, value: Container): number {
-  const census = machine.nextCensus();
-  const done = machine.nextCensus();
+function exactDepth(meter: Meter, value: Container): number {
+  const census = meter.nextCensus();
+  const done = meter.nextCensus();
   const open: Container[] = [value];
   for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
     if (top.census === done) open.pop();
@@ -113,7 +113,7 @@ function exactDepth(machine: Machine, value: Container): number {
       top.depth = below + 1;
     } else {
       top.census = census;
-      machine.spend(1 + Math.floor(lengthOf(top) / DATA_FUEL.census.amount));
+      meter.pay(WORK.depth, lengthOf(top));
       for (const part of partsOf(top)) {
         const inner = part instanceof Fault ? part.fields : part;
         // What occurs twice may be open twice: it is worked out once.
@@ -125,9 +125,9 @@ function exactDepth(machine: Machine, value: Container): number {
 }
 
 /** The entry of a key; undefined when there is none. */
-export function entry(machine: Machine, map: Dict, key: string): Value | undefined {
+export function entry(meter: Meter, map: Dict, key: string): Value | undefined {
   // Asked here too: most keys are short, and a call takes as long as to find them.
-  if (key.length > SHORT_KEY) paceKey(machine, key, map.bytes / VALUE_BYTES.unit.amount);
+  if (key.length > SHORT_KEY) payLookup(meter, key, map.bytes / VALUE_BYTES.unit.amount);
   return map.entries.get(key);
 }
 

@@ -1,7 +1,9 @@
-import { DATA_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
+import { textBytes, VALUE_BYTES } from '../wire/costs.ts';
+import type { Constants } from './constants.ts';
 import type { Frame } from './frame.ts';
-import type { Machine } from './machine.ts';
+import type { Meter } from './meter.ts';
 import { Bytes, type Container, Dict, Fault, Handle, List, Time, type Value } from './values.ts';
+import { WORK } from './work.ts';
 
 const ITEM = VALUE_BYTES.item.amount;
 const ENTRY = VALUE_BYTES.entry.amount;
@@ -22,18 +24,28 @@ export function frameBytes(slots: number): number {
   return VALUE_BYTES.frame.amount + VALUE_BYTES.slot.amount * slots;
 }
 
+/** What a run holds. */
+export interface Roots extends Pick<Meter, 'pay' | 'nextCensus'> {
+  readonly globals: ReadonlyMap<string, Value>;
+  readonly constants: Constants;
+  readonly frame: Frame | null;
+  readonly output: { readonly heldBytes: number };
+  /** Bytes that the running statement has allocated. */
+  statementBytes: number;
+}
+
 /**
  * The census: bytes of everything a script can still reach. What is still to be walked through hangs together by `later`: no
  * nesting overflows the stack, and a recount near the limit leaves no garbage that V8 would keep besides. What statements in progress allocated counts too, garbage or not, because only the JavaScript stack knows.
  */
-export function countLive(machine: Machine): number {
-  const census = new Census(machine.nextCensus());
-  for (const value of machine.globals.values()) census.add(value);
-  for (const value of machine.constants.values()) census.add(value);
-  for (let frame = machine.frame; frame !== null; frame = frame.parent) census.frame(frame);
+export function countLive(run: Roots): number {
+  const census = new Census(run.nextCensus());
+  for (const value of run.globals.values()) census.add(value);
+  for (const value of run.constants.values()) census.add(value);
+  for (let frame = run.frame; frame !== null; frame = frame.parent) census.frame(frame);
   census.walk();
-  machine.spend(Math.floor(census.visited / DATA_FUEL.census.amount));
-  return census.bytes + machine.temp + machine.output.heldBytes;
+  run.pay(WORK.census, census.visited);
+  return census.bytes + run.statementBytes + run.output.heldBytes;
 }
 
 class Census {
@@ -102,8 +114,8 @@ export function contentBytes(value: Exclude<Value, null | boolean | number | str
 }
 
 /** Counts a value that exists already towards the statement in progress, which holds it though no variable does. */
-export function retain(machine: Machine, frame: Frame, value: Value): void {
-  if (typeof value === 'string') machine.temp += textBytes(value.length);
+export function retain(run: Roots, frame: Frame, value: Value): void {
+  if (typeof value === 'string') run.statementBytes += textBytes(value.length);
   if (typeof value !== 'object' || value === null) return;
   frame.keep ??= [];
   frame.keep.push(value);

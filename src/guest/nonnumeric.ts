@@ -10,7 +10,7 @@ const WORD = /^[\s\u0085]*[^\s\u0085\-+.0-9iInN]|[^\s\u0085\-+._0-9a-fA-FxXpPiIn
  * Remembers long texts that are no numbers. `+` asks that of its left side each time, and looking at a text that was just
  * put together makes V8 copy it: building a text piece by piece would take quadratic time.
  */
-export class Words {
+export class NonNumericTexts {
   readonly #recent: string[] = new Array<string>(MEMORY).fill('');
 
   /** Whether a text is known to be no number. */

@@ -1,15 +1,15 @@
-import type { ErrorHandler } from '../../grammar/syntax/ast.ts';
+import type { ErrorHandler } from '../../grammar/index.ts';
 import { nsCodeName } from '../wire/codes.ts';
-import { STEP_FUEL, textBytes, VALUE_BYTES } from '../wire/costs.ts';
+import { textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { StackFrame } from '../wire/errors.ts';
-import type { Exec } from './context.ts';
 import { Failure } from './errors.ts';
-import { BREAK, CONTINUE, type Completion, FAR_BREAK, FAR_CONTINUE, type Frame, NORMAL, rareOf } from './frame.ts';
+import { BREAK, CONTINUE, type Completion, type Exec, FAR_BREAK, FAR_CONTINUE, type Frame, NORMAL, rareOf } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { measuredList, measuredMap } from './measure.ts';
 import { entryBytes, listBytes } from './memory.ts';
 import type { Dict, Value } from './values.ts';
 import { defineByName } from './variables.ts';
+import { WORK } from './work.ts';
 
 /** How a command block is called in a stack. */
 export const COMMAND_FRAME = 'Command Block';
@@ -93,8 +93,8 @@ function bodyOf(guard: Guard): Exec {
 /** Sets `system_error_message` and `system_error` (P17). */
 function publish(machine: Machine, frame: Frame, failure: Failure): void {
   const { message, source, line, column, stack } = failure.info();
-  machine.spend(STEP_FUEL.call.amount + STEP_FUEL.written.amount * stack.length);
-  machine.charge(listBytes(stack.length));
+  machine.pay(WORK.handle, stack.length);
+  machine.allocate(listBytes(stack.length));
   const frames = stack.map((at) =>
     record(machine, [
       ['name', at.name],
@@ -118,7 +118,7 @@ function publish(machine: Machine, frame: Frame, failure: Failure): void {
     'Stack Trace:',
     ...stack.map(frameText),
   ].join('\n');
-  machine.charge(textBytes(text.length));
+  machine.allocate(textBytes(text.length));
   defineByName(frame, 'system_error_message', text);
 }
 
@@ -128,7 +128,7 @@ function frameText({ name, source, line, column }: StackFrame): string {
 }
 
 function record(machine: Machine, entries: readonly (readonly [string, Value])[]): Dict {
-  machine.charge(VALUE_BYTES.map.amount);
-  for (const [key] of entries) machine.charge(entryBytes(key));
+  machine.allocate(VALUE_BYTES.map.amount);
+  for (const [key] of entries) machine.allocate(entryBytes(key));
   return measuredMap(entries);
 }

@@ -1,4 +1,4 @@
-import type { Expr } from '../../grammar/syntax/ast.ts';
+import type { Expr } from '../../grammar/index.ts';
 import type { Context } from './context.ts';
 import { isShortWord } from './convert.ts';
 import type { Machine } from './machine.ts';

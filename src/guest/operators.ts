@@ -1,67 +1,66 @@
-import type { BinaryOp, UnaryOp } from '../../grammar/syntax/ast.ts';
-import { DATA_FUEL, VALUE_BYTES } from '../wire/costs.ts';
-import { pace } from './clockchecks.ts';
+import type { BinaryOp, UnaryOp } from '../../grammar/index.ts';
+import { VALUE_BYTES } from '../wire/costs.ts';
 import { isInt64, toInteger, toNumeric } from './convert.ts';
 import { describe } from './describe.ts';
 import { equal } from './equal.ts';
 import { flatten, isFlattened } from './flatten.ts';
-import type { Machine } from './machine.ts';
 import { newList } from './measure.ts';
 import { listBytes } from './memory.ts';
+import { type Meter, payRound } from './meter.ts';
 import { toText } from './text.ts';
 import { Fuzzy, List, share, Time, truthy, typeName, type Value } from './values.ts';
+import { WORK } from './work.ts';
 
-/** A binary operator on two values of any types, at `machine.at`. */
-export type Operator = (machine: Machine, left: Value, right: Value) => Value;
+/** A binary operator on two values of any types, at `meter.at`. */
+export type Operator = (meter: Meter, left: Value, right: Value) => Value;
 
 /** Binary operators that evaluate both sides (language.md 4.4); `and` and `or` decide that themselves. */
 export const OPERATORS: Readonly<Record<Exclude<BinaryOp, 'and' | 'or'> | '**', Operator>> = {
   '+': add,
-  '-': (machine, left, right) => {
-    const [a, b] = numbers(machine, '-', left, right);
+  '-': (meter, left, right) => {
+    const [a, b] = numbers(meter, '-', left, right);
     return a - b;
   },
   '*': multiply,
   '/': divide,
   '%': remainder,
-  '**': (machine, left, right) => {
-    const [a, b] = numbers(machine, '**', left, right);
+  '**': (meter, left, right) => {
+    const [a, b] = numbers(meter, '**', left, right);
     return power(a, b);
   },
-  '&': (machine, left, right) => bitwise(machine, '&', left, right),
-  '|': (machine, left, right) => bitwise(machine, '|', left, right),
-  '^': (machine, left, right) => bitwise(machine, '^', left, right),
+  '&': (meter, left, right) => bitwise(meter, '&', left, right),
+  '|': (meter, left, right) => bitwise(meter, '|', left, right),
+  '^': (meter, left, right) => bitwise(meter, '^', left, right),
   '==': equal,
-  '!=': (machine, left, right) => !equal(machine, left, right),
-  '<': (machine, left, right) => ordered(machine, '<', left, right),
-  '>': (machine, left, right) => ordered(machine, '>', left, right),
-  '<=': (machine, left, right) => ordered(machine, '<=', left, right),
-  '>=': (machine, left, right) => ordered(machine, '>=', left, right),
+  '!=': (meter, left, right) => !equal(meter, left, right),
+  '<': (meter, left, right) => ordered(meter, '<', left, right),
+  '>': (meter, left, right) => ordered(meter, '>', left, right),
+  '<=': (meter, left, right) => ordered(meter, '<=', left, right),
+  '>=': (meter, left, right) => ordered(meter, '>=', left, right),
 };
 
 /** Code 7, at the operator (P2). */
-function refuse(machine: Machine, op: string, left: Value, right: Value, hint?: string): never {
+function refuse(meter: Meter, op: string, left: Value, right: Value, hint?: string): never {
   const unset = left === null || right === null ? 'a variable that was never set and a missing map key are nil' : undefined;
-  return machine.fail('Type', `'${op}' cannot be applied to ${describe(left)} and ${describe(right)}`, hint ?? unset);
+  return meter.fail('Type', `'${op}' cannot be applied to ${describe(left)} and ${describe(right)}`, hint ?? unset);
 }
 
-function numbers(machine: Machine, op: string, left: Value, right: Value): readonly [number, number] {
-  const a = toNumeric(machine, left);
-  const b = toNumeric(machine, right);
-  if (a === undefined || b === undefined) return refuse(machine, op, left, right);
+function numbers(meter: Meter, op: string, left: Value, right: Value): readonly [number, number] {
+  const a = toNumeric(meter, left);
+  const b = toNumeric(meter, right);
+  if (a === undefined || b === undefined) return refuse(meter, op, left, right);
   return [a, b];
 }
 
-function add(machine: Machine, left: Value, right: Value): Value {
-  const a = toNumeric(machine, left);
+function add(meter: Meter, left: Value, right: Value): Value {
+  const a = toNumeric(meter, left);
   if (a !== undefined) {
-    const b = toNumeric(machine, right);
+    const b = toNumeric(meter, right);
     if (b !== undefined) return a + b;
   }
-  if (typeof left === 'string' || typeof right === 'string')
-    return concat(machine, toText(machine, left), toText(machine, right));
-  if (left instanceof List && right instanceof List) return joined(machine, left, right);
-  return refuse(machine, '+', left, right, additionHint(left, right));
+  if (typeof left === 'string' || typeof right === 'string') return concat(meter, toText(meter, left), toText(meter, right));
+  if (left instanceof List && right instanceof List) return joined(meter, left, right);
+  return refuse(meter, '+', left, right, additionHint(left, right));
 }
 
 function additionHint(left: Value, right: Value): string | undefined {
@@ -74,43 +73,42 @@ function additionHint(left: Value, right: Value): string | undefined {
  * Two texts as one, charged before it is made. V8 joins them without copying; what is copied is the shorter side, sooner or
  * later, and all of it when it is made flat.
  */
-export function concat(machine: Machine, left: string, right: string): string {
+export function concat(meter: Meter, left: string, right: string): string {
   const units = left.length + right.length;
-  if (units <= UNITS_PER_CONCAT) {
-    machine.chargeText(units);
+  if (units <= FREE_UNITS) {
+    meter.allocateText(units);
     return left + right;
   }
   const flat = isFlattened(units, Math.max(left.length, right.length));
   const copied = flat ? units : Math.min(left.length, right.length);
-  if (copied > UNITS_PER_CONCAT) machine.spend(Math.floor(copied / UNITS_PER_CONCAT));
-  // Asked first, because a recount of memory makes the machine forget.
-  const word = machine.words.makesWord(left, right);
-  machine.chargeText(units);
+  if (copied > FREE_UNITS) meter.pay(WORK.concat, copied);
+  // Asked first, because a recount of memory makes the meter forget.
+  const word = meter.nonNumeric.makesWord(left, right);
+  meter.allocateText(units);
   // Whoever looks at its characters first makes V8 copy it, even for one of them.
-  if (units >= COPIED_PER_STATEMENT) machine.hasten(Math.floor(units / COPIED_PER_STATEMENT));
+  meter.pay(WORK.flatten, units);
   const both = left + right;
-  if (word) machine.words.remember(both);
+  if (word) meter.nonNumeric.remember(both);
   return flat ? flatten(both) : both;
 }
 
-const UNITS_PER_CONCAT = DATA_FUEL.concat.amount;
-/** Units that are copied in the time of a statement. */
-const COPIED_PER_STATEMENT = 8192;
+/** Units that are joined free of charge. */
+const FREE_UNITS = WORK.concat.per;
 
 /** A new list with the items of both (P22). */
-function joined(machine: Machine, left: List, right: List): List {
+function joined(meter: Meter, left: List, right: List): List {
   const items = left.items.length + right.items.length;
-  machine.spend(Math.floor(items / DATA_FUEL.copy.amount));
-  machine.charge(listBytes(items));
+  meter.pay(WORK.copy, items);
+  meter.allocate(listBytes(items));
   const all = left.items.concat(right.items);
   for (const item of all) share(item);
-  return newList(machine, all);
+  return newList(meter, all);
 }
 
-function multiply(machine: Machine, left: Value, right: Value): Value {
-  if (typeof left === 'string' && isCount(right)) return repeat(machine, left, right);
-  if (typeof right === 'string' && isCount(left)) return repeat(machine, right, left);
-  const [a, b] = numbers(machine, '*', left, right);
+function multiply(meter: Meter, left: Value, right: Value): Value {
+  if (typeof left === 'string' && isCount(right)) return repeat(meter, left, right);
+  if (typeof right === 'string' && isCount(left)) return repeat(meter, right, left);
+  const [a, b] = numbers(meter, '*', left, right);
   return a * b;
 }
 
@@ -118,25 +116,24 @@ function isCount(value: Value): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
 
-function repeat(machine: Machine, text: string, times: number): string {
+function repeat(meter: Meter, text: string, times: number): string {
   const units = text.length * times;
-  machine.chargeText(units);
-  machine.spend(Math.floor(units / UNITS_PER_CONCAT));
+  meter.allocateText(units);
+  meter.pay(WORK.concat, units);
   return units === 0 ? '' : text.repeat(times);
 }
 
-function divide(machine: Machine, left: Value, right: Value): Value {
-  const [a, b] = numbers(machine, '/', left, right);
-  if (b === 0)
-    machine.fail('DivisionByZero', `division by zero: ${describe(left)} / ${describe(right)}`, 'test the divisor first');
+function divide(meter: Meter, left: Value, right: Value): Value {
+  const [a, b] = numbers(meter, '/', left, right);
+  if (b === 0) meter.fail('DivisionByZero', `division by zero: ${describe(left)} / ${describe(right)}`, 'test the divisor first');
   return a / b;
 }
 
-function remainder(machine: Machine, left: Value, right: Value): Value {
-  const [a, b] = numbers(machine, '%', left, right);
+function remainder(meter: Meter, left: Value, right: Value): Value {
+  const [a, b] = numbers(meter, '%', left, right);
   if (!isInt64(a) || !isInt64(b))
-    return refuse(machine, '%', left, right, "'%' needs whole numbers below 2**63; divide and subtract for others");
-  if (b === 0) machine.fail('DivisionByZero', `modulo by zero: ${describe(left)} % ${describe(right)}`, 'test the divisor first');
+    return refuse(meter, '%', left, right, "'%' needs whole numbers below 2**63; divide and subtract for others");
+  if (b === 0) meter.fail('DivisionByZero', `modulo by zero: ${describe(left)} % ${describe(right)}`, 'test the divisor first');
   // A 64-bit integer has no negative zero.
   return a % b || 0;
 }
@@ -149,11 +146,11 @@ function power(base: number, exponent: number): number {
 
 type Bitwise = '&' | '|' | '^';
 
-function bitwise(machine: Machine, op: Bitwise, left: Value, right: Value): Value {
-  const a = toInteger(machine, left);
-  const b = toInteger(machine, right);
+function bitwise(meter: Meter, op: Bitwise, left: Value, right: Value): Value {
+  const a = toInteger(meter, left);
+  const b = toInteger(meter, right);
   if (a === undefined || b === undefined)
-    return refuse(machine, op, left, right, `'${op}' works on the bits of whole numbers${op === '^' ? "; a power is '**'" : ''}`);
+    return refuse(meter, op, left, right, `'${op}' works on the bits of whole numbers${op === '^' ? "; a power is '**'" : ''}`);
   if (a === (a | 0) && b === (b | 0)) return op === '&' ? a & b : op === '|' ? a | b : a ^ b;
   const x = BigInt(a);
   const y = BigInt(b);
@@ -162,8 +159,8 @@ function bitwise(machine: Machine, op: Bitwise, left: Value, right: Value): Valu
 
 type Order = '<' | '>' | '<=' | '>=';
 
-function ordered(machine: Machine, op: Order, left: Value, right: Value): boolean {
-  return holds(op, comparison(machine, op, left, right));
+function ordered(meter: Meter, op: Order, left: Value, right: Value): boolean {
+  return holds(op, comparison(meter, op, left, right));
 }
 
 /** Whether an order holds, given the sign of left − right; nothing holds for NaN. */
@@ -180,31 +177,31 @@ function holds(op: Order, sign: number): boolean {
   }
 }
 
-function comparison(machine: Machine, op: Order, left: Value, right: Value): number {
+function comparison(meter: Meter, op: Order, left: Value, right: Value): number {
   if (left instanceof Time && right instanceof Time) return left.seconds - right.seconds || left.nanos - right.nanos;
   if (left instanceof Time || right instanceof Time)
-    return refuse(machine, op, left, right, 'a timedate compares with a timedate only');
-  const a = toNumeric(machine, left);
-  const b = toNumeric(machine, right);
+    return refuse(meter, op, left, right, 'a timedate compares with a timedate only');
+  const a = toNumeric(meter, left);
+  const b = toNumeric(meter, right);
   // Infinity − Infinity is NaN, so no difference is taken.
   if (a !== undefined && b !== undefined) return a < b ? -1 : a > b ? 1 : a === b ? 0 : Number.NaN;
   if (typeof left !== 'string' || typeof right !== 'string') {
     const mixed = typeof left === 'string' || typeof right === 'string';
-    return refuse(machine, op, left, right, mixed ? MIXED : undefined);
+    return refuse(meter, op, left, right, mixed ? MIXED : undefined);
   }
-  if (a !== undefined || b !== undefined) return refuse(machine, op, left, right, MIXED);
-  return codePointOrder(machine, left, right);
+  if (a !== undefined || b !== undefined) return refuse(meter, op, left, right, MIXED);
+  return codePointOrder(meter, left, right);
 }
 
 const MIXED = 'compare numbers or text, not both';
 
 /** The order of two texts by code points (P22), as the sign of left − right; UTF-16 order differs where surrogates meet U+E000…U+FFFF. */
-export function codePointOrder(machine: Machine, left: string, right: string): number {
-  machine.spend(Math.floor(Math.min(left.length, right.length) / DATA_FUEL.compare.amount));
+export function codePointOrder(meter: Meter, left: string, right: string): number {
+  meter.pay(WORK.compare, Math.min(left.length, right.length));
   if (left === right) return 0;
   const shorter = Math.min(left.length, right.length);
   let index = 0;
-  while (index < shorter && left.charCodeAt(index) === right.charCodeAt(index)) pace(machine, ++index);
+  while (index < shorter && left.charCodeAt(index) === right.charCodeAt(index)) payRound(meter, ++index);
   if (index === shorter) return left.length - right.length;
   return rank(left.charCodeAt(index)) - rank(right.charCodeAt(index));
 }
@@ -214,21 +211,21 @@ function rank(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit;
 }
 
-/** A unary operator at `machine.at` (language.md 4.6). */
-export function unary(machine: Machine, op: UnaryOp, value: Value): Value {
+/** A unary operator at `meter.at` (language.md 4.6). */
+export function unary(meter: Meter, op: UnaryOp, value: Value): Value {
   switch (op) {
     case '-': {
-      const number = toNumeric(machine, value);
-      if (number === undefined) machine.fail('Type', `'-' cannot be applied to ${describe(value)}: it needs a number`);
+      const number = toNumeric(meter, value);
+      if (number === undefined) meter.fail('Type', `'-' cannot be applied to ${describe(value)}: it needs a number`);
       return -number;
     }
     case '~': {
-      const integer = toInteger(machine, value);
-      if (integer === undefined) machine.fail('Type', `'~' cannot be applied to ${describe(value)}: it needs a whole number`);
+      const integer = toInteger(meter, value);
+      if (integer === undefined) meter.fail('Type', `'~' cannot be applied to ${describe(value)}: it needs a whole number`);
       return integer === (integer | 0) ? ~integer : Number(~BigInt(integer));
     }
     case 'not':
-      return value instanceof Fuzzy ? fuzzy(machine, 1 - value.degree) : !truthy(value);
+      return value instanceof Fuzzy ? fuzzy(meter, 1 - value.degree) : !truthy(value);
     case 'no':
       return !truthy(value);
     case 'some':
@@ -239,10 +236,10 @@ export function unary(machine: Machine, op: UnaryOp, value: Value): Value {
 }
 
 /** `and` / `or` of two evaluated sides of which one is fuzzy: minimum or maximum of the degrees (P1). */
-export function fuzzyLogic(machine: Machine, op: 'and' | 'or', left: Value, right: Value): Fuzzy {
+export function fuzzyLogic(meter: Meter, op: 'and' | 'or', left: Value, right: Value): Fuzzy {
   const a = degree(left);
   const b = degree(right);
-  return fuzzy(machine, op === 'and' ? Math.min(a, b) : Math.max(a, b));
+  return fuzzy(meter, op === 'and' ? Math.min(a, b) : Math.max(a, b));
 }
 
 function degree(value: Value): number {
@@ -250,7 +247,7 @@ function degree(value: Value): number {
   return truthy(value) ? 1 : 0;
 }
 
-function fuzzy(machine: Machine, degree: number): Fuzzy {
-  machine.charge(VALUE_BYTES.other.amount);
+function fuzzy(meter: Meter, degree: number): Fuzzy {
+  meter.allocate(VALUE_BYTES.other.amount);
   return new Fuzzy(degree);
 }

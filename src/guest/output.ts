@@ -1,9 +1,10 @@
-import type { LimitKey } from '../wire/protocol.ts';
+import type { LimitKey } from '../wire/limits.ts';
 import { encode, encodeText } from './codec.ts';
-import type { Machine } from './machine.ts';
+import type { Meter } from './meter.ts';
 import { display } from './text.ts';
 import { utf8Bytes } from './utf8.ts';
 import type { Value } from './values.ts';
+import { WORK } from './work.ts';
 
 /** Buffered JSON beyond which a frame is sent, in UTF-16 units. */
 const FLUSH_UNITS = 64 * 1024;
@@ -24,10 +25,12 @@ export class Output {
   #whispers: string[] = [];
   #units = 0;
   #checks = 0;
-  readonly #machine: Machine;
+  readonly #meter: Meter;
+  readonly #send: (frame: string, follows: boolean) => void;
 
-  constructor(machine: Machine) {
-    this.#machine = machine;
+  constructor(meter: Meter, send: (frame: string, follows: boolean) => void) {
+    this.#meter = meter;
+    this.#send = send;
   }
 
   /** Bytes of what is buffered, for the census. */
@@ -37,15 +40,15 @@ export class Output {
 
   /** One `emit`: its text and its value (P30). Nothing is said of an emit that breaches a limit. */
   emit(value: Value): void {
-    this.#machine.hasten();
-    const { emits } = this.#machine.limits;
+    this.#meter.pay(WORK.emit);
+    const { emits } = this.#meter.limits;
     const said = this.#said + 1;
     if (said > emits) this.#refuse('emits', said, `the program emitted ${said} times, more than the ${emits} allowed`);
-    const text = display(this.#machine, value).toWellFormed();
+    const text = display(this.#meter, value).toWellFormed();
     this.#count(text);
     this.#said = said;
-    const textJson = encodeText(this.#machine, text);
-    const valueJson = typeof value === 'string' ? textJson : encode(this.#machine, value, 'public');
+    const textJson = encodeText(this.#meter, text);
+    const valueJson = typeof value === 'string' ? textJson : encode(this.#meter, value, 'public');
     this.#emits.push(textJson);
     this.#values.push(valueJson);
     this.#buffered(textJson.length + valueJson.length);
@@ -53,12 +56,12 @@ export class Output {
 
   /** One whisper, both sides in their String form (ruling 13). */
   whisper(handle: Value, data: Value): void {
-    this.#machine.hasten();
-    const to = display(this.#machine, handle).toWellFormed();
-    const text = display(this.#machine, data).toWellFormed();
-    const name = Math.max(0, utf8Bytes(this.#machine, to) - FREE_TARGET_BYTES);
-    this.#scratch = this.#sized('scratchBytes', this.#scratch + name + utf8Bytes(this.#machine, text) + 1, 'whispered');
-    const json = `{"to":${encodeText(this.#machine, to)},"text":${encodeText(this.#machine, text)}}`;
+    this.#meter.pay(WORK.emit);
+    const to = display(this.#meter, handle).toWellFormed();
+    const text = display(this.#meter, data).toWellFormed();
+    const name = Math.max(0, utf8Bytes(this.#meter, to) - FREE_TARGET_BYTES);
+    this.#scratch = this.#sized('scratchBytes', this.#scratch + name + utf8Bytes(this.#meter, text) + 1, 'whispered');
+    const json = `{"to":${encodeText(this.#meter, to)},"text":${encodeText(this.#meter, text)}}`;
     this.#whispers.push(json);
     this.#buffered(json.length);
   }
@@ -77,7 +80,7 @@ export class Output {
     this.#values = [];
     this.#whispers = [];
     this.#units = 0;
-    this.#machine.ports.host(`{"t":"out","emits":[${emits}],"values":[${values}],"whispers":[${whispers}]}`, follows);
+    this.#send(`{"t":"out","emits":[${emits}],"values":[${values}],"whispers":[${whispers}]}`, follows);
   }
 
   #buffered(units: number): void {
@@ -86,12 +89,12 @@ export class Output {
   }
 
   #count(text: string): void {
-    const most = this.#machine.limits.lineBytes;
+    const most = this.#meter.limits.lineBytes;
     let total = this.bytes;
     for (let start = 0; start <= text.length; ) {
       const feed = text.indexOf('\n', start);
       const end = feed < 0 ? text.length : feed;
-      const line = utf8Bytes(this.#machine, text.slice(start, end));
+      const line = utf8Bytes(this.#meter, text.slice(start, end));
       if (line > most) this.#refuse('lineBytes', line, `a line of ${line} bytes was emitted, more than the ${most} allowed`);
       total += line + 1;
       start = end + 1;
@@ -100,13 +103,13 @@ export class Output {
   }
 
   #sized(limit: 'outputBytes' | 'scratchBytes', bytes: number, what: string): number {
-    const allowed = this.#machine.limits[limit];
+    const allowed = this.#meter.limits[limit];
     if (bytes > allowed)
       this.#refuse(limit, bytes, `the program ${what} ${bytes} bytes in all, more than the ${allowed} allowed`);
     return bytes;
   }
 
   #refuse(limit: LimitKey, used: number, message: string): never {
-    return this.#machine.breach(limit, used, message, 'say less, or keep large data in a tool and say where it is');
+    return this.#meter.breach(limit, used, message, 'say less, or keep large data in a tool and say where it is');
   }
 }

@@ -1,6 +1,5 @@
-import type { Exec } from './context.ts';
 import type { FramePlace } from './errors.ts';
-import type { Layout, Slot } from './frame.ts';
+import type { Exec, Layout, Slot } from './frame.ts';
 
 /** A compiled body and what its frames need. */
 export interface Compiled extends Layout {

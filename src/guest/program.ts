@@ -1,4 +1,3 @@
-import { STEP_FUEL } from '../wire/costs.ts';
 import type { EventError, EventInput, GuestFile, GuestInput, GuestProcedure, Variable } from '../wire/protocol.ts';
 import { decode, encode } from './codec.ts';
 import { type Body, compileAlone, compileBodies, compileUnit } from './compile.ts';
@@ -14,6 +13,7 @@ import { COMMAND_FRAME } from './onerror.ts';
 import { Procedure } from './procedure.ts';
 import { toText } from './text.ts';
 import type { Value } from './values.ts';
+import { WORK } from './work.ts';
 
 type EventHandler = GuestFile['events'][number];
 
@@ -42,7 +42,7 @@ export class Program implements Linkage {
 
   /** Registers procedures, then event handlers, of all files; only the names of events are evaluated. */
   load(trees: readonly GuestFile[]): void {
-    const files = trees.map((tree, index) => new LoadedFile(tree, index, this.machine.ports));
+    const files = trees.map((tree, index) => new LoadedFile(tree, (part) => this.machine.ports.tree(index, part)));
     for (const file of files)
       for (const [place, procedure] of file.tree.procedures.entries()) this.#define(file, place, procedure);
     for (const file of files) for (const handler of file.tree.events) this.#register(file, handler);
@@ -163,7 +163,7 @@ export class Program implements Linkage {
     const frame = new Frame(null, place, alone, alone.blank.slice(), 1, 0);
     machine.enter(frame, tree.s);
     machine.at = tree.event.s;
-    machine.spend(STEP_FUEL.statement.amount + alone.fuel);
+    machine.pay(WORK.eventName, alone.fuel);
     checkEvalDepth(machine, alone.deepest);
     const value = alone.eval(frame);
     machine.at = tree.event.s;

@@ -1,8 +1,8 @@
-import type { AskStmt, PromptStmt, ReturnStmt, SetStmt, Stmt, WhisperStmt } from '../../grammar/syntax/ast.ts';
-import type { Context, Eval, Exec } from './context.ts';
+import type { AskStmt, PromptStmt, ReturnStmt, SetStmt, Stmt, WhisperStmt } from '../../grammar/index.ts';
+import type { Context } from './context.ts';
 import { counted, describe } from './describe.ts';
 import { InternalError } from './errors.ts';
-import { BREAK, CONTINUE, type Frame, NORMAL, RETURN, rareOf } from './frame.ts';
+import { BREAK, CONTINUE, type Eval, type Exec, type Frame, NORMAL, RETURN, rareOf } from './frame.ts';
 import { ask, promptUser } from './hostcalls.ts';
 import { compileFor, compileWhile } from './loops.ts';
 import type { Machine } from './machine.ts';
@@ -203,12 +203,12 @@ function compileReturn(context: Context, stmt: ReturnStmt): Exec {
     };
   }
   const values = stmt.values.map((value) => context.stored(value));
-  context.charge(values.length);
+  context.spend(values.length);
   return (frame) => {
     const items: Value[] = [];
     for (const value of values) items.push(value(frame));
     machine.at = at;
-    machine.charge(listBytes(items.length));
+    machine.allocate(listBytes(items.length));
     frame.out = newList(machine, items);
     return RETURN;
   };

@@ -1,4 +1,4 @@
-import type { AccessStep, IndexStep, Target } from '../../grammar/syntax/ast.ts';
+import type { AccessStep, IndexStep, Target } from '../../grammar/index.ts';
 import { VALUE_BYTES } from '../wire/costs.ts';
 import { append, assignElement, isOwned, putEntry, type Step } from './assign.ts';
 import type { Context } from './context.ts';
@@ -25,7 +25,7 @@ export function compileTarget(context: Context, target: Target): Store {
       frame.slots[slot] = value;
     };
   }
-  context.charge(target.steps.length);
+  context.spend(target.steps.length);
   const [only] = target.steps;
   if (only?.k === 'index' && target.steps.length === 1 && !global) return compileIndexed(context, slot, name, only, at);
   const steps = target.steps.map((step) => compileStep(context, step));
@@ -62,7 +62,7 @@ function compileIndexed(context: Context, slot: number, name: string, step: Inde
       }
       if (key === items.length) {
         machine.at = stepAt;
-        machine.charge(VALUE_BYTES.item.amount);
+        machine.allocate(VALUE_BYTES.item.amount);
         machine.checkItems(key + 1);
         base.bytes += VALUE_BYTES.item.amount;
         replaced(base, null, value);

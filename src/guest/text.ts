@@ -1,10 +1,8 @@
-import { DATA_FUEL, MAX_NESTING, STEP_FUEL } from '../wire/costs.ts';
+import { MAX_NESTING } from '../wire/costs.ts';
 import { TextBuilder } from './builder.ts';
-import type { Machine } from './machine.ts';
+import type { Meter } from './meter.ts';
 import { Bytes, type Container, Dict, type Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
-
-const UNITS_PER_FUEL = DATA_FUEL.text.amount;
-const WRITTEN = STEP_FUEL.written.amount;
+import { WORK } from './work.ts';
 
 /**
  * A number as text (language.md 3.4): the shortest digits that read back as the same number, never with an exponent.
@@ -72,19 +70,19 @@ function hex(code: number, digits: number): string {
 }
 
 /** A value by itself as text: what `emit` says. Nil is `nil` (P30). Charged before it is made. */
-export function display(machine: Machine, value: Value): string {
+export function display(meter: Meter, value: Value): string {
   if (typeof value === 'string') return value;
-  if (isSimple(value)) return charged(machine, simpleText(value));
-  const printer = new Printer(machine);
+  if (isSimple(value)) return charged(meter, simpleText(value));
+  const printer = new Printer(meter);
   printer.container(value, 1);
   return printer.finish();
 }
 
 /** ToString (language.md 4.6): as {@link display}, except that nil is empty text. */
-export function toText(machine: Machine, value: Value): string {
+export function toText(meter: Meter, value: Value): string {
   if (typeof value === 'string') return value;
-  if (typeof value === 'number') return charged(machine, numberText(value));
-  return value === null ? '' : display(machine, value);
+  if (typeof value === 'number') return charged(meter, numberText(value));
+  return value === null ? '' : display(meter, value);
 }
 
 type Simple = Exclude<Value, Container>;
@@ -110,10 +108,10 @@ function faultText(fault: Fault): string {
   return `error: ${typeof text === 'string' ? text : simpleText(text)}`;
 }
 
-function charged(machine: Machine, text: string): string {
+function charged(meter: Meter, text: string): string {
   const { length } = text;
-  if (length >= UNITS_PER_FUEL) machine.spend(Math.floor(length / UNITS_PER_FUEL));
-  machine.chargeText(length);
+  meter.pay(WORK.text, length);
+  meter.allocateText(length);
   return text;
 }
 
@@ -122,12 +120,12 @@ const CHUNK = 8192;
 
 /** Writes the text of a list or map piece by piece. */
 class Printer {
-  readonly #machine: Machine;
+  readonly #meter: Meter;
   readonly #text: TextBuilder;
 
-  constructor(machine: Machine) {
-    this.#machine = machine;
-    this.#text = new TextBuilder(machine, UNITS_PER_FUEL, 'text');
+  constructor(meter: Meter) {
+    this.#meter = meter;
+    this.#text = new TextBuilder(meter, WORK.text, 'text');
   }
 
   finish(): string {
@@ -135,13 +133,13 @@ class Printer {
   }
 
   container(value: Container, depth: number): void {
-    if (depth > MAX_NESTING) tooDeep(this.#machine, 'turned into text');
+    if (depth > MAX_NESTING) tooDeep(this.#meter, 'turned into text');
     if (value instanceof List) this.#list(value, depth);
     else this.#map(value, depth);
   }
 
   #list(list: List, depth: number): void {
-    this.#machine.spend(WRITTEN * list.items.length);
+    this.#meter.pay(WORK.written, list.items.length);
     this.#text.add('[');
     let separator = '';
     for (const item of list.items) {
@@ -153,7 +151,7 @@ class Printer {
   }
 
   #map(map: Dict, depth: number): void {
-    this.#machine.spend(WRITTEN * map.entries.size);
+    this.#meter.pay(WORK.written, map.entries.size);
     this.#text.add('{');
     let separator = '';
     for (const [key, item] of map.entries) {
@@ -192,8 +190,8 @@ export function boundary(text: string, index: number): number {
 }
 
 /** Code 37: a value nests deeper than anything that walks through it goes. */
-export function tooDeep(machine: Machine, what: string): never {
-  return machine.fail(
+export function tooDeep(meter: Meter, what: string): never {
+  return meter.fail(
     'ResourceExhaustion',
     `a value nested deeper than ${MAX_NESTING} levels cannot be ${what}`,
     'keep lists and maps flatter, or take the inner part out first',

@@ -1,4 +1,3 @@
-import { beyond } from './constants.ts';
 import { type Frame, rareOf } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { retain } from './memory.ts';
@@ -8,7 +7,9 @@ import { share, type Value } from './values.ts';
 export function lookup(machine: Machine, frame: Frame, name: string): Value | undefined {
   const slot = frame.layout.scope.find(name);
   const local = slot === undefined ? frame.rare?.extra?.get(name) : frame.slots[slot];
-  return local === undefined ? beyond(machine, name) : local;
+  if (local !== undefined) return local;
+  const global = machine.globals.get(name);
+  return global === undefined ? machine.constants.get(name) : global;
 }
 
 /** Sets a variable by its name, for a tool that is being called; gives the reason when it cannot be set (code 43). */

@@ -1,8 +1,9 @@
 import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { mapEntries, plainMaps } from '../wire/maporder.ts';
-import type { LimitValues, TaggedJson, Usage } from '../wire/protocol.ts';
+import type { TaggedJson, Usage } from '../wire/protocol.ts';
 import { type Decision, HALT_REASONS } from './record/decision.ts';
 import type { AgentUse, CandidateRecord, TurnRecord } from './record/record.ts';
 import type { Waiting } from './record/suspension.ts';

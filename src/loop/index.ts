@@ -12,6 +12,7 @@ export { type Ids, randomIds, seededIds, withNonce } from './ids.ts';
 export { type ChainOptions, type ChainReport, GENESIS, verifyChain } from './log/chain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';
 export { type DecisionLog, endEntry, type LogEntry, logEntry, MemoryLog } from './log/log.ts';
+export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
 export type { LoopControllerOptions, LoopOptions, ResumeOptions, StepOptions } from './options.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './record/decision.ts';

@@ -1,8 +1,8 @@
+import { usageError } from '../wire/errorinfo.ts';
 import { ConfigError } from '../wire/errors.ts';
-import { usageError } from '../wire/info.ts';
-import { type PublicResult, refusedResult, toPublicResult } from '../wire/public.ts';
 import { type RunRequest, requestFromJson } from '../wire/request.ts';
 import type { RunResult } from '../wire/result.ts';
+import { type PublicResult, refusedResult, toPublicResult } from '../wire/result.ts';
 import type { InterpreterOptions, Runtime } from './runtime.ts';
 
 /** How requests are answered. */

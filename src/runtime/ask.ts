@@ -3,7 +3,8 @@ import { type AskCall, type AskReply, callDepth } from '../tools/index.ts';
 import type { CallIo } from '../wire/call.ts';
 import { decode, isValueMap } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
-import type { AskLeft, CallSite, Diagnostic, LimitValues, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { AskLeft, CallSite, Diagnostic, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
 import type { Value, ValueMap } from '../wire/values.ts';
 import type { Fork } from './fork.ts';
 import type { ForkOptions } from './interpreter.ts';
@@ -101,7 +102,7 @@ export class Asks {
       fork: (fork) => nested(scope.guards, fork),
       definitions: () => this.#library(),
       inspect: (source) => sandbox.parse([source], limits.sourceBytes, callDepth()),
-      endSession: (sessionId) => scope.belongings.end(sessionId),
+      endSession: (sessionId) => scope.resources.end(sessionId),
     });
     this.#nestedFuel += reply.spent?.fuel ?? 0;
     this.#nestedCpuMs += reply.spent?.cpuMs ?? 0;

@@ -1,5 +1,5 @@
-import { NO_USAGE } from '../wire/public.ts';
 import type { RunResult } from '../wire/result.ts';
+import { NO_USAGE } from '../wire/result.ts';
 
 /** Ids that are remembered; a repetition that comes later than so many other events is delivered again. */
 const MAX_KNOWN = 10_000;

@@ -1,8 +1,8 @@
 import type { HostContext, TurnContext } from '../context/index.ts';
 import type { PolicyGuard, PolicyOptions, ToolView } from '../tools/index.ts';
 import { policyOptions } from '../tools/index.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { checkList, checkObject, checkOptions, type KeysOf } from '../wire/options.ts';
-import type { LimitValues } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type PerformRequest, perform, type RunScope } from './perform.ts';
 import { deniedTool } from './precheck.ts';
@@ -121,6 +121,6 @@ export class Fork {
 
   /** Why the policy would deny a call, or null; call limits are not looked at, and unknown tools are not denied. */
   denied(tool: string): string | null {
-    return deniedTool({ view: this.tools, guards: this.#guards }, tool);
+    return deniedTool(this.tools, this.#guards, tool);
   }
 }

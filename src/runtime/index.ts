@@ -9,4 +9,4 @@ export type { EventOptions, ExecuteOptions, Fork, RunningOptions } from './fork.
 export type { ForkOptions, Interpreter } from './interpreter.ts';
 export type { Again, PerformRequest } from './perform.ts';
 export type { InterpreterOptions, RunOptions, Runtime, RuntimeSettings } from './runtime.ts';
-export { type SignedUnit, signUnit, UnitError } from './units.ts';
+export { type SignedUnit, signUnit, UnitError } from './signedunits.ts';

@@ -7,14 +7,15 @@ import {
   Policy,
   PolicyGuard,
   type PolicyOptions,
-  type RootPort,
-  type SessionBelongings,
+  type RootDefinitions,
+  type SessionResources,
   type ToolDefinition,
   type ToolRegistry,
 } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { checkOptions, type KeysOf } from '../wire/options.ts';
-import type { LimitValues, Source, TaggedJson } from '../wire/protocol.ts';
+import type { Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import type { AskHandler } from './ask.ts';
 import { TextBuffers } from './buffers.ts';
@@ -22,7 +23,7 @@ import { Definitions, type SymbolTable } from './definitions.ts';
 import { Deliveries } from './deliveries.ts';
 import { type EventOptions, type ExecuteOptions, Fork, type RunningOptions } from './fork.ts';
 import type { SandboxPort } from './port.ts';
-import type { SignedUnit } from './units.ts';
+import type { SignedUnit } from './signedunits.ts';
 import { checkGlobalName, toTagged } from './values.ts';
 
 /** What makes a fork differ from its root. */
@@ -51,7 +52,7 @@ export interface RuntimeScope {
   readonly now: () => number;
   readonly nextId: () => string;
   readonly audit: ((record: AuditRecord) => void) | undefined;
-  readonly belongings: SessionBelongings;
+  readonly resources: SessionResources;
   readonly ask: AskHandler | undefined;
 }
 
@@ -80,7 +81,7 @@ export class Interpreter {
   readonly #globals = new Map<string, TaggedJson>();
   readonly #definitions: Definitions;
   readonly #deliveries = new Deliveries();
-  readonly #root: RootPort;
+  readonly #root: RootDefinitions;
 
   /** Interpreters are made by `Runtime.interpreter`. */
   constructor(runtime: RuntimeScope, init: InterpreterInit) {
@@ -95,7 +96,7 @@ export class Interpreter {
     this.#root = Object.freeze({
       append: (source: string, name?: string) => this.#definitions.append(source, name),
       signatures: () => this.#definitions.signatures(),
-      refusesConstant: (name: string, redefine: boolean) => this.#refusesConstant(name, redefine),
+      constantProblem: (name: string, redefine: boolean) => this.#refusesConstant(name, redefine),
       setConstant: (name: string, value: TaggedJson) => this.#definitions.setConstant(name, value),
     });
     Object.freeze(this);
@@ -161,7 +162,7 @@ export class Interpreter {
   }
 
   #fork(guards: readonly PolicyGuard[], options: ForkOptions): Fork {
-    const { sandbox, registry, limits, now, audit, nextId, belongings, ask } = this.#runtime;
+    const { sandbox, registry, limits, now, audit, nextId, resources, ask } = this.#runtime;
     if (options.turn !== undefined && !(options.turn instanceof TurnContext))
       throw new ConfigError('turn of a fork must be a TurnContext; make one with runtime.turn()');
     const own = options.policy === undefined ? [] : [new PolicyGuard(asPolicy(options.policy))];
@@ -172,7 +173,7 @@ export class Interpreter {
       forkId,
       host: this.host,
       turn: options.turn ?? this.turn,
-      view: registry.view(forkId, options.tools),
+      view: registry.forFork(forkId, options.tools),
       guards: [...guards, ...own],
       limits: options.limits === undefined ? limits : tighten(limits, checkLimits(options.limits)),
       globals: new Map(this.#globals),
@@ -180,7 +181,7 @@ export class Interpreter {
       audit,
       stores: this.stores,
       readers: this.#readers,
-      belongings,
+      resources,
       deliveries: this.#deliveries,
       buffers: this.buffers,
       root: this.#root,

@@ -16,13 +16,14 @@ import {
   type AuditRecord,
   type Policy,
   type PolicyOptions,
-  SessionBelongings,
+  SessionResources,
   type ToolDefinition,
   ToolRegistry,
 } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { checkCallback, checkList, checkObject, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
-import type { CheckReport, FormatReport, LimitValues, Source } from '../wire/protocol.ts';
+import type { CheckReport, FormatReport, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import type { AskHandler } from './ask.ts';
 import { type CheckOptions, surroundings } from './catalogue.ts';
@@ -51,7 +52,7 @@ export interface RuntimeSettings {
 }
 
 /** Checked {@link RuntimeSettings}. */
-export type Settings = Pick<RuntimeScope, 'registry' | 'policy' | 'limits' | 'audit' | 'now' | 'belongings' | 'ask'>;
+export type Settings = Pick<RuntimeScope, 'registry' | 'policy' | 'limits' | 'audit' | 'now' | 'resources' | 'ask'>;
 
 /** Throws {@link ConfigError} (`ERR_CONFIG`) for settings that cannot be used. */
 export function checkSettings(settings: RuntimeSettings): Settings {
@@ -69,7 +70,7 @@ export function checkSettings(settings: RuntimeSettings): Settings {
     limits: Object.freeze(resolveLimits('run', limits)),
     audit,
     now,
-    belongings: new SessionBelongings(sandboxRoot),
+    resources: new SessionResources(sandboxRoot),
     ask,
   };
 }
@@ -222,7 +223,7 @@ export class Runtime implements AsyncDisposable {
    * loop does this by itself. Rejects as the file system does.
    */
   async endSession(sessionId: string): Promise<void> {
-    await this.#scope.belongings.end(sessionId);
+    await this.#scope.resources.end(sessionId);
   }
 
   /** Cancels what is running, ends the workers, and all sessions as {@link endSession} does. Idempotent. */
@@ -238,7 +239,7 @@ export class Runtime implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#scope.turn.close();
     await this.#scope.sandbox.close();
-    await this.#scope.belongings.close();
+    await this.#scope.resources.close();
   }
 
   #mustBeOpen(): void {

@@ -1,8 +1,8 @@
 import { encode } from '../wire/codec.ts';
 import { ConfigError } from '../wire/errors.ts';
+import { variableProblem } from '../wire/options.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { ValueError } from '../wire/values.ts';
-import { variableProblem } from '../wire/variable.ts';
 
 /** {@link encode}, as configuration: throws {@link ConfigError} that says which value it is. */
 export function toTagged(what: string, value: unknown): TaggedJson {

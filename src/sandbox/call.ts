@@ -1,6 +1,6 @@
 import type { CallIo, FinalReply } from '../wire/call.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
-import type { Question } from '../wire/journal.ts';
+import type { ForkQuery } from '../wire/journal.ts';
 import type { HostFrame, TaggedJson, WorkerFrame } from '../wire/protocol.ts';
 
 type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
@@ -17,8 +17,8 @@ export class OpenCall implements CallIo {
   /** Made when a handler asks for its signal; most do not, and it is the costliest part of a call. */
   #abort: AbortController | null = null;
   #aborted: ErrorInfo | null = null;
-  readonly #waiting: { readonly ask: Question; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
-  readonly #asked: Question[] = [];
+  readonly #waiting: { readonly query: ForkQuery; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
+  readonly #queries: ForkQuery[] = [];
   #reply: FinalReply | null = null;
   #over = false;
   readonly #listeners = new Set<() => void>();
@@ -52,25 +52,25 @@ export class OpenCall implements CallIo {
     return this.#cpuMs();
   }
 
-  get asked(): readonly Question[] {
-    return this.#asked;
+  get queries(): readonly ForkQuery[] {
+    return this.#queries;
   }
 
-  async repeat(question: Question): Promise<void> {
-    await this.#question(question);
+  async repeat(query: ForkQuery): Promise<void> {
+    await this.#ask(query);
   }
 
   async getVar(name: string): Promise<{ found: boolean; value: TaggedJson }> {
-    const { found, value } = await this.#question({ t: 'var.get', name });
+    const { found, value } = await this.#ask({ t: 'var.get', name });
     return { found, value };
   }
 
   async setVar(name: string, value: TaggedJson): Promise<string | null> {
-    return (await this.#question({ t: 'var.set', name, value })).error;
+    return (await this.#ask({ t: 'var.set', name, value })).error;
   }
 
   async defineConst(name: string, value: TaggedJson, redefine: boolean): Promise<string | null> {
-    return (await this.#question({ t: 'const', name, value, redefine })).error;
+    return (await this.#ask({ t: 'const', name, value, redefine })).error;
   }
 
   /** Answers the call. Only the first answer counts. */
@@ -105,7 +105,7 @@ export class OpenCall implements CallIo {
     if (open === undefined) return false;
     open.answer.resolve(frame);
     const next = this.#waiting[0];
-    if (next !== undefined) this.#put(next.ask);
+    if (next !== undefined) this.#put(next.query);
     else if (this.#reply !== null) this.#close();
     return true;
   }
@@ -116,17 +116,17 @@ export class OpenCall implements CallIo {
     this.#abort?.abort(error);
   }
 
-  async #question(ask: Question): Promise<VarFrame> {
+  async #ask(query: ForkQuery): Promise<VarFrame> {
     if (this.#over || this.#reply !== null) throw new RuntimeClosedError(OVER);
     const answer = Promise.withResolvers<VarFrame>();
-    this.#waiting.push({ ask, answer });
-    if (this.#waiting.length === 1) this.#put(ask);
+    this.#waiting.push({ query, answer });
+    if (this.#waiting.length === 1) this.#put(query);
     return answer.promise;
   }
 
-  #put(question: Question): void {
-    this.#asked.push(question);
-    this.#send(question);
+  #put(query: ForkQuery): void {
+    this.#queries.push(query);
+    this.#send(query);
   }
 
   #close(): void {

@@ -1,7 +1,7 @@
+import { timeoutError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { timeoutError } from '../wire/hosterrors.ts';
 import type { RunInput } from '../wire/protocol.ts';
-import type { Reading } from './meter.ts';
+import type { Reading } from './processstats.ts';
 import type { WorkerProcess } from './worker.ts';
 
 /**

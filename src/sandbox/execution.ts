@@ -1,14 +1,14 @@
 import type { FinalReply } from '../wire/call.ts';
+import { cancelledError, timeoutError, workerError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, WireError } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
-import { cancelledError, timeoutError, workerError } from '../wire/hosterrors.ts';
 import type { CallSite, GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
+import { Vigil } from './busypoll.ts';
 import { OpenCall } from './call.ts';
 import { RunClock } from './clock.ts';
 import type { RunHandlers, SandboxResult } from './handlers.ts';
 import { diedOf, lostResult, messageOf, withVerdict } from './outcome.ts';
 import { watchedRun } from './overuse.ts';
-import { Vigil } from './stayawake.ts';
 import type { Watchdog, Watched } from './watchdog.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 

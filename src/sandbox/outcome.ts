@@ -1,5 +1,5 @@
+import { quotaError, workerError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { quotaError, workerError } from '../wire/hosterrors.ts';
 import type { GuestResult, Phase, Usage } from '../wire/protocol.ts';
 import type { SandboxResult } from './handlers.ts';
 import type { Gone } from './worker.ts';

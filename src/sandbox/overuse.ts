@@ -1,7 +1,7 @@
+import { quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { quotaError } from '../wire/hosterrors.ts';
-import type { LimitValues } from '../wire/protocol.ts';
-import type { ProcessMeter } from './meter.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { ProcessMeter } from './processstats.ts';
 import type { Watched } from './watchdog.ts';
 
 const MB = 1024 * 1024;

@@ -1,7 +1,7 @@
+import { defaultLimits } from '../wire/limits.ts';
 import { requiredScopes } from './launch.ts';
 import type { LauncherChoice } from './launcher.ts';
-import { defaultLimits } from './limits.ts';
-import { openMeter } from './meter.ts';
+import { openMeter } from './processstats.ts';
 import { Sandbox } from './sandbox.ts';
 
 /** One of the three rings as it stands on this machine. */

@@ -1,17 +1,17 @@
 import { availableParallelism } from 'node:os';
+import { cancelledError, workerError } from '../wire/errorinfo.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
-import { cancelledError, workerError } from '../wire/hosterrors.ts';
+import { defaultLimits } from '../wire/limits.ts';
 import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } from '../wire/protocol.ts';
 import { kindOf } from './affinity.ts';
 import { Execution } from './execution.ts';
 import type { RunHandlers, SandboxResult } from './handlers.ts';
-import { checkQuestion, formatQuestion, Inquiry, type ParseOutcome, parseQuestion, type Question } from './inquiry.ts';
 import { packageFiles, type WorkerFiles } from './launch.ts';
 import { chooseLauncher, type Launcher, type LauncherChoice, withoutLauncher } from './launcher.ts';
-import { defaultLimits } from './limits.ts';
+import { type PoolLimitOptions, poolLimits } from './limits.ts';
 import { messageOf, unstartedResult } from './outcome.ts';
 import { type Isolation, type Job, Pool, type PoolOptions } from './pool.ts';
-import { type PoolLimitOptions, poolLimits } from './poollimits.ts';
+import { checkQuestion, formatQuestion, Inquiry, type ParseOutcome, parseQuestion, type Question } from './query.ts';
 import { Watchdog } from './watchdog.ts';
 import type { WorkerProcess } from './worker.ts';
 

@@ -1,4 +1,4 @@
-import type { ProcessMeter } from './meter.ts';
+import type { ProcessMeter } from './processstats.ts';
 
 /** A run on a worker, as far as its process is watched. */
 export interface Watched {

@@ -4,12 +4,12 @@ import { constants } from 'node:os';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { isSameKind, type RunKind } from './affinity.ts';
-import { readWorkerFrame } from './check.ts';
 import { killTree } from './killtree.ts';
 import { type Launched, requiredScopes } from './launch.ts';
-import { descendant, openMeter, type ProcessMeter, type Reading, readingOf } from './meter.ts';
+import { descendant, openMeter, type ProcessMeter, type Reading, readingOf } from './processstats.ts';
 import { adopt } from './reaper.ts';
 import { KeptSources } from './sourcecache.ts';
+import { readWorkerFrame } from './workerframes.ts';
 
 /** How a worker process ended. */
 export interface Gone {

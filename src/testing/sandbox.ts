@@ -2,10 +2,10 @@ import type { SandboxPort } from '../runtime/port.ts';
 import type { RunHandlers, SandboxResult } from '../sandbox/index.ts';
 import type { CallIo, FinalReply } from '../wire/call.ts';
 import { encode } from '../wire/codec.ts';
+import { cancelledError, timeoutError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
-import { cancelledError, timeoutError } from '../wire/hosterrors.ts';
 import type { CallSite, GuestResult, RunInput, TaggedJson } from '../wire/protocol.ts';
-import { NO_USAGE } from '../wire/public.ts';
+import { NO_USAGE } from '../wire/result.ts';
 
 /** One call, as a program would make it. */
 export interface PlannedCall {
@@ -80,7 +80,7 @@ function ioOf(variables: Map<string, unknown>, signal: AbortSignal): CallIo {
       signal.addEventListener('abort', callback, { once: true });
       return () => signal.removeEventListener('abort', callback);
     },
-    asked: [],
+    queries: [],
     repeat: () => Promise.resolve(),
     getVar: async (name) => ({ found: variables.has(name), value: encode(variables.get(name)) }),
     setVar: async (name, value) => {

@@ -1,11 +1,5 @@
 /** What other parts may use of the tools. */
 
-export { APPROVAL, Approval, type ApprovalInit, type Gate, type GateOutcome, NOT_APPROVED, type Plan } from './approval.ts';
-export type { ArgType, ArgTypes } from './argtypes.ts';
-export type { AskCall, AskPort, AskReply } from './ask.ts';
-export { type AuditEntry, type AuditRecord, auditEntry } from './audit.ts';
-export type { Loaded, RootPort, Shared } from './call.ts';
-export { type Capability, matchesPattern } from './capability.ts';
 export {
   type CatalogueArgument,
   type CatalogueTool,
@@ -18,28 +12,32 @@ export {
   toolPrompt,
   toolSchemas,
 } from './catalogue/index.ts';
+export type { ArgType, ArgTypes } from './define/argtypes.ts';
 export {
   defineTool,
-  type Effects,
-  type ToolDefinition,
-  ToolError,
   type ToolInit,
-  type ToolRuntime,
-} from './define.ts';
+} from './define/define.ts';
+export type { Effects, LoadedLibrary, RootDefinitions, ToolDefinition, ToolRuntime, ToolView } from './define/definition.ts';
+export type { FromJsonSchema, JsonSchema, JsonType } from './define/jsonschema.ts';
+export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './define/parameters.ts';
+export { definePure } from './define/pure.ts';
+export type { ResultKind, ResultOf, ReturnSpec } from './define/returns.ts';
+export type { SchemaIssue, SchemaResult, StandardSchema } from './define/standardschema.ts';
 export { catalogueDigest, digestIn } from './digest.ts';
-export { callDepth, Dispatcher, type DispatchInit } from './dispatch.ts';
-export { Handles } from './handles.ts';
-export type { FromJsonSchema, JsonSchema, JsonType } from './jsonschema.ts';
-export { loadMockTools } from './mock/file.ts';
-export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
-export { perSession } from './mock/state.ts';
-export { canonicalName, nearestTool } from './names.ts';
-export { Halt } from './outcome.ts';
-export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './parameters.ts';
-export type { PendingOptions } from './pending.ts';
-export { Policy, type PolicyContext, PolicyGuard, type PolicyOptions, policyOptions } from './policy.ts';
-export { loadPolicy } from './policyfile.ts';
-export { definePure, type PureInit } from './pure.ts';
+export {
+  APPROVAL,
+  Approval,
+  type ApprovalInit,
+  type Gate,
+  type GateOutcome,
+  NOT_APPROVED,
+  type Plan,
+} from './dispatch/approval.ts';
+export type { AskCall, AskPort, AskReply } from './dispatch/asks.ts';
+export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.ts';
+export type { DispatchContext } from './dispatch/context.ts';
+export { Dispatcher } from './dispatch/dispatcher.ts';
+export { callDepth } from './dispatch/nesting.ts';
 export {
   type CallDivergence,
   type CallScript,
@@ -49,10 +47,19 @@ export {
   type Known,
   type MadeCall,
   RecordedCalls,
-} from './recorded.ts';
-export { ToolRegistry, ToolView } from './registry.ts';
-export { resultJson } from './result.ts';
-export type { ResultKind, ResultOf, ReturnSpec } from './returns.ts';
-export type { SchemaIssue, SchemaResult, StandardSchema } from './schema.ts';
-export { type SessionAccess, SessionStorage, type SessionStorageOptions } from './session.ts';
-export { Belongings, SessionBelongings } from './sessionresources.ts';
+} from './dispatch/recorded.ts';
+export { resultJson } from './dispatch/result.ts';
+export { Halt, ToolError } from './errors.ts';
+export { Handles } from './handles.ts';
+export { loadMockTools } from './mock/file.ts';
+export { perSession } from './mock/persession.ts';
+export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
+export { canonicalName, nearestTool, toolAdvice } from './names.ts';
+export type { PendingOptions } from './pending.ts';
+export { type Capability, matchesPattern } from './policy/capability.ts';
+export { type Denial, PolicyGuard } from './policy/guard.ts';
+export { Policy, type PolicyContext, type PolicyOptions, policyOptions } from './policy/policy.ts';
+export { loadPolicy } from './policy/policyfile.ts';
+export { ForkTools, ToolRegistry } from './registry.ts';
+export { RunResources, SessionResources, ToolResources } from './sessionresources.ts';
+export { type SessionAccess, SessionStorage, type SessionStorageOptions } from './sessionstorage.ts';

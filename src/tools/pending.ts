@@ -1,5 +1,5 @@
 import { ConfigError } from '../wire/errors.ts';
-import { checkOptions, type KeysOf } from '../wire/options.ts';
+import { checker, checkText, required, wholeNumber } from '../wire/options.ts';
 
 /** How a call waits. */
 export interface PendingOptions {
@@ -9,7 +9,7 @@ export interface PendingOptions {
   readonly expiresIn?: number;
 }
 
-const KEYS: KeysOf<PendingOptions> = { reason: true, expiresIn: true };
+const checkPendingOptions = checker<PendingOptions>({ reason: required(checkText), expiresIn: wholeNumber(1) });
 
 /** Longest reason, in UTF-16 units. */
 const MAX_REASON = 500;
@@ -33,11 +33,9 @@ export class Pending extends Error {
 
 /** Throws {@link ConfigError} (`ERR_CONFIG`) for a reason that is none, and for a time that cannot be waited for. */
 export function pending(options: PendingOptions): Pending {
-  checkOptions('pending', options, KEYS);
-  const { reason, expiresIn } = options;
-  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > MAX_REASON)
+  checkPendingOptions('pending', options);
+  const { reason } = options;
+  if (reason.trim() === '' || reason.length > MAX_REASON)
     throw new ConfigError(`pending needs a reason of 1 to ${MAX_REASON} characters`);
-  if (expiresIn !== undefined && !(Number.isSafeInteger(expiresIn) && expiresIn >= 1))
-    throw new ConfigError(`expiresIn of pending must be whole milliseconds from 1, got ${String(expiresIn)}`);
   return new Pending(MADE, options);
 }

@@ -1,4 +1,4 @@
-import { isPlaced, keyOf, moves, nameOf } from './keys.ts';
+import { isPlaced, keyOf, moves, nameOf } from './mapkeys.ts';
 import { mapEntries, mapFrom } from './maporder.ts';
 import type { TaggedJson } from './protocol.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';

@@ -1,5 +1,5 @@
 import { WireError } from './errors.ts';
-import type { LimitValues } from './protocol.ts';
+import type { LimitValues } from './limits.ts';
 
 /**
  * Frames on a pipe: four bytes of length, big-endian, then that many bytes of UTF-8 JSON. A length of 0, a length above

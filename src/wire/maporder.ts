@@ -1,4 +1,4 @@
-import { isPlaced, moves } from './keys.ts';
+import { isPlaced, moves } from './mapkeys.ts';
 import type { TaggedJson } from './protocol.ts';
 
 /**

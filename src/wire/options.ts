@@ -1,9 +1,69 @@
+import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
 import { ConfigError } from './errors.ts';
 
 /**
- * Checks of what an application hands in. Types do not reach applications in plain JavaScript, where a misspelt key would
- * quietly leave out a limit, a grant or a signal. Each throws {@link ConfigError} (`ERR_CONFIG`) that names what it looked at.
+ * Checks of the values that an application passes in. Applications in plain JavaScript have no types: without a check, a misspelt
+ * key would silently leave out a limit, a grant or a signal. Every check throws {@link ConfigError} (`ERR_CONFIG`).
  */
+
+/** Throws {@link ConfigError} unless the value has the form that the check stands for. `what` names the value in the message. */
+export type Check = (what: string, value: unknown) => void;
+
+/** The check of an option that must be present. */
+export type RequiredCheck = Check & { readonly required: true };
+
+/** One check for each key of `T`; a key without a `?` needs one made by {@link required}. */
+export type Checks<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? Check : RequiredCheck };
+
+/**
+ * The check of an options object: it refuses a value that is no object, a key that `checks` does not name, and every value that
+ * the check of its key refuses. An option that is `undefined` counts as absent.
+ */
+export function checker<T extends object>(checks: Checks<T>): Check {
+  const known = new Map(Object.entries<Check>(checks));
+  return (what, value) => {
+    checkObject(what, value);
+    for (const key of Object.keys(value))
+      if (!known.has(key)) throw new ConfigError(`unknown key '${key}' in ${what}; known are ${[...known.keys()].join(', ')}`);
+    for (const [key, check] of known) {
+      const option: unknown = Reflect.get(value, key);
+      if (option !== undefined || 'required' in check) check(`${what}${what.includes(': ') ? '.' : ': '}${key}`, option);
+    }
+  };
+}
+
+/** The same check for an option that must be present. */
+export function required(check: Check): RequiredCheck {
+  return Object.assign((what: string, value: unknown) => check(what, value), { required: true } as const);
+}
+
+/** The check of a list whose items all pass `item`. */
+export function listOf(item: Check): Check {
+  return (what, value) => {
+    checkList(what, value);
+    for (const [index, each] of value.entries()) item(`${what}[${index}]`, each);
+  };
+}
+
+/** The check of a value that is one of these texts. */
+export function oneOf(...choices: readonly string[]): Check {
+  return (what, value) => {
+    if (typeof value !== 'string' || !choices.includes(value))
+      throw new ConfigError(`${what} must be ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, got '${String(value)}'`);
+  };
+}
+
+/** The check of a whole number within these bounds. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Check {
+  const range = most === Number.MAX_SAFE_INTEGER ? `from ${least}` : `from ${least} to ${most}`;
+  return (what, value) => {
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most)
+      throw new ConfigError(`${what} must be a whole number ${range}, got ${String(value)}`);
+  };
+}
+
+/** Accepts every value: of options that are checked where they are used. */
+export const anything: Check = () => {};
 
 /** Every key of the options `T`, so that none can be forgotten. */
 export type KeysOf<T> = Readonly<Record<keyof T, true>>;
@@ -36,9 +96,14 @@ export function checkFlag(what: string, value: unknown): asserts value is boolea
   if (typeof value !== 'boolean') refuse(what, 'true or false', value);
 }
 
+/** A function. */
+export function checkFunction(what: string, value: unknown): void {
+  if (typeof value !== 'function') refuse(what, 'a function', value);
+}
+
 /** A function, or nothing. */
 export function checkCallback(what: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'function') refuse(what, 'a function', value);
+  if (value !== undefined) checkFunction(what, value);
 }
 
 /** An AbortSignal, or nothing. */
@@ -49,4 +114,16 @@ export function checkSignal(what: string, value: unknown): void {
 function refuse(what: string, wanted: string, value: unknown): never {
   const got = value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value;
   throw new ConfigError(`${what} must be ${wanted}, got ${got}`);
+}
+
+/** The words of the language: none of them is a name. */
+export const LANGUAGE_WORDS: ReadonlySet<string> = RESERVED;
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Why no program could ever read a variable or constant of this name (language.md 1.5–1.6); null for a name that it can write. */
+export function variableProblem(name: string): string | null {
+  const shown = name.slice(0, 100);
+  if (!IDENTIFIER.test(name)) return `'${shown}' is no variable name; use letters, digits and _`;
+  return RESERVED.has(name) ? `'${shown}' is a word of the language and no variable name` : null;
 }

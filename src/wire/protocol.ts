@@ -9,57 +9,26 @@
  * call, `ok`, `error` and `halt` do.
  */
 
-import type { Estimate } from '../../grammar/estimate/estimate.ts';
-import type { Environment, Finding } from '../../grammar/lint/finding.ts';
-import type { Block, CommandBlock, EventHandler, LineTable, Procedure, SourceFile } from '../../grammar/syntax/ast.ts';
-import type { SyntaxDiagnostic } from '../../grammar/syntax/diagnostic.ts';
+import type {
+  Block,
+  CommandBlock,
+  Environment,
+  Estimate,
+  EventHandler,
+  Finding,
+  LineTable,
+  Procedure,
+  SourceFile,
+  SyntaxDiagnostic,
+} from '../../grammar/index.ts';
 import type { ErrorInfo } from './errors.ts';
+import type { LimitValues } from './limits.ts';
 
 /** Raised when the two sides of a pipe were built from different sources. */
 export const PROTOCOL_VERSION = 1;
 
 /** A script value as JSON, with tags for what JSON lacks (DESIGN 5); see `codec.ts`. */
 export type TaggedJson = null | boolean | number | string | readonly TaggedJson[] | { readonly [key: string]: TaggedJson };
-
-/** Limits as plain numbers, all present; the table with units, defaults and maxima is `src/sandbox/limits.ts`. */
-export interface LimitValues {
-  readonly fuel: number;
-  readonly cpuMs: number;
-  readonly wallMs: number;
-  readonly memoryBytes: number;
-  readonly outputBytes: number;
-  readonly lineBytes: number;
-  readonly scratchBytes: number;
-  readonly toolCalls: number;
-  readonly toolMs: number;
-  readonly callDepth: number;
-  readonly evalDepth: number;
-  readonly sourceBytes: number;
-  /** Most bytes of one tool call's arguments, and of one tool's result, as JSON. */
-  readonly toolBytes: number;
-  /** Most bytes of all calls of one run together, arguments and results as JSON: what its journal may hold. */
-  readonly journalBytes: number;
-  /** Most events one run may deliver. */
-  readonly eventCount: number;
-  /** Most handlers that events may run in one run. */
-  readonly deliveries: number;
-  /** Most `emit` statements of one run. */
-  readonly emits: number;
-  /** Most calls of any one tool in one run. */
-  readonly toolCallsPerTool: number;
-  /** Most bytes that one value may count, what is in it included, by the published accounting of memory. */
-  readonly valueBytes: number;
-  /** Most lists and maps within each other. */
-  readonly valueDepth: number;
-  /** Most UTF-16 units of one text. */
-  readonly textLength: number;
-  /** Most items of one list. */
-  readonly listLength: number;
-  /** Most entries of one map. */
-  readonly mapLength: number;
-}
-/** A key of the limits that every run has. */
-export type LimitKey = keyof LimitValues;
 
 /** One NeuroScript source with the name that positions show. */
 export interface Source {

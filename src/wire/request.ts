@@ -1,37 +1,11 @@
 import { decode } from './codec.ts';
+import { usageError } from './errorinfo.ts';
 import { type ErrorInfo, NeuroScriptError } from './errors.ts';
-import { usageError } from './info.ts';
-import type { EventInput, LimitKey, TaggedJson } from './protocol.ts';
-import type { RequestId } from './public.ts';
+import { LIMITS, type LimitKey, type LimitValues } from './limits.ts';
+import { variableProblem } from './options.ts';
+import type { EventInput, TaggedJson } from './protocol.ts';
+import type { RequestId } from './result.ts';
 import { ValueError } from './values.ts';
-import { variableProblem } from './variable.ts';
-
-/** The limits that a request may tighten (DESIGN 5): all that a run has. Those of the pool belong to its runtime. */
-export const REQUEST_LIMITS = [
-  'fuel',
-  'cpuMs',
-  'wallMs',
-  'memoryBytes',
-  'outputBytes',
-  'lineBytes',
-  'scratchBytes',
-  'toolCalls',
-  'toolMs',
-  'callDepth',
-  'evalDepth',
-  'sourceBytes',
-  'toolBytes',
-  'journalBytes',
-  'eventCount',
-  'deliveries',
-  'emits',
-  'toolCallsPerTool',
-  'valueBytes',
-  'valueDepth',
-  'textLength',
-  'listLength',
-  'mapLength',
-] as const satisfies readonly LimitKey[];
 
 /** One line of `run --jsonl` (`schemas/request.schema.json`), checked, with what was left out filled in. */
 export interface RunRequest {
@@ -43,7 +17,8 @@ export interface RunRequest {
   readonly call: { readonly name: string; readonly args: readonly TaggedJson[] } | null;
   readonly globals: Readonly<Record<string, TaggedJson>>;
   readonly events: readonly EventInput[];
-  readonly limits: Readonly<Partial<Record<(typeof REQUEST_LIMITS)[number], number>>>;
+  /** The limits that the request tightens; those of the pool belong to the runtime. */
+  readonly limits: Partial<LimitValues>;
 }
 
 /** A request, or why the line is none. The id is kept where the line has one. */
@@ -139,9 +114,13 @@ function eventOf(place: string, value: unknown): EventInput {
 }
 
 function limits(value: unknown): RunRequest['limits'] {
-  const given = record("'limits'", value, REQUEST_LIMITS);
-  const found: Partial<Record<(typeof REQUEST_LIMITS)[number], number>> = {};
-  for (const key of REQUEST_LIMITS) {
+  const given = record(
+    "'limits'",
+    value,
+    LIMITS.map(({ key }) => key),
+  );
+  const found: { [Key in LimitKey]?: number } = {};
+  for (const { key } of LIMITS) {
     const limit = given[key];
     if (limit === undefined) continue;
     if (typeof limit !== 'number') throw new Refused(`limits.${key} must be a number, got ${kind(limit)}`);

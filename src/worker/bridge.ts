@@ -1,7 +1,8 @@
+import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
-import { internalError, quotaError } from '../wire/hosterrors.ts';
-import type { AskSpent, GuestFrame, GuestReply, LimitValues } from '../wire/protocol.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { AskSpent, GuestFrame, GuestReply } from '../wire/protocol.ts';
 
 /** The worker's end of the pipe to the host, as texts of frames. `read` does not return when the host is gone. */
 export interface HostPort {

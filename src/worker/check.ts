@@ -1,10 +1,7 @@
-import { estimate, type FuelCosts } from '../../grammar/estimate/index.ts';
-import { format } from '../../grammar/format/index.ts';
-import { analyse, type CheckedFile, type Environment } from '../../grammar/lint/index.ts';
-import { parse } from '../../grammar/syntax/parse.ts';
+import { analyse, type CheckedFile, type Environment, estimate, type FuelCosts, format, parse } from '../../grammar/index.ts';
 import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../wire/costs.ts';
 import type { CheckReport, Diagnostic, FormatReport, ParsedFile, Source } from '../wire/protocol.ts';
-import { summaryOf } from './sources.ts';
+import { summaryOf } from './parser.ts';
 
 /** The interpreter's prices, as the estimate wants them. */
 const COSTS: FuelCosts = {

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
-import { parse } from '../../grammar/syntax/parse.ts';
+import { parse } from '../../grammar/index.ts';
 import { FramePipe } from '../wire/frames.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { GuestImage, type IsolatedVm } from './image.ts';
+import { Parser } from './parser.ts';
 import { closePermissions } from './permissions.ts';
 import { descriptorPipe, FRAMES_FD } from './pipe.ts';
 import { Server } from './server.ts';
-import { Parser } from './sources.ts';
 import { rehearsal } from './warmup.ts';
 
 /**

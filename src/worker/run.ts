@@ -1,10 +1,11 @@
 import type { Reference } from 'isolated-vm';
+import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { internalError, quotaError } from '../wire/hosterrors.ts';
-import type { GuestInput, GuestResult, LimitValues, RunInput, Usage } from '../wire/protocol.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { GuestInput, GuestResult, RunInput, Usage } from '../wire/protocol.ts';
 import { Bridge, type HostPort } from './bridge.ts';
 import type { GuestPorts, Prepared } from './image.ts';
-import type { Tree } from './sources.ts';
+import type { Tree } from './parser.ts';
 
 /** How a run ended, for the `result` frame. */
 export interface Ended {

@@ -1,13 +1,13 @@
+import { quotaError, usageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
-import { quotaError } from '../wire/hosterrors.ts';
-import { usageError } from '../wire/info.ts';
-import type { GuestResult, HostFrame, LimitValues, RunInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { GuestResult, HostFrame, RunInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
 import { checkSources, formatSource } from './check.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
+import { type Parser, pureCalls, syntaxError, type Tree } from './parser.ts';
 import { type Ended, Turn, Warmup } from './run.ts';
-import { type Parser, pureCalls, syntaxError, type Tree } from './sources.ts';
 import { REHEARSAL } from './warmup.ts';
 
 const MB = 1024 * 1024;

@@ -1,14 +1,15 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errnoOf } from './errors.ts';
 import { violation } from './path.ts';
-import { errnoOf } from './problem.ts';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
 /**
- * An open directory, and the way to the names in it. On Linux a name is reached through the descriptor, so it stays in this
- * directory whatever anybody does to the path that led here; elsewhere through the path, which is checked again afterwards.
+ * An open directory, and access to the names in it. On Linux a name is reached through the descriptor, so it stays in this
+ * directory even if the path to the directory changes. On other systems it is reached through the path, which is checked again
+ * afterwards.
  */
 export class Anchor implements AsyncDisposable {
   readonly #handle: FileHandle;
@@ -19,22 +20,22 @@ export class Anchor implements AsyncDisposable {
     this.#path = path;
   }
 
-  /** Opens a directory that is no symbolic link. Rejects as the file system does. */
+  /** Opens a directory, but not through a symbolic link. Rejects as the file system does. */
   static async open(path: string): Promise<Anchor> {
     return new Anchor(await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), path);
   }
 
-  /** The path by which a name of this directory is to be reached now. */
+  /** The path that reaches a name of this directory now. */
   at(name: string): string {
     return process.platform === 'linux' ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.#path, name);
   }
 
-  /** This directory itself, for listing. */
+  /** The path of this directory itself, for listing. */
   get here(): string {
     return process.platform === 'linux' ? `/proc/self/fd/${this.#handle.fd}/.` : this.#path;
   }
 
-  /** A directory in this one; made if it is absent and `create` says so. Rejects as the file system does, `ELOOP` for a link. */
+  /** Opens a directory in this one, and makes it if it is absent and `create` is true. Rejects as the file system does. */
   async enter(name: string, create: boolean): Promise<Anchor> {
     if (create)
       await mkdir(this.at(name), 0o700).catch((error: unknown) => {
@@ -43,14 +44,14 @@ export class Anchor implements AsyncDisposable {
     try {
       return new Anchor(await open(this.at(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW), join(this.#path, name));
     } catch (error) {
-      // Linux says of a link, asked for a directory, that it is none.
+      // For O_DIRECTORY on a link, Linux reports ENOTDIR instead of ELOOP.
       if (errnoOf(error) === 'ENOTDIR' && (await lstat(this.at(name))).isSymbolicLink())
         throw violation('it leads over a symbolic link');
       throw error;
     }
   }
 
-  /** Rejects with `ToolError` 34 when the path that led here leads elsewhere by now; what was done counts for nothing then. */
+  /** Rejects with `ToolError` 34 if the path to this directory now leads elsewhere; the caller must then discard its result. */
   async check(): Promise<void> {
     if (process.platform === 'linux') return;
     const [held, there] = await Promise.all([this.#handle.stat(), lstat(this.#path)]);

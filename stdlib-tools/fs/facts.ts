@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 
-/** What a script is told of a file or directory. */
+/** The facts about a file or directory that a script may know. */
 export interface Facts {
   readonly directory: boolean;
   readonly size: number;
@@ -8,18 +8,18 @@ export interface Facts {
   readonly mode: number;
 }
 
-/** The same with where it stands. */
+/** The same, with name and path. */
 export interface Shown extends Facts {
   readonly name: string;
   readonly path: string;
 }
 
-/** Reads them off what the file system says. */
+/** Takes the facts from the file system's answer. */
 export function facts(stats: Stats): Facts {
   return { directory: stats.isDirectory(), size: stats.size, modified: stats.mtime, mode: stats.mode };
 }
 
-/** In the words of `tool.fs.Stat` and `tool.fs.Walk`. */
+/** The facts under the keys of `tool.fs.Stat` and `tool.fs.Walk`. */
 export function described({ directory, size, modified, mode }: Facts) {
   return {
     size_bytes: size,

@@ -4,40 +4,40 @@ import { type FileHandle, lstat, open, rename, unlink } from 'node:fs/promises';
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 import type { Anchor } from './anchor.ts';
-import { UNFINISHED, violation } from './path.ts';
-import { errnoOf } from './problem.ts';
+import { errnoOf } from './errors.ts';
+import { TEMPORARY, violation } from './path.ts';
 
 const { O_RDONLY, O_WRONLY, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** The bytes of an ordinary file of at most `most` bytes. Rejects as the file system does, and with {@link ToolError} 23, 34, 37. */
+/** Reads an ordinary file of at most `most` bytes. Rejects as the file system does, and with {@link ToolError} 23, 34 or 37. */
 export async function readBytes(directory: Anchor, name: string, most: number): Promise<Buffer> {
-  // Without waiting: a pipe that nobody writes to would hold the call for ever.
+  // O_NONBLOCK: opening a pipe without a writer would block forever.
   await using file = await open(directory.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const { size } = await ordinary(file);
   if (size > most) throw tooLarge(size, most);
   const bytes = Buffer.alloc(size + 1);
   const { bytesRead } = await file.read(bytes, 0, size + 1, 0);
-  // It grew while it was read.
+  // The file grew while it was read.
   if (bytesRead > size) throw tooLarge(bytesRead, size);
   return bytes.subarray(0, bytesRead);
 }
 
-/** Puts a whole file in the place of what is there: a reader, and a crash, sees the old one or the new one. */
+/** Replaces a file as a whole: readers, and a crash, see either the old content or the new content. */
 export async function replace(directory: Anchor, name: string, content: string | Uint8Array): Promise<void> {
   const before = await statOf(directory, name);
   if (before !== null) mustBeOrdinary(before);
-  const unfinished = `${UNFINISHED}${randomUUID()}`;
+  const temporary = `${TEMPORARY}${randomUUID()}`;
   try {
-    await using file = await open(directory.at(unfinished), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    await using file = await open(directory.at(temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     await file.writeFile(content);
-    await rename(directory.at(unfinished), directory.at(name));
+    await rename(directory.at(temporary), directory.at(name));
   } catch (error) {
-    await unlink(directory.at(unfinished)).catch(() => {});
+    await unlink(directory.at(temporary)).catch(() => {});
     throw error;
   }
 }
 
-/** Adds to the end of a file, which is made if it is absent. */
+/** Appends to a file, and makes it if it is absent. */
 export async function append(directory: Anchor, name: string, content: string | Uint8Array): Promise<void> {
   const before = await statOf(directory, name);
   if (before !== null) mustBeOrdinary(before);
@@ -47,7 +47,7 @@ export async function append(directory: Anchor, name: string, content: string | 
   await file.writeFile(content);
 }
 
-/** What stands under a name, a link itself and not its target; null when there is nothing. */
+/** The entry of a name, or null if there is none. A link is not followed. */
 export async function statOf(directory: Anchor, name: string): Promise<Stats | null> {
   return lstat(directory.at(name)).catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return null;
@@ -61,11 +61,11 @@ async function ordinary(file: FileHandle): Promise<Stats> {
   return stats;
 }
 
-/** A second name of a file may stand anywhere outside, and so may the target of a link. */
+/** Refuses links: the target of a symbolic link, and the second name of a file, may lie outside the directory. */
 function mustBeOrdinary(stats: Stats): void {
   if (stats.isDirectory()) throw new ToolError(NS_CODES.PathTypeMismatch, 'it is a directory');
   if (stats.isSymbolicLink()) throw violation('it leads over a symbolic link');
-  if (!stats.isFile()) throw new ToolError(NS_CODES.PathTypeMismatch, 'it is no ordinary file');
+  if (!stats.isFile()) throw new ToolError(NS_CODES.PathTypeMismatch, 'it is not an ordinary file');
   if (stats.nlink > 1) throw violation('the file has a second name');
 }
 

@@ -8,31 +8,31 @@ import { checkCallback, checkOptions, type KeysOf } from '../../src/wire/options
 import type { Value } from '../../src/wire/values.ts';
 import { type Anchor, within } from './anchor.ts';
 import { contentOf, lineCount, textOf } from './content.ts';
+import { named } from './errors.ts';
 import { described, facts, type Shown } from './facts.ts';
 import { append, readBytes, replace, statOf } from './file.ts';
 import { mustBeReachable, namesBelow, namesOf, safeName } from './path.ts';
-import { named } from './problem.ts';
 import { checkQuota, type FsQuota, mustFit } from './quota.ts';
 import { ScanFull, scan } from './scan.ts';
 
 export type { FsQuota } from './quota.ts';
 
-/** Where {@link fsTools} work, and how much they let a session keep. */
+/** Where {@link fsTools} work, and how much a session may store. */
 export interface FsToolsOptions {
-  /** An absolute directory that exists; the sandbox directory of the caller's session when absent. */
+  /** Returns an absolute directory that exists. If absent: the sandbox directory of the caller's session. */
   readonly directoryOf?: (runtime: ToolRuntime) => Promise<string>;
   readonly quota?: FsQuota;
 }
 
 const OPTION_KEYS: KeysOf<FsToolsOptions> = { directoryOf: true, quota: true };
-const PATH = { name: 'path', type: 'string', description: "relative, with '/'" } as const;
-const CONTENT = { name: 'content', description: 'a text or bytes' } as const;
-const FILE = { name: 'filepath', type: 'string', description: "relative, with '/'" } as const;
+const PATH = { name: 'path', type: 'string', description: "a relative path, with '/'" } as const;
+const CONTENT = { name: 'content', description: 'a string or bytes' } as const;
+const FILE = { name: 'filepath', type: 'string', description: "a relative path, with '/'" } as const;
 
 /**
- * `tool.fs`: files in a directory of the session. No path leads out of it: none that is absolute, has `..`, or goes over a
- * link is followed, whatever is put there meanwhile. Reads need the grant `fs:read`, writes `fs:write`. Throws
- * {@link ConfigError} (`ERR_CONFIG`), also on a system where directories cannot be held open.
+ * `tool.fs`: files in a directory of the session. No path leads out of it: a path that is absolute, contains `..` or goes
+ * through a link is refused, even if the directory changes meanwhile. Reads need the grant `fs:read`, writes `fs:write`. Throws
+ * {@link ConfigError} (`ERR_CONFIG`), also on Windows, where directories cannot be held open.
  */
 export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[] {
   checkOptions('the options of the fs tools', options, OPTION_KEYS);
@@ -44,7 +44,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
   const reading = { effects: 'read', capabilities: ['fs:read'] } as const;
   const writing = { effects: 'write', capabilities: ['fs:write'] } as const;
 
-  /** One writer at a time in a directory, so that what was counted for the quota still holds when it writes. */
+  /** Runs one writer at a time per directory, so that the sizes counted for the quota still hold when it writes. */
   async function write<T>(runtime: ToolRuntime, path: string, work: (root: string) => Promise<T>): Promise<T> {
     const root = await rootOf(runtime);
     return writers.run(root, () => named(path, () => work(root)));
@@ -77,7 +77,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }
   };
 
-  /** The names of all that a directory holds, from there on. */
+  /** The path, as names, of everything below a directory. */
   const heldBy = async (parent: Anchor, name: string): Promise<readonly (readonly string[])[]> => {
     await using directory = await parent.enter(name, false);
     return (await scanned(directory, true)).map((entry) => entry.path.split('/'));
@@ -95,7 +95,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
   return [
     defineTool({
       name: 'tool.fs.Read',
-      description: 'The text of a file, which must be UTF-8.',
+      description: 'Reads a file as UTF-8 text.',
       example: 'tool.fs.Read("notes/today.txt")',
       args: [FILE],
       returns: 'string',
@@ -104,7 +104,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }),
     defineTool({
       name: 'tool.fs.ReadBytes',
-      description: 'The bytes of a file.',
+      description: 'Reads a file as bytes.',
       example: 'tool.fs.ReadBytes("notes/today.txt")',
       args: [FILE],
       returns: 'blob',
@@ -113,7 +113,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }),
     defineTool({
       name: 'tool.fs.Write',
-      description: 'Puts a text or bytes into a file, in place of what it held; directories on the way are made. Gives "OK".',
+      description: 'Writes a file and replaces its content. Missing directories are made. Returns "OK".',
       example: 'tool.fs.Write("notes/today.txt", "one\\ntwo\\n")',
       args: [FILE, CONTENT],
       returns: 'string',
@@ -122,7 +122,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }),
     defineTool({
       name: 'tool.fs.Append',
-      description: 'Adds a text or bytes to the end of a file, which is made if it is absent. Gives "OK".',
+      description: 'Appends to a file, and makes it if it is absent. Returns "OK".',
       example: 'tool.fs.Append("notes/today.txt", "three\\n")',
       args: [FILE, CONTENT],
       returns: 'string',
@@ -131,9 +131,12 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }),
     defineTool({
       name: 'tool.fs.List',
-      description: 'The files and directories of a directory, as maps with name, path, isDir, size and modTime.',
+      description: 'Lists a directory, as maps with name, path, isDir, size and modTime.',
       example: 'tool.fs.List("notes", true)',
-      args: [PATH, { name: 'recursive', type: 'bool', default: false, description: 'true for what is in its directories too' }],
+      args: [
+        PATH,
+        { name: 'recursive', type: 'bool', default: false, description: 'true to include the content of its directories' },
+      ],
       returns: 'slice_map',
       ...reading,
       run: ({ path, recursive }, runtime) =>
@@ -148,7 +151,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     defineTool({
       name: 'tool.fs.Walk',
       description:
-        'All files and directories below a directory, as maps with name, path_relative, is_dir, size_bytes, modified_unix, modified_rfc3339 and mode_string.',
+        'Lists everything below a directory, as maps with name, path_relative, is_dir, size_bytes, modified_unix, modified_rfc3339 and mode_string.',
       example: 'tool.fs.Walk(".")',
       args: [PATH],
       returns: 'slice_map',
@@ -159,7 +162,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     defineTool({
       name: 'tool.fs.Stat',
       description:
-        'What is known of a file or directory, as a map with name, path, size_bytes, is_dir, modified_unix, modified_rfc3339, mode_string and mode_perm.',
+        'Describes a file or directory, as a map with name, path, size_bytes, is_dir, modified_unix, modified_rfc3339, mode_string and mode_perm.',
       example: 'tool.fs.Stat("notes/today.txt")',
       args: [PATH],
       returns: 'map',
@@ -175,7 +178,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }),
     defineTool({
       name: 'tool.fs.Mkdir',
-      description: 'Makes a directory and those on the way, as a map with status, message and path.',
+      description: 'Makes a directory and its missing parents. Returns a map with status, message and path.',
       example: 'tool.fs.Mkdir("notes/old")',
       args: [PATH],
       returns: 'map',
@@ -190,7 +193,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }),
     defineTool({
       name: 'tool.fs.Delete',
-      description: 'Deletes a file or an empty directory. Gives "OK", also when there is nothing.',
+      description: 'Deletes a file or an empty directory. Returns "OK", also if there is none.',
       example: 'tool.fs.Delete("notes/old")',
       args: [PATH],
       returns: 'string',
@@ -205,8 +208,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }),
     defineTool({
       name: 'tool.fs.Move',
-      description:
-        'Moves or renames a file or directory to a path where nothing is. Gives a map with message and error, which is nil.',
+      description: 'Moves or renames a file or directory to an unused path. Returns a map with message and error, which is nil.',
       example: 'tool.fs.Move("notes/today.txt", "notes/monday.txt")',
       args: [
         { ...PATH, name: 'source_path' },
@@ -221,7 +223,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
           await parent(root, from, false, async (source, oldName) => {
             const stats = await statOf(source, oldName);
             if (stats === null) throw absent(from);
-            // What a directory holds moves along, and must not end up deeper than it could have been made there.
+            // The content of a directory moves with it, and must not end up deeper than a path may reach.
             if (stats.isDirectory())
               for (const each of await heldBy(source, oldName)) mustBeReachable([...namesBelow(to), ...each]);
             await parent(root, to, false, async (target, newName) => {
@@ -235,7 +237,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }),
     defineTool({
       name: 'tool.fs.Hash',
-      description: 'The SHA-256 digest of the bytes of a file, as hexadecimal.',
+      description: 'Computes the SHA-256 hash of a file, as hexadecimal.',
       example: 'tool.fs.Hash("notes/today.txt")',
       args: [FILE],
       returns: 'string',
@@ -247,7 +249,7 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }),
     defineTool({
       name: 'tool.fs.LineCount',
-      description: 'How many lines a file has; a last line counts also without a line feed.',
+      description: 'Counts the lines of a file. A last line without a line feed counts.',
       example: 'tool.fs.LineCount("notes/today.txt")',
       args: [FILE],
       returns: 'int',
@@ -256,9 +258,9 @@ export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[]
     }),
     defineTool({
       name: 'tool.fs.SanitizeFilename',
-      description: 'A text made into a name that a file may have: what could not stand in one becomes an underscore.',
+      description: 'Turns a string into a valid file name: runs of other characters become an underscore.',
       example: 'tool.fs.SanitizeFilename("My Report Final?.docx")',
-      args: [{ name: 'name', type: 'string', description: 'the text' }],
+      args: [{ name: 'name', type: 'string', description: 'the string' }],
       returns: 'string',
       effects: 'none',
       run: ({ name }) => safeName(name),

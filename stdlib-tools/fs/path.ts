@@ -1,25 +1,24 @@
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 
-/** Deepest nesting of directories. */
+/** Maximum depth of directories. */
 const MAX_DEPTH = 32;
-/** Most UTF-8 bytes of one name, as file systems have it. */
+/** Maximum UTF-8 bytes of one name, as in most file systems. */
 const NAME_BYTES = 255;
-/** Most UTF-8 bytes of a path: with the directory's own path before it, it must stay one that the system can remove. */
+/** Maximum UTF-8 bytes of a path. Together with the directory's own path, the system must still be able to remove it. */
 const PATH_BYTES = 2048;
 
-/** What half-written files are called; no path of a script may name one. */
-export const UNFINISHED = '.neuroscript-';
+/** Prefix of temporary files. Scripts may not use it. */
+export const TEMPORARY = '.neuroscript-';
 
-/** Names that mean a device on some systems, with whatever ending. */
+/** Names of devices on some systems, with or without an extension. */
 const DEVICES = /^(con|prn|aux|nul|com\d|lpt\d)(\..*)?$/i;
-// The control characters, and what starts a stream of a file, a drive or a network path on some systems.
+// Control characters, and the characters that mark streams, drives and network paths on some systems.
 const FORBIDDEN = /[\u0000-\u001f\u007f\\:]/;
 
 /**
- * The names of a path inside of the session's directory, none for the directory itself. Only what means the same file on
- * every system and under every form of writing is a path. Throws {@link ToolError}: 4 for no path at all, 34 for one that
- * could lead anywhere else.
+ * The names of a path in the session's directory; none for the directory itself. A path must mean the same file on every
+ * system. Throws {@link ToolError}: 4 for an empty path, 34 for a path that could lead elsewhere.
  */
 export function namesOf(path: string): readonly string[] {
   if (path === '') throw new ToolError(NS_CODES.ArgMismatch, "a path must not be empty; '.' is the directory itself");
@@ -32,12 +31,12 @@ export function namesOf(path: string): readonly string[] {
     if (Buffer.byteLength(name) > NAME_BYTES) throw violation(`a name may have ${NAME_BYTES} bytes`);
     if (/[. ]$/.test(name)) throw violation('a name must not end with a dot or a blank');
     if (DEVICES.test(name)) throw violation(`'${name}' is the name of a device on some systems`);
-    if (name.startsWith(UNFINISHED)) throw violation(`names that start with ${UNFINISHED} are taken`);
+    if (name.startsWith(TEMPORARY)) throw violation(`names that start with ${TEMPORARY} are taken`);
   }
   return names;
 }
 
-/** Throws {@link ToolError} 34 for names that lie deeper than anybody who has to remove them by their path could reach. */
+/** Throws {@link ToolError} 34 if the names lie too deep to be removed by their path. */
 export function mustBeReachable(names: readonly string[]): void {
   if (names.length > MAX_DEPTH) throw violation(`it must have ${MAX_DEPTH} levels at most`);
   if (Buffer.byteLength(names.join('/')) > PATH_BYTES) throw violation(`it may have ${PATH_BYTES} bytes`);
@@ -50,7 +49,7 @@ export function namesBelow(path: string): readonly [string, ...string[]] {
   return [first, ...rest];
 }
 
-/** A name that {@link namesOf} takes, made from any text: what could not stand in one becomes `_`. */
+/** Turns any text into a name that {@link namesOf} accepts: runs of other characters become `_`. */
 export function safeName(text: string): string {
   const name = text
     .replace(/[^\p{L}\p{N}._-]+/gu, '_')
@@ -61,7 +60,7 @@ export function safeName(text: string): string {
   return name === '' || DEVICES.test(name) ? `_${name}` : name;
 }
 
-/** The refusal of a path that leads, or could lead, out of the directory. */
+/** The error for a path that leads, or could lead, out of the directory. */
 export function violation(problem: string): ToolError {
   return new ToolError(NS_CODES.PathViolation, `this path is not allowed: ${problem}`);
 }

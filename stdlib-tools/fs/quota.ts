@@ -5,20 +5,20 @@ import { checkOptions, type KeysOf } from '../../src/wire/options.ts';
 import { within } from './anchor.ts';
 import { type Entry, ScanFull, scan } from './scan.ts';
 
-/** How much a session may keep in its directory; every number is a whole one from 1. */
+/** How much a session may store in its directory. Every number is a whole number from 1. */
 export interface FsQuota {
-  /** Most bytes of one file; 8 MiB when absent. */
+  /** Maximum bytes of one file; 8 MiB if absent. */
   readonly fileBytes?: number;
-  /** Most bytes of all files; 64 MiB when absent. */
+  /** Maximum bytes of all files; 64 MiB if absent. */
   readonly totalBytes?: number;
-  /** Most files and directories; 1000 when absent. */
+  /** Maximum number of files and directories; 1000 if absent. */
   readonly entries?: number;
 }
 
 const DEFAULTS: Required<FsQuota> = { fileBytes: 8 * 1024 * 1024, totalBytes: 64 * 1024 * 1024, entries: 1000 };
 const KEYS: KeysOf<FsQuota> = { fileBytes: true, totalBytes: true, entries: true };
 
-/** Fills in what is absent. Throws {@link ConfigError} (`ERR_CONFIG`). */
+/** Fills in the defaults. Throws {@link ConfigError} (`ERR_CONFIG`). */
 export function checkQuota(quota: FsQuota): Required<FsQuota> {
   checkOptions('the quota of the fs tools', quota, KEYS);
   const whole = { ...DEFAULTS, ...quota };
@@ -28,17 +28,17 @@ export function checkQuota(quota: FsQuota): Required<FsQuota> {
   return whole;
 }
 
-/** What a write is about to do. */
+/** A write that is about to happen. */
 export interface Growth {
   /** The names of the path, all below the directory. */
   readonly names: readonly string[];
-  /** Bytes that are written; 0 for a directory. */
+  /** The bytes to write; 0 for a directory. */
   readonly bytes: number;
-  /** Whether they come behind what is there, or in its place. */
+  /** True to append to the present content, false to replace it. */
   readonly append: boolean;
 }
 
-/** Looks at what is there, and throws {@link ToolError} 37 when the write would not fit. */
+/** Counts the present files. Throws {@link ToolError} 37 if the write would exceed the quota. */
 export async function mustFit(root: string, { names, bytes, append }: Growth, quota: Required<FsQuota>): Promise<void> {
   const entries = await counted(root, quota);
   const sizes = new Map(entries.map(({ path, stats }) => [path, stats.isFile() ? stats.size : 0]));

@@ -2,26 +2,25 @@ import type { Stats } from 'node:fs';
 import { readdir, unlink } from 'node:fs/promises';
 import type { Anchor } from './anchor.ts';
 import { statOf } from './file.ts';
-import { UNFINISHED } from './path.ts';
+import { TEMPORARY } from './path.ts';
 
-/** One file or directory that was found. */
+/** A file or directory that a scan found. */
 export interface Entry {
   readonly name: string;
-  /** From the directory that was scanned, with `/`. */
+  /** Relative to the scanned directory, with `/`. */
   readonly path: string;
   readonly stats: Stats;
 }
 
-/** A half-written file that nobody has added to for so long has no writer any more; a younger one is somebody's work. */
+/** A temporary file that has not changed for this long has lost its writer. A younger one may still be written. */
 const ABANDONED_MS = 60_000;
 
-/** A scan that found more than it may. */
+/** A scan found more entries than it may. */
 export class ScanFull extends Error {}
 
 /**
- * What is in a directory, in the order of names, links not followed; with `recursive` also what is below, each directory
- * before its content. Throws {@link ScanFull} at more than `most` entries. Half-written files of a writer that was killed are
- * removed on the way.
+ * Lists a directory in the order of names, without following links. With `recursive` each directory is followed by its content.
+ * Throws {@link ScanFull} if there are more than `most` entries. The scan removes temporary files whose writer was killed.
  */
 export async function scan(directory: Anchor, recursive: boolean, most: number): Promise<readonly Entry[]> {
   const found: Entry[] = [];
@@ -33,7 +32,7 @@ async function scanInto(found: Entry[], directory: Anchor, prefix: string, recur
   for (const name of (await readdir(directory.here)).sort()) {
     const stats = await statOf(directory, name);
     if (stats === null) continue;
-    if (name.startsWith(UNFINISHED)) {
+    if (name.startsWith(TEMPORARY)) {
       if (Date.now() - stats.mtimeMs > ABANDONED_MS) await unlink(directory.at(name)).catch(() => {});
       continue;
     }

@@ -2,27 +2,27 @@ import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { checkOptions, type KeysOf } from '../../src/wire/options.ts';
-import type { Write } from './port.ts';
+import type { Write } from './versioned.ts';
 
-/** How much a storage keeps; every number is a whole one from 1. */
+/** How much a storage may hold. Every number is a whole number from 1. */
 export interface StorageCaps {
-  /** Most UTF-8 bytes of a key; 512 when absent. */
+  /** Maximum UTF-8 bytes of a key; 512 if absent. */
   readonly keyBytes?: number;
-  /** Most UTF-8 bytes of one key and its value as JSON; 64 KiB when absent. */
+  /** Maximum UTF-8 bytes of a key and its value as JSON; 64 KiB if absent. */
   readonly entryBytes?: number;
-  /** Most entries in one scope; 1000 when absent. */
+  /** Maximum number of entries in one scope; 1000 if absent. */
   readonly entries?: number;
-  /** Most bytes of all entries in one scope; 8 MiB when absent. */
+  /** Maximum bytes of all entries in one scope; 8 MiB if absent. */
   readonly scopeBytes?: number;
-  /** Most scopes; 10 000 when absent. */
+  /** Maximum number of scopes; 10,000 if absent. */
   readonly scopes?: number;
-  /** Most bytes of all entries; 256 MiB when absent. */
+  /** Maximum bytes of all entries; 256 MiB if absent. */
   readonly totalBytes?: number;
 }
 
-/** What is taken up already. */
+/** What a storage holds already. */
 export interface Taken {
-  /** Bytes of the entry that would be replaced, or null when there is none. */
+  /** Bytes of the entry that the write replaces; null if there is none. */
   readonly replaced: number | null;
   readonly entries: number;
   readonly scopeBytes: number;
@@ -48,7 +48,7 @@ const KEYS: KeysOf<StorageCaps> = {
   totalBytes: true,
 };
 
-/** Fills in what is absent. Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown cap or one that is no whole number from 1. */
+/** Fills in the defaults. Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown cap or one that is not a whole number from 1. */
 export function checkCaps(caps: StorageCaps): Required<StorageCaps> {
   checkOptions('the caps of a storage', caps, KEYS);
   const whole = { ...DEFAULTS, ...caps };
@@ -58,7 +58,7 @@ export function checkCaps(caps: StorageCaps): Required<StorageCaps> {
   return whole;
 }
 
-/** Bytes that an entry takes. Throws {@link ToolError} 37 for a key or an entry that is too large by itself. */
+/** The bytes of an entry. Throws {@link ToolError} 37 if the key or the entry alone is too large. */
 export function entryBytes({ key, value }: Pick<Write, 'key' | 'value'>, caps: Required<StorageCaps>): number {
   const keyBytes = Buffer.byteLength(key);
   if (keyBytes > caps.keyBytes) throw full(`a key may have ${caps.keyBytes} bytes, and this one has ${keyBytes}`);
@@ -67,7 +67,7 @@ export function entryBytes({ key, value }: Pick<Write, 'key' | 'value'>, caps: R
   return bytes;
 }
 
-/** What would be exceeded by an entry of so many bytes, or null when it fits. */
+/** Returns which cap an entry of this size would exceed, in words; null if it fits. */
 export function excess(bytes: number, taken: Taken, caps: Required<StorageCaps>): string | null {
   const added = bytes - (taken.replaced ?? 0);
   if (taken.replaced === null && taken.entries >= caps.entries) return `${caps.entries} entries are kept at most`;
@@ -76,7 +76,7 @@ export function excess(bytes: number, taken: Taken, caps: Required<StorageCaps>)
   return added > 0 && taken.totalBytes + added > caps.totalBytes ? 'the storage is full' : null;
 }
 
-/** The refusal of a write that does not fit. */
+/** The error for a write that exceeds a cap. */
 export function full(problem: string): ToolError {
   return new ToolError(NS_CODES.ResourceExhaustion, `nothing was written: ${problem}`);
 }

@@ -2,22 +2,22 @@ import { StoreError } from '../../src/sqlite/error.ts';
 import { type Looked, lookAt, type SqliteLook } from '../../src/sqlite/look.ts';
 import { VALUES } from './sqlite.ts';
 
-/** What is in a storage of tool values, without the values. */
+/** Counts of a storage of tool values, without the values. */
 export interface StorageCensus {
   readonly entries: number;
-  /** As the caps count them. */
+  /** Counted as the caps count them. */
   readonly bytes: number;
   readonly scopes: number;
-  /** The largest scopes, with how much is in each. */
+  /** The largest scopes, largest first. */
   readonly largest: readonly { readonly scope: string; readonly entries: number; readonly bytes: number }[];
 }
 
-/** Most scopes that a census names. */
+/** Maximum number of scopes that a census names. */
 const LARGEST = 20;
 
 /**
- * Counts what is in a storage of tool values, and leaves the file as it is. Null for a file that is none. Throws
- * {@link StoreError}: `foreign` for what is no SQLite file, `damaged` for what cannot be opened, `busy`, `io`.
+ * Counts the content of a storage of tool values and does not change the file. Null if the file is not such a storage. Throws
+ * {@link StoreError}: `foreign` if it is not a SQLite file, `damaged` if it cannot be opened, `busy`, `io`.
  */
 export function storageCensus(path: string): Promise<Looked<StorageCensus> | null> {
   return lookAt(path, VALUES, census);
@@ -42,7 +42,7 @@ function census(look: SqliteLook): StorageCensus {
   };
 }
 
-/** Scopes are kept as JSON text. */
+/** The storage keeps scopes as JSON text. */
 function textOf(json: string): string {
   try {
     return String(JSON.parse(json));

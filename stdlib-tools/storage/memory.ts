@@ -1,21 +1,21 @@
 import { checkCaps, entryBytes, excess, full, type StorageCaps, type Taken } from './caps.ts';
-import type { Versioned, VersionedStorage, Write, Written } from './port.ts';
+import type { Versioned, VersionedStorage, Write, Written } from './versioned.ts';
 
 interface Entry extends Versioned {
   readonly bytes: number;
   readonly expires: number;
 }
 
-/** Keeps values as long as the process lives. What has expired is dropped when its scope is next written, or when room is needed. */
+/** Keeps values for the life of the process. Expired entries are dropped by the next write to their scope, or if room is needed. */
 export class MemoryStorage implements VersionedStorage {
   readonly #scopes = new Map<string, Map<string, Entry>>();
   readonly #bytes = new Map<string, number>();
   readonly #caps: Required<StorageCaps>;
   #total = 0;
-  /** Versions of new entries start above every version that was ever dropped. */
+  /** The highest version that was ever dropped. New entries start above it. */
   #floor = 0;
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`) for a cap that is no whole number from 1. */
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for a cap that is not a whole number from 1. */
   constructor(caps: StorageCaps = {}) {
     this.#caps = checkCaps(caps);
   }
@@ -61,7 +61,7 @@ export class MemoryStorage implements VersionedStorage {
       totalBytes: this.#total,
     });
     if (excess(bytes, taken(), this.#caps) === null) return;
-    // Room may be taken by scopes in which everything has expired.
+    // Other scopes may hold expired entries.
     for (const each of [...this.#scopes.keys()]) this.#sweep(each, at);
     const problem = excess(bytes, taken(), this.#caps);
     if (problem !== null) throw full(problem);

@@ -6,16 +6,16 @@ import { NS_CODES } from '../../src/wire/codes.ts';
 import { checkOptions, type KeysOf } from '../../src/wire/options.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { checkCaps, entryBytes, excess, full, type StorageCaps } from './caps.ts';
-import type { Versioned, VersionedStorage, Write, Written } from './port.ts';
+import type { Versioned, VersionedStorage, Write, Written } from './versioned.ts';
 
-/** How a {@link SqliteStorage} is opened, and how much it keeps. */
+/** How a {@link SqliteStorage} is opened, and how much it may hold. */
 export interface SqliteStorageOptions extends SqliteFileOptions {
   readonly caps?: StorageCaps;
 }
 
 const OPTION_KEYS: KeysOf<SqliteStorageOptions> = { durability: true, busyMs: true, mustExist: true, caps: true };
 
-/** Scopes, keys and values are JSON text, so that any text comes back as it was. Triggers keep the sums that the caps look at. */
+/** Scopes, keys and values are JSON text, so that every string survives unchanged. Triggers keep the sums that the caps compare. */
 export const VALUES: Format = {
   name: 'storage of tool values',
   // The letters NSto.
@@ -50,8 +50,8 @@ export const VALUES: Format = {
 };
 
 /**
- * Keeps values in a file that several processes may share: a compare-and-set is one transaction, and what was acknowledged
- * is there after the process has been killed. What has expired is dropped by the next write.
+ * Keeps values in a file that several processes may share. A compare-and-set is one transaction, and an acknowledged write
+ * survives the death of the process. Every write drops the expired entries.
  */
 export class SqliteStorage implements VersionedStorage, Disposable {
   readonly #file: SqliteFile;
@@ -63,8 +63,8 @@ export class SqliteStorage implements VersionedStorage, Disposable {
   }
 
   /**
-   * Opens the file or makes it. Throws {@link StoreError} (`ERR_STORE`): `foreign`, `damaged`, `newer`, `busy`, `io`; and
-   * `ConfigError` (`ERR_CONFIG`) for caps that make no sense.
+   * Opens the file or makes it. Throws {@link StoreError} (`ERR_STORE`): `foreign`, `damaged`, `newer`, `busy` or `io`, and
+   * `ConfigError` (`ERR_CONFIG`) for invalid caps.
    */
   static async open(path: string, options: SqliteStorageOptions = {}): Promise<SqliteStorage> {
     checkOptions('the options of a storage', options, OPTION_KEYS);
@@ -147,11 +147,11 @@ function storedKey(row: Row): string {
 }
 
 function storedValue(row: Row): TaggedJson {
-  // Written by this class alone, as the JSON of a TaggedJson; a file whose pages are damaged does not open.
+  // Only this class writes values, as the JSON of a TaggedJson. A file with damaged pages does not open.
   return JSON.parse(String(row['value'])) as TaggedJson;
 }
 
-/** A script can catch that a storage fails, and learns no path of the host from it. */
+/** Turns a failure of the storage into an error that a script can catch and that names no path of the host. */
 function asToolError<T>(work: () => T): T {
   try {
     return work();

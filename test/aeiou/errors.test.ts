@@ -35,7 +35,7 @@ import {
   tagOf,
   thrownBy,
   tokenOf,
-} from './golden.ts';
+} from './kit.ts';
 
 const { START, USERDATA, SCRATCHPAD, ACTIONS, END } = MARKERS;
 const read = (...lines: readonly string[]): unknown => parseEnvelope(new TextEncoder().encode(lines.join('\n')));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifyToken } from '../../src/aeiou/index.ts';
-import { goldenTurn, TOKENS } from './golden.ts';
+import { goldenTurn, TOKENS } from './kit.ts';
 
 describe('a token cannot be changed', () => {
   const turn = goldenTurn();

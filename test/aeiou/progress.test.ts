@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { NO_PROGRESS_YET, nobleCrypto, ProgressGuard, progressDigest } from '../../src/aeiou/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { sha256, TOKENS, thrownBy } from './golden.ts';
+import { sha256, TOKENS, thrownBy } from './kit.ts';
 
 /** Which turns of a sequence of digests halt. */
 function halts(digests: string, n?: number): boolean[] {

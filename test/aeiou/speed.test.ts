@@ -11,7 +11,7 @@ import {
   selectDecision,
   validateUserdata,
 } from '../../src/aeiou/index.ts';
-import { goldenTurn, TOKENS } from './golden.ts';
+import { goldenTurn, TOKENS } from './kit.ts';
 
 /**
  * Half a megabyte takes a few milliseconds. The bound here only tells linear from quadratic on a machine that is busy with

@@ -4,7 +4,7 @@ import { isNode, lineOf, type SourceText, type SyntaxNode, sourceOf } from './so
 /** A symbol that an entry point offers, at its declaration. */
 export interface Exported {
   readonly name: string;
-  /** `src/tools/policy.ts:12` */
+  /** `src/tools/policy/policy.ts:12` */
   readonly at: string;
   readonly documented: boolean;
 }

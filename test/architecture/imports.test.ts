@@ -1,58 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { COMPUTED, type Import, importsOf, isOurs, partOf, productFiles } from './imports.ts';
-
-/**
- * The arrows of the architecture: what each part may import. `ours` names other parts, `packages` what comes from npm,
- * `node` whether Node's own modules may be used at all.
- */
-interface Rule {
-  readonly ours: readonly string[];
-  readonly packages: readonly string[];
-  readonly node: boolean;
-}
-
-const rule = (ours: string, packages: string, node: boolean): Rule => ({
-  ours: ours === '' ? [] : ours.split(' '),
-  packages: packages === '' ? [] : packages.split(' '),
-  node,
-});
-
-const RULES: ReadonlyMap<string, Rule> = new Map([
-  ['grammar', rule('', 'chevrotain', false)],
-  ['wire', rule('grammar', '', false)],
-  ['guest', rule('wire grammar', '', false)],
-  ['worker', rule('wire grammar guest', 'isolated-vm', true)],
-  ['sandbox', rule('wire', '', true)],
-  ['sqlite', rule('wire', '', true)],
-  ['context', rule('wire', '', true)],
-  ['tools', rule('context wire', 'yaml zod', true)],
-  ['aeiou', rule('tools context wire', '@noble/ed25519 @noble/hashes canonicalize zod', true)],
-  ['runtime', rule('sandbox tools aeiou context wire', '', true)],
-  [
-    'loop',
-    rule('sqlite runtime aeiou sandbox tools context wire', 'yaml zod ai @ai-sdk/openai-compatible @opentelemetry/api', true),
-  ],
-  ['gate', rule('', '', true)],
-  ['entry', rule('runtime sandbox tools context wire', '', false)],
-  ['testing', rule('loop runtime sandbox tools context wire', '', true)],
-  ['stdlib-tools', rule('sqlite tools context wire', '', true)],
-  ['mcp', rule('loop runtime aeiou tools context wire', '@modelcontextprotocol/client @modelcontextprotocol/server zod', true)],
-  ['cli', rule('mcp gate loop runtime aeiou sandbox tools context wire stdlib-tools bench', 'commander yaml zod', true)],
-  [
-    'bench',
-    rule(
-      'entry loop runtime aeiou sandbox tools context wire stdlib-tools',
-      '@pydantic/monty quickjs-emscripten isolated-vm',
-      true,
-    ),
-  ],
-]);
+import { PARTS, type Part } from './parts.ts';
 
 const files = productFiles();
 const imports = files.flatMap(importsOf);
 const show = ({ from, to }: Import): string => `${from} → ${to}`;
-const ruleOf = (path: string): Rule => {
-  const found = RULES.get(partOf(path));
+const ruleOf = (path: string): Part => {
+  const found = PARTS.find(({ name }) => name === partOf(path));
   if (found === undefined) throw new Error(`${path} belongs to no part that the rules know`);
   return found;
 };
@@ -64,7 +18,7 @@ describe('imports point one way', () => {
 
   it('every part imports only the parts below it, types included', () => {
     const wrong = imports.filter(
-      ({ from, to }) => isOurs(to) && partOf(from) !== partOf(to) && !ruleOf(from).ours.includes(partOf(to)),
+      ({ from, to }) => isOurs(to) && partOf(from) !== partOf(to) && !ruleOf(from).imports.includes(partOf(to)),
     );
     expect(wrong.map(show)).toEqual([]);
   });
@@ -79,13 +33,19 @@ describe('imports point one way', () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('only the worker parses: elsewhere grammar is imported for its types, for positions in a tree, and for words', () => {
+  it('grammar has one face, index.ts, and beside it leaves that no bundle is burdened by', () => {
+    const past = imports.filter(
+      ({ from, to }) => partOf(to) === 'grammar' && partOf(from) !== 'grammar' && to !== 'grammar/index.ts' && !isGrammarLeaf(to),
+    );
+    expect(past.map(show)).toEqual([]);
+    const heavy = imports.filter(({ from, to }) => isGrammarLeaf(from) && !isGrammarLeaf(to));
+    expect(heavy.filter(({ typeOnly }) => !typeOnly).map(show)).toEqual([]);
+  });
+
+  it('only the worker parses: elsewhere grammar is imported for its types, and its leaves for positions and words', () => {
     const wrong = imports.filter(
       ({ from, to, typeOnly }) =>
-        to.startsWith('grammar/') &&
-        !['grammar/syntax/ast.ts', 'grammar/advice/borrowed.ts', 'grammar/syntax/reserved.ts'].includes(to) &&
-        !typeOnly &&
-        !['grammar', 'worker'].includes(partOf(from)),
+        to.startsWith('grammar/') && !isGrammarLeaf(to) && !typeOnly && !['grammar', 'worker'].includes(partOf(from)),
     );
     expect(wrong.map(show)).toEqual([]);
   });
@@ -97,19 +57,23 @@ describe('imports point one way', () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('the protocol parts import no built-in of Node: what needs one asks for it at run time, in builtin.ts', () => {
-    const wrong = imports.filter(({ from, to, typeOnly }) => partOf(from) === 'aeiou' && to.startsWith('node:') && !typeOnly);
+  it('the protocol and its cryptography import no built-in of Node: two files ask for one at run time', () => {
+    const isProtocol = (path: string): boolean => ['aeiou', 'crypto'].includes(partOf(path));
+    const wrong = imports.filter(({ from, to, typeOnly }) => isProtocol(from) && to.startsWith('node:') && !typeOnly);
     expect(wrong.map(show)).toEqual([]);
-    const asking = files.filter(({ path, text }) => partOf(path) === 'aeiou' && text.includes('getBuiltinModule'));
-    expect(asking.map(({ path }) => path)).toEqual(['src/aeiou/builtin.ts']);
+    const asking = files.filter(({ path, text }) => isProtocol(path) && text.includes('getBuiltinModule'));
+    expect(asking.map(({ path }) => path)).toEqual(['src/aeiou/keys/file.ts', 'src/crypto/native.ts']);
+  });
+
+  it('of the wire format the protocol needs the error classes alone', () => {
+    const used = imports.filter(({ from, to }) => partOf(from) === 'aeiou' && partOf(to) === 'wire').map(({ to }) => to);
+    expect([...new Set(used)]).toEqual(['src/wire/errors.ts']);
   });
 
   it('the nonce of a turn is read by the magic tool and the loop alone', () => {
-    const readers = imports
-      .filter(({ from, to }) => to === 'src/context/nonce.ts' && partOf(from) !== 'loop')
-      .map(({ from }) => from);
-    // turn.ts keeps the nonce beside the context that it makes
-    expect(readers.filter((from) => from !== 'src/aeiou/magic.ts' && from !== 'src/context/turn.ts')).toEqual([]);
+    const readers = imports.filter(({ to }) => to === 'src/context/nonce.ts').map(({ from }) => from);
+    // turn.ts keeps the nonce of the context that it makes
+    expect(readers.filter((from) => partOf(from) !== 'loop')).toEqual(['src/context/turn.ts']);
   });
 
   it('the gate imports nothing of any other part', () => {
@@ -118,14 +82,24 @@ describe('imports point one way', () => {
     );
   });
 
-  it('what is imported is written in the source, but for the tools modules that a user names', () => {
-    expect(imports.filter(({ to }) => to === COMPUTED).map(({ from }) => from)).toEqual(['src/cli/flags/module.ts']);
+  it('what is imported is written in the source, but for the tools modules and builds that a user names', () => {
+    expect(imports.filter(({ to }) => to === COMPUTED).map(({ from }) => from)).toEqual([
+      'src/cli/flags/module.ts',
+      'bench/builds.ts',
+    ]);
   });
 
   it('no two files import each other in a circle', () => {
     expect(circles(imports.filter(({ to, typeOnly }) => isOurs(to) && !typeOnly))).toEqual([]);
   });
 });
+
+/** Files of grammar that import nothing but each other: the guest and the host's parts may use their values. */
+function isGrammarLeaf(path: string): boolean {
+  return (
+    path.startsWith('grammar/vocabulary/') || path === 'grammar/advice/functions.ts' || path === 'grammar/syntax/position.ts'
+  );
+}
 
 function isPackage(target: string): boolean {
   return !isOurs(target) && !target.startsWith('node:') && !target.startsWith('#');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/cli/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
 import { paintFor } from '../../src/cli/terminal/text.ts';
 import { folder, linesOf, neuroscript } from './spawn.ts';
@@ -20,30 +20,35 @@ const pending = (id = ID, plan = PLAN) => `{"id":"${id}","timestamp":"2026-01-15
 const read = (queue: string, name: string) => readFileSync(join(queue, name), 'utf8');
 const verifier = (queue: string) => `'${process.execPath}' '${BIN}' gate-verify --queue '${queue}'`;
 
+interface Typed {
+  readonly code: number;
+  readonly shown: string;
+  readonly stderr: string;
+}
+
 /** Runs the command in this process before a person who types `answer`. */
-async function typing(argv: readonly string[], answer: string): Promise<{ readonly code: number; readonly shown: string }> {
+async function typing(argv: readonly string[], answer: string): Promise<Typed> {
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
   stdin.end(answer);
   const stream = new PassThrough();
+  const errors = new PassThrough();
   const out = new Output(stream);
   const paint = paintFor({}, {});
   const terminal = {
     stdin,
     screen: null,
     out,
-    err: new Output(new PassThrough().resume()),
+    err: new Output(errors),
     paintOut: paint,
     paintErr: paint,
     outIsTTY: true,
     errIsTTY: false,
     interrupt: new AbortController().signal,
   };
-  let code = -1;
-  await createProgram(terminal, async (action) => {
-    code = await action(terminal);
-  }).parseAsync(argv, { from: 'user' });
+  const code = await runProgram(argv, terminal);
   stream.end();
-  return { code, shown: (await stream.toArray()).join('') };
+  errors.end();
+  return { code, shown: (await stream.toArray()).join(''), stderr: (await errors.toArray()).join('') };
 }
 
 describe('propose', () => {
@@ -65,8 +70,9 @@ describe('propose', () => {
     ['a number that nobody keeps', '9007199254740993'],
   ])('refuses %s: not everybody would read it alike', async (_, plan) => {
     const queue = folder({ plan });
-    const proposed = typing(['propose', join(queue, 'plan'), '--queue', queue], '');
-    await expect(proposed).rejects.toThrow(/^the plan is no JSON that everybody reads alike: /);
+    const { code, stderr } = await typing(['propose', join(queue, 'plan'), '--queue', queue], '');
+    expect(stderr).toMatch(/^neuroscript: the plan is no JSON that everybody reads alike: /);
+    expect(code).toBe(2);
     expect(existsSync(join(queue, 'pending.jsonl'))).toBe(false);
   });
 });
@@ -131,7 +137,9 @@ describe('approve', () => {
     ['an unknown flag', [ID, '--force'], pending(), /unknown option/],
   ] as const)('approves nothing for %s', async (_, argv, content, message) => {
     const queue = folder(content === null ? {} : { 'pending.jsonl': content });
-    await expect(typing(['approve', '--queue', queue, ...argv], 'yes\n')).rejects.toThrow(message);
+    const { code, stderr } = await typing(['approve', '--queue', queue, ...argv], 'yes\n');
+    expect(stderr).toMatch(message);
+    expect(code).toBe(2);
     expect(existsSync(join(queue, 'approved.jsonl'))).toBe(false);
   });
 
@@ -146,8 +154,9 @@ describe('approve', () => {
   it('approves once', async () => {
     const queue = folder({ 'pending.jsonl': pending() });
     await typing(['approve', ID, '--queue', queue, '--yes'], '');
-    const again = typing(['approve', ID, '--queue', queue, '--yes'], '');
-    await expect(again).rejects.toThrow('the intent was approved before (ERR_GATE_RECORD)');
+    const { code, stderr } = await typing(['approve', ID, '--queue', queue, '--yes'], '');
+    expect(stderr).toContain('the intent was approved before (ERR_GATE_RECORD)');
+    expect(code).toBe(2);
   });
 });
 
@@ -197,9 +206,10 @@ endcommand
   it('half an approval is wrong use', async () => {
     const files = folder({ 'tools.yaml': TOOLS, 'agent.txt': ENVELOPE });
     const loop = ['loop', '--agent', `script:${files}/agent.txt`];
-    const wrong = (...flags: string[]) => expect(typing([...loop, ...flags], '')).rejects;
-    await wrong('--intent', ID).toThrow('an approval needs --intent, --hash, --queue and --verifier together');
-    await wrong('--require-approval', '--profile', 'v1').toThrow('approvals belong to --profile v3');
+    const wrong = (...flags: string[]) => expect(typing([...loop, ...flags], '')).resolves;
+    const usage = (problem: string) => ({ code: 2, stderr: expect.stringContaining(problem) });
+    await wrong('--intent', ID).toMatchObject(usage('an approval needs --intent, --hash, --queue and --verifier together'));
+    await wrong('--require-approval', '--profile', 'v1').toMatchObject(usage('approvals belong to --profile v3'));
   });
 
   it('--require-approval: ACTIONS that nobody approved is not executed', async () => {
@@ -251,7 +261,7 @@ describe('execute', () => {
     const { queue, run } = await approved((queue) => ['sh', '-c', 'printf cut > "$0"/executed.jsonl', queue]);
     expect(await run()).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/what was approved RAN, and that could NOT BE RECORDED: executed.jsonl cannot be continued/),
+      stderr: expect.stringMatching(/what was approved RAN, and that could NOT BE RECORDED: cannot append to executed.jsonl/),
     });
     expect(existsSync(join(queue, 'executed.lock'))).toBe(true);
   });

@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Readable, Writable } from 'node:stream';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/cli/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
 import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { paintFor } from '../../src/cli/terminal/text.ts';
@@ -23,7 +23,7 @@ import { SqliteStore } from '../../src/loop/index.ts';
 import { chained, GENESIS } from '../../src/loop/log/chain.ts';
 import { newSession } from '../../src/loop/sessions/store.ts';
 import { SqliteStorage } from '../../stdlib-tools/index.ts';
-import { FALLBACK_SEED, NONCE, PRIMARY, PRIMARY_SEED, SHARED, SID, TOKENS } from '../aeiou/golden.ts';
+import { FALLBACK_SEED, NONCE, PRIMARY, PRIMARY_SEED, SHARED, SID, TOKENS } from '../aeiou/kit.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
@@ -53,12 +53,8 @@ async function print(args: readonly string[], { cwd = '', stdin = '' }: Where): 
     screen: null,
     interrupt: new AbortController().signal,
   };
-  let code: number | null = null;
-  const program = createProgram(terminal, async (action) => {
-    code = await action(terminal);
-  });
   const [file = '', ...flags] = args;
-  await program.parseAsync(['inspect', file === '-' ? file : join(cwd, file), ...flags], { from: 'user' });
+  const code = await runProgram(['inspect', file === '-' ? file : join(cwd, file), ...flags], terminal);
   return { code, text: written.join('') };
 }
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createProgram } from '../../src/cli/program.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { complete } from '../../src/cli/repl/complete.ts';
 import { KeyboardLines } from '../../src/cli/repl/lines.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
@@ -156,10 +156,7 @@ describe('repl before a person', () => {
       ...{ stdin, screen, out, err: out, paintOut: paint, paintErr: paint },
       ...{ outIsTTY: true, errIsTTY: true, interrupt: interrupt.signal },
     };
-    let code = -1;
-    await createProgram(terminal, async (action) => {
-      code = await action(terminal);
-    }).parseAsync(['repl', '--fuel', '1e11', '--cpu', '60s', '--wall', '60s'], { from: 'user' });
+    const code = await runProgram(['repl', '--fuel', '1e11', '--cpu', '60s', '--wall', '60s'], terminal);
     return { code, shown: plain(shown) };
   }
 

@@ -13,7 +13,7 @@ import {
   SID,
   TOKENS,
   tokenOf,
-} from '../aeiou/golden.ts';
+} from '../aeiou/kit.ts';
 import { folder, linesOf, neuroscript } from './spawn.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true });

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ROOT } from '../architecture/source.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
 
 const REAL = `
@@ -43,11 +44,28 @@ const envelope = (...lines: readonly string[]): string =>
     '<<<NSENV:V3:END>>>\n',
   ].join('\n');
 
+/** A tool that fails with a code of its own, if it finds the turn it runs in. */
+const SHARING = `
+import { currentTurn, defineTool, ToolError } from 'neuroscript-runtime';
+export const tools = [defineTool({ name: 'tool.a.Who', run: () => { throw new ToolError(currentTurn() === undefined ? 1233 : 1234, 'x'); } })];
+`;
+
 describe('--tools', () => {
   it('takes a module in TypeScript, whose tools are real', async () => {
     const cwd = folder({ 'tools.ts': REAL, 'a.ns': PROGRAM });
     const ended = await neuroscript(['run', 'a.ns', '--tools', 'tools.ts'], { cwd });
     expect(ended).toMatchObject({ code: 0, stdout: "1\n2\ntool 'tool.shop.price' failed: no gold\n", stderr: '' });
+  });
+
+  it('a module that imports this package gets the runtime that runs it: its turn, its errors, its checks', async () => {
+    const cwd = folder({
+      'main.ns': command('on error do', 'emit system_error["code"]', 'clear_error', 'endon', 'call tool.a.Who()'),
+      'tools.mjs': SHARING,
+    });
+    mkdirSync(join(cwd, 'node_modules'));
+    symlinkSync(ROOT, join(cwd, 'node_modules/neuroscript-runtime'));
+    const { stdout, stderr } = await neuroscript(['run', 'main.ns', '--tools', 'tools.mjs'], { cwd });
+    expect({ stdout, stderr }).toEqual({ stdout: '1234\n', stderr: '' });
   });
 
   it('takes mocks from a module too', async () => {
@@ -181,7 +199,7 @@ describe('--check-first', () => {
     const ended = await neuroscript(['run', 'a.ns', '--policy', 'p.yaml'], { cwd });
     expect(ended).toMatchObject({
       code: 2,
-      stderr: 'neuroscript: p.yaml:3: allow[1]: allow of the policy must be a list of texts, got 5 in it\n',
+      stderr: 'neuroscript: p.yaml:3: allow[1]: must be a text, got the number 5\n',
     });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { amount, parseAge, parseQuantity, quantity } from '../../src/cli/flags/units.ts';
 import { UsageError } from '../../src/cli/terminal/failure.ts';
-import { LIMITS, type Limit } from '../../src/sandbox/limits.ts';
+import { LIMITS, type Limit } from '../../src/wire/limits.ts';
 
 function limit(flag: string): Limit {
   const found = LIMITS.find((row) => row.flag === flag);

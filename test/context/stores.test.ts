@@ -124,7 +124,7 @@ describe('agent models', () => {
   });
 
   it.each([
-    ['api_key belongs into an account', { api_key: KEY }],
+    ['api_key belongs in an account', { api_key: KEY }],
     ['without a user or password', { base_url: 'https://me:pw@example.org/' }],
     ['http or https', { base_url: 'file:///etc/passwd' }],
     ['top_p must be a number from 0', { top_p: -1 }],

@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { breachOf, LIMITS } from '../../src/sandbox/limits.ts';
-import type { LimitKey } from '../../src/wire/protocol.ts';
+import { breachOf, LIMITS, type LimitKey } from '../../src/wire/limits.ts';
 import { ROOT } from '../architecture/source.ts';
 import { type DriveOptions, drive } from '../guest/driver.ts';
-import { LIMITS_PAGE, limitsPage } from './limitspage.ts';
+import { LIMITS_PAGE, limitsPage, REQUEST_SCHEMA, requestSchema } from './limitspage.ts';
 
 it(`${LIMITS_PAGE} is what scripts/limits.mjs writes`, () => {
   expect(readFileSync(join(ROOT, LIMITS_PAGE), 'utf8')).toBe(limitsPage());
+});
+
+it(`${REQUEST_SCHEMA} has the limits of the table`, () => {
+  const text = readFileSync(join(ROOT, REQUEST_SCHEMA), 'utf8');
+  expect(text).toBe(requestSchema(text));
+  expect(Object.keys(JSON.parse(text).properties.limits.properties)).toEqual(LIMITS.map(({ key }) => key));
 });
 
 const LOOP = 'command\nwhile true\nset n = 1\nendwhile\nendcommand\n';

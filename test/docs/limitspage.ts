@@ -1,6 +1,4 @@
 import { quantity } from '../../src/cli/flags/units.ts';
-import { breachOf, LIMITS, type Limit, type LimitRow } from '../../src/sandbox/limits.ts';
-import { POOL_LIMITS, type PoolLimit } from '../../src/sandbox/poollimits.ts';
 import {
   DATA_FUEL,
   MAX_NESTING,
@@ -10,6 +8,7 @@ import {
   STEP_FUEL,
   VALUE_BYTES,
 } from '../../src/wire/costs.ts';
+import { breachOf, findLimit, LIMITS, type LimitRow, POOL_LIMITS } from '../../src/wire/limits.ts';
 import { table } from './table.ts';
 
 /** Where the page stands, from the root of the repository. */
@@ -21,7 +20,7 @@ type Costs = Readonly<Record<string, { readonly amount: number; readonly per: st
 export function limitsPage(): string {
   return `# Limits and costs
 
-Made by \`npx node scripts/limits.mjs\` from \`src/sandbox/limits.ts\`, \`src/sandbox/poollimits.ts\` and \`src/wire/costs.ts\`; a test fails when it is stale.
+Made by \`npx node scripts/limits.mjs\` from \`src/wire/limits.ts\` and \`src/wire/costs.ts\`; a test fails when it is stale.
 
 ## Limits
 
@@ -30,7 +29,7 @@ cannot be enforced (below the least, above the most, not whole) is refused when 
 
 ${table(
   ['limit', 'flag', 'default', 'in a turn', 'least', 'most', 'ring', 'breach', 'caught?', 'counts'],
-  [...LIMITS.map(limitRow), ...POOL_LIMITS.map(poolRow)],
+  [...LIMITS, ...POOL_LIMITS].map(limitRow),
 )}
 
 - **Units.** The flags take \`B KB MB GB\` (powers of 1024; \`KiB\` and so on are the same) and \`ms s m\`; a count takes none.
@@ -87,19 +86,13 @@ ${table(
 `;
 }
 
-function limitRow(limit: Limit): string[] {
-  const { turnDefault, catchable } = limit;
+function limitRow(limit: LimitRow): string[] {
+  const { key, flag, min, max, ring, turnDefault, help } = limit;
+  const usual = limit.default === null ? 'cores' : amount(limit, limit.default);
   const turn = turnDefault === undefined ? '' : amount(limit, turnDefault);
-  return row(limit, amount(limit, limit.default), turn, breachOf(limit), catchable ? 'yes' : 'no');
-}
-
-function poolRow(limit: PoolLimit): string[] {
-  return row(limit, limit.default === null ? 'cores' : amount(limit, limit.default), '', limit.breach, '');
-}
-
-function row(limit: LimitRow, usual: string, turn: string, breach: string, caught: string): string[] {
-  const { key, flag, min, max, ring, help } = limit;
-  return [`\`${key}\``, `\`--${flag}\``, usual, turn, amount(limit, min), amount(limit, max), String(ring), breach, caught, help];
+  const caught = findLimit(key) === undefined ? '' : limit.breach === 'NS37' ? 'yes' : 'no';
+  const range = [amount(limit, min), amount(limit, max)];
+  return [`\`${key}\``, `\`--${flag}\``, usual, turn, ...range, String(ring), breachOf(limit), caught, help];
 }
 
 function amount({ unit }: LimitRow, value: number): string {
@@ -112,4 +105,19 @@ function costRows(costs: Costs, row: (cost: Costs[string]) => string[]): string[
 
 function grouped(value: number): string {
   return String(value).replace(/\B(?=(?:\d{3})+$)/g, ' ');
+}
+
+/** The schema whose limits are generated, from the root of the repository. */
+export const REQUEST_SCHEMA = 'schemas/request.schema.json';
+
+/** The text of that schema with the properties of its `limits` made from the table. */
+export function requestSchema(text: string): string {
+  const rows = LIMITS.map(({ key, min }) => {
+    const type = min === 0 ? '{ "type": "integer", "minimum": 0 }' : '{ "$ref": "#/$defs/limit" }';
+    return `        "${key}": ${type}`;
+  });
+  return text.replace(
+    /("limits": \{[^{]*"properties": \{\n)[\s\S]*?(\n {6}\})/,
+    (_, before, after) => before + rows.join(',\n') + after,
+  );
 }

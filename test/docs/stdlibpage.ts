@@ -1,4 +1,6 @@
 import { Policy, type ToolDefinition, toolCatalogue } from '../../src/tools/index.ts';
+import type { PureDeclaration } from '../../src/wire/pure/declaration.ts';
+import { PURE_TOOLS } from '../../src/wire/pure/tools.ts';
 import {
   capsuleTools,
   cryptoTools,
@@ -14,7 +16,6 @@ import {
   timeTools,
   toolsTools,
 } from '../../stdlib-tools/index.ts';
-import { PURE_GROUPS } from '../../stdlib-tools/pure/index.ts';
 import { REFERENCE } from './reference.ts';
 import { table } from './table.ts';
 
@@ -42,7 +43,7 @@ export function hostTools(): readonly ToolDefinition[] {
 export function stdlibPage(): string {
   return `# Standard tools
 
-Made by \`npx node scripts/stdlib.mjs\` from \`stdlib-tools/\` and \`src/wire/pure.ts\`; a test fails when it is stale, and another one
+Made by \`npx node scripts/stdlib.mjs\` from \`stdlib-tools/\` and \`src/wire/pure/\`; a test fails when it is stale, and another one
 runs every example.
 
 \`\`\`ts
@@ -75,8 +76,8 @@ They need nothing of the host, so they run inside the isolate, beside the script
 - **Patterns** have the syntax of RE2: no back references, no looking around, and linear time for every pattern and text.
 - A tool of the host cannot call them (code 35): it has JavaScript.
 
-${Object.entries(PURE_GROUPS)
-  .map(([group, rows]) => section(group, pureTools(), rows))
+${Object.entries(PURE_TOOLS)
+  .map(([group, tools]) => section(group, pureTools(), tools))
   .join('\n\n')}
 
 ## Tools of the host
@@ -95,15 +96,12 @@ ${table(
 `;
 }
 
-function section(
-  group: string,
-  tools: readonly ToolDefinition[],
-  rows?: readonly { name: string; gives: string; example: string }[],
-): string {
+function section(group: string, tools: readonly ToolDefinition[], pure: Readonly<Record<string, PureDeclaration>> = {}): string {
   const own = toolCatalogue(tools.filter(({ name }) => name.startsWith(`tool.${group}.`)));
   const cells = own.map(({ name, call, args, description, example = '' }) => {
-    const row = rows?.find((each) => each.name === name);
-    const shown = row === undefined ? code(example) : `${code(row.example)} → ${code(row.gives.replaceAll('\n', '⏎'))}`;
+    const declared = pure[name];
+    const shown =
+      declared === undefined ? code(example) : `${code(declared.example)} → ${code(declared.gives.replaceAll('\n', '⏎'))}`;
     const told = args.map((arg) => `${code(arg.name)} ${arg.description}`).join('; ');
     return [code(call.replace(/^tool\./, '')), [description, told, shown].filter((line) => line !== '').join('<br>')];
   });

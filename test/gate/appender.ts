@@ -13,7 +13,7 @@ if (isMainThread) {
     new Worker(new URL(import.meta.url), { workerData: { index, queue, first: Number(first) } });
 } else {
   const { index, queue, first }: { index: number; queue: string; first: number } = workerData;
-  const lock = QueueLock.take(queue, Date.now());
+  const lock = new QueueLock(queue, Date.now());
   for (let number = first; ; number += 1) {
     recordExecuted(lock, { intentId: numbered(number), hash: HASH }, Date.now());
     writeSync(1, `${index} ${number}\n`);

@@ -273,7 +273,7 @@ describe('what the gate is', () => {
 
   it('ARGO-R2: approval, eligibility and execution are apart: the gate needs neither of the other two', () => {
     expect(ours.filter((path) => /executor|approve/.test(path))).toEqual([]);
-    expect(filesOf('src/gate/approved.ts').filter((path) => /executor|eligibility|verifier|history/.test(path))).toEqual([]);
+    expect(filesOf('src/gate/approval.ts').filter((path) => /executor|eligibility|verifier|history/.test(path))).toEqual([]);
     const state = ours.filter((path) => /^(?:export )?let /m.test(sourceOf(path).text));
     expect(state).toEqual([]);
   });

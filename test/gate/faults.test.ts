@@ -43,7 +43,7 @@ afterEach(() => Object.assign(disk, { take: Number.POSITIVE_INFINITY, syncs: [],
 const NOW = Date.parse('2026-01-15T12:00:00Z');
 
 function record(queue: string): void {
-  recordExecuted(QueueLock.take(queue, NOW), { intentId: ID, hash: HASH }, NOW);
+  recordExecuted(new QueueLock(queue, NOW), { intentId: ID, hash: HASH }, NOW);
 }
 
 describe('a disk that fails while an execution is recorded', () => {
@@ -61,7 +61,7 @@ describe('a disk that fails while an execution is recorded', () => {
     const whole = line({ timestamp: '2026-01-15T12:00:00.000Z' });
     for (disk.take = 1; disk.take < whole.length; disk.take += 1) {
       const queue = queueWith({ 'executed.jsonl': line({ id: OTHER }) });
-      expect(() => record(queue)).toThrow('executed.jsonl cannot be continued: the disk took only a part of the line');
+      expect(() => record(queue)).toThrow('cannot append to executed.jsonl: the disk accepted only a part of the line');
       expect(readFileSync(join(queue, 'executed.jsonl'), 'utf8')).toBe(line({ id: OTHER }) + whole.slice(0, disk.take));
       expect(ask(queue, { command: 'true', args: [] }).eligible).toBe(false);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LimitKey } from '../../src/wire/protocol.ts';
+import type { LimitKey } from '../../src/wire/limits.ts';
 import { type DriveOptions, drive } from './driver.ts';
 
 /** A program that uses exactly so much of a limit, or fewer, and a place in it. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyOf } from '../../src/wire/keys.ts';
+import { keyOf } from '../../src/wire/mapkeys.ts';
 import { mapEntries } from '../../src/wire/maporder.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { drive, type ToolIo } from './driver.ts';

@@ -3,7 +3,7 @@ import { explainEnd, explainSession, explainTurn } from '../../src/loop/explain.
 import type { TurnRecord } from '../../src/loop/record/record.ts';
 import { type Palette, plainPalette, printable, wrap } from '../../src/loop/text.ts';
 import { readTurn } from '../../src/loop/turn/input.ts';
-import { languageError } from '../../src/wire/info.ts';
+import { languageError } from '../../src/wire/errorinfo.ts';
 import { play } from './example.ts';
 import type { Program } from './fake.ts';
 import { bench, turnOf } from './harness.ts';

@@ -5,8 +5,8 @@ import { rootTurn } from '../../src/context/turn.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import type { Clock } from '../../src/loop/clock.ts';
 import type { TurnExecutor, TurnForkInit } from '../../src/loop/turn/executor.ts';
-import { defaultLimits } from '../../src/sandbox/limits.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 import type { ParsedFile, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
 import type { RunResult } from '../../src/wire/result.ts';
 

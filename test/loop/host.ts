@@ -4,7 +4,7 @@ import { seededIds } from '../../src/loop/ids.ts';
 import { MemoryLog } from '../../src/loop/log/log.ts';
 import type { LoopControllerOptions } from '../../src/loop/options.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
-import { timeoutError } from '../../src/wire/hosterrors.ts';
+import { timeoutError } from '../../src/wire/errorinfo.ts';
 import { fakeExecutor, type Program, TestClock, testKeyring, USERDATA } from './fake.ts';
 
 let count = 0;

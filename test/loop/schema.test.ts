@@ -8,8 +8,8 @@ import { HALT_REASONS } from '../../src/loop/record/decision.ts';
 import { toPublicTurn } from '../../src/loop/record/record.ts';
 import { toPublicLoop } from '../../src/loop/result.ts';
 import { interruptedRecord } from '../../src/loop/sessions/interrupted.ts';
-import { defaultLimits } from '../../src/sandbox/limits.ts';
-import { languageError } from '../../src/wire/info.ts';
+import { languageError } from '../../src/wire/errorinfo.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 import { fakeExecutor, type Program, programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
 import { actions, bench, turnOf } from './harness.ts';
 

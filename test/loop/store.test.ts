@@ -16,8 +16,8 @@ import {
   type SessionStore,
   type TurnCommit,
 } from '../../src/loop/sessions/store.ts';
-import { defaultLimits } from '../../src/sandbox/limits.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 import { bench, turnOf } from './harness.ts';
 
 let folder = '';

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { MINT_LEDGER, MintLedger } from '../../src/aeiou/index.ts';
+import { MintLedger } from '../../src/aeiou/index.ts';
 import { nonceOf } from '../../src/context/nonce.ts';
 import { fixedClock } from '../../src/loop/clock.ts';
 import { type Ids, seededIds, withNonce } from '../../src/loop/ids.ts';
+import { MINT_LEDGER } from '../../src/loop/magic.ts';
 import { readTurn } from '../../src/loop/turn/input.ts';
 import { runTurn } from '../../src/loop/turn/turn.ts';
+import { languageError } from '../../src/wire/errorinfo.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { languageError } from '../../src/wire/info.ts';
 import type { Program } from './fake.ts';
 import { actions, bench, turnOf } from './harness.ts';
 

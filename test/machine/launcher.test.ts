@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/index.ts';
 import { type Bubblewrap, bubblewrapArguments, findBubblewrap } from '../../src/sandbox/bubblewrap.ts';
-import { defaultLimits, Sandbox } from '../../src/sandbox/index.ts';
+import { Sandbox } from '../../src/sandbox/index.ts';
 import { FrameReader } from '../../src/wire/frames.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 import { HOLED, handlers, inputOf, run } from '../sandbox/kit.ts';
 
 function bubblewrap(): Bubblewrap {

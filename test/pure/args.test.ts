@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchArgs } from '../../src/tools/args.ts';
+import { matchArgs } from '../../src/tools/dispatch/arguments.ts';
 import { defineTool } from '../../src/tools/index.ts';
 import { decode as toHost } from '../../src/wire/codec.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { createRuntime } from '../../src/runtime/index.ts';
-import { PURE_TOOLS, type PureToolName, pureArgs } from '../../src/wire/pure.ts';
+import { readSignature } from '../../src/wire/pure/declaration.ts';
+import { PURE_TOOLS } from '../../src/wire/pure/tools.ts';
 import { pureTools } from '../../stdlib-tools/index.ts';
-import { PURE_GROUPS } from '../../stdlib-tools/pure/index.ts';
 import { drive } from '../guest/driver.ts';
 
-const ROWS = Object.values(PURE_GROUPS).flat();
+const ROWS = Object.values(PURE_TOOLS).flatMap((group) => Object.entries(group).map(([name, tool]) => ({ name, ...tool })));
 const source = (example: string): string => `command\nemit ${example}\nendcommand\n`;
 
 describe('the documented example of every pure tool', () => {
-  it('is there for each, under the name of its group', () => {
-    expect(ROWS.map(({ name }) => name).sort()).toEqual(Object.keys(PURE_TOOLS).sort());
-    for (const [group, rows] of Object.entries(PURE_GROUPS))
-      for (const { name, description, example } of rows) {
+  it('calls the tool, under the name of its group', () => {
+    for (const [group, tools] of Object.entries(PURE_TOOLS))
+      for (const [name, { description, example }] of Object.entries(tools)) {
         expect(name).toMatch(new RegExp(`^tool\\.${group}\\.[A-Z]\\w*$`));
         expect(description).toMatch(/[.]$/);
         expect(example.startsWith(`${name}(`)).toBe(true);
@@ -48,15 +47,12 @@ describe('the documented example of every pure tool', () => {
   });
 });
 
-describe('the table of arguments', () => {
-  it('is read completely', () => {
-    for (const name of Object.keys(PURE_TOOLS) as PureToolName[]) {
-      const args = pureArgs(name);
-      const text = args.map((arg) => {
-        const optional = arg.required || arg.default !== null ? '' : '?';
-        return `${arg.name}${optional}: ${arg.type}${arg.default === null ? '' : ` = ${JSON.stringify(arg.default)}`}`;
-      });
-      expect(text.join(', ')).toBe(PURE_TOOLS[name]);
+describe('the signatures', () => {
+  it.each(ROWS)('of $name are read completely', ({ args }) => {
+    for (const [signature] of args) {
+      const { name, type, required, default: value } = readSignature(signature);
+      const optional = required || value !== null ? '' : '?';
+      expect(`${name}${optional}: ${type}${value === null ? '' : ` = ${JSON.stringify(value)}`}`).toBe(signature);
     }
   });
 });

@@ -229,8 +229,8 @@ describe('tool.tools', () => {
   it('Help tells what a tool does, takes and gives, by any spelling of its name', async () => {
     const text = [
       'tool.str.Length(input_string: string) -> int',
-      'The number of characters (code points) of a text.',
-      '  input_string: the text',
+      'Returns the number of characters (code points) in a string.',
+      '  input_string: the string',
       'Example: tool.str.Length("héllo")  # 5',
     ].join('\n');
     for (const name of ['str.Length', 'tool.str.Length', 'STR.LENGTH'])

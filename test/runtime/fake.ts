@@ -1,22 +1,10 @@
 import type { SandboxPort } from '../../src/runtime/port.ts';
 import { checkSettings, Runtime, type RuntimeSettings } from '../../src/runtime/runtime.ts';
 import type { RunHandlers, SandboxResult } from '../../src/sandbox/index.ts';
+import { cancelledError } from '../../src/wire/errorinfo.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';
-import { cancelledError } from '../../src/wire/hosterrors.ts';
-import type {
-  CheckEnvironment,
-  CheckReport,
-  Diagnostic,
-  FormatReport,
-  GuestReply,
-  GuestResult,
-  OutFrame,
-  ParsedFile,
-  RunInput,
-  Source,
-  TaggedJson,
-} from '../../src/wire/protocol.ts';
-import { NO_USAGE } from '../../src/wire/public.ts';
+import type { CheckEnvironment, CheckReport, Diagnostic, FormatReport, GuestReply, GuestResult, OutFrame, ParsedFile, RunInput, Source, TaggedJson } from '../../src/wire/protocol.ts';
+import { NO_USAGE } from '../../src/wire/result.ts';
 
 /** What a fake program can do; the real one is a script in an isolate. */
 export interface FakeGuest {
@@ -129,7 +117,7 @@ function fakeGuest(input: RunInput, handlers: RunHandlers, signal: AbortSignal):
           signal.addEventListener('abort', callback);
           return () => signal.removeEventListener('abort', callback);
         },
-        asked: [],
+        queries: [],
         repeat: async () => {},
         getVar: async (key: string) => ({ found: variables.has(key), value: variables.get(key) ?? null }),
         defineConst: async () => null,

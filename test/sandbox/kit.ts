@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import {
-  defaultLimits,
   type FinalReply,
   type LimitOptions,
   type RunHandlers,
@@ -14,6 +13,7 @@ import {
   type WorkerFiles,
 } from '../../src/sandbox/index.ts';
 import { packageFiles } from '../../src/sandbox/launch.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 import type { GuestCall, RunInput, TaggedJson } from '../../src/wire/protocol.ts';
 
 /** The bundles of the package. */

@@ -1,5 +1,7 @@
 // Opens a runtime twice with the given choice of a launcher and tells how its workers were started, or why not.
-import { defaultLimits, Sandbox } from '../../src/sandbox/index.ts';
+
+import { Sandbox } from '../../src/sandbox/index.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 
 const launcher = process.argv[2];
 const input = {

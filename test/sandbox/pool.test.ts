@@ -343,10 +343,11 @@ async function hosted(
   body: string,
   after?: (pid: number, worker: number) => void,
 ): Promise<{ out: string; code: number | null }> {
-  const index = fileURLToPath(new URL('../../src/sandbox/index.ts', import.meta.url));
+  const file = (path: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${path}`, import.meta.url)));
   const text = `
     import { readFileSync } from 'node:fs';
-    import { Sandbox, defaultLimits } from ${JSON.stringify(index)};
+    import { Sandbox } from ${file('sandbox/index.ts')};
+    import { defaultLimits } from ${file('wire/limits.ts')};
     const sandbox = await Sandbox.create({ concurrency: 1, files: ${JSON.stringify(HOLED)} });
     const worker = readFileSync('/proc/self/task/' + process.pid + '/children', 'utf8').trim();
     const input = (deed) => ({ sources: [], globals: { do: deed }, call: null, events: [], limits: { ...defaultLimits('run'), cpuMs: 60_000, wallMs: 60_000 }, forkId: 'f', turn: false, stdin: false });

@@ -49,7 +49,11 @@ describe('a worker that breaks the protocol is killed, and the caller gets a typ
     ['a success with an error', [started, { frame: { ...result, result: { ...good, ok: false } } }], 'result.error'],
     ['a time below zero', [started, { frame: { ...result, usage: { ...usage, wallMs: -1 } } }], 'usage.wallMs'],
     ['a time beyond numbers', [started, { frame: JSON.stringify(result).replaceAll('"cpuMs":1', '"cpuMs":1e999') }], 'cpuMs'],
-    ['an error of no kind', [started, { frame: { ...result, result: { ...good, ok: false, error: { code: 'X' } } } }], 'code'],
+    [
+      'an error of no kind',
+      [started, { frame: { ...result, result: { ...good, ok: false, error: { code: 'X' } } } }],
+      'result.error.kind',
+    ],
     ['a missing field', [started, { frame: { t: 'out', emits: [], values: [] } }], 'whispers'],
     ['more values than emits', [started, { frame: { ...out, values: [1] } }], 'values'],
     ['an ask without its remainder', [started, { frame: { ...ask, left: undefined } }], 'left'],

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { defaultLimits, type Sandbox, type SandboxResult } from '../../src/sandbox/index.ts';
+import type { Sandbox, SandboxResult } from '../../src/sandbox/index.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 import type { RunInput } from '../../src/wire/protocol.ts';
 import { handlers, OK, REAL, sandboxOf } from './kit.ts';
 

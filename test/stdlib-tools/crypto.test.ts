@@ -71,8 +71,8 @@ describe('tool.crypto', () => {
   });
 
   it.each([
-    ['a wrong secret', token({ alg: 'HS256' }, {}, 'other'), 'the signature does not fit'],
-    ['no signature', token({ alg: 'HS256' }, {}, 's').replace(/[^.]*$/, ''), 'the signature does not fit'],
+    ['a wrong secret', token({ alg: 'HS256' }, {}, 'other'), 'the signature is wrong'],
+    ['no signature', token({ alg: 'HS256' }, {}, 's').replace(/[^.]*$/, ''), 'the signature is wrong'],
     ['a signature that is written in another way', `${token({ alg: 'HS256' }, {}, 's')}!`, 'the signature is not base64url'],
     ['the algorithm none', token({ alg: 'none' }, {}, 's'), 'its algorithm is not one of'],
     ['an algorithm of another kind', token({ alg: 'RS256' }, {}, 's'), 'its algorithm is not one of'],

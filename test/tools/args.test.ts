@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { matchArgs } from '../../src/tools/args.ts';
-import { type ArgType, argTypeNames, coerce } from '../../src/tools/argtypes.ts';
+import { type ArgType, argTypeNames, coerce } from '../../src/tools/define/argtypes.ts';
+import { matchArgs } from '../../src/tools/dispatch/arguments.ts';
 import { type ArgSpec, defineTool } from '../../src/tools/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { readNumber } from '../../src/wire/numbers.ts';
@@ -219,8 +219,8 @@ describe('defining a tool', () => {
       () => defineTool({ name: 'tool.a.b', requiresTrust: 0 as never, run }),
       /tool\.a\.b: requiresTrust must be true or false, got number/,
     ],
-    ['an argument without a name', () => tool([{} as never]), /the name of an argument must be a text, got undefined/],
-    ['`required` in words', () => tool([{ name: 'a', required: 'no' as never }]), /required of 'a' must be true or false/],
+    ['an argument without a name', () => tool([{} as never]), /args\[0\]\.name must be a text, got undefined/],
+    ['`required` in words', () => tool([{ name: 'a', required: 'no' as never }]), /args\[0\]\.required must be true or false/],
     [
       'a capability that stands alone',
       () => defineTool({ name: 'tool.a.b', capabilities: 'fs:read' as never, run }),
@@ -229,7 +229,7 @@ describe('defining a tool', () => {
     [
       'a capability that is no text',
       () => defineTool({ name: 'tool.a.b', capabilities: [5 as never], run }),
-      /tool\.a\.b: a capability must be a text, got number/,
+      /tool\.a\.b: capabilities\[0\] must be a text, got number/,
     ],
     ['nothing at all', () => defineTool(undefined as never), /a tool must be an object, got undefined/],
     ['an argument name with a dash', () => tool([{ name: 'a-b' }]), /'a-b' is no argument name/],

@@ -4,8 +4,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { type ArgType, argTypeNames, coerce } from '../../src/tools/argtypes.ts';
 import { argTypeSchema } from '../../src/tools/catalogue/types.ts';
+import { type ArgType, argTypeNames, coerce } from '../../src/tools/define/argtypes.ts';
 import {
   defineTool,
   estimateTokens,

@@ -2,7 +2,7 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { matchArgs } from '../../src/tools/args.ts';
+import { matchArgs } from '../../src/tools/dispatch/arguments.ts';
 import {
   type ArgSpecs,
   type ArgsOf,

@@ -4,16 +4,16 @@ import { nearestTool, toolAdvice } from '../../src/tools/names.ts';
 const NAMES = ['tool.str.toupper', 'tool.str.split', 'tool.str.length', 'tool.map.get', 'tool.time.now', 'tool.time.fromunix'];
 
 describe('what a name that no tool has may mean', () => {
-  it.each<[string, string | null, string]>([
+  it.each<[string, string | undefined, string]>([
     ['tool.str.splt', 'tool.str.split', 'a slip within the group'],
     ['tool.Str.Lenght', 'tool.str.length', 'in any letter case'],
     ['tool.str.Upper', 'tool.str.toupper', 'a part of a name'],
     ['tool.string.Split', 'tool.str.split', 'the group at length'],
     ['tool.st.Split', 'tool.str.split', 'the group with a slip'],
     ['tool.map.Gte', 'tool.map.get', 'a slip in a short name'],
-    ['tool.map.Put', null, 'a short name of its own'],
-    ['tool.http.Get', null, 'the same name in a group that has nothing to do with it'],
-    ['tool.time.Format', null, 'a group without anything like it'],
+    ['tool.map.Put', undefined, 'a short name of its own'],
+    ['tool.http.Get', undefined, 'the same name in a group that has nothing to do with it'],
+    ['tool.time.Format', undefined, 'a group without anything like it'],
   ])('%s: %s (%s)', (name, meant) => {
     expect(nearestTool(name, NAMES)).toBe(meant);
   });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ScriptRun, ToolBench } from '../../src/testing/index.ts';
 import { journalText } from '../../src/testing/journal.ts';
-import { NOT_APPROVED } from '../../src/tools/approval.ts';
+import { NOT_APPROVED } from '../../src/tools/dispatch/approval.ts';
 import { defineTool, loadMockTools, recordTools } from '../../src/tools/index.ts';
-import { usageError } from '../../src/wire/info.ts';
+import { usageError } from '../../src/wire/errorinfo.ts';
 import { mapEntries } from '../../src/wire/maporder.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
-import { refusedResult } from '../../src/wire/public.ts';
+import { refusedResult } from '../../src/wire/result.ts';
 import { Bench, SITE, variables } from './probe.ts';
 
 const map = new Map<string, unknown>([

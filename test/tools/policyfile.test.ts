@@ -31,19 +31,23 @@ onPolicyBreach: halt
 
   it.each<[string, string, string]>([
     ['an unknown key', 'alow: []', 'p.yaml:1: alow: unknown key; known are context, allow'],
-    ['an unknown context', 'allow: []\ncontext: prod', 'p.yaml:2: context: context of the policy must be config, normal, test'],
+    [
+      'an unknown context',
+      'allow: []\ncontext: prod',
+      "p.yaml:2: context: the policy: context must be config, normal or test, got 'prod'",
+    ],
     ['a pattern that is no text', 'deny:\n  - tool.x.*\n  - 5', 'p.yaml:3: deny[1]: '],
     [
       'a pattern of deny that would deny nothing',
       'allow: ["*"]\ndeny: [kv.*]',
       "p.yaml:2: deny[0]: deny of the policy: 'kv.*' can",
     ],
-    ['a list that is none', 'allow: "*"', 'p.yaml:1: allow: allow of the policy must be a list'],
+    ['a list that is none', 'allow: "*"', 'p.yaml:1: allow: the policy: allow must be a list'],
     ['a malformed grant', 'grants:\n  - fs:read\n  - fs', "p.yaml:3: grants[1]: 'fs' is no capability"],
     [
       'a negative count',
       'toolMaxCalls:\n  tool.a.B: 1\n  tool.a.C: -1',
-      'p.yaml:3: toolMaxCalls.tool.a.C: toolMaxCalls of tool.a.C must be a whole number',
+      'p.yaml:3: toolMaxCalls.tool.a.C: the policy: toolMaxCalls.tool.a.C must be a whole number',
     ],
     ['counts that are a list', 'toolMaxCalls: [1]', 'p.yaml:1: toolMaxCalls'],
     ['malformed YAML', 'allow: [', 'p.yaml:1:9: this is not YAML: '],

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultLimits } from '../../src/sandbox/limits.ts';
 import { WireError } from '../../src/wire/errors.ts';
 import {
   encodeFrame,
@@ -11,6 +10,7 @@ import {
   MAX_FRAME_DEPTH,
   parseFrame,
 } from '../../src/wire/frames.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
 
 const CAP = 1 << 20;
 

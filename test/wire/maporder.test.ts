@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decode, encode, MAX_DEPTH } from '../../src/wire/codec.ts';
 import { parseFrame } from '../../src/wire/frames.ts';
-import { isIndex, isPlaced, keyOf, moves, nameOf } from '../../src/wire/keys.ts';
+import { isIndex, isPlaced, keyOf, moves, nameOf } from '../../src/wire/mapkeys.ts';
 import { jsonText, mapEntries, mapFrom, plainMaps } from '../../src/wire/maporder.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { ErrorValue, TooLargeError, type Value, ValueError } from '../../src/wire/values.ts';

@@ -18,8 +18,8 @@ interface Flags {
 const QUEUE = 'the queue directory: pending, approved and executed intents';
 const PLAN_BYTES = 1024 * 1024;
 
-/** `propose FILE` and `approve [UUID]`: the way of a plan to a human, and of the human's yes to the gate. */
-export function addApprove(program: Command, execute: Execute): void {
+/** `propose FILE`: takes a plan to a human. */
+export function addPropose(program: Command, execute: Execute): void {
   program
     .command('propose')
     .summary('put a plan where a human can approve it')
@@ -27,6 +27,10 @@ export function addApprove(program: Command, execute: Execute): void {
     .argument('<FILE>', "the plan: any JSON; '-' reads standard input")
     .requiredOption('--queue <DIR>', QUEUE)
     .action((file: string, flags: Flags) => execute((terminal) => propose(file, flags, terminal)));
+}
+
+/** `approve [UUID]`: takes the human's yes to the gate. */
+export function addApprove(program: Command, execute: Execute): void {
   program
     .command('approve')
     .summary('read a pending plan and approve it')

@@ -16,17 +16,12 @@ export function addBench(program: Command, execute: Execute): void {
     .option('--quick', 'few samples, to see that it works')
     .option('--html <FILE>', 'quotas: write a page with plots, too')
     .option('--seconds <N>', 'soak: how long honest and hostile turns go on (60)')
-    .action(
-      (name: string, flags: { readonly json?: true; readonly quick?: true; readonly seconds?: string; readonly html?: string }) =>
-        execute(() =>
-          bench([
-            name,
-            ...(flags.json ? ['--json'] : []),
-            ...(flags.quick ? ['--quick'] : []),
-            ...(flags.seconds === undefined ? [] : [`--seconds=${flags.seconds}`]),
-            ...(flags.html === undefined ? [] : [`--html=${flags.html}`]),
-          ]),
-        ),
+    .option('--against <DIR>', 'interp, turns, contexts: compare with the build of another checkout')
+    .option('--rounds <N>', 'with --against: how often both are measured (30)')
+    .action((name: string, flags: Readonly<Record<string, string | true>>) =>
+      execute(() =>
+        bench([name, ...Object.entries(flags).map(([flag, value]) => (value === true ? `--${flag}` : `--${flag}=${value}`))]),
+      ),
     );
 }
 

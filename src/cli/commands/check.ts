@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { MAGIC_TOOL } from '../../aeiou/index.ts';
+import { MAGIC_TOOL } from '../../loop/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { LIMITS } from '../../sandbox/limits.ts';
 import { nearestTool } from '../../tools/index.ts';
+import { limitOf } from '../../wire/limits.ts';
 import type { CheckReport, Diagnostic, FuelEstimate, LintFinding, ParsedFile, Source } from '../../wire/protocol.ts';
 import { repeatable } from '../flags/options.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
@@ -60,7 +60,7 @@ async function check(names: readonly string[], flags: CheckFlags, terminal: Term
 }
 
 /** Most bytes of a program file. */
-export const SOURCE_BYTES = LIMITS.find((limit) => limit.key === 'sourceBytes')?.max ?? 0;
+export const SOURCE_BYTES = limitOf('sourceBytes').max;
 
 /** What {@link examine} found. */
 export interface Examination {
@@ -154,7 +154,7 @@ export function strangers({ tools }: ParsedFile, standard: readonly string[]): r
     .filter((tool) => tool !== MAGIC_TOOL && !standard.includes(tool))
     .map((tool) => {
       const meant = nearestTool(tool, standard);
-      const more = meant === null ? '--tools says which others there are' : `did you mean ${meant}?`;
+      const more = meant === undefined ? '--tools says which others there are' : `did you mean ${meant}?`;
       return { tool, message: printable(`${tool} is no standard tool; ${more}`) };
     });
 }

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
+import { version } from '../../runtime/version.ts';
 import type { LauncherChoice } from '../../sandbox/launcher.ts';
-import { breachOf, LIMITS, type LimitRow } from '../../sandbox/limits.ts';
-import { POOL_LIMITS } from '../../sandbox/poollimits.ts';
 import { examineRings, type Ring } from '../../sandbox/rings.ts';
+import { breachOf, LIMITS, type LimitRow, POOL_LIMITS } from '../../wire/limits.ts';
 import { launcherOption } from '../flags/options.ts';
 import { quantity } from '../flags/units.ts';
-import { version } from '../package.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
@@ -42,36 +41,21 @@ async function doctor({ json, launcher = 'auto' }: DoctorFlags, terminal: Termin
     terminal.out.line(`neuroscript ${version()}, Node ${node.slice(1)}, ${platform} ${arch}`);
     for (const ring of rings) show(ring, terminal);
     terminal.out.line('\nlimits: default, and the most that can be set');
-    for (const row of [...LIMITS, ...POOL_LIMITS]) terminal.out.line(`  ${described(row, row.default)}`);
+    for (const row of [...LIMITS, ...POOL_LIMITS]) terminal.out.line(`  ${described(row)}`);
   }
   return complete ? EXIT.ok : EXIT.runtime;
 }
 
 /** The table of limits, as data. */
 function limits(): readonly object[] {
-  const row = (
-    { key, flag, unit, min, max, ring }: LimitRow,
-    usual: number | null,
-    breach: string,
-    catchable: boolean,
-  ): object => ({
-    limit: key,
-    flag: `--${flag}`,
-    unit,
-    default: usual,
-    min,
-    max,
-    ring,
-    breach,
-    catchable,
+  return [...LIMITS, ...POOL_LIMITS].map((row) => {
+    const { key, flag, unit, default: usual, min, max, ring, breach } = row;
+    const limit = { limit: key, flag: `--${flag}`, unit, default: usual, min, max, ring };
+    return { ...limit, breach: breachOf(row), catchable: breach === 'NS37' };
   });
-  return [
-    ...LIMITS.map((limit) => row(limit, limit.default, breachOf(limit), limit.catchable)),
-    ...POOL_LIMITS.map((limit) => row(limit, limit.default, limit.breach, false)),
-  ];
 }
 
-function described({ flag, unit, max, help }: LimitRow, usual: number | null): string {
+function described({ flag, unit, max, help, default: usual }: LimitRow): string {
   const amounts = `${usual === null ? 'cores' : quantity(unit, usual)}, ${quantity(unit, max)}`;
   return `${`--${flag}`.padEnd(22)}${amounts.padEnd(32)}${help}`;
 }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { nearest } from '../../tools/names.ts';
-import { PACKAGE } from '../package.ts';
+import { nearestName } from '../../../grammar/vocabulary/names.ts';
+import { PACKAGE } from '../../runtime/version.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -31,9 +31,9 @@ async function explain(asked: string | undefined, terminal: Terminal): Promise<E
   const wanted = asked.toUpperCase();
   const code = codes.find((known) => known === wanted || known === `NS${wanted}`);
   if (code === undefined) {
-    const near = nearest(wanted, codes);
+    const near = nearestName(wanted, codes);
     throw new UsageError(
-      `there is no error code '${printable(asked)}'; ${near === null ? "'neuroscript explain' lists all" : `did you mean ${near}?`}`,
+      `there is no error code '${printable(asked)}'; ${near === undefined ? "'neuroscript explain' lists all" : `did you mean ${near}?`}`,
     );
   }
   terminal.out.line((lints.get(code) ?? (await readFile(new URL(`${code}.md`, PAGES), 'utf8'))).trimEnd());

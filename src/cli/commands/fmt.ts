@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
-import { LIMITS } from '../../sandbox/limits.ts';
+import { limitOf } from '../../wire/limits.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -34,7 +34,7 @@ export function addFmt(program: Command, execute: Execute): void {
 }
 
 async function fmt(names: readonly string[], checks: boolean, terminal: Terminal): Promise<ExitCode> {
-  const sourceBytes = LIMITS.find((limit) => limit.key === 'sourceBytes')?.max ?? 0;
+  const sourceBytes = limitOf('sourceBytes').max;
   // All are read before the first is written: a name that is wrong changes nothing.
   const sources = await readSources(names, sourceBytes, () => terminal.stdin);
   await using runtime = await createRuntime({ concurrency: 1 });

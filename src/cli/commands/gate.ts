@@ -1,35 +1,27 @@
 import type { Command } from 'commander';
 import { GATE_USAGE, main as gate } from '../../gate/main.ts';
-import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import type { Execute } from '../terminal/terminal.ts';
 
-/** Commands whose exit code answers a question, so that it is 0 for yes and 1 for everything else (DESIGN 5). */
-const ANSWERS: readonly string[] = ['gate', 'gate-verify', 'approve', 'execute'];
-
-const SUMMARY = {
-  gate: 'may this approved intent be executed now?',
-  'gate-verify': 'a verifier for the gate: is this intent in approved.jsonl?',
-} as const;
-
-/**
- * `gate` and `gate-verify`, for the list of commands: started as a process they run without the rest of the command line
- * (`bin/neuroscript.js`), and they read their words themselves, because no other exit code may slip in.
- */
+/** `gate`: as a process of its own it runs without the rest of the command line (`bin/neuroscript.js`). */
 export function addGate(program: Command, execute: Execute): void {
-  for (const name of ['gate', 'gate-verify'] as const)
-    program
-      .command(name)
-      .summary(SUMMARY[name])
-      .description(`Usage: ${GATE_USAGE[name]}\n\nExits 0 for yes and 1 for everything else. docs/gate.md has the whole story.`)
-      .usage('UUID HASH …')
-      .helpOption(false)
-      .argument('[WORDS...]')
-      .allowUnknownOption()
-      .allowExcessArguments()
-      .action((words: readonly string[]) => execute(async () => gate([name, ...words])));
+  add(program, 'gate', 'may this approved intent be executed now?', execute);
 }
 
-/** The exit code, for a command that answers a question its yes or no. */
-export function answerOf(argv: readonly string[], code: ExitCode): ExitCode {
-  return code !== EXIT.ok && ANSWERS.includes(argv[0] ?? '') ? EXIT.runtime : code;
+/** `gate-verify`: started as {@link addGate}. */
+export function addGateVerify(program: Command, execute: Execute): void {
+  add(program, 'gate-verify', 'a verifier for the gate: is this intent in approved.jsonl?', execute);
+}
+
+/** The gate parses its arguments itself: a mistake in them must exit with 1 and with no other code. */
+function add(program: Command, name: keyof typeof GATE_USAGE, summary: string, execute: Execute): void {
+  program
+    .command(name)
+    .summary(summary)
+    .description(`Usage: ${GATE_USAGE[name]}\n\nExits 0 for yes and 1 for everything else. docs/gate.md has the whole story.`)
+    .usage('UUID HASH …')
+    .helpOption(false)
+    .argument('[WORDS...]')
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action((words: readonly string[]) => execute(async () => gate([name, ...words])));
 }

@@ -1,8 +1,8 @@
 import { TextDecoder } from 'node:util';
 import { answerRequest, type Runtime } from '../../runtime/index.ts';
-import { usageError } from '../../wire/info.ts';
+import { usageError } from '../../wire/errorinfo.ts';
 import { jsonText } from '../../wire/maporder.ts';
-import { type PublicResult, refusedResult, toPublicResult } from '../../wire/public.ts';
+import { type PublicResult, refusedResult, toPublicResult } from '../../wire/result.ts';
 import { quantity } from '../flags/units.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { inOrder } from '../terminal/inorder.ts';

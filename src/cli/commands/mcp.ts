@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import { ReplayCache } from '../../aeiou/index.ts';
 import { randomIds, runtimeExecutor, systemClock } from '../../loop/index.ts';
-import { mcpServer, serveStdio } from '../../mcp/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
+import { version } from '../../runtime/version.ts';
 import { PolicyGuard, toolPrompt } from '../../tools/index.ts';
 import { addLimits, limitsOf } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
-import { version } from '../package.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
@@ -37,6 +36,8 @@ export function addMcp(program: Command, execute: Execute): void {
 }
 
 async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
+  // The help of all commands loads this file; the protocol takes longer to load than all the rest.
+  const { mcpServer, serveStdio } = await import('../../mcp/index.ts');
   const clock = systemClock;
   const keyring = readKeyring(flags.keys, clock);
   await using resources = new AsyncDisposableStack();
@@ -45,7 +46,7 @@ async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
   const turns = { executor: runtimeExecutor(runtime), keyring, clock, ids: randomIds, replay: new ReplayCache({ clock }) };
   // Only what the policy admits: a client should not be told of what it can never call.
   const guard = new PolicyGuard(setup.policy);
-  const callable = setup.tools.filter((tool) => guard.explain(tool, false) === null);
+  const callable = setup.tools.filter((tool) => guard.denial(tool, false) === null);
   const catalogue = () => toolPrompt(callable).text;
   await serveStdio(mcpServer({ runtime, turns, catalogue, version: version() }), terminal.interrupt);
   return EXIT.ok;

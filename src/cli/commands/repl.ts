@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { randomIds, systemClock } from '../../loop/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
+import { version } from '../../runtime/version.ts';
 import { addModels, type ModelFlags, readModels } from '../flags/models.ts';
 import { addLimits, limitsOf, parsePair, repeatable } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
-import { version } from '../package.ts';
 import { commandList, loadFile } from '../repl/commands.ts';
 import { complete } from '../repl/complete.ts';
 import { Conversation } from '../repl/conversation.ts';

@@ -13,7 +13,7 @@ import {
   tryOut,
 } from '../../loop/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
-import { defaultLimits } from '../../sandbox/limits.ts';
+import { defaultLimits } from '../../wire/limits.ts';
 import { launcherOption, repeatable, wholeNumber } from '../flags/options.ts';
 import { readTools, type SetupFlags } from '../flags/setup.ts';
 import { openStore, STORE_PLACE } from '../flags/store.ts';

@@ -1,7 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { formatKeys, keyringFrom, loadKeyFile, publicKeys, rotateKeys, saveKeyFile } from '../../aeiou/index.ts';
-import { secondsOf } from '../../aeiou/lifetimes.ts';
+import { formatKeys, keyringFrom, loadKeyFile, publicKeys, rotateKeys, saveKeyFile, secondsOf } from '../../aeiou/index.ts';
 import { systemClock } from '../../loop/index.ts';
 import { wholeNumber } from '../flags/options.ts';
 import { named } from '../flags/setup.ts';

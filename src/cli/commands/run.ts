@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { createHostContext, SILENT_LOGGER } from '../../context/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
-import { LIMITS } from '../../sandbox/limits.ts';
+import { limitOf } from '../../wire/limits.ts';
 import { jsonText } from '../../wire/maporder.ts';
 import type { EventInput, OutFrame, Source, TaggedJson } from '../../wire/protocol.ts';
-import { toPublicResult } from '../../wire/public.ts';
 import type { RunResult } from '../../wire/result.ts';
+import { toPublicResult } from '../../wire/result.ts';
 import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from '../flags/models.ts';
 import { addLimits, limitsOf, parseJson, parsePair, repeatable, wholeNumber } from '../flags/options.ts';
 import { RECORD_HELP, Recorder } from '../flags/record.ts';
@@ -99,8 +99,7 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
     await using runtime = await createRuntime({ ...setup, limits });
     return await answerRequests(runtime, { width: JSONL_WIDTH, journal: flags.trace === true }, terminal);
   }
-  const most = LIMITS.find((limit) => limit.key === 'sourceBytes');
-  const sources = await readSources(files, limits.sourceBytes ?? most?.default ?? 0, () => terminal.stdin);
+  const sources = await readSources(files, limits.sourceBytes ?? limitOf('sourceBytes').default, () => terminal.stdin);
   if (sources.every(({ text }) => text.trim() === '') && flags.call === undefined && flags.event === undefined)
     terminal.err.text(`neuroscript: ${files.join(', ')}: there is no program in it; nothing was run\n`);
   const recorder = await Recorder.open(flags.record);

@@ -70,7 +70,7 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   await using resources = new AsyncDisposableStack();
   const { tools, policy } = await readSetup(flags, resources);
   const guard = new PolicyGuard(policy);
-  const callable = flags.all ? tools : tools.filter((tool) => guard.explain(tool, false) === null);
+  const callable = flags.all ? tools : tools.filter((tool) => guard.denial(tool, false) === null);
   const chosen = choose(callable, names);
   const { out } = terminal;
   if (format === 'json') out.line(JSON.stringify(toolCatalogue(chosen), null, 2));
@@ -91,7 +91,7 @@ function choose(tools: readonly ToolDefinition[], names: readonly string[]): rea
       tools.map((tool) => tool.canonicalName),
     );
     throw new UsageError(
-      `no tool is named ${printable(names[index] ?? '')}${meant === null ? '' : `; did you mean ${printable(meant)}?`}`,
+      `no tool is named ${printable(names[index] ?? '')}${meant === undefined ? '' : `; did you mean ${printable(meant)}?`}`,
     );
   }
   return tools.filter((tool) => patterns.some((pattern) => matchesPattern(pattern, tool.canonicalName)));

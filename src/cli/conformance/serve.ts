@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { version } from '../package.ts';
+import { version } from '../../runtime/version.ts';
 import { perform } from './operations.ts';
 import { KIT_FORMAT } from './vectors.ts';
 

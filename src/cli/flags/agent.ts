@@ -164,7 +164,7 @@ export async function systemOf(flags: AgentOptions, setup: Setup, profile: 'v3' 
   if (flags.system === 'none') return '';
   if (flags.system !== undefined) return configText(flags.system);
   const guard = new PolicyGuard(setup.policy);
-  const tools = setup.tools.filter((tool) => guard.explain(tool, false) === null);
+  const tools = setup.tools.filter((tool) => guard.denial(tool, false) === null);
   const brief: AgentBrief = profile === 'v1' ? { tools, rules: v1SystemPrompt() } : { tools };
   return agentBrief(brief);
 }

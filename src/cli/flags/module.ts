@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { PACKAGE } from '../../runtime/version.ts';
 import { defineTool, loadMockTools, type ToolDefinition, type ToolInit } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -25,12 +28,32 @@ export async function toolsOfModule(name: string): Promise<readonly ToolDefiniti
 }
 
 async function load(name: string): Promise<object> {
+  shareLibrary();
   try {
     return Object(await import(pathToFileURL(resolve(name)).href));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new UsageError(`cannot load ${printable(name)}: ${printable(message.split('\n')[0] ?? '')}`, { cause: error });
   }
+}
+
+const BUILT = new URL('dist/', PACKAGE);
+const BUNDLED = new URL('cli/', BUILT);
+
+/**
+ * Gives modules that import this package the copy inside the bundled command line. With the copy in `dist/src` they would
+ * make tools and errors that this process does not recognise, and see no turn.
+ */
+function shareLibrary(): void {
+  if (!import.meta.url.startsWith(BUNDLED.href)) return;
+  registerHooks({
+    resolve(specifier, context, next) {
+      const found = next(specifier, context);
+      if (!found.url.startsWith(BUILT.href)) return found;
+      const bundled = new URL(found.url.slice(BUILT.href.length), BUNDLED);
+      return existsSync(bundled) ? { ...found, url: bundled.href } : found;
+    },
+  });
 }
 
 function exportOf(module: object): unknown {

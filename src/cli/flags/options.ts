@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { LAUNCHERS } from '../../sandbox/launcher.ts';
-import { LIMITS } from '../../sandbox/limits.ts';
-import { POOL_LIMITS, type PoolKey, type RuntimeLimitOptions } from '../../sandbox/poollimits.ts';
-import type { LimitKey, TaggedJson } from '../../wire/protocol.ts';
+import type { RuntimeLimitOptions } from '../../sandbox/limits.ts';
+import { LIMITS, type LimitKey, POOL_LIMITS, type PoolKey } from '../../wire/limits.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { PLACEHOLDER, parseQuantity, quantity } from './units.ts';
 

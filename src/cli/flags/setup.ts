@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { StoreError } from '../../loop/index.ts';
-import { type McpConfig, McpError, McpSource, parseMcpSpec, readMcpConfig } from '../../mcp/index.ts';
+import type { McpConfig } from '../../mcp/index.ts';
 import type { LauncherChoice } from '../../sandbox/launcher.ts';
 import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../tools/index.ts';
+import { NeuroScriptError } from '../../wire/errors.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import { printable } from '../terminal/text.ts';
@@ -75,6 +75,8 @@ export async function readSetup(flags: SetupFlags, resources: AsyncDisposableSta
 }
 
 async function connect(specs: readonly string[], resources: AsyncDisposableStack): Promise<readonly ToolDefinition[]> {
+  // Only --mcp needs the client of the protocol, which takes longer to load than all the rest.
+  const { McpSource, parseMcpSpec, readMcpConfig } = await import('../../mcp/index.ts');
   const configs = await Promise.all(specs.map(async (spec) => parseMcpSpec(spec) ?? readMcpConfig(await configText(spec), spec)));
   const servers: Record<string, McpConfig[string]> = {};
   for (const [name, server] of configs.flatMap((config) => Object.entries(config))) {
@@ -84,16 +86,18 @@ async function connect(specs: readonly string[], resources: AsyncDisposableStack
   return resources.use(await usable(() => McpSource.connect(servers))).tools;
 }
 
-/** What a file or a server refuses to be is wrong use, said in one line. */
+/** Opens a store or a server that a flag names; what makes it unusable becomes a {@link UsageError}. */
 async function usable<Result>(open: () => Promise<Result>): Promise<Result> {
   try {
     return await open();
   } catch (error) {
-    if (error instanceof McpError || error instanceof StoreError)
+    if (error instanceof NeuroScriptError && UNUSABLE.includes(error.code))
       throw new UsageError(printable(error.message), { cause: error });
     throw error;
   }
 }
+
+const UNUSABLE: readonly string[] = ['ERR_MCP', 'ERR_STORE'];
 
 /** The tools of a tools file (DESIGN 5), in its order: mocks in YAML or JSON, or a module in TypeScript or JavaScript. */
 export async function readTools(name: string): Promise<readonly ToolDefinition[]> {

@@ -1,9 +1,9 @@
 import type { Changes, TriedSession } from '../../loop/index.ts';
-import { LIMITS } from '../../sandbox/limits.ts';
 import { type Completion, loadPolicy, type Policy } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import type { LimitKey, TaggedJson } from '../../wire/protocol.ts';
+import { LIMITS, type LimitKey } from '../../wire/limits.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';

@@ -1,4 +1,4 @@
-import type { Limit, Unit } from '../../sandbox/limits.ts';
+import type { Limit, Unit } from '../../wire/limits.ts';
 import { UsageError } from '../terminal/failure.ts';
 
 const FACTORS: Readonly<Record<Unit, ReadonlyMap<string, number>>> = {

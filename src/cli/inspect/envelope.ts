@@ -4,13 +4,15 @@ import {
   MAX_ENVELOPE_BYTES,
   MAX_LINE_BYTES,
   MAX_SECTION_BYTES,
+  type MarkerLine,
+  markerLines,
   type ParsedEnvelope,
   parseEnvelope,
+  SECTIONS,
   type SectionName,
   UserdataError,
   validateUserdata,
 } from '../../aeiou/index.ts';
-import { type MarkerLine, markerLines, SECTIONS } from '../../aeiou/markers.ts';
 import { splitTranscript } from '../../loop/agents/script.ts';
 import { shapeProblem } from '../../loop/turn/execute.ts';
 import type { CheckReport } from '../../wire/protocol.ts';

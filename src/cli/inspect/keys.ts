@@ -1,5 +1,4 @@
-import { encodeBase64Url, KeyError, type KeyInfo, type KeyInit, keyringFrom, parseKeys } from '../../aeiou/index.ts';
-import { secondsOf } from '../../aeiou/lifetimes.ts';
+import { encodeBase64Url, KeyError, type KeyInfo, type KeyInit, keyringFrom, parseKeys, secondsOf } from '../../aeiou/index.ts';
 import { EXPORT_FORMAT, systemClock } from '../../loop/index.ts';
 import { type Artefact, counted, type Flaw, type Found, isObject, jsonOf, type Kind, timeOf } from './kind.ts';
 

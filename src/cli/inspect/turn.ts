@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Decision, StoreError, sealFaults, type TurnRecord } from '../../loop/index.ts';
 import { malformation } from '../../loop/replay/check.ts';
 import { readRecord } from '../../loop/sessions/rows.ts';
-import { defaultLimits, LIMITS } from '../../sandbox/limits.ts';
+import { defaultLimits, findLimit } from '../../wire/limits.ts';
 import { amount } from '../flags/units.ts';
 import { clip } from '../terminal/text.ts';
 import { type Artefact, counted, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally, timeOf } from './kind.ts';
@@ -228,6 +228,6 @@ function unusual(limits: Readonly<Record<string, number>>): string {
 }
 
 function measured(key: string, value: number): string {
-  const unit = LIMITS.find((limit) => limit.key === key)?.unit ?? 'count';
+  const unit = findLimit(key)?.unit ?? 'count';
   return unit === 'bytes' ? amount(unit, value) : `${Math.round(value * 10) / 10}${unit === 'ms' ? ' ms' : ''}`;
 }

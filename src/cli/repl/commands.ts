@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import type { Runtime } from '../../runtime/index.ts';
-import { LIMITS } from '../../sandbox/limits.ts';
+import { type LimitKey, limitOf } from '../../wire/limits.ts';
 import { jsonText, plainMaps } from '../../wire/maporder.ts';
-import type { LimitKey, Source, Usage } from '../../wire/protocol.ts';
+import type { Source, Usage } from '../../wire/protocol.ts';
 import { parsePair } from '../flags/options.ts';
 import { amount, quantity } from '../flags/units.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -151,11 +151,10 @@ async function usage({ session, runtime, terminal }: Scene): Promise<ExitCode> {
     return EXIT.ok;
   }
   for (const [key, measured] of SPENT) {
-    const row = LIMITS.find((limit) => limit.key === key);
-    if (row !== undefined)
-      terminal.out.line(
-        `  --${row.flag.padEnd(14)}${amount(row.unit, Math.ceil(spent[measured]))} of ${quantity(row.unit, runtime.limits[key])}`,
-      );
+    const row = limitOf(key);
+    terminal.out.line(
+      `  --${row.flag.padEnd(14)}${amount(row.unit, Math.ceil(spent[measured]))} of ${quantity(row.unit, runtime.limits[key])}`,
+    );
   }
   return EXIT.ok;
 }

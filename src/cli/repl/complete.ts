@@ -1,4 +1,4 @@
-import { LANGUAGE_WORDS } from '../../wire/variable.ts';
+import { LANGUAGE_WORDS } from '../../wire/options.ts';
 import { COMMAND_NAMES, isCommand } from './commands.ts';
 import type { Session } from './session.ts';
 

@@ -1,7 +1,7 @@
 import type { Decision, HaltReason } from '../../loop/record/decision.ts';
 import type { ErrorInfo, ErrorKind } from '../../wire/errors.ts';
 
-/** The exit code of each kind of failure (DESIGN 5). The one table; nothing else in the command line names a number. */
+/** The exit code of each kind of failure. The one table; nothing else in the command line names a number. */
 export const EXIT = {
   ok: 0,
   runtime: 1,
@@ -47,3 +47,11 @@ const OF_REASON: Readonly<Partial<Record<HaltReason, ExitCode>>> = {
   ERR_POLICY: EXIT.policy,
   ERR_CANCELLED: EXIT.cancelled,
 };
+
+/** Commands whose exit code answers a question, so that it is 0 for yes and 1 for everything else. */
+const ANSWERS: readonly string[] = ['gate', 'gate-verify', 'approve', 'execute'];
+
+/** The exit code, for a command that answers a question its yes or no. */
+export function answerOf(argv: readonly string[], code: ExitCode): ExitCode {
+  return code !== EXIT.ok && ANSWERS.includes(argv[0] ?? '') ? EXIT.runtime : code;
+}

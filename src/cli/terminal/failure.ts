@@ -1,4 +1,6 @@
-import { NeuroScriptError } from '../../wire/errors.ts';
+import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
+import { EXIT, type ExitCode } from './exit.ts';
+import { printable } from './text.ts';
 
 /**
  * The command line, or a file it names, cannot be used. The message is one sentence for the person at the terminal;
@@ -9,4 +11,22 @@ export class UsageError extends NeuroScriptError {
   constructor(message: string, options?: ErrorOptions) {
     super(UsageError.code, message, options);
   }
+}
+
+/** The exit code of a command that threw `error`. */
+export function exitOfThrown(error: unknown): ExitCode {
+  return isMisuse(error) ? EXIT.usage : EXIT.internal;
+}
+
+/** One line about whatever a command threw; it has no stack trace, which only a developer of this package could use. */
+export function failureLine(error: unknown): string {
+  const message = printable(error instanceof Error ? error.message : String(error));
+  if (isMisuse(error)) return `neuroscript: ${message}`;
+  return error instanceof NeuroScriptError
+    ? `neuroscript: ${message} (${error.code})`
+    : `neuroscript: unexpected failure, please report it: ${message}`;
+}
+
+function isMisuse(error: unknown): boolean {
+  return error instanceof UsageError || error instanceof ConfigError;
 }

@@ -1,5 +1,5 @@
-import { LIMITS } from '../../sandbox/limits.ts';
 import type { ErrorInfo, StackFrame } from '../../wire/errors.ts';
+import { findLimit } from '../../wire/limits.ts';
 import type { Diagnostic, LintFinding } from '../../wire/protocol.ts';
 import { amount, quantity } from '../flags/units.ts';
 import { type Paint, printable } from './text.ts';
@@ -70,7 +70,7 @@ function headline(place: Place | null, message: string, code: string, paint: Pai
 }
 
 function renderLimit(error: ErrorInfo): string | null {
-  const limit = LIMITS.find((row) => row.key === error.limit);
+  const limit = findLimit(error.limit ?? '');
   if (limit === undefined || error.allowed === undefined) return null;
   const used = error.used === undefined ? '' : `, ${amount(limit.unit, Math.ceil(error.used))} used or asked for`;
   return `limit: --${limit.flag} ${quantity(limit.unit, error.allowed)} (${limit.help})${used}`;

@@ -1,6 +1,5 @@
-import { DATA_FUEL } from '../../wire/costs.ts';
-import { TextBuilder } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { TextBuilder, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 
 /**
  * Letter case, character by character as the reference has it: no character becomes several (`ß` has no capital here), and none
@@ -11,32 +10,32 @@ import type { Machine } from '../machine.ts';
 const ASCII = /^[\0-\x7f]*$/;
 
 /** Upper case. */
-export function upper(machine: Machine, text: string): string {
-  return mapped(machine, text, (all) => all.toUpperCase(), upperOf);
+export function upper(meter: Meter, text: string): string {
+  return mapped(meter, text, (all) => all.toUpperCase(), upperOf);
 }
 
 /** Lower case. */
-export function lower(machine: Machine, text: string): string {
-  return mapped(machine, text, (all) => all.toLowerCase(), lowerOf);
+export function lower(meter: Meter, text: string): string {
+  return mapped(meter, text, (all) => all.toLowerCase(), lowerOf);
 }
 
 /** A text that two texts share exactly when they differ in letter case only. */
-export function folded(machine: Machine, text: string): string {
+export function folded(meter: Meter, text: string): string {
   return mapped(
-    machine,
+    meter,
     text,
     (all) => all.toLowerCase(),
     (one) => lowerOf(upperOf(one)),
   );
 }
 
-function mapped(machine: Machine, text: string, ascii: (text: string) => string, one: (character: string) => string): string {
+function mapped(meter: Meter, text: string, ascii: (text: string) => string, one: (character: string) => string): string {
   if (ASCII.test(text)) {
-    machine.chargeText(text.length);
-    machine.spend(Math.floor(text.length / DATA_FUEL.scan.amount));
+    meter.allocateText(text.length);
+    meter.pay(WORK.scan, text.length);
     return ascii(text);
   }
-  const made = new TextBuilder(machine, DATA_FUEL.text.amount, 'text');
+  const made = new TextBuilder(meter, WORK.text, 'text');
   for (const character of text) made.add(one(character));
   return made.finish();
 }

@@ -1,5 +1,6 @@
-import type { Machine } from '../machine.ts';
-import { before, width } from './search.ts';
+import { WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
+import { previousOffset, width } from './characters.ts';
 
 /** Most combining marks in a row that are put in order. No writing has as many; to sort them takes the square of their number. */
 const MAX_MARKS = 64;
@@ -9,16 +10,16 @@ const MARK = /\p{M}/u;
 const FIRST_MARK = 0x300;
 
 /** Refuses what would keep V8 busy for seconds (code 41). To find a run that is too long, one unit in so many is looked at. */
-export function checkMarks(machine: Machine, text: string): void {
+export function checkMarks(meter: Meter, text: string): void {
   for (let at = 0; at < text.length; at += MAX_MARKS) {
-    const sample = before(text, at + 1);
+    const sample = previousOffset(text, at + 1);
     const end = afterMarks(text, sample);
     if (end === sample) continue;
-    machine.spend(1);
+    meter.pay(WORK.visit);
     let marks = 0;
-    for (let start = end; start > 0 && isMark(text, before(text, start)); start = before(text, start))
+    for (let start = end; start > 0 && isMark(text, previousOffset(text, start)); start = previousOffset(text, start))
       if (++marks > MAX_MARKS)
-        machine.fail('InvalidValue', `the text has more than ${MAX_MARKS} combining marks in a row`, 'no writing has so many');
+        meter.fail('InvalidValue', `the text has more than ${MAX_MARKS} combining marks in a row`, 'no writing has so many');
     at = end;
   }
 }

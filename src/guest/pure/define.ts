@@ -1,11 +1,13 @@
-import { type PURE_TOOLS, type PureToolName, pureArgs } from '../../wire/pure.ts';
+import { type PureDeclaration, readSignature } from '../../wire/pure/declaration.ts';
+import { SIGNATURES } from '../../wire/pure/signatures.ts';
+import type { Declared, PureGroup } from '../../wire/pure/tools.ts';
 import { checkValue, Dict, Fault, type List, sizeOf } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import type { Meter } from '../meter.ts';
 import type { PureTool } from '../puretool.ts';
 import type { Value } from '../values.ts';
-import { matched, parameterOf } from './match.ts';
+import { matched, parameterOf } from './arguments.ts';
 
-/** What each ArgType gives to a pure tool. */
+/** The value that a pure tool gets for an argument of each type. */
 interface Types {
   any: Value;
   string: string;
@@ -14,7 +16,7 @@ interface Types {
   bool: boolean;
   map: Dict;
   slice_any: List;
-  /** A new list, whose items are texts. */
+  /** A new list, whose items are strings. */
   slice_string: List;
   /** A new list, whose items are numbers. */
   slice_float: List;
@@ -22,7 +24,7 @@ interface Types {
 
 type TypeOf<T extends string> = T extends keyof Types ? Types[T] : never;
 
-/** The type of one argument of the table in `wire/pure.ts`. */
+/** The value of one argument, by its signature. */
 type Arg<S extends string> = S extends `${string}: ${infer T} = ${string}`
   ? TypeOf<T>
   : S extends `${string}?: ${infer T}`
@@ -31,35 +33,37 @@ type Arg<S extends string> = S extends `${string}: ${infer T} = ${string}`
       ? TypeOf<T>
       : never;
 
-type Args<S extends string> = S extends `${infer First}, ${infer Rest}` ? [Arg<First>, ...Args<Rest>] : [Arg<S>];
+type Signatures = PureDeclaration['args'];
 
-/** A tool's work, at `machine.at`: charges fuel and memory before it spends time or allocates. */
-export type Work<N extends PureToolName> = (machine: Machine, ...args: Args<(typeof PURE_TOOLS)[N]>) => Value;
+type Args<S extends Signatures> = { -readonly [K in keyof S]: Arg<S[K][0]> };
 
-/** All tools of a group, so that none can be forgotten. */
-export type Group<G extends string> = { readonly [N in PureToolName & `tool.${G}.${string}`]: Work<N> };
+/** A tool's work, at `meter.at`: it pays fuel and memory before it spends time or allocates. */
+type Work<D> = D extends { readonly args: infer S extends Signatures } ? (meter: Meter, ...args: Args<S>) => Value : never;
+
+/** The implementations of a group: exactly one for each declared tool. */
+export type Group<G extends PureGroup> = { readonly [N in keyof Declared[G]]: Work<Declared[G][N]> };
 
 /** Work that takes whatever its parameters were matched to. */
-type AnyWork = (machine: Machine, ...args: Value[]) => Value;
+type AnyWork = (meter: Meter, ...args: Value[]) => Value;
 
-/** The tools of groups, by canonical name. */
-export function toolsOf(...groups: readonly object[]): ReadonlyMap<string, PureTool> {
+/** All pure tools by canonical name. */
+export function toolsOf(groups: { readonly [G in PureGroup]: Group<G> }): ReadonlyMap<string, PureTool> {
   const tools = new Map<string, PureTool>();
-  for (const group of groups)
-    for (const [name, work] of Object.entries(group)) tools.set(name.toLowerCase(), pureTool(name as PureToolName, work));
+  for (const group of Object.values<object>(groups))
+    for (const [name, work] of Object.entries(group)) tools.set(name.toLowerCase(), pureTool(name, work));
   return tools;
 }
 
-/** `Group` has checked the work against the table, by which its arguments are matched. */
-function pureTool(name: PureToolName, work: AnyWork): PureTool {
+/** `Group` has checked that the work takes what the arguments are matched to. */
+function pureTool(name: string, work: AnyWork): PureTool {
   const canonical = name.toLowerCase();
   let parameters: readonly ReturnType<typeof parameterOf>[] | undefined;
-  return (machine, given) => {
-    parameters ??= pureArgs(name).map(parameterOf);
-    const value = work(machine, ...matched(machine, canonical, parameters, given));
-    // A map is put together entry by entry; how large it came out is asked once.
-    if (value instanceof Dict) checkValue(machine, value);
-    else if (value instanceof Fault) machine.checkSize(sizeOf(value));
+  return (meter, given) => {
+    parameters ??= SIGNATURES[name]?.split(',').map((signature) => parameterOf(readSignature(signature))) ?? [];
+    const value = work(meter, ...matched(meter, canonical, parameters, given));
+    // A map is put together entry by entry; its size is checked once, when it is complete.
+    if (value instanceof Dict) checkValue(meter, value);
+    else if (value instanceof Fault) meter.checkSize(sizeOf(value));
     return value;
   };
 }

@@ -1,23 +1,23 @@
-import { DATA_FUEL, textBytes } from '../../wire/costs.ts';
-import { putEntry, TextBuilder } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { textBytes } from '../../wire/costs.ts';
+import { putEntry, TextBuilder, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
-import { Known, newMap, Parts, part, piece, scan } from './charges.ts';
 import type { Group } from './define.ts';
 import { type Edit, shortestEdit } from './edits.ts';
+import { ListBuilder, newMap, paidSlice, plainSlice, TextMap } from './results.ts';
 
 /** What changed between two texts, line by line. */
 export const DIFF: Group<'diff'> = {
-  'tool.diff.Lines': (machine, before, after) => {
-    const { edits, old, young } = compared(machine, before, after);
-    const all = new Parts(machine);
+  'tool.diff.Lines': (meter, before, after) => {
+    const { edits, old, young } = compared(meter, before, after);
+    const all = new ListBuilder(meter);
     let [i, j] = [0, 0];
     for (const { op, count } of edits) {
       for (let each = 0; each < count; each++) {
         const [start, end] = (op === 'insert' ? young.spans[j] : old.spans[i]) ?? [0, 0];
-        const entry = newMap(machine);
-        putEntry(machine, entry, 'op', op satisfies Value);
-        putEntry(machine, entry, 'line', part(machine, op === 'insert' ? after : before, start, end));
+        const entry = newMap(meter);
+        putEntry(meter, entry, 'op', op satisfies Value);
+        putEntry(meter, entry, 'line', paidSlice(meter, op === 'insert' ? after : before, start, end));
         all.value(entry);
         if (op !== 'insert') i++;
         if (op !== 'delete') j++;
@@ -25,10 +25,10 @@ export const DIFF: Group<'diff'> = {
     }
     return all.finish();
   },
-  'tool.diff.Unified': (machine, before, after, context) => {
-    if (context < 0) machine.fail('Bounds', `context (${context}) cannot be negative`);
-    const { edits, old, young } = compared(machine, before, after);
-    const text = new TextBuilder(machine, DATA_FUEL.concat.amount, 'text');
+  'tool.diff.Unified': (meter, before, after, context) => {
+    if (context < 0) meter.fail('Bounds', `context (${context}) cannot be negative`);
+    const { edits, old, young } = compared(meter, before, after);
+    const text = new TextBuilder(meter, WORK.concat, 'text');
     for (const hunk of hunks(edits, context)) {
       text.add(`@@ -${place(hunk.oldStart, hunk.oldCount)} +${place(hunk.newStart, hunk.newCount)} @@\n`);
       let [i, j] = [hunk.oldStart, hunk.newStart];
@@ -37,7 +37,7 @@ export const DIFF: Group<'diff'> = {
           const source = op === 'insert' ? after : before;
           const [start, end] = (op === 'insert' ? young.spans[j] : old.spans[i]) ?? [0, 0];
           text.add(SIGNS[op]);
-          text.add(piece(source, start, end));
+          text.add(plainSlice(source, start, end));
           text.add(end < source.length ? '\n' : '\n\\ No newline at end of file\n');
           if (op !== 'insert') i++;
           if (op !== 'delete') j++;
@@ -57,26 +57,26 @@ interface Lines {
   readonly ids: Int32Array;
 }
 
-function compared(machine: Machine, before: string, after: string): { edits: readonly Edit[]; old: Lines; young: Lines } {
-  const known = new Known<number>(machine);
-  const old = linesOf(machine, before, known);
-  const young = linesOf(machine, after, known);
-  return { edits: shortestEdit(machine, old.ids, young.ids), old, young };
+function compared(meter: Meter, before: string, after: string): { edits: readonly Edit[]; old: Lines; young: Lines } {
+  const known = new TextMap<number>(meter);
+  const old = linesOf(meter, before, known);
+  const young = linesOf(meter, after, known);
+  return { edits: shortestEdit(meter, old.ids, young.ids), old, young };
 }
 
 /** Bytes for the place of a line and what is known of it. */
 const LINE_BYTES = 160;
 
-function linesOf(machine: Machine, text: string, known: Known<number>): Lines {
-  scan(machine, 2 * text.length);
-  machine.charge(textBytes(text.length));
+function linesOf(meter: Meter, text: string, known: TextMap<number>): Lines {
+  meter.pay(WORK.scan, 2 * text.length);
+  meter.allocate(textBytes(text.length));
   const spans: (readonly [number, number])[] = [];
   const ids: number[] = [];
   for (let start = 0; start < text.length; ) {
     const feed = text.indexOf('\n', start);
     const end = feed < 0 ? text.length : feed;
-    machine.charge(LINE_BYTES);
-    machine.spend(1);
+    meter.allocate(LINE_BYTES);
+    meter.pay(WORK.visit);
     const line = text.slice(start, feed < 0 ? end : end + 1);
     let id = known.get(line);
     if (id === undefined) {

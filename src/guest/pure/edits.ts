@@ -1,5 +1,5 @@
-import { DATA_FUEL } from '../../wire/costs.ts';
-import type { Machine } from '../machine.ts';
+import { WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 
 /** One step of an edit: how many lines stay, go, or come. */
 export interface Edit {
@@ -8,18 +8,17 @@ export interface Edit {
 }
 
 const BATCH = 1024;
-const BYTES = 8;
 
 /**
- * The shortest edit that turns one sequence into another, by Myers' greedy method with divide and conquer: room for two rows
+ * The shortest edit that turns one sequence into another, by Myers' greedy method with divide and conquer: newItems for two rows
  * only, and time for the length times the number of differences, paid for as it is spent. Deletions come before insertions.
  */
-export function shortestEdit(machine: Machine, before: Int32Array, after: Int32Array): readonly Edit[] {
-  return new Comparison(machine, before, after).edits();
+export function shortestEdit(meter: Meter, before: Int32Array, after: Int32Array): readonly Edit[] {
+  return new Comparison(meter, before, after).edits();
 }
 
 class Comparison {
-  readonly #machine: Machine;
+  readonly #meter: Meter;
   readonly #a: Int32Array;
   readonly #b: Int32Array;
   readonly #kept: Uint8Array;
@@ -28,13 +27,12 @@ class Comparison {
   readonly #backward: Int32Array;
   #steps = 0;
 
-  constructor(machine: Machine, a: Int32Array, b: Int32Array) {
-    this.#machine = machine;
+  constructor(meter: Meter, a: Int32Array, b: Int32Array) {
+    this.#meter = meter;
     this.#a = a;
     this.#b = b;
     const size = a.length + b.length + 3;
-    machine.spend(Math.floor(size / DATA_FUEL.match.amount));
-    machine.charge(2 * BYTES * size);
+    meter.pay(WORK.shortestEdit, size);
     this.#kept = new Uint8Array(a.length);
     this.#came = new Uint8Array(b.length);
     this.#forward = new Int32Array(2 * size);
@@ -144,8 +142,8 @@ class Comparison {
   }
 
   #pay(): void {
-    const fuel = Math.floor(this.#steps / DATA_FUEL.match.amount);
-    this.#steps -= fuel * DATA_FUEL.match.amount;
-    this.#machine.spend(fuel);
+    const steps = this.#steps;
+    this.#steps %= WORK.match.per;
+    this.#meter.pay(WORK.match, steps);
   }
 }

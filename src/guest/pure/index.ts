@@ -12,15 +12,15 @@ import { STR } from './str.ts';
 import { TEMPLATE } from './template.ts';
 
 /** Every pure tool by its canonical name. A script of its own, see `kit.ts`. */
-export const tools: ReadonlyMap<string, PureTool> = toolsOf(
-  STR,
-  MATH,
-  LIST,
-  MAP,
-  JSON_TOOLS,
-  REGEX,
-  SHAPE,
-  TEMPLATE,
-  DIFF,
-  ERROR,
-);
+export const tools: ReadonlyMap<string, PureTool> = toolsOf({
+  str: STR,
+  math: MATH,
+  list: LIST,
+  map: MAP,
+  json: JSON_TOOLS,
+  regex: REGEX,
+  shape: SHAPE,
+  template: TEMPLATE,
+  diff: DIFF,
+  error: ERROR,
+});

@@ -1,6 +1,6 @@
-import { DATA_FUEL, MAX_NESTING, STEP_FUEL } from '../../wire/costs.ts';
-import { Bytes, boundary, Dict, describe, Fault, Fuzzy, List, paceOrdered, TextBuilder, Time, tooDeep } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { MAX_NESTING } from '../../wire/costs.ts';
+import { Bytes, boundary, Dict, describe, Fault, Fuzzy, List, TextBuilder, Time, tooDeep, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
 /** How JSON is laid out: what stands before the lines, line feed included, and what each level adds. */
@@ -16,8 +16,8 @@ export const plainIndent: Indent = { first: '', step: '' };
  * A value as JSON, charged while it grows. A timedate is its text, bytes are base64, a fuzzy is a number, an error the map of
  * its fields. Code 41 for what JSON cannot say: a handle, NaN, infinities. `sorted` puts keys in the order of their units.
  */
-export function jsonText(machine: Machine, value: Value, indent: Indent, sorted = false): string {
-  const writer = new Writer(machine, indent, sorted);
+export function jsonText(meter: Meter, value: Value, indent: Indent, sorted = false): string {
+  const writer = new Writer(meter, indent, sorted);
   writer.value(value, 1);
   return writer.finish();
 }
@@ -26,18 +26,18 @@ export function jsonText(machine: Machine, value: Value, indent: Indent, sorted 
 const CHUNK = 4096;
 
 class Writer {
-  readonly #machine: Machine;
+  readonly #meter: Meter;
   readonly #indent: Indent;
   readonly #sorted: boolean;
   readonly #text: TextBuilder;
   /** What begins a line, by level. */
   readonly #lines: string[] = [];
 
-  constructor(machine: Machine, indent: Indent, sorted: boolean) {
-    this.#machine = machine;
+  constructor(meter: Meter, indent: Indent, sorted: boolean) {
+    this.#meter = meter;
     this.#indent = indent;
     this.#sorted = sorted;
-    this.#text = new TextBuilder(machine, DATA_FUEL.json.amount, 'text');
+    this.#text = new TextBuilder(meter, WORK.json, 'text');
   }
 
   finish(): string {
@@ -63,7 +63,7 @@ class Writer {
   }
 
   #refuse(value: Value): never {
-    return this.#machine.fail('InvalidValue', `${describe(value)} has no JSON`, 'replace it by a text or nil first');
+    return this.#meter.fail('InvalidValue', `${describe(value)} has no JSON`, 'replace it by a text or nil first');
   }
 
   #list(list: List, depth: number): void {
@@ -90,17 +90,17 @@ class Writer {
 
   #inOrder(map: Dict): (readonly [string, Value])[] {
     const { size } = map.entries;
-    this.#machine.spend(size * Math.ceil(Math.log2(size + 1)));
+    this.#meter.pay(WORK.sort, size * Math.ceil(Math.log2(size + 1)));
     return [...map.entries].sort(([a], [b]) => {
-      this.#machine.hasten(1);
-      paceOrdered(this.#machine, Math.min(a.length, b.length));
+      this.#meter.pay(WORK.item);
+      this.#meter.pay(WORK.textOrder, Math.min(a.length, b.length));
       return a < b ? -1 : a > b ? 1 : 0;
     });
   }
 
   #open(items: number, depth: number, bracket: string): void {
-    this.#machine.spend(STEP_FUEL.written.amount * items);
-    if (depth > MAX_NESTING) tooDeep(this.#machine, 'turned into JSON');
+    this.#meter.pay(WORK.written, items);
+    if (depth > MAX_NESTING) tooDeep(this.#meter, 'turned into JSON');
     this.#text.add(bracket);
   }
 

@@ -1,6 +1,5 @@
-import { DATA_FUEL } from '../../wire/costs.ts';
-import { counted, Dict, describe, entry, List, share, shortQuote } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { counted, Dict, describe, entry, List, share, shortQuote, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
 /** One step of a path: the key of a map, or the index of a list. */
@@ -11,8 +10,8 @@ const MAX_KEY = 256;
 const STEP = /(?:^|\.)([A-Za-z0-9_-]+)|\[(\d+)\]/y;
 
 /** The steps of `a.b[0].c`; undefined when that is no path. */
-export function parsePath(machine: Machine, path: string): readonly Step[] | undefined {
-  machine.spend(Math.floor(path.length / DATA_FUEL.scan.amount));
+export function parsePath(meter: Meter, path: string): readonly Step[] | undefined {
+  meter.pay(WORK.scan, path.length);
   const steps: Step[] = [];
   STEP.lastIndex = 0;
   while (STEP.lastIndex < path.length) {
@@ -44,20 +43,20 @@ export interface Astray {
 
 /** The value at a path. */
 export function follow(
-  machine: Machine,
+  meter: Meter,
   from: Value,
   steps: readonly Step[],
   sameKey?: (a: string, b: string) => boolean,
 ): { readonly value: Value } | Astray {
   let value = from;
   for (const [index, step] of steps.entries()) {
-    machine.spend(1);
+    meter.pay(WORK.visit);
     const where = (): string => (index === 0 ? 'the value' : shortQuote(shown(steps.slice(0, index))));
     if (value === null) return { problem: `${where()} is nil`, missing: true };
     if (typeof step === 'string') {
       if (!(value instanceof Dict))
         return { problem: `${where()} must be a map to have ${shortQuote(step)}, got ${describe(value)}`, missing: false };
-      const found = entryOf(machine, value, step, sameKey);
+      const found = entryOf(meter, value, step, sameKey);
       if (found === undefined) return { problem: `there is no key ${shortQuote(step)} in ${where()}`, missing: true };
       value = found;
     } else {
@@ -76,15 +75,10 @@ export function follow(
 }
 
 /** The entry of a key: the exact one, or else the first that is the same by `sameKey`. */
-export function entryOf(
-  machine: Machine,
-  map: Dict,
-  key: string,
-  sameKey?: (a: string, b: string) => boolean,
-): Value | undefined {
-  const exact = entry(machine, map, key);
+export function entryOf(meter: Meter, map: Dict, key: string, sameKey?: (a: string, b: string) => boolean): Value | undefined {
+  const exact = entry(meter, map, key);
   if (exact !== undefined || sameKey === undefined) return exact;
-  machine.spend(map.entries.size);
+  meter.pay(WORK.visit, map.entries.size);
   for (const [each, value] of map.entries) if (sameKey(each, key)) return value;
   return undefined;
 }

@@ -1,23 +1,23 @@
 import { VALUE_BYTES } from '../../wire/costs.ts';
-import { codePointOrder, pace } from '../kit.ts';
-import type { Machine } from '../machine.ts';
+import { codePointOrder, payRound, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
-/** Pays for sorting so many items: comparisons, and the room that V8 takes meanwhile. */
-function pay<T>(machine: Machine, items: number, sort: (compared: () => void) => T): T {
+/** Pays for sorting so many items: comparisons, and the newItems that V8 takes meanwhile. */
+function pay<T>(meter: Meter, items: number, sort: (compared: () => void) => T): T {
   const bytes = VALUE_BYTES.item.amount * items;
-  machine.spend(items * Math.ceil(Math.log2(items + 1)));
-  machine.charge(bytes);
+  meter.pay(WORK.sort, items * Math.ceil(Math.log2(items + 1)));
+  meter.allocate(bytes);
   let comparisons = 0;
   // V8 sorts in one go: only the comparisons can look at the clocks.
-  const sorted = sort(() => pace(machine, ++comparisons));
-  machine.release(bytes);
+  const sorted = sort(() => payRound(meter, ++comparisons));
+  meter.release(bytes);
   return sorted;
 }
 
 /** Numbers in ascending order; NaN comes last. */
-export function sortedNumbers(machine: Machine, numbers: readonly number[]): number[] {
-  return pay(machine, numbers.length, (compared) =>
+export function sortedNumbers(meter: Meter, numbers: readonly number[]): number[] {
+  return pay(meter, numbers.length, (compared) =>
     numbers.toSorted((a, b) => {
       compared();
       return ascending(a, b);
@@ -35,14 +35,14 @@ function ascending(a: number, b: number): number {
  * The order of values by keys that are all numbers or all texts, equal ones as they stood: positions, in that order. Code 7
  * for anything else, and for numbers beside texts; `what` says whose keys they are. Numeric texts are texts here.
  */
-export function order(machine: Machine, keys: readonly Value[], what: string): number[] {
+export function order(meter: Meter, keys: readonly Value[], what: string): number[] {
   const kind = typeof keys[0];
   for (const key of keys) {
     if (typeof key !== 'string' && typeof key !== 'number')
-      return machine.fail('Type', `cannot sort ${what}: numbers or texts are needed, and there is something else among them`);
-    if (typeof key !== kind) return machine.fail('Type', `cannot sort ${what}: there are numbers and texts among them`);
+      return meter.fail('Type', `cannot sort ${what}: numbers or texts are needed, and there is something else among them`);
+    if (typeof key !== kind) return meter.fail('Type', `cannot sort ${what}: there are numbers and texts among them`);
   }
-  return pay(machine, keys.length, (compared) =>
+  return pay(meter, keys.length, (compared) =>
     keys
       .map((_, index) => index)
       .sort((left, right) => {
@@ -50,7 +50,7 @@ export function order(machine: Machine, keys: readonly Value[], what: string): n
         const a = keys[left];
         const b = keys[right];
         return typeof a === 'string' && typeof b === 'string'
-          ? codePointOrder(machine, a, b)
+          ? codePointOrder(meter, a, b)
           : ascending(typeof a === 'number' ? a : 0, typeof b === 'number' ? b : 0);
       }),
   );

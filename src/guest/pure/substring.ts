@@ -1,6 +1,7 @@
-import { pace, paceOrdered } from '../kit.ts';
-import type { Machine } from '../machine.ts';
-import { scan } from './charges.ts';
+import { payRound, TextBuilder, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
+import { width } from './characters.ts';
+import { plainSlice } from './results.ts';
 
 /** V8 compares up to so many units at every offset: that is as good as looking at each once. */
 const SHORT = 8;
@@ -17,8 +18,8 @@ const STRETCH = 4096;
  * for a pattern like `aaaabaaaa` in a text of many `a`. Its speed is kept for all others: the beginning is looked for by V8, and
  * only where too much is compared in vain does Knuth, Morris and Pratt's way take over.
  */
-export class Needle {
-  readonly #machine: Machine;
+export class SubstringSearch {
+  readonly #meter: Meter;
   readonly #wanted: string;
   readonly #head: string;
   /** For each unit, how long an end of what stands up to it is a beginning of the whole. */
@@ -27,8 +28,8 @@ export class Needle {
   #patient = true;
 
   /** `wanted` is not empty. */
-  constructor(machine: Machine, wanted: string) {
-    this.#machine = machine;
+  constructor(meter: Meter, wanted: string) {
+    this.#meter = meter;
     this.#wanted = wanted;
     this.#head = wanted.slice(0, SHORT);
   }
@@ -69,7 +70,7 @@ export class Needle {
 
   /** Something much like it was compared with all of it, at no cost. */
   #inVain(): void {
-    paceOrdered(this.#machine, this.#wanted.length);
+    this.#meter.pay(WORK.textOrder, this.#wanted.length);
   }
 
   /** Looks at every unit once, and pays for that once more; for the first occurrence, or the `last` one. */
@@ -79,7 +80,7 @@ export class Needle {
     let found = -1;
     let matched = 0;
     for (let at = from; at < to; at++) {
-      if (at % STRETCH === 0) scan(this.#machine, STRETCH);
+      if (at % STRETCH === 0) this.#meter.pay(WORK.scan, STRETCH);
       const unit = text.charCodeAt(at);
       while (matched > 0 && unit !== wanted.charCodeAt(matched)) matched = ends[matched - 1] ?? 0;
       if (unit === wanted.charCodeAt(matched)) matched++;
@@ -95,11 +96,11 @@ export class Needle {
   #table(): Int32Array {
     if (this.#ends !== null) return this.#ends;
     const wanted = this.#wanted;
-    this.#machine.charge(BYTES_PER_ENTRY * wanted.length);
+    this.#meter.allocate(BYTES_PER_ENTRY * wanted.length);
     const ends = new Int32Array(wanted.length);
     let matched = 0;
     for (let at = 1; at < wanted.length; at++) {
-      pace(this.#machine, at);
+      payRound(this.#meter, at);
       const unit = wanted.charCodeAt(at);
       while (matched > 0 && unit !== wanted.charCodeAt(matched)) matched = ends[matched - 1] ?? 0;
       if (unit === wanted.charCodeAt(matched)) matched++;
@@ -108,4 +109,41 @@ export class Needle {
     this.#ends = ends;
     return ends;
   }
+}
+
+/** Offsets of all occurrences of a text that is not empty, from left to right, none within another. */
+export function* occurrences(meter: Meter, text: string, wanted: string): Generator<number, void> {
+  meter.pay(WORK.scan, text.length);
+  const needle = new SubstringSearch(meter, wanted);
+  for (let at = needle.first(text, 0); at >= 0; at = needle.first(text, at + wanted.length)) {
+    meter.pay(WORK.scan, wanted.length);
+    meter.pay(WORK.visit);
+    yield at;
+  }
+}
+
+/** Replaces up to `count` occurrences, all for a count below 0. An empty text occurs before every character and at the end. */
+export function replaceText(meter: Meter, text: string, old: string, replacement: string, count: number): string {
+  const most = count < 0 ? Number.POSITIVE_INFINITY : count;
+  const made = new TextBuilder(meter, WORK.concat, 'text');
+  let done = 0;
+  let start = 0;
+  for (const at of old === '' ? boundaries(meter, text) : occurrences(meter, text, old)) {
+    if (done === most) break;
+    done++;
+    if (at > start) made.add(plainSlice(text, start, at));
+    made.add(replacement);
+    start = at + old.length;
+  }
+  if (done === 0) return text;
+  if (start < text.length) made.add(plainSlice(text, start, text.length));
+  return made.finish();
+}
+
+function* boundaries(meter: Meter, text: string): Generator<number, void> {
+  for (let at = 0; at < text.length; at += width(text, at)) {
+    meter.pay(WORK.visit);
+    yield at;
+  }
+  yield text.length;
 }

@@ -1,10 +1,12 @@
 import type { AskBudget, AskRequest } from '../../runtime/index.ts';
-import { LIMITS, type LimitOptions } from '../../sandbox/limits.ts';
+import type { LimitOptions } from '../../sandbox/limits.ts';
 import { Halt, ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { quotaError, timeoutError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { quotaError, timeoutError } from '../../wire/hosterrors.ts';
-import type { AskSpent, LimitValues, Usage } from '../../wire/protocol.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import { limitOf } from '../../wire/limits.ts';
+import type { AskSpent, Usage } from '../../wire/protocol.ts';
 import type { AskQuota } from '../quota.ts';
 import { type AskOptions, type BudgetKey, optionOf } from './options.ts';
 
@@ -125,5 +127,5 @@ export class Budget {
 }
 
 function minimumOf(key: BudgetKey): number {
-  return LIMITS.find((limit) => limit.key === key)?.min ?? 0;
+  return limitOf(key).min;
 }

@@ -1,8 +1,8 @@
 import type { AskRequest } from '../../runtime/index.ts';
 import { Halt, type ToolDefinition, ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { cancelledError } from '../../wire/errorinfo.ts';
 import { BusyError, RuntimeClosedError } from '../../wire/errors.ts';
-import { cancelledError } from '../../wire/hosterrors.ts';
 import { AgentError, agentBrief } from '../agents/index.ts';
 import { LoopController } from '../controller.ts';
 import type { LoopEvent } from '../events.ts';

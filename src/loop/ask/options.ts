@@ -1,9 +1,10 @@
 import type { AgentModel } from '../../context/index.ts';
 import type { AskBudget } from '../../runtime/index.ts';
-import { checkAmount, LIMITS } from '../../sandbox/limits.ts';
+import { checkAmount } from '../../sandbox/limits.ts';
 import { ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { limitOf } from '../../wire/limits.ts';
 import type { Value, ValueMap } from '../../wire/values.ts';
 
 /** A limit that a nested loop shares with its caller. */
@@ -57,9 +58,8 @@ export function askOptions(given: ValueMap, model: AgentModel): AskOptions {
 }
 
 function amount(name: string, key: BudgetKey, value: Value): number {
-  const row = LIMITS.find((limit) => limit.key === key);
   try {
-    return row === undefined ? Number(value) : checkAmount(name, row, value);
+    return checkAmount(name, limitOf(key), value);
   } catch (error) {
     throw error instanceof ConfigError ? refused(error.message) : error;
   }

@@ -1,4 +1,5 @@
 import type { ErrorInfo } from '../../wire/errors.ts';
+import { findLimit } from '../../wire/limits.ts';
 
 /** What a turn leads to. A token can request the first three; only the host decides HALT. */
 export type Decision = 'CONTINUE' | 'DONE' | 'ABORT' | 'HALT';
@@ -40,14 +41,14 @@ export function isHaltReason(code: string): code is HaltReason {
   return Object.hasOwn(HALT_REASONS, code);
 }
 
-/** Quotas on what a turn may write. The loop reports them as sizes of the protocol (AMB-23). */
-const SIZE_LIMITS: ReadonlySet<string> = new Set(['lineBytes', 'outputBytes', 'scratchBytes']);
+/** Whether a limit bounds the output of a turn. The loop reports such limits as sizes of the protocol (AMB-23). */
+const isSize = (key = ''): boolean => findLimit(key)?.turnDefault !== undefined;
 
 /** The reason of the HALT to which a failed execution leads. Every failure ends the session. */
 export function reasonOfRun(error: ErrorInfo): HaltReason {
   switch (error.kind) {
     case 'quota':
-      return error.code === 'ERR_ENV_SIZE' || SIZE_LIMITS.has(error.limit ?? '') ? 'ERR_ENV_SIZE' : 'ERR_QUOTA';
+      return error.code === 'ERR_ENV_SIZE' || isSize(error.limit) ? 'ERR_ENV_SIZE' : 'ERR_QUOTA';
     case 'timeout':
       return 'ERR_TIMEOUT';
     case 'policy':

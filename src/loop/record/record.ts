@@ -11,7 +11,8 @@ import type {
 import type { PolicyOptions } from '../../tools/index.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
-import type { LimitValues, RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
 import type { Decision, HaltReason } from './decision.ts';
 
 /** One turn, complete: enough to show it, to log it, and to execute it again with the same result. */

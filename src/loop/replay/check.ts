@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LIMITS } from '../../sandbox/limits.ts';
 import { decode } from '../../wire/codec.ts';
+import { LIMITS } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
 import type { TurnRecord } from '../record/record.ts';

@@ -1,7 +1,7 @@
 import { canonicalName } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
-import { isPlaced } from '../../wire/keys.ts';
+import { isPlaced } from '../../wire/mapkeys.ts';
 import { checkOptions, type KeysOf } from '../../wire/options.ts';
 import type { TurnRecord, UnsealedRecord } from '../record/record.ts';
 import { redactKey } from './redactkey.ts';

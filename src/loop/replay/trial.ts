@@ -4,7 +4,6 @@ import {
   EnvelopeError,
   generateKeys,
   keyringFrom,
-  MAGIC_TOOL,
   parseEnvelope,
   ReplayCache,
 } from '../../aeiou/index.ts';
@@ -26,6 +25,7 @@ import type { JournalEntry } from '../../wire/journal.ts';
 import { plainMaps } from '../../wire/maporder.ts';
 import type { GuestCall } from '../../wire/protocol.ts';
 import { seededIds } from '../ids.ts';
+import { MAGIC_TOOL } from '../magic.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { inputOf, type PublicKeyRecord, type Scene } from '../record/record.ts';
 import { visibleOutput } from '../result.ts';
@@ -216,8 +216,8 @@ class TriedCalls implements CallScript {
     const own = canonicalName(tool) === MAGIC_TOOL;
     const known = { canonicalName: canonicalName(tool), requiresTrust: false, capabilities: [] };
     for (const guard of this.#guards) {
-      const denied = guard.explain(known, own);
-      if (denied !== null) return denied;
+      const denial = guard.denial(known, own);
+      if (denial !== null) return denial.reason;
     }
     return null;
   }

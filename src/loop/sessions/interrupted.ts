@@ -1,4 +1,4 @@
-import { NO_USAGE } from '../../wire/public.ts';
+import { NO_USAGE } from '../../wire/result.ts';
 import { type HaltReason, hostFailure } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { resolveLimits } from '../../sandbox/limits.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import type { LimitKey, LimitValues } from '../../wire/protocol.ts';
+import type { LimitKey, LimitValues } from '../../wire/limits.ts';
 import { HALT_REASONS, type HaltReason } from '../record/decision.ts';
 import type { AgentUse, TurnRecord } from '../record/record.ts';
 import type { Suspension, Waiting } from '../record/suspension.ts';

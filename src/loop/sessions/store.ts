@@ -1,6 +1,6 @@
 import { NO_PROGRESS_YET, type ProgressState, type UsedId } from '../../aeiou/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
-import type { LimitValues } from '../../wire/protocol.ts';
+import type { LimitValues } from '../../wire/limits.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { AgentUse, TurnRecord } from '../record/record.ts';
 import type { Suspension, Waiting } from '../record/suspension.ts';

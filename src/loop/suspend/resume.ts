@@ -1,7 +1,8 @@
 import { type CallScript, type Completion, divergenceOf, type Known, RecordedCalls } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { replayError } from '../../wire/hosterrors.ts';
-import type { GuestCall, LimitValues, RunInput } from '../../wire/protocol.ts';
+import { replayError } from '../../wire/errorinfo.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import type { GuestCall, RunInput } from '../../wire/protocol.ts';
 import { callId, type Suspension } from '../record/suspension.ts';
 import type { EarlierRun } from '../turn/turn.ts';
 

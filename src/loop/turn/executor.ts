@@ -1,15 +1,15 @@
 import type { TurnContext, TurnInit } from '../../context/index.ts';
 import type { Again, Fork, Interpreter, Runtime } from '../../runtime/index.ts';
 import { version } from '../../runtime/version.ts';
-import { LIMITS, type LimitOptions, tighten } from '../../sandbox/limits.ts';
+import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
 import { catalogueDigest, digestIn, Halt, type PolicyOptions, resultJson, type ToolDefinition } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
+import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 import {
   type Diagnostic,
   type EventInput,
-  type LimitValues,
   type OutFrame,
   type ParsedFile,
   PROTOCOL_VERSION,

@@ -1,11 +1,9 @@
 import {
-  createMagicTool,
   isTurnNonce,
   type KeyLookup,
   type Keyring,
   type Lifetimes,
   type Lint,
-  MINT_LEDGER,
   MintLedger,
   ProgressGuard,
   type ProgressState,
@@ -16,10 +14,11 @@ import type { Again } from '../../runtime/index.ts';
 import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
 import { APPROVAL } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import type { LimitValues } from '../../wire/protocol.ts';
+import type { LimitValues } from '../../wire/limits.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopEventBody, LoopListener } from '../events.ts';
 import type { Ids } from '../ids.ts';
+import { createMagicTool, MINT_LEDGER } from '../magic.ts';
 import { type AgentUse, recordedRun, type Scene, type TurnRecord, type UnsealedRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
 import type { EarlierTurn, SuspendedTurn } from '../record/suspension.ts';

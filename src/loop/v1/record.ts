@@ -1,6 +1,7 @@
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
-import type { EventError, LimitValues, Usage, Whisper } from '../../wire/protocol.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import type { EventError, Usage, Whisper } from '../../wire/protocol.ts';
 import type { Control, ControlLint } from './control.ts';
 import type { InvalidReason } from './diagnostics.ts';
 import type { SecretLint } from './secrets.ts';

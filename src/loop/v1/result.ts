@@ -1,5 +1,5 @@
+import { timeoutError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { timeoutError } from '../../wire/hosterrors.ts';
 import type { AgentReason } from '../agents/agent.ts';
 import { hostFailure } from '../record/decision.ts';
 import type { Breach } from './ceilings.ts';

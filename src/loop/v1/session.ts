@@ -1,6 +1,6 @@
 import { canonicalize, type JsonValue, NO_PROGRESS_YET, ProgressGuard } from '../../aeiou/index.ts';
+import { cancelledError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { cancelledError } from '../../wire/hosterrors.ts';
 import { AgentError, type AgentReply, requestReply } from '../agents/agent.ts';
 import type { Clock } from '../clock.ts';
 import { Watcher } from '../events.ts';

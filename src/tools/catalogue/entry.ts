@@ -1,10 +1,10 @@
 import { encode } from '../../wire/codec.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { capabilityText } from '../capability.ts';
-import type { Effects, ToolDefinition } from '../define.ts';
-import type { JsonSchema } from '../jsonschema.ts';
-import type { Parameter } from '../parameters.ts';
-import { schemaWords } from '../returns.ts';
+import type { Effects, ToolDefinition } from '../define/definition.ts';
+import type { JsonSchema } from '../define/jsonschema.ts';
+import type { Parameter } from '../define/parameters.ts';
+import { schemaWords } from '../define/returns.ts';
+import { capabilityText } from '../policy/capability.ts';
 import { argTypeSchema } from './types.ts';
 
 /** One argument of a {@link CatalogueTool}. */

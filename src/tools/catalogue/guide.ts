@@ -1,6 +1,6 @@
 import { ConfigError } from '../../wire/errors.ts';
-import { matchesPattern } from '../capability.ts';
-import type { ToolDefinition } from '../define.ts';
+import type { ToolDefinition } from '../define/definition.ts';
+import { matchesPattern } from '../policy/capability.ts';
 import { type CatalogueTool, toolCatalogue } from './entry.ts';
 import { firstSentence, oneLine } from './text.ts';
 

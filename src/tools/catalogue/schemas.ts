@@ -1,5 +1,5 @@
-import type { ToolDefinition } from '../define.ts';
-import type { JsonSchema } from '../jsonschema.ts';
+import type { ToolDefinition } from '../define/definition.ts';
+import type { JsonSchema } from '../define/jsonschema.ts';
 import { type CatalogueTool, toolCatalogue } from './entry.ts';
 
 /** A tool as the Model Context Protocol describes one: a name, and JSON Schemas of its arguments and its result. */

@@ -1,5 +1,5 @@
-import type { ArgType } from '../argtypes.ts';
-import type { JsonSchema } from '../jsonschema.ts';
+import type { ArgType } from '../define/argtypes.ts';
+import type { JsonSchema } from '../define/jsonschema.ts';
 
 const tagged = (tag: string, content: JsonSchema): JsonSchema => ({
   type: 'object',

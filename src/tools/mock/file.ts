@@ -3,14 +3,15 @@ import { NS_CODES, type NsCodeName } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
-import { argTypeNames, isArgType } from '../argtypes.ts';
-import { defineTool, type Effects, type ToolDefinition } from '../define.ts';
-import type { ArgSpec } from '../parameters.ts';
+import { argTypeNames, isArgType } from '../define/argtypes.ts';
+import { defineTool } from '../define/define.ts';
+import type { Effects, ToolDefinition } from '../define/definition.ts';
+import type { ArgSpec } from '../define/parameters.ts';
 import { type PendingOptions, pending } from '../pending.ts';
 import { kindOf, type Path, YamlFile } from '../yaml.ts';
+import { type Answer, type Assignment, answerCall, type MockCase, type World } from './answer.ts';
 import type { Wanted, Wants } from './match.ts';
-import { type Answer, type Assignment, answerCall, type MockCase, type World } from './perform.ts';
-import { perSession } from './state.ts';
+import { perSession } from './persession.ts';
 import { compile, type Template } from './template.ts';
 
 const TOOL_KEYS = [

@@ -2,8 +2,8 @@ import { encode, isValueMap } from '../../wire/codec.ts';
 import { jsonText, plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { Value, ValueMap } from '../../wire/values.ts';
-import { typeName } from '../argtypes.ts';
-import { matchesPattern } from '../capability.ts';
+import { typeName } from '../define/argtypes.ts';
+import { matchesPattern } from '../policy/capability.ts';
 import type { Scope, Template } from './template.ts';
 
 /** What a case wants of one argument. */

@@ -1,9 +1,9 @@
 import type { JournalEntry, JournalOutcome } from '../../wire/journal.ts';
 import { checkList } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { capabilityText } from '../capability.ts';
-import type { ToolDefinition } from '../define.ts';
+import type { ToolDefinition } from '../define/definition.ts';
 import { canonicalName } from '../names.ts';
+import { capabilityText } from '../policy/capability.ts';
 import { keyText } from './match.ts';
 import { withoutSecrets } from './secrets.ts';
 

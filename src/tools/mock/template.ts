@@ -1,11 +1,11 @@
 import { decode, encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { keyOf } from '../../wire/keys.ts';
+import { keyOf } from '../../wire/mapkeys.ts';
 import { jsonText, mapFrom, plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
-import { typeName } from '../argtypes.ts';
-import { ToolError } from '../define.ts';
+import { typeName } from '../define/argtypes.ts';
+import { ToolError } from '../errors.ts';
 
 /** What an answer is computed from: the arguments of the call and the state of the file. */
 export interface Scope {

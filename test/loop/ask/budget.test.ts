@@ -4,11 +4,10 @@ import { Budget } from '../../../src/loop/ask/budget.ts';
 import { functionAgent } from '../../../src/loop/index.ts';
 import { AskQuota } from '../../../src/loop/quota.ts';
 import { type AskRequest, createRuntime } from '../../../src/runtime/index.ts';
-import { defaultLimits } from '../../../src/sandbox/limits.ts';
 import { defineTool, Halt } from '../../../src/tools/index.ts';
-import { quotaError } from '../../../src/wire/hosterrors.ts';
+import { quotaError } from '../../../src/wire/errorinfo.ts';
 import type { JournalEntry } from '../../../src/wire/journal.ts';
-import type { LimitKey } from '../../../src/wire/protocol.ts';
+import { defaultLimits, type LimitKey } from '../../../src/wire/limits.ts';
 import type { RunResult } from '../../../src/wire/result.ts';
 import { type AskBench, askBench, type BenchInit, envelope, replies, token } from './bench.ts';
 

@@ -5,14 +5,14 @@ import { checkSettings, Runtime } from '../../../src/runtime/runtime.ts';
 import type { CallIo } from '../../../src/sandbox/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import type { AskLeft, GuestCall } from '../../../src/wire/protocol.ts';
-import { NO_USAGE } from '../../../src/wire/public.ts';
+import { NO_USAGE } from '../../../src/wire/result.ts';
 
 const AT = { fork: 'f', source: 's', line: 1, column: 1 };
 const io: CallIo = {
   signal: new AbortController().signal,
   over: false,
   whenOver: () => () => {},
-  asked: [],
+  queries: [],
   repeat: async () => {},
   getVar: async () => ({ found: false, value: null }),
   setVar: async () => null,

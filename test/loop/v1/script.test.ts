@@ -5,8 +5,8 @@ import { readV1Reply } from '../../../src/loop/v1/envelope.ts';
 import { explainV1End, explainV1Turn } from '../../../src/loop/v1/explain.ts';
 import type { V1TurnRecord } from '../../../src/loop/v1/record.ts';
 import { scriptV1Agent } from '../../../src/loop/v1/script.ts';
-import { defaultLimits } from '../../../src/sandbox/limits.ts';
-import { NO_USAGE } from '../../../src/wire/public.ts';
+import { defaultLimits } from '../../../src/wire/limits.ts';
+import { NO_USAGE } from '../../../src/wire/result.ts';
 import { sections } from './bench.ts';
 
 const ask = (transcript: string, turn: number) =>

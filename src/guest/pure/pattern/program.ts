@@ -1,5 +1,5 @@
 import type { Chars } from './chars.ts';
-import { BadPattern, type Node, type Pattern, type Place } from './syntax.ts';
+import { type Node, type Pattern, PatternError, type Place } from './syntax.ts';
 
 /** One instruction; the next is the one behind it unless it says otherwise. */
 export type Instruction =
@@ -26,11 +26,11 @@ export interface Program {
 const MAX_CODE = 10_000;
 const TOO_LONG = `it takes more than ${MAX_CODE} steps, repetitions written out`;
 
-/** Compiles a tree. Throws {@link BadPattern} when the program would be too long. */
+/** Compiles a tree. Throws {@link PatternError} when the program would be too long. */
 export function compile({ root, groups }: Pattern): Program {
   const code: Instruction[] = [];
   const emit = (instruction: Instruction): number => {
-    if (code.length >= MAX_CODE) throw new BadPattern(TOO_LONG);
+    if (code.length >= MAX_CODE) throw new PatternError(TOO_LONG);
     return code.push(instruction) - 1;
   };
 
@@ -107,7 +107,7 @@ export function compile({ root, groups }: Pattern): Program {
   let added = 0;
   const add = (node: Node): void => {
     // What emits nothing can be repeated without end too.
-    if (++added > 4 * MAX_CODE) throw new BadPattern(TOO_LONG);
+    if (++added > 4 * MAX_CODE) throw new PatternError(TOO_LONG);
     switch (node.k) {
       case 'empty':
         return;

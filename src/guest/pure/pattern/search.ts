@@ -1,6 +1,6 @@
-import { DATA_FUEL } from '../../../wire/costs.ts';
-import type { Machine } from '../../machine.ts';
-import { Needle } from '../substring.ts';
+import { WORK } from '../../kit.ts';
+import type { Meter } from '../../meter.ts';
+import { SubstringSearch } from '../substring.ts';
 import { isWord } from './chars.ts';
 import type { Program } from './program.ts';
 import type { Place } from './syntax.ts';
@@ -20,41 +20,41 @@ const BATCH = 1024;
  * step for each instruction, whatever the pattern. The steps are paid for as they are taken.
  */
 export class Search {
-  readonly #machine: Machine;
+  readonly #meter: Meter;
   readonly #program: Program;
   readonly #text: string;
   readonly #slots: number;
   /** What every match begins with. */
-  readonly #needle: Needle | null;
+  readonly #needle: SubstringSearch | null;
   #now: Threads;
   #next: Threads;
   #steps = 0;
   readonly #bytes: number;
 
   /** `groups`: whether the offsets of groups are wanted. */
-  constructor(machine: Machine, program: Program, text: string, groups: boolean) {
-    this.#machine = machine;
+  constructor(meter: Meter, program: Program, text: string, groups: boolean) {
+    this.#meter = meter;
     this.#program = program;
     this.#text = text;
     this.#slots = groups ? 2 * (program.groups.length + 1) : 2;
     const { length } = program.code;
-    this.#needle = program.prefix === '' ? null : new Needle(machine, program.prefix);
+    this.#needle = program.prefix === '' ? null : new SubstringSearch(meter, program.prefix);
     this.#bytes = 2 * length * (THREAD_BYTES + 4 * this.#slots);
-    machine.spend(Math.floor(length / DATA_FUEL.match.amount));
-    machine.charge(this.#bytes);
+    meter.pay(WORK.match, length);
+    meter.allocate(this.#bytes);
     this.#now = new Threads(length);
     this.#next = new Threads(length);
   }
 
   /** Nobody asks for more: steps that are not paid for bring the next look at the clocks nearer. */
   leave(): void {
-    this.#machine.hasten(this.#steps);
+    this.#meter.pay(WORK.unpaidMatch, this.#steps);
   }
 
-  /** The search is over; its room is free. */
+  /** The search is over; its newItems is free. */
   end(): void {
     this.#pay();
-    this.#machine.release(this.#bytes);
+    this.#meter.release(this.#bytes);
   }
 
   /** The leftmost match from an offset on, by the order of preference of Perl; null when there is none. */
@@ -74,7 +74,7 @@ export class Search {
           at = ahead;
         }
       }
-      if (this.#slots > FEW_SLOTS) this.#machine.hasten(this.#slots >> 2);
+      if (this.#slots > FEW_SLOTS) this.#meter.pay(WORK.offset, this.#slots);
       if (found === null) this.#add(this.#now, 0, at, new Int32Array(this.#slots).fill(-1).fill(at, 0, 1));
       const code = at < text.length ? (text.codePointAt(at) ?? 0) : -1;
       const next = at + (code > 0xffff ? 2 : 1);
@@ -102,7 +102,7 @@ export class Search {
       }
       if (instruction.op !== 'chars' || code < 0) continue;
       const { asked } = instruction.chars;
-      if (asked > 1 && code >= 128) this.#machine.hasten(asked);
+      if (asked > 1 && code >= 128) this.#meter.pay(WORK.property, asked);
       if (instruction.chars.has(code)) this.#add(this.#next, pc + 1, next, offsets);
     }
     return null;
@@ -149,9 +149,9 @@ export class Search {
   }
 
   #pay(): void {
-    const fuel = Math.floor(this.#steps / DATA_FUEL.match.amount);
-    this.#steps -= fuel * DATA_FUEL.match.amount;
-    this.#machine.spend(fuel);
+    const steps = this.#steps;
+    this.#steps %= WORK.match.per;
+    this.#meter.pay(WORK.match, steps);
   }
 }
 

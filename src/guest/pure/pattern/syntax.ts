@@ -21,7 +21,7 @@ export interface Pattern {
 }
 
 /** Why a text is no pattern. */
-export class BadPattern {
+export class PatternError {
   readonly problem: string;
   constructor(problem: string) {
     this.problem = problem;
@@ -39,7 +39,7 @@ interface Flags {
   readonly U: boolean;
 }
 
-/** Parses the syntax of RE2: no back references and no looking around, so that matching takes linear time. Throws {@link BadPattern}. */
+/** Parses the syntax of RE2: no back references and no looking around, so that matching takes linear time. Throws {@link PatternError}. */
 export function parsePattern(text: string): Pattern {
   return new Parser(text).whole();
 }
@@ -288,7 +288,7 @@ class Parser {
   }
 
   #fail(problem: string): never {
-    throw new BadPattern(problem);
+    throw new PatternError(problem);
   }
 }
 

@@ -1,0 +1,128 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { BURST } from './compare.ts';
+import { benchContexts } from './contexts.ts';
+import type { Engine } from './engine.ts';
+import { openOurs } from './ours.ts';
+import { medianBound, summarize } from './stats.ts';
+import { short, table } from './table.ts';
+import { PAUSE_MS } from './turns.ts';
+import { TURN, WORKLOADS, type Workload } from './workloads.ts';
+
+/** The benchmarks that can compare this build with that of another checkout. */
+export const COMPARABLE = ['interp', 'turns', 'contexts'] as const;
+export type Comparable = (typeof COMPARABLE)[number];
+
+/** Rounds unless `--rounds` says otherwise. With fewer than five no median has a 95 % bound. */
+export const ROUNDS = { default: 30, least: 5, most: 1000 } as const;
+
+/** The most that the bound of a ratio may be. */
+const MOST = 1.05;
+
+/** One build: every call measures each of its workloads once and gives their times by name. */
+export interface Build extends AsyncDisposable {
+  measure(): Promise<ReadonlyMap<string, number>>;
+}
+
+/** One workload on both builds. */
+export interface BuildRow {
+  readonly workload: string;
+  readonly rounds: number;
+  /** Median of the rounds' ratios: the time of this build divided by that of the other. */
+  readonly ratio: number;
+  /** The median ratio is at most this, with a confidence of 95 %. */
+  readonly bound: number;
+}
+
+/**
+ * Measures both builds in every round, right after each other and in alternating order, so that whatever else the machine does
+ * meets both alike. The first round is not counted.
+ */
+export async function compareBuilds(ours: Build, other: Build, rounds: number): Promise<BuildRow[]> {
+  const ratios = new Map<string, number[]>();
+  for (let round = 0; round <= rounds; round++) {
+    const first = round % 2 === 0 ? ours : other;
+    const second = round % 2 === 0 ? other : ours;
+    const times = [await first.measure(), await second.measure()] as const;
+    const [mine, theirs] = first === ours ? times : [times[1], times[0]];
+    for (const [workload, ms] of round === 0 ? [] : mine) {
+      const series = ratios.get(workload) ?? [];
+      series.push(ms / (theirs.get(workload) ?? Number.NaN));
+      ratios.set(workload, series);
+    }
+  }
+  return [...ratios].map(([workload, series]) => ({
+    workload,
+    rounds: series.length,
+    ratio: summarize(series)?.median ?? Number.NaN,
+    bound: medianBound(series),
+  }));
+}
+
+/** What is needed of the other build. */
+interface Benches {
+  readonly benchContexts: typeof benchContexts;
+  readonly openOurs: typeof openOurs;
+}
+
+/** Compares this build with that in `dist/` of another checkout. */
+export async function benchAgainst(bench: Comparable, checkout: string, rounds: number): Promise<BuildRow[]> {
+  const file = resolve(checkout, 'dist', 'bench', bench === 'contexts' ? 'contexts.js' : 'ours.js');
+  const theirs: Benches = await import(pathToFileURL(file).href);
+  if (bench === 'contexts') return compareBuilds(contexts(benchContexts), contexts(theirs.benchContexts), rounds);
+  await using ours = engine(bench, await openOurs());
+  await using other = engine(bench, await theirs.openOurs());
+  return await compareBuilds(ours, other, rounds);
+}
+
+/** The bare round trips are not ours, and ratios to them are no times. */
+function contexts(measure: typeof benchContexts): Build {
+  return {
+    async measure() {
+      const rows = await measure(true);
+      const own = rows.filter(({ what, unit }) => unit !== 'ratio' && !what.includes('bare'));
+      return new Map(own.map(({ what, measured }) => [what, measured?.median ?? Number.NaN]));
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+function engine(bench: 'interp' | 'turns', opened: Engine): Build {
+  const [workloads, runs, pauseMs] = bench === 'turns' ? [[TURN], BURST, PAUSE_MS] : [WORKLOADS, RUNS, 0];
+  return {
+    async measure() {
+      const times = new Map<string, number>();
+      for (const workload of workloads) times.set(workload.name, await medianOf(opened, workload, runs, pauseMs));
+      return times;
+    },
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}
+
+/** Runs of each program in a round. */
+const RUNS = 3;
+
+async function medianOf(opened: Engine, workload: Workload, runs: number, pauseMs: number): Promise<number> {
+  const times: number[] = [];
+  for (let run = 0; run < runs; run++) {
+    if (pauseMs > 0) await sleep(pauseMs);
+    const { value, ms } = await opened.run(workload);
+    if (value !== workload.result) throw new Error(`${workload.name} gave ${String(value)} instead of ${workload.result}`);
+    times.push(ms);
+  }
+  return summarize(times)?.median ?? Number.NaN;
+}
+
+/** The comparison as a page of text. */
+export function renderBuilds(rows: readonly BuildRow[]): string {
+  const cells = rows.map((row) => [row.workload, `${short(row.ratio)}x`, `${short(row.bound)}x`, String(row.rounds)]);
+  return `${table(['workload', 'median ratio', '95 % bound', 'rounds'], cells)}\n\nratio: our time divided by that of the other build.\n`;
+}
+
+/** What to say of each workload that may have become slower by more than 5 %. */
+export function slowerWorkloads(rows: readonly BuildRow[]): string[] {
+  return rows
+    .filter(({ bound }) => !(bound <= MOST))
+    .map(({ workload, bound }) => `${workload}: the median ratio may be as high as ${short(bound)}, above ${MOST}`);
+}

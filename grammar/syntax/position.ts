@@ -1,0 +1,44 @@
+/** From offsets in a source to the lines and columns that users see. */
+
+/** Turns an offset into a 1-based line and a 1-based column in code points. */
+export interface LineTable {
+  /** Offset of the first character of each line; `starts[0]` is 0. */
+  readonly starts: readonly number[];
+  /** Offsets of the low surrogates of all characters beyond U+FFFF, ascending. Each shortens the column by one. */
+  readonly astral: readonly number[];
+}
+
+/** The line table of a cleaned text. */
+export function lineTable(text: string): LineTable {
+  const starts = [0];
+  for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) starts.push(i + 1);
+  const astral: number[] = [];
+  for (const match of text.matchAll(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)) astral.push(match.index + 1);
+  return { starts, astral };
+}
+
+/** A position as users see it: a 1-based line and a 1-based column in code points. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Turns an offset of the cleaned source into the position that users see. O(log n). */
+export function positionAt(table: LineTable, offset: number): Position {
+  const line = lastAtMost(table.starts, offset);
+  const start = table.starts[line] ?? 0;
+  const astralBefore = lastAtMost(table.astral, offset) - lastAtMost(table.astral, start);
+  return { line: line + 1, column: offset - start - astralBefore + 1 };
+}
+
+/** Index of the last element of an ascending list that is ≤ `value`; −1 when there is none. */
+export function lastAtMost(ascending: readonly number[], value: number): number {
+  let low = -1;
+  let high = ascending.length;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] ?? Number.POSITIVE_INFINITY) <= value) low = middle;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,63 @@
+/** What every program finds defined: the built-in functions, the global `self`, the variables of a handler. */
+
+/** What a built-in function accepts as its one argument, and what it returns. */
+export interface BuiltinSignature {
+  /** `any` never fails; the others raise an error for a value of another kind. */
+  readonly takes: 'any' | 'number' | 'string';
+  readonly returns: 'boolean' | 'number' | 'string';
+}
+
+/** Every built-in function takes one argument. */
+export const BUILTIN_ARITY = 1;
+
+const test = { takes: 'any', returns: 'boolean' } as const;
+const math = { takes: 'number', returns: 'number' } as const;
+
+/** The built-in functions by name. A call names one in any letter case, and a built-in function wins over a procedure. */
+export const BUILTINS = {
+  len: { takes: 'any', returns: 'number' },
+  char: { takes: 'number', returns: 'string' },
+  ord: { takes: 'string', returns: 'number' },
+  typeof: { takes: 'any', returns: 'string' },
+  is_string: test,
+  is_number: test,
+  is_bool: test,
+  is_list: test,
+  is_map: test,
+  is_nil: test,
+  is_timedate: test,
+  is_fuzzy: test,
+  is_error: test,
+  is_int: test,
+  is_float: test,
+  is_event: test,
+  is_function: test,
+  is_tool: test,
+  ln: math,
+  log: math,
+  sin: math,
+  cos: math,
+  tan: math,
+  asin: math,
+  acos: math,
+  atan: math,
+} as const satisfies Readonly<Record<string, BuiltinSignature>>;
+
+/** The name of a built-in function, in lower case. */
+export type BuiltinName = keyof typeof BUILTINS;
+
+/** The built-in function that a call of this name reaches; undefined when the call reaches a procedure. */
+export function builtinNamed(name: string): BuiltinName | undefined {
+  const lower = name.toLowerCase();
+  return isBuiltin(lower) ? lower : undefined;
+}
+
+function isBuiltin(name: string): name is BuiltinName {
+  return Object.hasOwn(BUILTINS, name);
+}
+
+/** The globals that every program can read. */
+export const PREDEFINED_GLOBALS: readonly string[] = ['self'];
+
+/** The variables that the interpreter sets before an `on error` block runs. */
+export const ERROR_VARIABLES: readonly string[] = ['system_error', 'system_error_message'];

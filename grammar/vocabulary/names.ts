@@ -1,0 +1,102 @@
+/** Names: the canonical name of a tool, and the known name that a misspelt one probably means. */
+
+/** The canonical name of a tool: lower case, with exactly one `tool.` in front. */
+export function canonicalName(name: string): string {
+  let rest = name.toLowerCase();
+  while (rest.startsWith('tool.')) rest = rest.slice(5);
+  return `tool.${rest}`;
+}
+
+/** Splits a tool's name into its group, with `tool.` in front, and its local name. */
+export function toolParts(name: string): [group: string, local: string] {
+  const dot = name.lastIndexOf('.');
+  return [name.slice(0, dot), name.slice(dot + 1)];
+}
+
+/** Names longer than this are not compared: comparing takes time in proportion to both lengths. */
+const LONGEST = 80;
+
+/** The candidate with the nearest spelling, ignoring letter case; undefined when none is near enough. */
+export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length > LONGEST) return undefined;
+  let best: string | undefined;
+  let least = (name.length < 3 ? 0 : Math.max(2, Math.floor(name.length / 3))) + 1;
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - name.length) >= least) continue;
+    const found = editDistance(name, candidate);
+    if (found < least) [best, least] = [candidate, found];
+  }
+  return best;
+}
+
+/**
+ * The tool that a name without a tool probably means; undefined when none is near enough. Tools of the same group come first,
+ * then tools of the same local name in a similar group. A name that is similar only as a whole is no match, because
+ * `tool.map.get` says nothing about `tool.http.get`.
+ */
+export function nearestTool(name: string, candidates: readonly string[]): string | undefined {
+  const wanted = canonicalName(name);
+  const [group, local] = toolParts(wanted);
+  const siblings = candidates.filter((candidate) => toolParts(candidate)[0] === group);
+  const sibling = nearestName(
+    local,
+    siblings.map((candidate) => toolParts(candidate)[1]),
+  );
+  if (sibling !== undefined && isSlip(local, sibling)) return `${group}.${sibling}`;
+  const longer = local.length > 2 ? siblings.find((candidate) => toolParts(candidate)[1].includes(local)) : undefined;
+  if (longer !== undefined) return longer;
+  const namesake = candidates.find((candidate) => toolParts(candidate)[1] === local && isAlike(toolParts(candidate)[0], group));
+  return namesake ?? candidates.find((candidate) => !siblings.includes(candidate) && editDistance(candidate, wanted) <= 2);
+}
+
+/** Whether one name is a misspelling of the other. Among short names two edits are too many: `put` does not mean `get`. */
+function isSlip(left: string, right: string): boolean {
+  return left.length > 4 || editDistance(left, right) < 2;
+}
+
+/** Whether two groups may be meant to be the same: one abbreviates the other, or they differ by one edit. */
+function isAlike(left: string, right: string): boolean {
+  return left.startsWith(right) || right.startsWith(left) || editDistance(left, right) < 2;
+}
+
+/**
+ * The number of edits that turn one name into the other, ignoring letter case: insertions, deletions, replacements and
+ * exchanges of two neighbours. Only the first {@link LONGEST} characters count.
+ */
+function editDistance(left: string, right: string): number {
+  const a = left.slice(0, LONGEST).toLowerCase();
+  const b = right.slice(0, LONGEST).toLowerCase();
+  let earlier: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const least = Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
+      const exchanged = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      next.push(exchanged ? Math.min(least, (earlier[j - 2] ?? 0) + 1) : least);
+    }
+    earlier = row;
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+/** Most names of one program that are looked up: each is compared with every candidate. */
+const MAX_LOOKUPS = 50;
+
+/** Looks up unknown names, each once: a program may repeat one misspelt name thousands of times. */
+export class Suggestions {
+  readonly #lookUp: (name: string) => string | undefined;
+  readonly #known = new Map<string, string | undefined>();
+
+  constructor(lookUp: (name: string) => string | undefined) {
+    this.#lookUp = lookUp;
+  }
+
+  /** The name that is probably meant. */
+  of(name: string): string | undefined {
+    if (!this.#known.has(name) && this.#known.size < MAX_LOOKUPS) this.#known.set(name, this.#lookUp(name));
+    return this.#known.get(name);
+  }
+}

@@ -1,0 +1,171 @@
+import { EnvelopeError, type Lint } from '../errors.ts';
+import { fromUtf8 } from '../utf8.ts';
+import { checkEncoding, checkLines, checkSection, checkSize, encode, MAX_ENVELOPE_BYTES } from './encoding.ts';
+import { BOM_BYTES, hasBom, LF, MARKERS, type MarkerLine, markerLines, SECTIONS, type SectionName } from './markers.ts';
+
+/**
+ * The four bodies of an envelope; each text stands for exactly the bytes of its body. `scratchpad` and `output` come from
+ * the prior turn and are null when the envelope has no such section. An empty body is ''.
+ */
+export interface Envelope {
+  readonly userdata: string;
+  readonly scratchpad: string | null;
+  readonly output: string | null;
+  readonly actions: string;
+}
+
+/** The reader ignored a duplicate section, or blank lines between START and the first section of a reply. */
+export interface EnvelopeLint extends Lint {
+  readonly section: SectionName | 'START';
+}
+
+/** An envelope as read, with remarks on the parts that the reader ignored. */
+export interface ParsedEnvelope extends Envelope {
+  readonly lints: readonly EnvelopeLint[];
+}
+
+/**
+ * Reads bytes that are one envelope and nothing else. Only a byte order mark may precede START, and at most one line feed
+ * may follow END. The checks run in this order: size, UTF-8, START, line by line (a second START, unknown markers, section
+ * and line sizes), END, order, missing sections. Throws {@link EnvelopeError}.
+ */
+export function parseEnvelope(bytes: Uint8Array): ParsedEnvelope {
+  const lead = hasBom(bytes, 0) ? BOM_BYTES : 0;
+  const trail = bytes.length > lead && bytes[bytes.length - 1] === LF ? 1 : 0;
+  checkSize(bytes.length - lead - trail);
+  checkEncoding(bytes);
+  return readEnvelope(bytes, 0, bytes.length, 1, false);
+}
+
+/**
+ * Finds the envelope in a model's reply. Prose and code fences around the envelope are not read; blank lines after START
+ * are ignored with a lint. A reply must have exactly one START…END pair: choosing between two would be a guess. Hosts use
+ * only `actions` of the result, because the other sections merely repeat what the host sent. Throws {@link EnvelopeError}.
+ */
+export function extractEnvelope(reply: Uint8Array | string): ParsedEnvelope {
+  if (typeof reply === 'string' && reply.length > MAX_ENVELOPE_BYTES) checkSize(reply.length);
+  const bytes = typeof reply === 'string' ? encode(reply, 'the reply') : reply;
+  checkSize(bytes.length);
+  checkEncoding(bytes);
+  const { start, end, line } = findOnly(bytes);
+  return readEnvelope(bytes, start, end, line, true);
+}
+
+/** Where the only envelope of a reply starts and ends, and the line of its START. */
+function findOnly(bytes: Uint8Array): { readonly start: number; readonly end: number; readonly line: number } {
+  const ends = markerLines(bytes, 0, bytes.length, 1).filter(({ marker }) => marker === 'START' || marker === 'END');
+  const first = ends.find(({ marker }) => marker === 'START');
+  const last = ends.find(({ marker }) => marker === 'END');
+  if (first === undefined) throw notOne(null, `no line that is exactly ${MARKERS.START}${nearMiss(bytes)}`);
+  if (last === undefined) throw notOne(first.line, `no line that is exactly ${MARKERS.END}`);
+  const surplus = ends[0] === first ? ends[ends.indexOf(last) + 1] : ends[0];
+  if (surplus !== undefined) throw notOne(surplus.line, 'more than one, or parts of one');
+  return { start: first.start, end: last.end, line: first.line };
+}
+
+/** A hint for a START marker that does not stand alone on its line, which is often hard to see. */
+function nearMiss(bytes: Uint8Array): string {
+  const there = fromUtf8(bytes)?.includes(MARKERS.START) ?? false;
+  return there ? ' (the marker is there, but with a blank, a carriage return or text around it)' : '';
+}
+
+function notOne(line: number | null, found: string): EnvelopeError {
+  return new EnvelopeError(
+    'ERR_ENV_MARKERS_INVALID',
+    'envelope_count',
+    `the reply must hold exactly one envelope; it has ${found}`,
+    line,
+  );
+}
+
+function readEnvelope(bytes: Uint8Array, from: number, to: number, firstLine: number, tolerateBlank: boolean): ParsedEnvelope {
+  const [first, ...rest] = markerLines(bytes, from, to, firstLine);
+  if (first?.marker !== 'START' || first.start !== from)
+    throw malformed('start', `the first line must be exactly ${MARKERS.START}`, firstLine);
+  const sections = new Sections(bytes);
+  let before = first;
+  for (const each of rest) {
+    if (before.marker === 'END') break;
+    if (before === first) sections.between(first, each, tolerateBlank);
+    else sections.close(before, each.start);
+    if (each.marker === 'unknown')
+      throw malformed('unknown_marker', 'a line has the form of a marker but is not a marker of this version', each.line);
+    if (each.marker === 'START')
+      throw new EnvelopeError('ERR_ENV_SECTION_DUP', 'nested_start', 'a second START stands inside the envelope', each.line);
+    before = each;
+  }
+  if (before.marker !== 'END') {
+    if (before !== first) sections.close(before, to + 1);
+    throw malformed('end', `there is no line that is exactly ${MARKERS.END}`, null);
+  }
+  if (before.end + 1 < to) throw malformed('trailing_text', 'nothing but one line feed may follow END', before.line + 1);
+  return assemble(sections.bodies, sections.lints);
+}
+
+/** Collects the bodies of an envelope while it is read. */
+class Sections {
+  readonly bodies = new Map<SectionName, string>();
+  readonly lints: EnvelopeLint[] = [];
+  readonly #bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** Checks the bytes between START and the first section: none, or blank lines where they are tolerated. */
+  between(start: MarkerLine, next: MarkerLine, tolerateBlank: boolean): void {
+    if (next.start === start.end + 1) return;
+    if (!tolerateBlank || !isBlank(this.#bytes, start.end + 1, next.start))
+      throw malformed('stray_text', 'text stands between START and the first section', start.line + 1);
+    this.lints.push({ code: 'LINT_BLANK_LINES_IGNORED', line: start.line + 1, section: 'START' });
+  }
+
+  /** Takes the body between a section's marker and the next marker, which starts at `next`. A duplicate is checked and dropped. */
+  close({ marker, end, line }: MarkerLine, next: number): void {
+    if (marker === 'unknown' || marker === 'START' || marker === 'END') return;
+    // The line feed before a marker is not part of the body; a body may have no line at all.
+    const from = Math.min(end + 1, this.#bytes.length);
+    const to = Math.max(from, next - 1);
+    checkSection(marker, to - from, line);
+    if (marker === 'OUTPUT') checkLines(this.#bytes, from, to, line + 1);
+    if (this.bodies.has(marker)) this.lints.push({ code: 'LINT_DUP_SECTION_IGNORED', line, section: marker });
+    else this.bodies.set(marker, fromUtf8(this.#bytes.subarray(from, to)) ?? '');
+  }
+}
+
+/** Checks the order of the sections, by their first occurrences in the map's insertion order, and then their presence. */
+function assemble(bodies: ReadonlyMap<SectionName, string>, lints: readonly EnvelopeLint[]): ParsedEnvelope {
+  const found = [...bodies.keys()];
+  const wanted = SECTIONS.filter((name) => bodies.has(name));
+  if (found.some((name, i) => name !== wanted[i]))
+    throw new EnvelopeError(
+      'ERR_ENV_ORDER',
+      'order',
+      `the sections must stand as ${wanted.join(', ')}; they stand as ${found.join(', ')}`,
+    );
+  const userdata = bodies.get('USERDATA');
+  const actions = bodies.get('ACTIONS');
+  if (userdata === undefined) throw missing('USERDATA');
+  if (actions === undefined) throw missing('ACTIONS');
+  return { userdata, scratchpad: bodies.get('SCRATCHPAD') ?? null, output: bodies.get('OUTPUT') ?? null, actions, lints };
+}
+
+function missing(name: SectionName): EnvelopeError {
+  return new EnvelopeError('ERR_ENV_SECTION_MISSING', 'missing', `the envelope has no ${name} section`);
+}
+
+function malformed(
+  detail: 'start' | 'end' | 'unknown_marker' | 'stray_text' | 'trailing_text',
+  message: string,
+  line: number | null,
+): EnvelopeError {
+  return new EnvelopeError('ERR_ENV_MARKERS_INVALID', detail, message, line);
+}
+
+/** Space, tab, carriage return and line feed. */
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d, LF]);
+
+function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (!BLANKS.has(bytes[i] ?? 0)) return false;
+  return true;
+}

@@ -1,0 +1,97 @@
+import { encodeBase64Url } from '../../crypto/index.ts';
+import { KeyError } from '../errors.ts';
+import { toUtf8 } from '../utf8.ts';
+import { formatKeys, keyFileError, parseKeys } from './format.ts';
+import type { KeyInit } from './keyring.ts';
+
+/** Permissions that a file with private halves must not give: any access by the group or others. */
+const FORBIDDEN_WITH_PRIVATE = 0o077;
+/** Permissions that a file of public halves must not give: write access by the group or others. */
+const FORBIDDEN_WITH_PUBLIC = 0o022;
+const OWNER_ONLY = 0o600;
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/**
+ * Reads a key file. On POSIX it must be a regular file that only its owner can access (0600 or less). The check runs on the
+ * opened file, so that nobody can exchange it in between. Throws {@link KeyError}: `mode` for the permissions, `file` for
+ * everything else.
+ */
+export function loadKeyFile(path: string): readonly KeyInit[] {
+  return readKeyFile(path, FORBIDDEN_WITH_PRIVATE);
+}
+
+/**
+ * Reads a key file for a verifier. Everyone may read a file that holds public halves alone, but only its owner may write
+ * it. A file with a private half must meet the rules of {@link loadKeyFile}, which also names the errors.
+ */
+export function loadVerifyKeys(path: string): readonly KeyInit[] {
+  const keys = readKeyFile(path, FORBIDDEN_WITH_PUBLIC);
+  return keys.every(isPublic) ? keys : loadKeyFile(path);
+}
+
+/**
+ * Writes a key file with mode 0600, completely or not at all: it writes a new file and renames it. Throws {@link KeyError}
+ * (`file`) when that fails.
+ */
+export function saveKeyFile(path: string, keys: readonly KeyInit[]): void {
+  const fs = needFs();
+  const draft = `${path}.${encodeBase64Url(crypto.getRandomValues(new Uint8Array(9)))}.new`;
+  try {
+    const file = fs.openSync(draft, 'wx', OWNER_ONLY);
+    try {
+      fs.writeSync(file, toUtf8(formatKeys(keys)));
+      fs.fsyncSync(file);
+    } finally {
+      fs.closeSync(file);
+    }
+    fs.renameSync(draft, path);
+  } catch (cause) {
+    fs.rmSync(draft, { force: true });
+    throw keyFileError(`${path} cannot be written: ${reasonOf(cause)}`, cause);
+  }
+}
+
+function isPublic(key: KeyInit): boolean {
+  return key.alg === 'Ed25519' && !('seed' in key);
+}
+
+function readKeyFile(path: string, forbidden: number): readonly KeyInit[] {
+  const fs = needFs();
+  const file = openFile(fs, path);
+  try {
+    const stat = fs.fstatSync(file);
+    if (!stat.isFile()) throw keyFileError(`${path} is not a regular file`);
+    if (process.platform !== 'win32' && (stat.mode & forbidden) !== 0)
+      throw new KeyError('mode', `others can access ${path} (mode ${octal(stat.mode)}); run: chmod 600 ${path}`);
+    if (stat.size > MAX_FILE_BYTES) throw keyFileError(`${path} has more than ${MAX_FILE_BYTES} bytes`);
+    return parseKeys(fs.readFileSync(file));
+  } finally {
+    fs.closeSync(file);
+  }
+}
+
+/** Node's file system, asked for at run time: the rest of this folder also loads where there is no Node. */
+function needFs(): typeof import('node:fs') {
+  const fs = typeof process === 'undefined' ? undefined : process.getBuiltinModule?.('node:fs');
+  if (fs === undefined) throw keyFileError('key files need a file system; use parseKeys here');
+  return fs;
+}
+
+function openFile(fs: typeof import('node:fs'), path: string): number {
+  try {
+    return fs.openSync(path, 'r');
+  } catch (cause) {
+    throw keyFileError(`${path} cannot be read: ${reasonOf(cause)}`, cause);
+  }
+}
+
+/** A sentence for a missing file, which is the usual cause; otherwise the system's error code or the message. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return 'there is no such file or folder';
+  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function octal(mode: number): string {
+  return (mode & 0o777).toString(8).padStart(4, '0');
+}

@@ -1,0 +1,111 @@
+import { type CryptoPort, decodeBase64Url, defaultCrypto, ED25519_KEY_BYTES, encodeBase64Url } from '../../crypto/index.ts';
+import { JsonError, KeyError } from '../errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseStrict } from '../json/strict.ts';
+import { type KeyInit, type KeyRole, Keyring, type KeyringOptions } from './keyring.ts';
+
+/**
+ * The text of a key file is JSON: `{"version":1,"keys":[…]}`, with key material as base64url and times as Unix seconds. A
+ * key is `{"kid","role","alg":"Ed25519","seed"}`, or `{…,"alg":"Ed25519","public"}` without its private half, or
+ * `{…,"alg":"HS256","secret"}`. Retired keys may have `"verifyUntil"`.
+ */
+const VERSION = 1;
+
+/** Two new Ed25519 keys: `<name>-primary` and `<name>-fallback`. */
+export function generateKeys(name: string): readonly KeyInit[] {
+  const seed = (): Uint8Array => crypto.getRandomValues(new Uint8Array(ED25519_KEY_BYTES));
+  return [
+    { kid: `${name}-primary`, role: 'primary', alg: 'Ed25519', seed: seed() },
+    { kid: `${name}-fallback`, role: 'fallback', alg: 'Ed25519', seed: seed() },
+  ];
+}
+
+/** Writes the text of a key file. A key with a remote signer is written with its public half alone. */
+export function formatKeys(keys: readonly KeyInit[]): string {
+  return `${JSON.stringify({ version: VERSION, keys: keys.map(record) }, null, 2)}\n`;
+}
+
+/** Reads the text of a key file. Throws {@link KeyError} (`ERR_KEY`, detail `file`); its message never shows key material. */
+export function parseKeys(text: string | Uint8Array): readonly KeyInit[] {
+  const file = objectOf(parse(text), 'the key file', ['version', 'keys']);
+  if (file['version'] !== VERSION) throw keyFileError(`the key file has a version other than ${VERSION}`);
+  const keys = file['keys'];
+  if (!Array.isArray(keys)) throw keyFileError("'keys' of the key file must be a list");
+  return keys.map((key, index) => keyOf(key, index));
+}
+
+/** A keyring that holds the given keys. Throws {@link KeyError}. */
+export function keyringFrom(keys: readonly KeyInit[], options: KeyringOptions): Keyring {
+  const keyring = new Keyring(options);
+  for (const key of keys) keyring.add(key);
+  return keyring;
+}
+
+/** The public halves of the Ed25519 keys, for verifiers elsewhere. Each becomes a retired key. */
+export function publicKeys(keys: readonly KeyInit[], crypto: CryptoPort = defaultCrypto): readonly KeyInit[] {
+  return keys.flatMap((key) => {
+    if (key.alg === 'HS256') return [];
+    const publicKey = 'seed' in key ? crypto.ed25519PublicKey(key.seed) : key.publicKey;
+    const until = key.verifyUntil === undefined ? {} : { verifyUntil: key.verifyUntil };
+    return [{ kid: key.kid, role: 'retired' as const, alg: key.alg, publicKey, ...until }];
+  });
+}
+
+function record(key: KeyInit): Readonly<Record<string, string | number>> {
+  const { kid, role, alg, verifyUntil } = key;
+  const until = verifyUntil === undefined ? {} : { verifyUntil };
+  if (key.alg === 'HS256') return { kid, role, alg, secret: encodeBase64Url(key.secret), ...until };
+  if ('seed' in key) return { kid, role, alg, seed: encodeBase64Url(key.seed), ...until };
+  return { kid, role, alg, public: encodeBase64Url(key.publicKey), ...until };
+}
+
+function keyOf(value: JsonValue, index: number): KeyInit {
+  const what = `key ${index + 1} of the key file`;
+  const key = objectOf(value, what, ['kid', 'role', 'alg', 'seed', 'public', 'secret', 'verifyUntil']);
+  const { kid, role, alg, verifyUntil } = key;
+  if (typeof kid !== 'string') throw keyFileError(`${what} has no 'kid'`);
+  if (!isRole(role)) throw keyFileError(`${what}: 'role' must be primary, fallback or retired`);
+  if (verifyUntil !== undefined && typeof verifyUntil !== 'number')
+    throw keyFileError(`${what}: 'verifyUntil' must be a Unix second`);
+  const base = { kid, role, ...(verifyUntil === undefined ? {} : { verifyUntil }) };
+  const material = (['seed', 'public', 'secret'] as const).filter((name) => key[name] !== undefined);
+  const [name] = material;
+  if (name === undefined || material.length > 1) throw keyFileError(`${what} must have one of 'seed', 'public' and 'secret'`);
+  const bytes = bytesOf(key, name, what);
+  if (alg === 'HS256' && name === 'secret') return { ...base, alg, secret: bytes };
+  if (alg === 'Ed25519' && name === 'seed') return { ...base, alg, seed: bytes };
+  if (alg === 'Ed25519' && name === 'public') return { ...base, alg, publicKey: bytes };
+  throw keyFileError(`${what}: '${name}' does not belong to its 'alg'`);
+}
+
+function bytesOf(key: JsonObject, name: string, what: string): Uint8Array {
+  const text = key[name];
+  const bytes = typeof text === 'string' ? decodeBase64Url(text) : null;
+  if (bytes === null) throw keyFileError(`${what}: '${name}' is not base64url`);
+  return bytes;
+}
+
+function objectOf(value: JsonValue, what: string, known: readonly string[]): JsonObject {
+  if (!isJsonObject(value)) throw keyFileError(`${what} must be an object`);
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw keyFileError(`${what} has the unknown field '${unknown.slice(0, 40)}'`);
+  return value;
+}
+
+function isRole(value: JsonValue | undefined): value is KeyRole {
+  return value === 'primary' || value === 'fallback' || value === 'retired';
+}
+
+/** Leaves the parser's message out of the error: it may quote the file. */
+function parse(text: string | Uint8Array): JsonValue {
+  try {
+    return parseStrict(text, { numbers: 'integers', padding: true });
+  } catch (error) {
+    if (error instanceof JsonError) throw keyFileError(`the key file is not strict JSON (${error.detail})`);
+    throw error;
+  }
+}
+
+/** A {@link KeyError} about the key file itself. */
+export function keyFileError(message: string, cause?: unknown): KeyError {
+  return new KeyError('file', message, cause === undefined ? undefined : { cause });
+}

@@ -1,0 +1,116 @@
+import { decodeBase64Url, encodeBase64Url } from '../../crypto/index.ts';
+import { JsonError, type TokenCode, type TokenDetail } from '../errors.ts';
+import { isJsonObject, type JsonObject, parseStrict } from '../json/strict.ts';
+import { fromUtf8 } from '../utf8.ts';
+
+/** The only kind of token in this version. */
+export const TOKEN_KIND = 'LOOP';
+/** Most bytes of a token line. */
+export const MAX_TOKEN_BYTES = 1024;
+/** The actions that a token can request. */
+export const ACTIONS = ['continue', 'done', 'abort'] as const;
+/** What a program asks of the host loop. */
+export type Action = (typeof ACTIONS)[number];
+
+/** The request of a program: `action`, and any further data that it had signed. */
+export interface ControlPayload extends JsonObject {
+  readonly action: Action;
+  readonly request?: JsonObject;
+  readonly telemetry?: JsonObject;
+}
+
+/** The signed content of a token. Fields that this version does not know are kept and ignored. */
+export interface TokenPayload extends JsonObject {
+  readonly v: 3;
+  readonly kind: typeof TOKEN_KIND;
+  readonly jti: string;
+  readonly session_id: string;
+  readonly turn_index: number;
+  /** 16 random bytes as base64url. */
+  readonly turn_nonce: string;
+  /** Unix seconds. */
+  readonly issued_at: number;
+  /** Seconds; absent: the token does not expire by itself. */
+  readonly ttl?: number;
+  readonly kid: string;
+  readonly payload: ControlPayload;
+}
+
+/** The first characters of every token. */
+export const TOKEN_PREFIX = '<<<NSMAG:V3:';
+const TOKEN = /^<<<NSMAG:V3:([A-Z0-9_]+):([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)>>>$/;
+
+/**
+ * Whether a line of OUTPUT has exactly the form of a token. The length is checked first, and the pattern takes time linear in
+ * it.
+ */
+export function isTokenLine(line: string): boolean {
+  return line.length <= MAX_TOKEN_BYTES && line.startsWith(TOKEN_PREFIX) && TOKEN.test(line);
+}
+
+/** Whether a value is one of the three actions. */
+export function isAction(value: unknown): value is Action {
+  return ACTIONS.some((action) => action === value);
+}
+
+const NONCE_BYTES = 16;
+
+/** A new turn nonce from the platform's cryptographic randomness: 16 bytes, written as 22 characters. */
+export function newTurnNonce(): string {
+  return encodeBase64Url(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
+}
+
+/** Whether a text is 16 bytes in canonical base64url. */
+export function isTurnNonce(text: string): boolean {
+  return decodeBase64Url(text)?.length === NONCE_BYTES;
+}
+
+/** The parts of a token. Nothing in it is authenticated: only `verifyToken` says whether to believe it. */
+export interface DecodedToken {
+  readonly kind: string;
+  /** The bytes of the payload, which the tag covers. */
+  readonly message: Uint8Array;
+  /** The same bytes as text. */
+  readonly text: string;
+  readonly payload: JsonObject;
+  readonly tag: Uint8Array;
+}
+
+/** A check that failed, with a sentence about it. */
+export interface TokenFailure {
+  readonly ok: false;
+  readonly code: TokenCode;
+  readonly detail: TokenDetail;
+  readonly message: string;
+}
+
+/** Decodes a line as far as possible without keys. Checks length, grammar, base64url and that the payload is a strict JSON object. */
+export function decodeToken(line: string): { readonly ok: true; readonly token: DecodedToken } | TokenFailure {
+  if (line.length > MAX_TOKEN_BYTES) return malformed('length', `a token has at most ${MAX_TOKEN_BYTES} bytes`);
+  const [, kind, payload64, tag64] = TOKEN.exec(line) ?? [];
+  if (kind === undefined || payload64 === undefined || tag64 === undefined)
+    return malformed('grammar', 'the line is not exactly <<<NSMAG:V3:KIND:PAYLOAD.TAG>>>');
+  const message = decodeBase64Url(payload64);
+  const tag = decodeBase64Url(tag64);
+  if (message === null || tag === null) return malformed('base64', 'the payload or the tag is not canonical base64url');
+  const text = fromUtf8(message);
+  if (text === null) return malformed('json', 'the payload is not valid UTF-8');
+  try {
+    const payload = parseStrict(text, { numbers: 'integers', padding: false });
+    if (!isJsonObject(payload)) return malformed('json', 'the payload is not a JSON object');
+    return { ok: true, token: { kind, message, text, payload, tag } };
+  } catch (error) {
+    if (error instanceof JsonError) return malformed('json', `the payload is not strict JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+/** A failure for a wrong structure: `ERR_TOKEN_PARSE`. */
+export function malformed(detail: TokenDetail, message: string): TokenFailure {
+  return failed('ERR_TOKEN_PARSE', detail, message);
+}
+
+/** The result of a failed check. */
+export function failed(code: TokenCode, detail: TokenDetail, message: string): TokenFailure {
+  return { ok: false, code, detail, message };
+}

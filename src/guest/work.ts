@@ -1,0 +1,128 @@
+import { DATA_FUEL, METER_WEIGHT, STEP_FUEL, VALUE_BYTES } from '../wire/costs.ts';
+
+/** What one kind of work takes from the meter. */
+export interface Work {
+  /** Fuel for the work as such, however small it is. */
+  readonly base: number;
+  /** Fuel for every `per` units, rounded down. */
+  readonly fuel: number;
+  readonly per: number;
+  /** The time of `per` units, in statements: how much sooner the next check of the clocks comes. */
+  readonly time: number;
+  /** Bytes of scratch memory for each unit. */
+  readonly bytes: number;
+}
+
+interface Extra {
+  readonly base?: number;
+  readonly bytes?: number;
+}
+
+/** Work on data that costs fuel. It takes longer than a statement of the same fuel, by `METER_WEIGHT`. */
+function fuel(amount: number, per: number, { base = 0, bytes = 0 }: Extra = {}): Work {
+  return { base, fuel: amount, per, time: METER_WEIGHT * amount, bytes };
+}
+
+/** Work that costs no fuel, or whose fuel is paid elsewhere, and still takes time: so many statements for `per` units. */
+function time(statements: number, per = 1): Work {
+  return { base: 0, fuel: 0, per, time: statements, bytes: 0 };
+}
+
+const ITEM = VALUE_BYTES.item.amount;
+
+/**
+ * The table of all work that is not a plain step of the program: what it costs and how long it takes. `Meter.pay` charges it. The
+ * published prices come from `wire/costs.ts`. The times are measured, and may change; the fuel is part of the product.
+ *
+ * Statements, passes of loops and calls are not here: compiled code pays for them itself, at the prices of `STEP_FUEL`.
+ */
+export const WORK = {
+  // Text and data, at the published prices. The unit is a UTF-16 unit, an item, a step of a matcher, a counted value.
+  concat: fuel(1, DATA_FUEL.concat.amount),
+  compare: fuel(1, DATA_FUEL.compare.amount),
+  scan: fuel(1, DATA_FUEL.scan.amount),
+  number: fuel(1, DATA_FUEL.number.amount),
+  text: fuel(1, DATA_FUEL.text.amount),
+  json: fuel(1, DATA_FUEL.json.amount),
+  copy: fuel(1, DATA_FUEL.copy.amount),
+  match: fuel(1, DATA_FUEL.match.amount),
+  census: fuel(1, DATA_FUEL.census.amount),
+  /** Working out how deep one list or map nests; the unit is one of its items. */
+  depth: fuel(1, DATA_FUEL.census.amount, { base: 1 }),
+
+  // Whole items and entries, at the published prices.
+  written: fuel(STEP_FUEL.written.amount, 1),
+  compared: fuel(STEP_FUEL.compared.amount, 1),
+  /** Comparing two lists or maps with each other, their items included. */
+  comparedContainers: fuel(STEP_FUEL.compared.amount, 1, { base: 2 * STEP_FUEL.compared.amount }),
+  /** An item, entry, line or place in a text that is visited once. */
+  visit: fuel(1, 1),
+
+  // Steps that compiled code does not pay for itself.
+  hostCall: fuel(STEP_FUEL.host.amount, 1),
+  /** Fuel that a nested loop reports to have used. */
+  nested: fuel(1, 1),
+  /** Raising an error; the unit is a frame of its stack. */
+  raise: fuel(1, 1, { base: STEP_FUEL.raise.amount }),
+  /** Setting `system_error` for a handler; the unit is a frame of the stack. */
+  handle: fuel(STEP_FUEL.written.amount, 1, { base: STEP_FUEL.call.amount }),
+  /** Evaluating the name of an event; the unit is an operation. */
+  eventName: fuel(1, 1, { base: STEP_FUEL.statement.amount }),
+
+  // The work of single tools.
+  sort: fuel(1, 1),
+  unique: fuel(1, 1, { bytes: 2 * ITEM }),
+  compilePattern: fuel(4, 1),
+  expandGroup: fuel(1, 1, { bytes: 2 * ITEM }),
+  /** One character becomes eighteen at most (U+FDFA). */
+  normalize: fuel(1, DATA_FUEL.text.amount, { bytes: 18 * 2 }),
+  characterSet: fuel(1, DATA_FUEL.copy.amount, { bytes: 64 }),
+  utf8: fuel(1, DATA_FUEL.text.amount, { bytes: 3 }),
+  fromBase64: fuel(1, DATA_FUEL.text.amount, { bytes: 1 }),
+  shortestEdit: fuel(1, DATA_FUEL.match.amount, { bytes: 16 }),
+
+  // Work that takes time only.
+  emit: time(16),
+  pureCall: time(16),
+  /** Compiling an expression. */
+  compile: time(8),
+  /** Making a wide frame; the unit is a byte of it. */
+  frame: time(1, 256),
+  /** A round of a loop over characters or items. */
+  round: time(1, 4),
+  /** An item that takes as long as a statement. */
+  item: time(1),
+  /** A part of a long text that is read as a number or as white space. */
+  textPart: time(1024),
+  /** A unit of a text that V8 rewrites. */
+  rewrite: time(1),
+  /** A unit of a text that V8 copies before the first of its characters is read. */
+  flatten: time(1, 8192),
+  /** A unit of a text that V8 hashes. */
+  hash: time(1, 32),
+  /** A unit of two texts of which V8 only asks whether they are the same. */
+  sameText: time(1, 1024),
+  /** A unit of two texts that V8 compares one after the other: for their order, or for a common beginning. */
+  textOrder: time(1, 32),
+  /** A place of `eval` where a field may begin, and a field there. */
+  fieldStart: time(2),
+  field: time(16),
+  /** An item that is added to a joined text. */
+  join: time(2),
+  /** Removing what controls a terminal, once. */
+  stripAnsi: time(16),
+  /** A part of a text that is normalized. */
+  normalizePart: time(4096),
+  /** An escape in JSON. */
+  jsonEscape: time(4),
+  /** A unit of the path of a problem that is reported. */
+  problemPath: time(1, 16),
+  /** A name among the groups of a pattern. */
+  groupName: time(1, 8),
+  /** An offset that a search keeps at one place of the text. */
+  offset: time(1, 4),
+  /** Asking for one property of a character. */
+  property: time(1),
+  /** A step of a search that ended before its steps were paid for. */
+  unpaidMatch: time(1),
+} as const satisfies Record<string, Work>;

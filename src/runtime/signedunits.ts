@@ -1,0 +1,87 @@
+import {
+  decodeBase64Url,
+  defaultCrypto,
+  ED25519_KEY_BYTES,
+  ED25519_TAG_BYTES,
+  encodeBase64Url,
+  publicKeyFault,
+} from '../crypto/index.ts';
+import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
+import { checkList, checkObject, checkText } from '../wire/options.ts';
+import type { Source } from '../wire/protocol.ts';
+
+/** A library with the signature of whoever vouches for it; plain JSON. Keys and signatures are base64url without padding. */
+export interface SignedUnit {
+  readonly unit: typeof FORMAT;
+  /** Shown in positions. */
+  readonly name: string;
+  readonly source: string;
+  /** Ed25519 public key of the signer, 32 bytes. */
+  readonly key: string;
+  /** Ed25519 over format, name and source. */
+  readonly signature: string;
+}
+
+/** The loader was given a unit whose signature does not fit, or of a signer that nobody trusts: `NS99901`. */
+export class UnitError extends NeuroScriptError {
+  static readonly code = 'NS99901';
+  constructor(message: string) {
+    super(UnitError.code, message);
+  }
+}
+
+const FORMAT = 'neuroscript-unit-1';
+
+/** Signs a library with a 32-byte Ed25519 seed. Throws {@link ConfigError} (`ERR_CONFIG`) for a name, text or seed of the wrong form. */
+export function signUnit({ name, text }: Source, seed: Uint8Array): SignedUnit {
+  checkText('the name of a unit', name);
+  checkText('the text of a unit', text);
+  if (!(seed instanceof Uint8Array) || seed.length !== ED25519_KEY_BYTES)
+    throw new ConfigError(`the seed of a signer must have ${ED25519_KEY_BYTES} bytes`);
+  const signature = defaultCrypto.ed25519Signer(seed)(message(name, text));
+  const key = defaultCrypto.ed25519PublicKey(seed);
+  return { unit: FORMAT, name, source: text, key: encodeBase64Url(key), signature: encodeBase64Url(signature) };
+}
+
+/** Whose units are loaded: checks signatures, and refuses everything else. */
+export class Signers {
+  readonly #verifiers = new Map<string, (message: Uint8Array, tag: Uint8Array) => boolean>();
+
+  /** Public keys as base64url. Throws {@link ConfigError} (`ERR_CONFIG`) for one that no signature can be trusted with. */
+  constructor(keys: readonly string[]) {
+    checkList('signers', keys);
+    for (const key of keys) {
+      checkText('a signer', key);
+      const bytes = fromText(key, ED25519_KEY_BYTES);
+      if (bytes === null) throw new ConfigError(`a signer must be the base64url of ${ED25519_KEY_BYTES} bytes`);
+      const fault = publicKeyFault(bytes);
+      if (fault !== null) throw new ConfigError(`the signer ${key} is no usable public key (${fault})`);
+      this.#verifiers.set(key, defaultCrypto.ed25519Verifier(bytes));
+    }
+  }
+
+  /** The source that was signed. Throws {@link UnitError} (`NS99901`) unless a trusted signer signed exactly this. */
+  verify(unit: SignedUnit): Source {
+    checkObject('a signed unit', unit);
+    const { name, source, key, signature } = unit;
+    const texts = [name, source, key, signature].every((part) => typeof part === 'string');
+    if (unit.unit !== FORMAT || !texts) throw new UnitError(`a signed unit must have the form ${FORMAT}`);
+    const verifier = this.#verifiers.get(key);
+    if (verifier === undefined) throw new UnitError(`${name}: the unit was signed with ${key}, which is no trusted signer`);
+    const tag = fromText(signature, ED25519_TAG_BYTES);
+    if (tag === null || !verifier(message(name, source), tag))
+      throw new UnitError(`${name}: the signature does not fit; the unit was changed, or somebody else signed it`);
+    return { name, text: source };
+  }
+}
+
+/** JSON keeps the parts apart, so that no name can reach into the text. */
+function message(name: string, source: string): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify([FORMAT, name, source]));
+}
+
+/** The bytes of a canonical base64url text; null unless there are exactly `length` of them. */
+function fromText(text: string, length: number): Uint8Array | null {
+  const bytes = decodeBase64Url(text);
+  return bytes?.length === length ? bytes : null;
+}

@@ -1,0 +1,140 @@
+import { type ErrorInfo, type StackFrame, WireError } from '../wire/errors.ts';
+import { parseFrame } from '../wire/frames.ts';
+import type { AskLeft, CallSite, EventError, GuestResult, Usage, Variable, Variables, Whisper, WorkerFrame } from '../wire/protocol.ts';
+import {
+  amount,
+  boolean,
+  count,
+  integer,
+  isRecord,
+  listOf,
+  matching,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  type Reader,
+  shown,
+  string,
+  tagged,
+  wrong,
+} from './readers.ts';
+import { diagnostic, finding, fuelEstimate, parsedFile } from './reports.ts';
+
+/**
+ * The worker is untrusted: every field of its frames is checked and copied into a new object, so that nothing unchecked reaches
+ * the host. Values of scripts stay as the JSON parser made them, which is plain JSON of bounded depth; in those that a result
+ * shows, maps have the keys of the script.
+ */
+
+/** Reads one frame. Throws {@link WireError} with the first field that has not the agreed form. */
+export function readWorkerFrame(text: string): WorkerFrame {
+  const frame = parseFrame(text);
+  if (!isRecord(frame)) wrong('frame', 'an object');
+  const read = READERS.get(frame['t']);
+  if (read === undefined) throw new WireError(`a frame of the unknown type ${JSON.stringify(frame['t'])?.slice(0, 40)}`);
+  return read(frame, '');
+}
+
+type FrameOf<T extends WorkerFrame['t']> = Extract<WorkerFrame, { readonly t: T }>;
+
+const strings = listOf(string);
+
+const stackFrame = object<StackFrame>({ name: string, source: string, line: count, column: count });
+
+const errorInfo = object<ErrorInfo>({
+  kind: oneOf('syntax', 'runtime', 'policy', 'quota', 'timeout', 'cancelled', 'usage', 'internal'),
+  code: matching(/^(?:NS\d{1,10}|ERR_[A-Z_]{1,40})$/, 'an error code'),
+  nsCode: orNull(integer),
+  name: string,
+  message: string,
+  source: orNull(string),
+  line: orNull(count),
+  column: orNull(count),
+  hint: optional(string),
+  stack: listOf(stackFrame),
+  limit: optional(string),
+  allowed: optional(amount),
+  used: optional(amount),
+});
+
+const guestResult = object<GuestResult>({
+  ok: boolean,
+  phase: oneOf('request', 'parse', 'load', 'exec', 'call', 'events'),
+  result: shown,
+  eventErrors: listOf(object<EventError>({ event: string, error: errorInfo })),
+  error: orNull(errorInfo),
+  variables: optional(object<Variables>({ kept: listOf(object<Variable>({ name: string, value: tagged })), lost: strings })),
+  fuel: amount,
+  peakMemoryBytes: amount,
+  toolCalls: count,
+  outputBytes: count,
+});
+
+const result: Reader<GuestResult> = (value, path) => {
+  const read = guestResult(value, path);
+  if (read.ok !== (read.error === null)) wrong('result.error', read.ok ? 'null in a success' : 'an error in a failure');
+  return read;
+};
+
+const usage = object<Usage>({
+  fuel: amount,
+  cpuMs: amount,
+  wallMs: amount,
+  peakMemoryBytes: amount,
+  toolCalls: count,
+  outputBytes: count,
+});
+
+const outFrame = object<FrameOf<'out'>>({
+  t: oneOf('out'),
+  emits: strings,
+  values: listOf(shown),
+  whispers: listOf(object<Whisper>({ to: string, text: string })),
+});
+
+const out: Reader<FrameOf<'out'>> = (value, path) => {
+  const frame = outFrame(value, path);
+  if (frame.emits.length !== frame.values.length) wrong('values', `${frame.emits.length} values`);
+  return frame;
+};
+
+const call = { seq: count, at: object<CallSite>({ fork: string, source: string, line: count, column: count }) };
+
+const diagnostics = listOf(diagnostic);
+const files = listOf(parsedFile);
+
+const READERS: ReadonlyMap<unknown, Reader<WorkerFrame>> = new Map<unknown, Reader<WorkerFrame>>([
+  ['started', object<FrameOf<'started'>>({ t: oneOf('started'), id: count })],
+  ['out', out],
+  ['tool', object<FrameOf<'tool'>>({ t: oneOf('tool'), ...call, name: string, args: listOf(tagged) })],
+  ['prompt', object<FrameOf<'prompt'>>({ t: oneOf('prompt'), ...call, text: string })],
+  [
+    'ask',
+    object<FrameOf<'ask'>>({
+      t: oneOf('ask'),
+      ...call,
+      model: string,
+      prompt: tagged,
+      options: tagged,
+      left: object<AskLeft>({ fuel: count, memoryBytes: count, toolCalls: count }),
+    }),
+  ],
+  ['var', object<FrameOf<'var'>>({ t: oneOf('var'), found: boolean, value: tagged, error: orNull(string) })],
+  ['result', object<FrameOf<'result'>>({ t: oneOf('result'), id: count, result, usage, errors: diagnostics, last: boolean })],
+  ['parsed', object<FrameOf<'parsed'>>({ t: oneOf('parsed'), id: count, diagnostics, files, open: optional(strings) })],
+  [
+    'checked',
+    object<FrameOf<'checked'>>({
+      t: oneOf('checked'),
+      id: count,
+      diagnostics,
+      files,
+      findings: listOf(finding),
+      estimates: listOf(fuelEstimate),
+    }),
+  ],
+  ['formatted', object<FrameOf<'formatted'>>({ t: oneOf('formatted'), id: count, text: orNull(string), diagnostics })],
+  ['hello', object<FrameOf<'hello'>>({ t: oneOf('hello'), version: count, pid: count, node: string, dropped: strings })],
+  ['fatal', object<FrameOf<'fatal'>>({ t: oneOf('fatal'), message: string })],
+]);

@@ -1,0 +1,225 @@
+import { badItem, expected as expectedText, WANTED } from '../../wire/arguments.ts';
+import { isValueMap } from '../../wire/codec.ts';
+import { mapEntries, mapFrom } from '../../wire/maporder.ts';
+import { readNumber } from '../../wire/numbers.ts';
+import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from '../../wire/values.ts';
+import { trimSpace } from '../../wire/whitespace.ts';
+
+/** What each ArgType gives to the tool; the table of language.md 9.4, all rows of which work here (P6). */
+export interface ArgTypes {
+  any: Value;
+  string: string;
+  int: number;
+  float: number;
+  number: number;
+  bool: boolean;
+  boolean: boolean;
+  map: ValueMap;
+  list: readonly Value[];
+  slice: readonly Value[];
+  slice_any: readonly Value[];
+  slice_string: readonly string[];
+  slice_int: readonly number[];
+  slice_float: readonly number[];
+  slice_bool: readonly boolean[];
+  slice_map: readonly ValueMap[];
+  map_string_string: Readonly<Record<string, string>>;
+  map_string_int: Readonly<Record<string, number>>;
+  map_string_any: ValueMap;
+  map_any_any: ValueMap;
+  blob: Uint8Array;
+  nil: null;
+  void: null;
+  handle: Handle | string;
+  nodeid: string;
+  entityid: string | ValueMap;
+  embedding: Float32Array;
+  timedate: TimeDate;
+}
+/** The name of an argument type (language.md 9.4). */
+export type ArgType = keyof ArgTypes;
+
+/** What does not fit: the words after "expected". */
+class Mismatch {
+  readonly problem: string;
+  constructor(problem: string) {
+    this.problem = problem;
+  }
+}
+
+export type Coerced<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string };
+
+/** Fits a value that is not nil to an ArgType; the problem reads `expected string, got number`. */
+export function coerce(type: ArgType, value: Value): Coerced<unknown> {
+  const result = COERCIONS[type](value);
+  return result instanceof Mismatch ? { ok: false, problem: result.problem } : { ok: true, value: result };
+}
+
+/** Whether this is the name of an ArgType. */
+export function isArgType(name: unknown): name is ArgType {
+  return typeof name === 'string' && Object.hasOwn(COERCIONS, name);
+}
+
+/** The names of all ArgTypes, for messages. */
+export function argTypeNames(): readonly string[] {
+  return Object.keys(COERCIONS);
+}
+
+/** The language's name of a value's type, as `typeof` gives it. */
+export function typeName(value: Value): string {
+  if (value === null) return 'nil';
+  if (typeof value !== 'object') return typeof value;
+  if (Array.isArray(value)) return 'list';
+  if (value instanceof Uint8Array) return 'bytes';
+  if (value instanceof TimeDate) return 'timedate';
+  if (value instanceof Fuzzy) return 'fuzzy';
+  if (value instanceof Handle) return 'handle';
+  return value instanceof ErrorValue ? 'error' : 'map';
+}
+
+type Coercion<T> = (value: Value) => T | Mismatch;
+
+const expected = (what: string, value: Value): Mismatch => new Mismatch(expectedText(what, typeName(value)));
+
+const text: Coercion<string> = (value) => (typeof value === 'string' ? value : expected(WANTED.string, value));
+
+function numeric(value: Value, trim: boolean): number | null {
+  if (typeof value === 'number') return value;
+  if (value instanceof Fuzzy) return value.degree;
+  return typeof value === 'string' ? (readNumber(trim ? trimSpace(value) : value) ?? null) : null;
+}
+
+const float: Coercion<number> = (value) => numeric(value, true) ?? expected(WANTED.float, value);
+
+const isInt64 = (value: number): boolean => Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
+
+const int: Coercion<number> = (value) => {
+  const found = numeric(value, true);
+  if (found === null) return expected(WANTED.int, value);
+  return isInt64(found) ? found : new Mismatch(expectedText(WANTED.int, String(found)));
+};
+
+const bool: Coercion<boolean> = (value) => {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'number') return value !== 0;
+  if (value instanceof Fuzzy) return value.degree !== 0;
+  const word = typeof value === 'string' ? value.toLowerCase() : '';
+  if (word === 'true' || word === '1') return true;
+  return word === 'false' || word === '0' ? false : expected(WANTED.bool, value);
+};
+
+const map: Coercion<ValueMap> = (value) => {
+  if (value instanceof ErrorValue) return value.fields;
+  return isValueMap(value) ? value : expected(WANTED.map, value);
+};
+
+const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
+const list: Coercion<readonly Value[]> = (value) => (isList(value) ? value : expected(WANTED.list, value));
+
+function listOf<T>(what: string, item: Coercion<T>): Coercion<T[]> {
+  return (value) => {
+    if (!isList(value)) return expected(WANTED.list, value);
+    const items: T[] = [];
+    for (const [index, each] of value.entries()) {
+      const fitted = item(each);
+      if (fitted instanceof Mismatch) return new Mismatch(badItem(what, index, fitted.problem));
+      items.push(fitted);
+    }
+    return items;
+  };
+}
+
+function mapOf<T>(what: string, item: Coercion<T>): Coercion<Record<string, T>> {
+  return (value) => {
+    const entries = map(value);
+    if (entries instanceof Mismatch) return entries;
+    const items: [string, T][] = [];
+    for (const [key, each] of mapEntries(entries)) {
+      const fitted = item(each);
+      if (fitted instanceof Mismatch) return new Mismatch(`expected map of ${what}, but '${key}': ${fitted.problem}`);
+      items.push([key, fitted]);
+    }
+    return mapFrom(items);
+  };
+}
+
+const textOrEmpty: Coercion<string> = (value) => (value === null ? '' : text(value));
+
+const truncated: Coercion<number> = (value) => {
+  const found = typeof value === 'boolean' ? Number(value) : numeric(value, true);
+  if (found === null) return expected(WANTED.number, value);
+  const whole = Math.trunc(found);
+  return isInt64(whole) ? whole : new Mismatch(`expected integer, got ${found}`);
+};
+
+const blob: Coercion<Uint8Array> = (value) => {
+  if (value instanceof Uint8Array) return value;
+  return typeof value === 'string' ? new TextEncoder().encode(value) : expected('bytes or string', value);
+};
+
+const handle: Coercion<Handle | string> = (value) => {
+  if (value instanceof Handle) return value;
+  return typeof value === 'string' && /^[A-Za-z0-9._:-]+$/.test(value) ? value : expected('handle', value);
+};
+
+const hasPrefix = (prefix: string, value: Value | undefined): value is string =>
+  typeof value === 'string' && value.startsWith(prefix) && value.length > 2;
+
+const nodeid: Coercion<string> = (value) => {
+  const version = isValueMap(value) ? value['_version'] : value;
+  return hasPrefix('N_', version) ? version : expected('node id (N_…)', value);
+};
+
+const entityid: Coercion<string | ValueMap> = (value) => {
+  if (hasPrefix('E_', value)) return value;
+  return isValueMap(value) && hasPrefix('E_', value['id']) ? value : expected('entity id (E_…)', value);
+};
+
+const numbers = listOf('numbers', (value) => numeric(value, false) ?? expected(WANTED.number, value));
+
+const embedding: Coercion<Float32Array> = (value) => {
+  const items = numbers(value);
+  return items instanceof Mismatch ? items : Float32Array.from(items);
+};
+
+const timedate: Coercion<TimeDate> = (value) => {
+  if (value instanceof TimeDate) return value;
+  if (typeof value !== 'string') return expected('timedate', value);
+  try {
+    return new TimeDate(value);
+  } catch (error) {
+    if (error instanceof ValueError) return new Mismatch(`expected timedate, but ${error.message}`);
+    throw error;
+  }
+};
+
+const COERCIONS: { readonly [T in ArgType]: Coercion<ArgTypes[T]> } = {
+  any: (value) => value,
+  string: text,
+  int,
+  float,
+  number: float,
+  bool,
+  boolean: bool,
+  map,
+  list,
+  slice: list,
+  slice_any: list,
+  slice_string: listOf('strings', textOrEmpty),
+  slice_int: listOf('integers', truncated),
+  slice_float: numbers,
+  slice_bool: listOf('booleans', (value) => (value === null ? false : bool(value))),
+  slice_map: listOf('maps', map),
+  map_string_string: mapOf('strings', textOrEmpty),
+  map_string_int: mapOf('integers', int),
+  map_string_any: map,
+  map_any_any: map,
+  blob,
+  nil: () => null,
+  void: () => null,
+  handle,
+  nodeid,
+  entityid,
+  embedding,
+  timedate,
+};

@@ -1,0 +1,187 @@
+import { decode, encode } from '../../wire/codec.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import { anything, checker, checkFlag, checkText, required } from '../../wire/options.ts';
+import { type Value, ValueError } from '../../wire/values.ts';
+import { type ArgType, type ArgTypes, argTypeNames, coerce, isArgType } from './argtypes.ts';
+import { argsFromJsonSchema, describeSchema, type FromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
+import { isStandardSchema, type StandardSchema } from './standardschema.ts';
+
+/** One argument by ArgType. */
+export interface ArgSpec {
+  readonly name: string;
+  /** `any` when absent. */
+  readonly type?: ArgType;
+  readonly description?: string;
+  /** True when absent, unless there is a default. Only an argument that is not required may be nil or left out. */
+  readonly required?: boolean;
+  /** Used when the argument is left out or nil. */
+  readonly default?: Value;
+}
+
+/**
+ * The arguments of a tool, whose order is the order of the call: by ArgType; by one schema each, `{ path: z.string() }` or
+ * `{ path: { type: 'string' } }`; or by one schema of them all, `z.object({…})` or `{ type: 'object', properties: {…} }`.
+ */
+export type ArgSpecs =
+  | readonly ArgSpec[]
+  | StandardSchema<object>
+  | ObjectSchema
+  | Readonly<Record<string, StandardSchema | (JsonSchema & { readonly '~standard'?: never })>>;
+
+/** A JSON Schema of an object: its properties are the arguments, in their order. */
+export interface ObjectSchema extends JsonSchema {
+  readonly type: 'object';
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+}
+
+type ArgOf<S extends ArgSpec> =
+  | (S extends { readonly type: infer T extends ArgType } ? ArgTypes[T] : Value)
+  | (S extends { readonly required: false } ? (S extends { readonly default: unknown } ? never : null) : never);
+
+/** The object that `run` receives, typed from the argument specs. */
+export type ArgsOf<S extends ArgSpecs> = S extends readonly ArgSpec[]
+  ? { readonly [A in S[number] as A['name']]: ArgOf<A> }
+  : S extends StandardSchema<infer Output>
+    ? Output
+    : S extends ObjectSchema
+      ? FromJsonSchema<S>
+      : { readonly [K in keyof S]: S[K] extends StandardSchema<infer Output> ? Output : FromJsonSchema<S[K]> };
+
+/** How one argument is checked: by ArgType, by its own schema, or together with the others by the schema of them all. */
+export type ParameterKind =
+  | { readonly type: ArgType }
+  | { readonly schema: StandardSchema }
+  | { readonly partOf: StandardSchema /** What that schema says of itself. */; readonly whole: JsonSchema };
+
+/** One argument, ready to be matched. */
+export interface Parameter {
+  readonly name: string;
+  readonly description: string;
+  /** Whether a call must give it. */
+  readonly required: boolean;
+  /** Used in place of nil by an argument with an ArgType; schemas have their own. */
+  readonly default: Value;
+  readonly kind: ParameterKind;
+  /** What its schema says of itself; empty where the schema cannot say, and for an ArgType, which says more by its name. */
+  readonly schema: JsonSchema;
+}
+
+const checkArgSpec = checker<ArgSpec>({
+  name: required(checkText),
+  type: anything,
+  description: checkText,
+  required: checkFlag,
+  default: anything,
+});
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** The parameters that specs describe. Throws {@link ConfigError} (`ERR_CONFIG`) that names the tool and the argument. */
+export function parametersOf(tool: string, specs: ArgSpecs): readonly Parameter[] {
+  const parameters = read(tool, specs);
+  const seen = new Set<string>();
+  for (const { name } of parameters) {
+    if (!IDENTIFIER.test(name)) throw new ConfigError(`${tool}: '${name}' is no argument name; use letters, digits and _`);
+    if (seen.has(name)) throw new ConfigError(`${tool}: the argument '${name}' is declared twice`);
+    seen.add(name);
+  }
+  const firstOptional = parameters.findIndex((parameter) => !parameter.required);
+  const stray = parameters
+    .slice(firstOptional < 0 ? parameters.length : firstOptional)
+    .find((parameter) => 'type' in parameter.kind && parameter.required);
+  if (stray !== undefined)
+    throw new ConfigError(
+      `${tool}: the required argument '${stray.name}' stands after an optional one, so no call could leave that out`,
+    );
+  return parameters;
+}
+
+function read(tool: string, specs: ArgSpecs): readonly Parameter[] {
+  if (isSpecList(specs)) return specs.map((spec, index) => typed(tool, spec, index));
+  if (isStandardSchema(specs)) return together(tool, specs, describeSchema(specs, 'input'));
+  if (typeof specs !== 'object' || specs === null)
+    throw new ConfigError(`${tool}: args must be a list of arguments, a map of schemas, or one schema of an object`);
+  if (typeof specs['type'] === 'string' || Array.isArray(specs['type'])) {
+    if (!isJsonSchema(specs)) throw new ConfigError(`${tool}: args is neither a map of schemas nor a JSON Schema`);
+    return together(tool, argsFromJsonSchema(specs, `${tool}: args`), specs);
+  }
+  return Object.entries(specs).map(([name, schema]) => single(tool, name, schema));
+}
+
+function isSpecList(specs: ArgSpecs): specs is readonly ArgSpec[] {
+  return Array.isArray(specs);
+}
+
+/** An argument with a schema of its own. */
+function single(tool: string, name: string, given: unknown): Parameter {
+  const schema = isStandardSchema(given) ? given : null;
+  if (schema === null && (!isJsonSchema(given) || Object.keys(given).length === 0))
+    throw new ConfigError(`${tool}: '${name}' must be a Standard Schema (zod, valibot, arktype) or a JSON Schema`);
+  const validator = schema ?? argsFromJsonSchema(given as JsonSchema, `${tool}: '${name}'`);
+  const json = schema === null ? (given as JsonSchema) : describeSchema(schema, 'input');
+  return fromSchema(name, json, refusesNothing(validator), { schema: validator });
+}
+
+/** Arguments that one schema checks together. */
+function together(tool: string, schema: StandardSchema, json: JsonSchema): readonly Parameter[] {
+  const { properties, required = [] } = json;
+  if (json.type !== 'object' || typeof properties !== 'object' || properties === null)
+    throw new ConfigError(
+      `${tool}: the schema of args does not say which arguments there are: it must describe an object with properties. ` +
+        'Give one schema for each argument, { name: schema }, if its library cannot describe it',
+    );
+  return Object.entries(properties).map(([name, each]) =>
+    fromSchema(name, isJsonSchema(each) ? each : {}, required.includes(name), { partOf: schema, whole: json }),
+  );
+}
+
+function fromSchema(name: string, schema: JsonSchema, required: boolean, kind: ParameterKind): Parameter {
+  const description = typeof schema.description === 'string' ? schema.description : '';
+  return Object.freeze({ name, description, required, default: null, kind: Object.freeze(kind), schema: Object.freeze(schema) });
+}
+
+/** Whether a schema wants a value: it is asked about none. One that answers later, or not at all, is asked at every call. */
+function refusesNothing(schema: StandardSchema): boolean {
+  try {
+    const result = schema['~standard'].validate(undefined);
+    if (!(result instanceof Promise)) return result.issues !== undefined;
+    // Whatever it says comes too late to be of use here.
+    result.catch(() => null);
+    return false;
+  } catch {
+    return false;
+  }
+}
+
+/** A value that nobody else holds. Throws {@link ConfigError} for what no script could have given. */
+function copied(what: string, value: Value): Value {
+  try {
+    return decode(encode(value));
+  } catch (cause) {
+    if (!(cause instanceof ValueError)) throw cause;
+    throw new ConfigError(`${what} is nothing that a script could give: ${cause.message}`, { cause });
+  }
+}
+
+/** An argument with an ArgType. */
+function typed(tool: string, spec: ArgSpec, index: number): Parameter {
+  checkArgSpec(`${tool}: args[${index}]`, spec);
+  const type = spec.type ?? 'any';
+  if (!isArgType(type))
+    throw new ConfigError(
+      `${tool}: '${spec.name}' has the unknown type '${String(type)}'; known are ${argTypeNames().join(', ')}`,
+    );
+  const fallback = copied(`${tool}: the default of '${spec.name}'`, spec.default ?? null);
+  if (fallback !== null) {
+    const fitted = coerce(type, fallback);
+    if (!fitted.ok) throw new ConfigError(`${tool}: the default of '${spec.name}' does not fit: ${fitted.problem}`);
+  }
+  return Object.freeze({
+    name: spec.name,
+    description: spec.description ?? '',
+    required: spec.required ?? fallback === null,
+    default: fallback,
+    kind: Object.freeze({ type }),
+    schema: Object.freeze({}),
+  });
+}

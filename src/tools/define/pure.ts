@@ -1,0 +1,23 @@
+import { NS_CODES } from '../../wire/codes.ts';
+import { type PureDeclaration, readSignature } from '../../wire/pure/declaration.ts';
+import { ToolError } from '../errors.ts';
+import { defineAt } from './define.ts';
+import type { ToolDefinition } from './definition.ts';
+
+/**
+ * The definition of a pure tool, made from its declaration: lookup, policy, checks and catalogues treat it like any other tool.
+ * Only scripts can call it, because it runs inside the isolate.
+ */
+export function definePure(name: string, declaration: PureDeclaration): ToolDefinition {
+  const { args: declared, example, gives, ...words } = declaration;
+  const args = declared.map(([signature, description]) => {
+    const { default: value, ...arg } = readSignature(signature);
+    return { ...arg, description, ...(value === null ? {} : { default: value }) };
+  });
+  const run = (): never => {
+    throw new ToolError(NS_CODES.NotImplemented, `${name} runs inside the isolate: only a script can call it`);
+  };
+  // The result stands behind the call as a comment if it is one line.
+  const shown = gives.includes('\n') ? example : `${example}  # ${gives}`;
+  return defineAt('isolate', { ...words, name, args, example: shown, effects: 'none', run });
+}

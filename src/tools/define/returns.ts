@@ -1,0 +1,55 @@
+import { ConfigError } from '../../wire/errors.ts';
+import { type ArgType, isArgType } from './argtypes.ts';
+import { describeSchema, type FromJsonSchema, fromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
+import { isStandardSchema, type StandardSchema } from './standardschema.ts';
+
+/** What a tool says that it gives back: an ArgType, a schema, or words. */
+export type ReturnSpec = string | StandardSchema | (JsonSchema & { readonly '~standard'?: never });
+
+/** What `run` may return: what the schema takes, else anything. */
+export type ResultOf<R extends ReturnSpec> = R extends string
+  ? unknown
+  : R extends StandardSchema<unknown, infer Input>
+    ? Input
+    : FromJsonSchema<R>;
+
+/** What results are held to. */
+export type ResultKind =
+  | { readonly type: ArgType }
+  | { readonly schema: StandardSchema /** What it says of itself. */; readonly json: JsonSchema };
+
+/** The part of a definition that speaks of results. Throws {@link ConfigError} (`ERR_CONFIG`). */
+export function returnsOf(tool: string, returns: unknown): { readonly returns: string; readonly result: ResultKind | null } {
+  if (typeof returns === 'string') {
+    const checked = isArgType(returns) && returns !== 'any';
+    return { returns, result: checked ? Object.freeze({ type: returns }) : null };
+  }
+  if (isStandardSchema(returns)) return described(returns, describeSchema(returns, 'output'));
+  if (isJsonSchema(returns)) return described(fromJsonSchema(returns, `${tool}: returns`), returns);
+  throw new ConfigError(`${tool}: returns must be an ArgType, words, a Standard Schema or a JSON Schema`);
+}
+
+function described(schema: StandardSchema, json: JsonSchema): { readonly returns: string; readonly result: ResultKind } {
+  const words = typeof json.description === 'string' ? json.description : schemaWords(json);
+  return { returns: words, result: Object.freeze({ schema, json }) };
+}
+
+/** A JSON Schema in a word or two: `string`, `list of number`, `"a" | "b"`; `any` where it does not say. */
+export function schemaWords(schema: JsonSchema | boolean | undefined): string {
+  if (typeof schema !== 'object') return 'any';
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((each) => JSON.stringify(each)).join(' | ');
+  const choices = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(choices)) return choices.map((each) => schemaWords(each)).join(' | ');
+  const types = schema.type === undefined ? [] : [schema.type].flat();
+  return types.length === 0 ? 'any' : types.map((type) => typeWords(String(type), schema)).join(' | ');
+}
+
+const WORDS: Readonly<Record<string, string>> = { integer: 'int', boolean: 'bool', null: 'nil', array: 'list', object: 'map' };
+
+function typeWords(type: string, { items }: JsonSchema): string {
+  const word = WORDS[type] ?? type;
+  const item = type === 'array' ? schemaWords(items) : 'any';
+  if (item === 'any') return word;
+  return `${word} of ${item.includes(' | ') ? `(${item})` : item}`;
+}

@@ -1,0 +1,113 @@
+import { argumentMessage, argumentProblem, countProblems, MUST_NOT_BE_NIL } from '../../wire/arguments.ts';
+import { decode, encode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { type Value, ValueError } from '../../wire/values.ts';
+import { type Coerced, coerce } from '../define/argtypes.ts';
+import type { ToolDefinition } from '../define/definition.ts';
+import type { Parameter } from '../define/parameters.ts';
+import { issuesText, type SchemaIssue, type StandardSchema } from '../define/standardschema.ts';
+import { ToolError } from '../errors.ts';
+
+/**
+ * Matches a call's arguments to a tool's parameters by position and fits each to its type (language.md 9.3–9.4, P6):
+ * defaults are used, a surplus is an error. All problems come in one text.
+ */
+export async function matchArgs(
+  tool: ToolDefinition,
+  given: readonly Value[],
+): Promise<Coerced<Readonly<Record<string, unknown>>>> {
+  const { parameters } = tool;
+  const problems = countProblems(parameters, given.length);
+  let args: Record<string, unknown> = Object.create(null);
+  for (const [index, parameter] of parameters.entries()) {
+    if ('partOf' in parameter.kind || (index >= given.length && parameter.required)) continue;
+    const fit = fitted(parameter, given[index]);
+    // Only a schema may answer later; an `await` costs as much as fitting a value to a type.
+    const result = fit instanceof Promise ? await fit : fit;
+    if (result.ok) args[parameter.name] = result.value;
+    else problems.push(argumentProblem(parameter.name, result.problem));
+  }
+  const whole = schemaOfAll(parameters);
+  if (whole !== null && problems.length === 0) {
+    const result = await validateAll(whole, parameters, given);
+    if (result.issues !== undefined) problems.push(...result.issues.map(issueOfOne));
+    // A schema of an object gives an object; what else it might make of it is between its author and `run`.
+    else args = result.value as Record<string, unknown>;
+  }
+  if (problems.length === 0) return { ok: true, value: args };
+  return { ok: false, problem: argumentMessage(tool.canonicalName, problems) };
+}
+
+/** The arguments of a call by name, fitted to the tool's parameters. Rejects with {@link ToolError} 4 when they do not fit. */
+export async function checkArguments(
+  tool: ToolDefinition,
+  given: readonly TaggedJson[],
+): Promise<Readonly<Record<string, unknown>>> {
+  checkSize(tool, given);
+  const args = await matchArgs(tool, valuesOf(tool, given));
+  if (args.ok) return args.value;
+  throw new ToolError(NS_CODES.ArgMismatch, args.problem);
+}
+
+function checkSize({ canonicalName, maxArgBytes }: ToolDefinition, given: readonly TaggedJson[]): void {
+  if (maxArgBytes === null) return;
+  const bytes = Buffer.byteLength(JSON.stringify(given), 'utf8');
+  if (bytes <= maxArgBytes) return;
+  const problem = `the arguments come to ${bytes} bytes, ${maxArgBytes} are allowed`;
+  throw new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [problem]));
+}
+
+function valuesOf({ canonicalName }: ToolDefinition, given: readonly TaggedJson[]): readonly Value[] {
+  try {
+    return given.map(decode);
+  } catch (cause) {
+    if (!(cause instanceof ValueError)) throw cause;
+    throw new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [cause.message]), undefined, { cause });
+  }
+}
+
+function fitted({ kind, ...parameter }: Parameter, given: Value | undefined): Coerced<unknown> | Promise<Coerced<unknown>> {
+  if ('schema' in kind) return validate(kind.schema, given);
+  const value = given ?? own(parameter.default);
+  if ('type' in kind && value !== null) return coerce(kind.type, value);
+  return parameter.required ? { ok: false, problem: MUST_NOT_BE_NIL } : { ok: true, value: null };
+}
+
+/** A default for one call: what a tool does to a list or map that it was given must not show in the next call, of another session. */
+function own(value: Value): Value {
+  return typeof value === 'object' && value !== null ? decode(encode(value)) : value;
+}
+
+/** A schema that refuses nil is asked again with `undefined`: for a script, nil is how an argument is left out. */
+async function validate(schema: StandardSchema, given: Value | undefined): Promise<Coerced<unknown>> {
+  const standard = schema['~standard'];
+  let result = await standard.validate(given);
+  if (result.issues !== undefined && given === null) {
+    const absent = await standard.validate(undefined);
+    if (absent.issues === undefined) result = absent;
+  }
+  return result.issues === undefined ? { ok: true, value: result.value } : { ok: false, problem: issuesText(result.issues) };
+}
+
+/** The schema that checks all arguments together, or null when each has its own. */
+function schemaOfAll([first]: readonly Parameter[]): StandardSchema | null {
+  return first !== undefined && 'partOf' in first.kind ? first.kind.partOf : null;
+}
+
+/** As {@link validate}, for all arguments at once: those that are nil are left out when the schema refuses them. */
+async function validateAll(schema: StandardSchema, parameters: readonly Parameter[], given: readonly Value[]) {
+  const entries = parameters.slice(0, given.length).map(({ name }, index) => [name, given[index] ?? null] as const);
+  const result = await schema['~standard'].validate(Object.fromEntries(entries));
+  const some = entries.filter(([, value]) => value !== null);
+  if (result.issues === undefined || some.length === entries.length) return result;
+  const without = await schema['~standard'].validate(Object.fromEntries(some));
+  return without.issues === undefined ? without : result;
+}
+
+/** A problem of one argument among all, as {@link fitted} would tell it. */
+function issueOfOne(issue: SchemaIssue): string {
+  const [first, ...rest] = issue.path ?? [];
+  if (first === undefined) return issuesText([issue]);
+  return `argument '${String(typeof first === 'object' ? first.key : first)}': ${issuesText([{ message: issue.message, path: rest }])}`;
+}

@@ -1,0 +1,70 @@
+import type { CallIo, FinalReply } from '../../wire/call.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
+import { ToolError } from '../errors.ts';
+import { unlessOver } from './over.ts';
+import type { CallQuotas } from './quotas.ts';
+
+/** The `ask` statement of a script, as a call. */
+export type AskCall = GuestCall & { readonly t: 'ask' };
+
+/** The end of an `ask`. `spent` is what its nested loop used, which the asking run pays even when the reply ends that run. */
+export type AskReply = FinalReply & { readonly spent?: AskSpent };
+
+/** Answers the asks of one run. */
+export type AskPort = (call: AskCall, io: CallIo) => Promise<AskReply>;
+
+/** On a host without agents: code 9, as for any unknown model. */
+const noAgents: AskPort = async ({ model }) => {
+  throw new ToolError(
+    NS_CODES.KeyNotFound,
+    `there is no agent model '${model}' here to answer 'ask'`,
+    'the host names nobody to ask; on the command line --models FILE does',
+  );
+};
+
+/** The asks of one run. It knows what each has used, including those that the run did not wait for. */
+export class Asks {
+  readonly #port: AskPort;
+  readonly #quotas: CallQuotas;
+  readonly #spent = new Map<number, AskSpent>();
+  readonly #open = new Set<Promise<unknown>>();
+
+  constructor(port: AskPort = noAgents, quotas: CallQuotas) {
+    this.#port = port;
+    this.#quotas = quotas;
+  }
+
+  /** Answers one `ask` by a nested loop, whose tool calls count as calls of this run. */
+  async answer(call: AskCall, io: CallIo): Promise<FinalReply> {
+    const toolCalls = Math.min(call.left.toolCalls, this.#quotas.callsLeft);
+    const bounded = { ...call, left: { ...call.left, toolCalls } };
+    const reply = await unlessOver(io, () => this.#follow(bounded, io));
+    this.#quotas.countCallsElsewhere(reply.spent?.toolCalls ?? 0);
+    // The host charges the run for an ask that ended it: the interpreter is gone by then.
+    return reply.t === 'halt' ? { t: 'halt', error: reply.error } : reply;
+  }
+
+  /** What the nested loop of a call has used; undefined for a call that started none. */
+  spentBy({ seq }: GuestCall): AskSpent | undefined {
+    return this.#spent.get(seq);
+  }
+
+  /** Resolves when no nested loop runs any more. The loops of a run that has ended are cancelled, so they end soon. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#open);
+  }
+
+  /** Notes what the answer has cost, even when the run does not wait for it. */
+  async #follow(call: AskCall, io: CallIo): Promise<AskReply> {
+    const reply = this.#port(call, io);
+    this.#open.add(reply);
+    try {
+      const { spent } = await reply;
+      if (spent !== undefined) this.#spent.set(call.seq, spent);
+      return await reply;
+    } finally {
+      this.#open.delete(reply);
+    }
+  }
+}

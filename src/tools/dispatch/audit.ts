@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { JournalOutcome } from '../../wire/journal.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+
+/** One tool call for the audit trail, those that tools make themselves included (A3-11.2-2). */
+export interface AuditRecord {
+  /** Canonical name, as it was asked for: the tool may not exist. */
+  readonly tool: string;
+  readonly sessionId: string | null;
+  readonly turnIndex: number | null;
+  readonly forkId: string;
+  readonly actor: string | null;
+  /** True when a tool made the call, not a script. */
+  readonly nested: boolean;
+  readonly args: readonly TaggedJson[];
+  /** SHA-256 of the JSON of {@link args}, in lower-case hexadecimal: to find a call again without keeping what it said. */
+  readonly argsDigest: string;
+  readonly outcome: JournalOutcome;
+  /** When it ended: Unix milliseconds by the clock of its turn. */
+  readonly at: number;
+  /** Elapsed milliseconds. */
+  readonly ms: number;
+}
+
+/** A record as it may be kept: nothing that the program or the tool said is in it. Plain JSON. */
+export interface AuditEntry extends Omit<AuditRecord, 'args' | 'outcome'> {
+  /** `ok`, the number of the language's error, or the code of what ended the run. */
+  readonly outcome: 'ok' | number | string;
+}
+
+/** What to write into an audit log of a call. */
+export function auditEntry({ args: _, outcome, ...rest }: AuditRecord): AuditEntry {
+  const told = outcome.ok ? 'ok' : 'halted' in outcome ? outcome.halted.code : outcome.code;
+  return { ...rest, outcome: told };
+}
+
+/** The digest of a call's arguments. */
+export function digestOf(args: readonly TaggedJson[]): string {
+  return createHash('sha256').update(JSON.stringify(args)).digest('hex');
+}

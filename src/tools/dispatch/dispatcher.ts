@@ -1,0 +1,143 @@
+import { turnStorage } from '../../context/index.ts';
+import type { CallIo, FinalReply } from '../../wire/call.ts';
+import { workerError } from '../../wire/errorinfo.ts';
+import type { ErrorInfo } from '../../wire/errors.ts';
+import type { ForkQuery, JournalEntry, WaitingCall } from '../../wire/journal.ts';
+import type { GuestCall } from '../../wire/protocol.ts';
+import { canonicalName } from '../names.ts';
+import { Asks } from './asks.ts';
+import { type DispatchContext, notify } from './context.ts';
+import { CallJournal, elapsed } from './journal.ts';
+import { onBehalfOfCall } from './nesting.ts';
+import { outcomeOf, replyFor } from './outcome.ts';
+import { unlessOver } from './over.ts';
+import { promptUser } from './prompt.ts';
+import { CallQuotas } from './quotas.ts';
+import { type Completion, type Known, replyOf } from './recorded.ts';
+import { Suspended } from './suspended.ts';
+import { callTool } from './toolcall.ts';
+
+/**
+ * Answers the calls of one run: tool calls, prompts and asks. Each call of a script goes through the same steps: it enters the
+ * journal, a recorded answer is repeated or a new one is made, and the answer enters the journal.
+ */
+export class Dispatcher {
+  readonly #context: DispatchContext;
+  readonly #quotas: CallQuotas;
+  readonly #journal: CallJournal;
+  readonly #asks: Asks;
+  #waiting: WaitingCall | null = null;
+
+  constructor(context: DispatchContext) {
+    this.#context = context;
+    this.#quotas = new CallQuotas(context.limits);
+    this.#journal = new CallJournal((entry) => notify(context, 'onCall', () => context.onCall?.(entry)));
+    this.#asks = new Asks(context.ask, this.#quotas);
+  }
+
+  /** Answers one call of a script. Never rejects: the failure of a tool is an answer. */
+  async handle(call: GuestCall, io: CallIo): Promise<FinalReply> {
+    this.#journal.open(call, io);
+    const known = this.#context.recorded?.known(call) ?? null;
+    if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
+    if (known?.t === 'answer' && known.reply.t === 'halt') {
+      // A halt that is known ends the run in any case: it may exceed what the journal holds.
+      this.#journal.close(call, outcomeOf(known.reply));
+      return known.reply;
+    }
+    const reply = this.#tooLarge(call) ?? (await this.#withinJournal(() => this.#answer(call, io, known)));
+    if (this.#waiting?.seq === call.seq) {
+      // A waiting call enters the journal when it is answered, in a later run.
+      if (!io.over) this.#journal.drop(call);
+    } else if (!io.over) this.#journal.close(call, outcomeOf(reply), this.#asks.spentBy(call));
+    // An answer that comes too late never reaches the script: `finish` then records how the call really ended.
+    return reply;
+  }
+
+  /**
+   * The journal, once the run is over. Calls that were never answered end with `error`, which stopped the run; a run without
+   * such an error was given up by its worker.
+   */
+  finish(error: ErrorInfo | null): readonly JournalEntry[] {
+    const halted = error ?? workerError('the run ended while the call was open');
+    return this.#journal.finish(halted, (call) => this.#asks.spentBy(call));
+  }
+
+  /** Resolves when no nested loop of this run is left. */
+  settled(): Promise<void> {
+    return this.#asks.settled();
+  }
+
+  /** The call at which the run was put aside; null for a run that ended for any other reason. */
+  get waiting(): WaitingCall | null {
+    return this.#waiting;
+  }
+
+  /** Gives a recorded call its recorded answer, after the same queries to the fork. */
+  async #repeat(call: GuestCall, entry: JournalEntry, io: CallIo): Promise<FinalReply> {
+    const reply = replyOf(entry);
+    this.#quotas.countCallsElsewhere(entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool'));
+    this.#quotas.countJournalBytes(call);
+    this.#quotas.countJournalBytes(reply);
+    await repeatQueries(entry.asked ?? [], io);
+    if (!io.over) this.#journal.repeat(call, entry);
+    return reply;
+  }
+
+  /** The answer that ends the run when the journal would hold too much with this call or reply; else null. */
+  #tooLarge(callOrReply: GuestCall | FinalReply): FinalReply | null {
+    const breach = this.#quotas.countJournalBytes(callOrReply);
+    return breach === null ? null : { t: 'halt', error: breach };
+  }
+
+  async #withinJournal(answer: () => Promise<FinalReply>): Promise<FinalReply> {
+    const { turn, depth = 0 } = this.#context;
+    const reply = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer));
+    return this.#tooLarge(reply) ?? reply;
+  }
+
+  async #answer(call: GuestCall, io: CallIo, known: Known | null): Promise<FinalReply> {
+    if (known?.t === 'answer') return known.reply;
+    const start = performance.now();
+    try {
+      const completed = known?.t === 'completed' ? known : null;
+      await repeatQueries(completed?.asked ?? [], io);
+      const reply = await this.#make(call, io, completed?.completion ?? null);
+      const { breach } = this.#quotas;
+      return breach === null || call.t === 'ask' ? reply : { t: 'halt', error: breach };
+    } catch (error) {
+      const { breach } = this.#quotas;
+      if (breach !== null) return { t: 'halt', error: breach };
+      if (error instanceof Suspended && call.t === 'tool') this.#wait(call, error, io, start);
+      return replyFor(error);
+    }
+  }
+
+  async #make(call: GuestCall, io: CallIo, completion: Completion | null): Promise<FinalReply> {
+    switch (call.t) {
+      case 'ask':
+        return this.#asks.answer(call, io);
+      case 'prompt':
+        return { t: 'ok', value: await unlessOver(io, () => promptUser(this.#context.host, call.text)) };
+      case 'tool': {
+        const { name, args, at } = call;
+        this.#quotas.countScriptCall(canonicalName(name));
+        const run = { context: this.#context, quotas: this.#quotas };
+        return { t: 'ok', value: await callTool(run, { name, args, site: at, io, depth: 0, completion }) };
+      }
+    }
+  }
+
+  /** Puts the run aside at this call. */
+  #wait(call: GuestCall & { readonly t: 'tool' }, { pending }: Suspended, io: CallIo, start: number): void {
+    const { seq, args, at } = call;
+    const { reason, expiresIn } = pending;
+    const tool = canonicalName(call.name);
+    this.#waiting = { seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) };
+  }
+}
+
+/** Puts recorded queries to the fork again: their answers are known, but the script pays fuel for them. */
+async function repeatQueries(queries: readonly ForkQuery[], io: CallIo): Promise<void> {
+  for (const query of queries) await io.repeat(query);
+}

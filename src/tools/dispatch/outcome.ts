@@ -1,0 +1,57 @@
+import type { FinalReply } from '../../wire/call.ts';
+import { encode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import { quotaError, shorten, workerError } from '../../wire/errorinfo.ts';
+import type { JournalOutcome } from '../../wire/journal.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { TooLargeError, ValueError } from '../../wire/values.ts';
+import type { ToolDefinition } from '../define/definition.ts';
+import { Halt, ToolError } from '../errors.ts';
+
+/** What the journal keeps of an answer. */
+export function outcomeOf(reply: FinalReply): JournalOutcome {
+  if (reply.t === 'ok') return { ok: true, value: reply.value };
+  if (reply.t === 'halt') return { ok: false, halted: reply.error };
+  const { code, message, hint } = reply;
+  return { ok: false, code, message, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** The answer to a call that failed. Whatever is no {@link ToolError} by now is a fault of the host, not of a tool. */
+export function replyFor(error: unknown): FinalReply {
+  if (error instanceof Halt) return { t: 'halt', error: error.info };
+  if (error instanceof ToolError) {
+    const code = Number.isSafeInteger(error.nsCode) && error.nsCode >= 0 ? error.nsCode : NS_CODES.ToolExecutionFailed;
+    const hint = error.hint === undefined ? {} : { hint: shorten(error.hint) };
+    return { t: 'error', code, message: shorten(error.message), ...hint };
+  }
+  return { t: 'halt', error: workerError(`a tool call failed inside the host: ${shorten(textOf(error))}`) };
+}
+
+/** What a tool threw, as an error of the language. Its stack stays on the host. */
+export function translate(tool: ToolDefinition, error: unknown): Error {
+  if (error instanceof Halt || error instanceof ToolError) return error;
+  const message = `tool '${tool.canonicalName}' failed: ${textOf(error)}`;
+  return new ToolError(NS_CODES.ToolExecutionFailed, message, undefined, { cause: error });
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof Error) return error.message === '' ? error.name : error.message;
+  return typeof error === 'string'
+    ? error
+    : `it threw a value of type ${error === null ? 'null' : typeof error}, which is no Error`;
+}
+
+/**
+ * {@link encode}, failing as the language does: `code`, and `what` in front of the problem. What is too large breaches
+ * `toolBytes`, which no script can catch.
+ */
+export function encodeAs(code: number, what: string, value: unknown, maxBytes: number): TaggedJson {
+  try {
+    return encode(value, maxBytes);
+  } catch (cause) {
+    if (cause instanceof TooLargeError)
+      throw new Halt(quotaError({ limit: 'toolBytes', allowed: maxBytes }, `${what}: ${cause.message}`));
+    if (!(cause instanceof ValueError)) throw cause;
+    throw new ToolError(code, `${what}: ${cause.message}`, undefined, { cause });
+  }
+}

@@ -1,0 +1,18 @@
+import type { HostContext } from '../../context/index.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { ToolError } from '../errors.ts';
+
+/** `promptuser` (P35): writes the question and a blank, reads one line, trims it. Code 26 without input or at its end. */
+export async function promptUser(host: HostContext, text: string): Promise<TaggedJson> {
+  if (host.stdin === null) throw new ToolError(NS_CODES.IOFailed, 'promptuser has no input to read from here');
+  try {
+    host.stdout?.write(`${text} `);
+    const line = await host.stdin.next();
+    if (line !== null) return line.trim();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ToolError(NS_CODES.IOFailed, `promptuser could not read a line: ${reason}`, undefined, { cause });
+  }
+  throw new ToolError(NS_CODES.IOFailed, 'promptuser found the end of the input');
+}

@@ -1,0 +1,48 @@
+import { decode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import { coerce } from '../define/argtypes.ts';
+import type { ToolDefinition } from '../define/definition.ts';
+import { issuesText } from '../define/standardschema.ts';
+import { ToolError } from '../errors.ts';
+import { encodeAs } from './outcome.ts';
+
+/**
+ * A result as its tool promised it. Throws {@link ToolError} 21 for one that is not, naming tool and problem: whoever
+ * calls the tool relies on the promise.
+ */
+async function heldToPromise(tool: ToolDefinition, result: unknown, maxBytes: number): Promise<unknown> {
+  if (tool.result === null) return result;
+  if ('type' in tool.result) {
+    const value = decode(encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), result, maxBytes));
+    if (value === null) return null;
+    const fitted = coerce(tool.result.type, value);
+    return fitted.ok ? fitted.value : broken(tool, fitted.problem);
+  }
+  const judged = await tool.result.schema['~standard'].validate(result);
+  return judged.issues === undefined ? judged.value : broken(tool, issuesText(judged.issues));
+}
+
+/**
+ * A result, held to its tool's promise and ready to cross. What is larger than the tool itself allows is {@link ToolError}
+ * 37; what is larger than `toolBytes`, which no tool can widen, ends the run.
+ */
+export async function resultJson(tool: ToolDefinition, result: unknown, toolBytes: number): Promise<TaggedJson> {
+  const held = await heldToPromise(tool, result, toolBytes);
+  const json = encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), held, toolBytes);
+  const most = tool.maxResultBytes;
+  if (most === null || most >= toolBytes) return json;
+  const bytes = Buffer.byteLength(JSON.stringify(json), 'utf8');
+  if (bytes <= most) return json;
+  const message = `tool '${tool.canonicalName}' returned ${bytes} bytes, ${most} are allowed`;
+  throw new ToolError(NS_CODES.ResourceExhaustion, message);
+}
+
+function unholdable(tool: ToolDefinition): string {
+  return `tool '${tool.canonicalName}' returned what a script cannot hold`;
+}
+
+function broken(tool: ToolDefinition, problem: string): never {
+  const message = `tool '${tool.canonicalName}' returned something else than it promises: ${problem}`;
+  throw new ToolError(NS_CODES.ToolExecutionFailed, message);
+}

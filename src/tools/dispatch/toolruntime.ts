@@ -1,0 +1,143 @@
+import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../../context/index.ts';
+import { TurnClosedError } from '../../context/index.ts';
+import type { CallIo } from '../../wire/call.ts';
+import { decode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import { variableProblem } from '../../wire/options.ts';
+import type { CallSite } from '../../wire/protocol.ts';
+import type { Value } from '../../wire/values.ts';
+import type { RootDefinitions, ToolDefinition, ToolRuntime, ToolView } from '../define/definition.ts';
+import { ToolError } from '../errors.ts';
+import type { Handles } from '../handles.ts';
+import { type PendingOptions, pending } from '../pending.ts';
+import type { DispatchContext } from './context.ts';
+import { encodeAs } from './outcome.ts';
+
+/** One call, as its {@link ToolRuntime} needs it. */
+export interface CallRuntimeInit {
+  readonly context: DispatchContext;
+  readonly site: CallSite;
+  readonly io: CallIo;
+  /** Aborted when the tool's own time is over; null for a tool without such a bound. */
+  readonly expired: AbortSignal | null;
+  readonly callNested: ToolRuntime['callTool'];
+}
+
+/** The {@link ToolRuntime} of one call: bound to the calling fork, and invalid once the call has ended. */
+export class CallRuntime implements ToolRuntime {
+  readonly #init: CallRuntimeInit;
+  readonly #tool: ToolDefinition;
+  #ended = false;
+  #signal: AbortSignal | null = null;
+
+  constructor(tool: ToolDefinition, init: CallRuntimeInit) {
+    this.#tool = tool;
+    this.#init = init;
+  }
+
+  get forkId(): string {
+    return this.#init.site.fork;
+  }
+  get site(): CallSite {
+    return this.#init.site;
+  }
+  get host(): HostContext {
+    return this.#init.context.host;
+  }
+  get actor(): Actor | null {
+    return this.host.actor;
+  }
+  get logger(): Logger {
+    return this.host.logger;
+  }
+  get turn(): TurnContext {
+    return this.#init.context.turn;
+  }
+  get tools(): ToolView {
+    return this.#init.context.tools.bind(this.forkId);
+  }
+  get stores(): StoreReaders {
+    return this.#init.context.readers;
+  }
+  get handles(): Handles {
+    this.#mustBeOpen('handles');
+    return this.#init.context.resources().handles;
+  }
+  get signal(): AbortSignal {
+    const { io, context, expired } = this.#init;
+    this.#signal ??= AbortSignal.any([io.signal, context.turn.signal, ...(expired === null ? [] : [expired])]);
+    return this.#signal;
+  }
+
+  adminStores(): Stores {
+    this.#mustBeOpen('adminStores');
+    // Only a policy of context `config` admits a tool that requires trust, so a running one has that trust.
+    if (this.#tool.requiresTrust) return this.#init.context.stores;
+    throw new ToolError(NS_CODES.Policy, `tool '${this.#tool.canonicalName}' requires a privileged context to change a store`);
+  }
+
+  async sandboxDir(): Promise<string> {
+    this.#mustBeOpen('sandboxDir');
+    return this.#init.context.resources().sandboxDir();
+  }
+
+  async getVar(name: string): Promise<Value | undefined> {
+    this.#mustBeOpen('getVar');
+    const { found, value } = await this.#init.io.getVar(name);
+    return found ? decode(value) : undefined;
+  }
+
+  async setVar(name: string, value: unknown): Promise<void> {
+    this.#mustBeOpen('setVar');
+    const unnamable = variableProblem(name);
+    if (unnamable !== null) throw new ToolError(NS_CODES.ToolExecutionFailed, unnamable);
+    const json = encodeAs(NS_CODES.ToolExecutionFailed, `the variable '${name}' cannot be set`, value, this.#toolBytes);
+    const problem = await this.#init.io.setVar(name, json);
+    if (problem !== null) throw new ToolError(NS_CODES.WriteViolation, problem);
+  }
+
+  get definitions(): Pick<RootDefinitions, 'append' | 'signatures'> {
+    this.#mustBeOpen('definitions');
+    return this.#init.context.definitions;
+  }
+
+  async defineConstant(name: string, value: unknown, options: { readonly redefine?: boolean } = {}): Promise<void> {
+    this.#mustBeOpen('defineConstant');
+    const { io, context } = this.#init;
+    const what = `the constant '${name}' cannot be defined`;
+    if (!this.#tool.requiresTrust)
+      throw new ToolError(NS_CODES.Policy, `${what}: '${this.#tool.canonicalName}' does not require a privileged context`);
+    const unnamable = variableProblem(name);
+    if (unnamable !== null) throw new ToolError(NS_CODES.ToolExecutionFailed, unnamable);
+    const redefine = options.redefine ?? false;
+    const json = encodeAs(NS_CODES.ToolExecutionFailed, what, value, this.#toolBytes);
+    const problem = context.definitions.constantProblem(name, redefine) ?? (await io.defineConst(name, json, redefine));
+    if (problem !== null) throw new ToolError(NS_CODES.ToolExecutionFailed, `${what}: ${problem}`);
+    context.definitions.setConstant(name, json);
+  }
+
+  pending(options: PendingOptions): never {
+    this.#mustBeOpen('pending');
+    throw pending(options);
+  }
+
+  async callTool(name: string, args: readonly unknown[]): Promise<Value> {
+    this.#mustBeOpen('callTool');
+    return this.#init.callNested(name, args);
+  }
+
+  /** Ends the call: the tool has returned, and every further use fails. Variables that are being set still reach the script before the answer. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  get #toolBytes(): number {
+    return this.#init.context.limits.toolBytes;
+  }
+
+  #mustBeOpen(method: string): void {
+    if (this.turn.closed) throw new TurnClosedError(`tool '${this.#tool.canonicalName}' used ${method} after the turn had ended`);
+    if (this.#ended || this.#init.expired?.aborted === true)
+      throw new TurnClosedError(`tool '${this.#tool.canonicalName}' used ${method} after its call had ended`);
+  }
+}

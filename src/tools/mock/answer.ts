@@ -1,0 +1,138 @@
+import { encode, isValueMap } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import { mapEntries, mapFrom } from '../../wire/maporder.ts';
+import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
+import { typeName } from '../define/argtypes.ts';
+import type { ToolRuntime } from '../define/definition.ts';
+import { ToolError } from '../errors.ts';
+import type { PendingOptions } from '../pending.ts';
+import { describeCall, differences, nearestCase, type Wants } from './match.ts';
+import type { Scope, Template } from './template.ts';
+
+/** What a mock does when a case applies. */
+export interface Answer {
+  readonly outcome:
+    | { readonly returns: Template }
+    | { readonly throws: { readonly code: number; readonly message: Template } }
+    /** The answer comes later. */
+    | { readonly pending: PendingOptions };
+  /** Changes of the state, in order, computed from the state before the call. */
+  readonly set: readonly Assignment[];
+  /** Infinity: never answers. */
+  readonly delayMs: number;
+}
+
+/** A change of the state at a path of keys. */
+export interface Assignment {
+  readonly at: readonly Template[];
+  readonly to: Template;
+}
+
+/** A case of a tools file: which calls it answers, and with what, one answer after the other; the last one stays. */
+export interface MockCase {
+  /** By argument name; an argument that is not named may be anything. */
+  readonly when: Wants;
+  /** By key of the state. */
+  readonly inState: Wants;
+  readonly answers: readonly [Answer, ...Answer[]];
+  /** How many calls it answers; afterwards it is as if it were not there. */
+  readonly times: number;
+}
+
+/** What the mocks of one file know of the calls so far, of one root interpreter and session. */
+export interface World {
+  state: ValueMap;
+  readonly used: Map<MockCase, number>;
+}
+
+/** The cases of one mock tool. */
+export interface MockCases {
+  /** As the file has it. */
+  readonly name: string;
+  readonly cases: readonly MockCase[];
+  /** For calls that no case expects; null: that is an error. */
+  readonly otherwise: Answer | null;
+}
+
+/** Answers one call. Throws {@link ToolError}: what a case says, or 21 for a call that no case expects. */
+export async function answerCall(
+  { name, cases, otherwise }: MockCases,
+  args: ValueMap,
+  world: World,
+  runtime: ToolRuntime,
+): Promise<Value> {
+  const scope: Scope = { args, state: world.state };
+  const found = cases.map(({ when, inState }) => [
+    ...differences(when, args, scope),
+    ...differences(inState, world.state, scope).map((each) => ({ ...each, place: `state.${each.place}` })),
+  ]);
+  const exhausted = cases.map((each) => (world.used.get(each) ?? 0) >= each.times);
+  const hit = cases.find((_each, index) => found[index]?.length === 0 && exhausted[index] === false);
+  if (hit === undefined && otherwise === null)
+    throw new ToolError(
+      NS_CODES.ToolExecutionFailed,
+      `the mock ${name} expects no call with ${describeCall(args)}; ${nearestCase(found, exhausted)}`,
+    );
+  // Everything is decided before the mock waits: calls that overlap each take their own answer.
+  const answer = hit === undefined ? otherwise : take(hit, world);
+  return answer === null ? null : give(answer, scope, world, runtime);
+}
+
+function take(hit: MockCase, { used }: World): Answer {
+  const count = used.get(hit) ?? 0;
+  used.set(hit, count + 1);
+  return hit.answers[Math.min(count, hit.answers.length - 1)] ?? hit.answers[0];
+}
+
+async function give({ outcome, set, delayMs }: Answer, scope: Scope, world: World, runtime: ToolRuntime): Promise<Value> {
+  const returns = 'returns' in outcome ? outcome.returns(scope) : null;
+  const message = 'throws' in outcome ? outcome.throws.message(scope) : null;
+  const changes = set.map(({ at, to }) => ({ at: at.map((step) => step(scope)), to: to(scope) }));
+  if (changes.length > 0) {
+    const state = changes.reduce((before, { at, to }) => changed(before, at, to), world.state);
+    mustBeHeld(state);
+    world.state = state;
+  }
+  if (delayMs > 0) await pause(delayMs, runtime.signal);
+  if ('returns' in outcome) return returns;
+  if ('pending' in outcome) return runtime.pending(outcome.pending);
+  throw new ToolError(outcome.throws.code, typeof message === 'string' ? message : JSON.stringify(message));
+}
+
+/** Most bytes of a file's state, as JSON: a script may add to it by every call, and a text may show all of it. */
+const STATE_BYTES = 4 * 1024 * 1024;
+
+function mustBeHeld(state: ValueMap): void {
+  try {
+    encode(state, STATE_BYTES);
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    throw new ToolError(NS_CODES.ResourceExhaustion, `the state of the mocks cannot be set: ${error.message}`);
+  }
+}
+
+/** The state with another value at a path; what was read of it before stays as it was. */
+function changed(map: ValueMap, [key = null, ...rest]: readonly Value[], to: Value): ValueMap {
+  if (typeof key !== 'string' && typeof key !== 'number')
+    throw new ToolError(NS_CODES.ToolExecutionFailed, `the mock sets a key of its state that is a ${typeName(key)}`);
+  const inner = map[key] ?? null;
+  const next = rest.length === 0 ? to : changed(isValueMap(inner) ? inner : {}, rest, to);
+  return mapFrom([...new Map([...mapEntries(map), [String(key), next]])]);
+}
+
+/** Resolves after the time, rejects with the signal's reason when that is aborted first. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const timer = ms === Number.POSITIVE_INFINITY ? undefined : setTimeout(done, ms);
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    function done(): void {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}

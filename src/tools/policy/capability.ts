@@ -1,0 +1,100 @@
+import { ConfigError } from '../../wire/errors.ts';
+
+/** What a tool needs or a policy grants: verbs on a resource, perhaps only within scopes (language.md 9.6). */
+export interface Capability {
+  /** Lower case, for instance `fs`; `*` in a grant means every resource. */
+  readonly resource: string;
+  readonly verbs: readonly string[];
+  readonly scopes: readonly string[];
+}
+
+/** Reads `resource:verb,verb[:scope,scope]`. Throws {@link ConfigError} when a part is missing. */
+export function parseCapability(text: string): Capability {
+  const [resource = '', verbs = '', ...scope] = text.split(':');
+  const parts = (list: string): string[] =>
+    list
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
+  const capability: Capability = {
+    resource: resource.trim().toLowerCase(),
+    verbs: parts(verbs.toLowerCase()),
+    scopes: parts(scope.join(':')),
+  };
+  if (capability.resource === '' || capability.verbs.length === 0)
+    throw new ConfigError(`'${text}' is no capability; write resource:verb,verb or resource:verb:scope,scope`);
+  return Object.freeze(capability);
+}
+
+/** The text form, as {@link parseCapability} reads it. */
+export function capabilityText({ resource, verbs, scopes }: Capability): string {
+  return [resource, verbs.join(','), ...(scopes.length === 0 ? [] : [scopes.join(',')])].join(':');
+}
+
+/** Whether this one grant meets the whole need. */
+export function meets(grant: Capability, need: Capability): boolean {
+  if (grant.resource !== '*' && grant.resource !== need.resource) return false;
+  if (!grant.verbs.includes('*') && !need.verbs.every((verb) => grant.verbs.includes(verb))) return false;
+  const match = scopeMatcher(need.resource);
+  return need.scopes.every((wanted) => grant.scopes.some((granted) => match(granted, wanted)));
+}
+
+type ScopeMatch = (granted: string, wanted: string) => boolean;
+
+function scopeMatcher(resource: string): ScopeMatch {
+  if (['env', 'secrets', 'model', 'sandbox', 'proc'].includes(resource)) return matchesPattern;
+  if (resource === 'fs') return (granted, wanted) => granted === '*' || globMatches(granted, wanted);
+  if (resource === 'net') return netMatches;
+  return (granted, wanted) => granted === '*' || granted === 'true' || granted.toLowerCase() === wanted.toLowerCase();
+}
+
+/** Wildcard text: `*` all, `*x*` contains, `*x` ends with, `x*` begins with, else equal; ignores letter case (language.md 9.5). */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const wanted = pattern.toLowerCase();
+  const subject = text.toLowerCase();
+  if (wanted === '*') return true;
+  const open = wanted.startsWith('*');
+  const close = wanted.endsWith('*');
+  if (open && close) return subject.includes(wanted.slice(1, -1));
+  if (open) return subject.endsWith(wanted.slice(1));
+  return close ? subject.startsWith(wanted.slice(0, -1)) : subject === wanted;
+}
+
+/** A shell glob: `*` and `?` stay within a path segment, `[a-z]` is a class, `\` quotes the next character. */
+function globMatches(glob: string, path: string): boolean {
+  let source = '';
+  for (let index = 0; index < glob.length; index++) {
+    const char = glob.charAt(index);
+    const close = char === '[' ? glob.indexOf(']', index + 2) : -1;
+    if (char === '*') source += '[^/]*';
+    else if (char === '?') source += '[^/]';
+    else if (close > 0) {
+      source += `[${glob.slice(index + 1, close).replace(/[\\[\]]/g, '\\$&')}]`;
+      index = close;
+    } else {
+      if (char === '\\' && index + 1 < glob.length) index++;
+      source += glob.charAt(index).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+    }
+  }
+  try {
+    return new RegExp(`^${source}$`, 'su').test(path);
+  } catch {
+    // A class such as [z-a] is no glob at all, and what is no glob grants nothing.
+    return false;
+  }
+}
+
+function netMatches(granted: string, wanted: string): boolean {
+  if (granted === '*') return true;
+  const [host, port] = hostAndPort(granted);
+  const [wantedHost, wantedPort] = hostAndPort(wanted);
+  if (port !== null && wantedPort !== null && port !== wantedPort) return false;
+  if (host === '*' || host === wantedHost) return true;
+  if (host.startsWith('*.')) return wantedHost === host.slice(2) || wantedHost.endsWith(host.slice(1));
+  return globMatches(host, wantedHost);
+}
+
+function hostAndPort(text: string): readonly [host: string, port: string | null] {
+  const parts = /^(.*?)(?::(\d+))?$/s.exec(text.toLowerCase());
+  return [parts?.[1] ?? '', parts?.[2] ?? null];
+}

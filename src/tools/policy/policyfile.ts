@@ -1,0 +1,40 @@
+import { ConfigError } from '../../wire/errors.ts';
+import { type Path, YamlFile } from '../yaml.ts';
+import { Policy, type PolicyOptions } from './policy.ts';
+
+const KEYS = ['context', 'allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBreach'] as const;
+
+/**
+ * A policy file, YAML or JSON (`schemas/policy.schema.json`); its keys are those of {@link PolicyOptions}. Throws
+ * {@link ConfigError} (`ERR_CONFIG`) with the file, the line and what is wrong there.
+ */
+export function loadPolicy(text: string, fileName: string): Policy {
+  const file = new YamlFile(text, fileName);
+  const top = file.map([], file.value, KEYS);
+  for (const key of KEYS) {
+    const value = top[key];
+    if (value === undefined) continue;
+    // One part at a time, so that what is wrong has its line.
+    if (Array.isArray(value))
+      for (const [index, item] of value.entries()) check(file, [key, index], { [key]: [file.text([key, index], item)] });
+    else if (key === 'toolMaxCalls')
+      for (const [tool, most] of Object.entries(file.map([key], value, null)))
+        check(file, [key, tool], { [key]: { [tool]: most } });
+    check(file, [key], { [key]: value });
+  }
+  return make(top);
+}
+
+function check(file: YamlFile, path: Path, options: Readonly<Record<string, unknown>>): void {
+  try {
+    make(options);
+  } catch (error) {
+    if (error instanceof ConfigError) file.fail(path, error.message);
+    throw error;
+  }
+}
+
+/** The constructor looks at every value itself, whatever its type. */
+function make(options: Readonly<Record<string, unknown>>): Policy {
+  return new Policy(options as PolicyOptions);
+}

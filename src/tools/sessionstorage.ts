@@ -1,0 +1,88 @@
+import type { TurnContext } from '../context/index.ts';
+import { NS_CODES } from '../wire/codes.ts';
+import { ConfigError } from '../wire/errors.ts';
+import { checker, checkFunction, wholeNumber } from '../wire/options.ts';
+import { ToolError } from './errors.ts';
+
+/** One attempt to reach the data of another session, allowed or not (A3-11.2-3). */
+export interface SessionAccess {
+  /** Who asked: the session and turn of the tool's caller. */
+  readonly sessionId: string;
+  readonly turnIndex: number | null;
+  /** Whose data was asked for. */
+  readonly target: string;
+  readonly allowed: boolean;
+}
+
+/** What a {@link SessionStorage} is made with. */
+export interface SessionStorageOptions {
+  /** Whether a tool of one session may reach the data of another: only `true` lets it, no promise of it. Absent: never. */
+  readonly allow?: (access: Omit<SessionAccess, 'allowed'>) => boolean;
+  /** Told of every attempt to reach another session, before it is answered. Needed with `allow`: nothing crosses unseen. */
+  readonly audit?: (access: SessionAccess) => void;
+  /** Most sessions with data at the same time; 10 000 when absent. */
+  readonly maxSessions?: number;
+}
+
+const checkSessionStorageOptions = checker<SessionStorageOptions>({
+  allow: checkFunction,
+  audit: checkFunction,
+  maxSessions: wholeNumber(1),
+});
+
+/**
+ * What tools keep per session (A3-11.1-5). The session is that of the turn context, which no argument of a program can change
+ * (AL3-3-3), so what is written under one session does not exist for another. {@link of} is the only way across: refused
+ * unless the host allows it, and recorded either way (AL3-3-4).
+ */
+export class SessionStorage<T> {
+  readonly #sessions = new Map<string, Map<string, T>>();
+  readonly #options: SessionStorageOptions;
+  readonly #maxSessions: number;
+
+  /** Throws {@link ConfigError} for an unknown option, for `allow` without `audit`, and for a bound that is no whole number from 1. */
+  constructor(options: SessionStorageOptions = {}) {
+    checkSessionStorageOptions('the options of a storage', options);
+    if (options.allow !== undefined && options.audit === undefined)
+      throw new ConfigError('a storage that lets sessions reach each other must record it: give audit too');
+    this.#maxSessions = options.maxSessions ?? 10_000;
+    this.#options = options;
+  }
+
+  /** The data of the caller's own session. Throws {@link ToolError}: 19 outside of a session, 37 when there are too many. */
+  own(turn: TurnContext): Map<string, T> {
+    return this.#dataOf(sessionOf(turn));
+  }
+
+  /** The data of a session that may be another one. Throws {@link ToolError} 1003 where that is not allowed. */
+  of(turn: TurnContext, target: string): Map<string, T> {
+    const sessionId = sessionOf(turn);
+    if (target === sessionId) return this.own(turn);
+    const access = { sessionId, turnIndex: turn.turnIndex, target };
+    // A promise is no answer yet, whatever it will hold: taken as one it would let everybody through.
+    const allowed = this.#options.allow?.(access) === true;
+    this.#options.audit?.({ ...access, allowed });
+    if (!allowed) throw new ToolError(NS_CODES.Policy, 'the data of another session is out of reach');
+    return this.#dataOf(target);
+  }
+
+  /** Forgets a session that has ended. */
+  end(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+  }
+
+  #dataOf(sessionId: string): Map<string, T> {
+    const known = this.#sessions.get(sessionId);
+    if (known !== undefined) return known;
+    if (this.#sessions.size >= this.#maxSessions)
+      throw new ToolError(NS_CODES.ResourceExhaustion, `there are ${this.#maxSessions} sessions with data already`);
+    const data = new Map<string, T>();
+    this.#sessions.set(sessionId, data);
+    return data;
+  }
+}
+
+function sessionOf(turn: TurnContext): string {
+  if (turn.sessionId !== null) return turn.sessionId;
+  throw new ToolError(NS_CODES.PreconditionFailed, 'this tool works only inside a session');
+}

@@ -1,0 +1,275 @@
+import { MAX_MAP_ENTRIES, MAX_TEXT_UNITS } from './costs.ts';
+
+/**
+ * The one table of limits. Keys, types, fields of requests, flags, the schema of requests, `docs/limits.md` and the report of
+ * `doctor` are derived from its rows. A new limit is a row here, the place that enforces it, and its test.
+ */
+
+/** `count`: a bare number. `bytes`: `64MB`, powers of 1024. `ms`: `200ms`, `2s`, `1m`. */
+export type Unit = 'count' | 'bytes' | 'ms';
+
+/** One row of the table. */
+export interface LimitRow {
+  readonly key: string;
+  /** Flag of the command line, without dashes. */
+  readonly flag: string;
+  readonly unit: Unit;
+  readonly min: number;
+  readonly max: number;
+  /** Null: the number of cores of the machine. */
+  readonly default: number | null;
+  /** The default of a turn of the host loop, where it differs: the protocol sets the sizes of a turn's output. */
+  readonly turnDefault?: number;
+  /** 1: counted by the interpreter; 2: by the isolate; 3: by the host process. */
+  readonly ring: 1 | 2 | 3;
+  /** What a breach leads to, for people; `ERR_QUOTA` when absent. `on error` handles `NS37` and no other breach of a run. */
+  readonly breach?: 'ERR_QUOTA' | 'NS37' | 'ERR_TIMEOUT' | 'waits' | 'ERR_BUSY' | 'waits; ERR_BUSY for a nested run';
+  /** What it counts. */
+  readonly help: string;
+}
+
+/** A limit that every run has. */
+export interface Limit extends LimitRow {
+  readonly key: LimitKey;
+  readonly default: number;
+}
+
+/** A limit of a runtime with its workers, which no fork, turn or request has of its own. */
+export interface PoolLimit extends LimitRow {
+  readonly key: PoolKey;
+}
+
+/** A key of the limits that every run has. */
+export type LimitKey = (typeof RUN_ROWS)[number]['key'];
+
+/** A key of the limits that a runtime has. */
+export type PoolKey = (typeof POOL_ROWS)[number]['key'];
+
+/** The limits of one run, all present: counts, bytes and milliseconds. */
+export type LimitValues = { readonly [Key in LimitKey]: number };
+
+const KB = 1024;
+const MB = 1024 * KB;
+const GB = 1024 * MB;
+
+const count = (min: number, max: number) => ({ unit: 'count', min, max }) as const;
+const bytes = (min: number, max: number) => ({ unit: 'bytes', min, max }) as const;
+const ms = (min: number, max: number) => ({ unit: 'ms', min, max }) as const;
+
+/** With the default of `memoryBytes` no program reaches the sizes of single values: memory comes first. */
+const RUN_ROWS = [
+  {
+    key: 'fuel',
+    flag: 'fuel',
+    ...count(1, 1e15),
+    default: 100_000_000,
+    ring: 1,
+    help: 'units of work, by the published cost table',
+  },
+  { key: 'cpuMs', flag: 'cpu', ...ms(1, 3_600_000), default: 10_000, ring: 1, help: 'CPU time of the program' },
+  {
+    key: 'wallMs',
+    flag: 'wall',
+    ...ms(1, 86_400_000),
+    default: 30_000,
+    ring: 3,
+    breach: 'ERR_TIMEOUT',
+    help: 'elapsed time of the program, tool calls included',
+  },
+  {
+    key: 'memoryBytes',
+    flag: 'memory',
+    ...bytes(64 * KB, 2048 * MB),
+    default: 64 * MB,
+    ring: 1,
+    help: 'script values alive at once',
+  },
+  {
+    key: 'outputBytes',
+    flag: 'output',
+    ...bytes(1, 256 * MB),
+    default: 8 * MB,
+    turnDefault: 512 * KB,
+    ring: 1,
+    help: 'bytes emitted in all, line feeds included',
+  },
+  {
+    key: 'lineBytes',
+    flag: 'line',
+    ...bytes(1, 256 * MB),
+    default: 8 * MB,
+    turnDefault: 8 * KB,
+    ring: 1,
+    help: 'bytes of one emitted line, without its line feed',
+  },
+  {
+    key: 'scratchBytes',
+    flag: 'scratch',
+    ...bytes(1, 256 * MB),
+    default: 8 * MB,
+    turnDefault: 512 * KB,
+    ring: 1,
+    help: 'bytes whispered in all, line feeds and what names of targets have beyond 64 bytes included',
+  },
+  { key: 'toolCalls', flag: 'tool-calls', ...count(0, 1e9), default: 1000, ring: 1, help: 'tool calls in all' },
+  {
+    key: 'toolMs',
+    flag: 'tool-time',
+    ...ms(1, 86_400_000),
+    default: 30_000,
+    ring: 3,
+    breach: 'ERR_TIMEOUT',
+    help: 'elapsed time of one tool call',
+  },
+  {
+    key: 'callDepth',
+    flag: 'call-depth',
+    ...count(1, 500),
+    default: 500,
+    ring: 1,
+    breach: 'NS37',
+    help: 'procedure calls within each other, the command block included',
+  },
+  {
+    key: 'evalDepth',
+    flag: 'eval-depth',
+    ...count(1, 10_000),
+    default: 10_000,
+    ring: 1,
+    breach: 'NS37',
+    help: 'expressions and blocks within each other, over all calls',
+  },
+  { key: 'sourceBytes', flag: 'source', ...bytes(1, 1 * MB), default: 1 * MB, ring: 3, help: 'bytes of one source file' },
+  {
+    key: 'toolBytes',
+    flag: 'tool-bytes',
+    ...bytes(1, 64 * MB),
+    default: 8 * MB,
+    ring: 1,
+    help: "bytes of one tool call's arguments, and of its result, as JSON",
+  },
+  {
+    key: 'journalBytes',
+    flag: 'journal',
+    ...bytes(1, 1024 * MB),
+    default: 64 * MB,
+    ring: 3,
+    help: "bytes of all calls' arguments and results together, as JSON",
+  },
+  { key: 'eventCount', flag: 'event-count', ...count(0, 1e6), default: 1000, ring: 1, help: 'events delivered in one run' },
+  {
+    key: 'deliveries',
+    flag: 'deliveries',
+    ...count(0, 1e9),
+    default: 10_000,
+    ring: 1,
+    help: 'event handlers run in all: each event runs every handler of its name',
+  },
+  { key: 'emits', flag: 'emits', ...count(0, 1e9), default: 1_000_000, ring: 1, help: 'emit statements that said something' },
+  {
+    key: 'toolCallsPerTool',
+    flag: 'tool-calls-per-tool',
+    ...count(0, 1e9),
+    default: 100_000,
+    ring: 1,
+    help: 'calls of any one tool',
+  },
+  {
+    key: 'valueBytes',
+    flag: 'value-bytes',
+    ...bytes(KB, 1024 * GB),
+    default: 4 * GB,
+    ring: 1,
+    help: 'one value with all that is in it, a part that occurs twice counted twice',
+  },
+  {
+    key: 'valueDepth',
+    flag: 'value-depth',
+    ...count(1, 1e7),
+    default: 500_000,
+    ring: 1,
+    help: 'lists and maps within each other',
+  },
+  {
+    key: 'textLength',
+    flag: 'text-length',
+    ...count(2, MAX_TEXT_UNITS),
+    default: 32 * MB,
+    ring: 1,
+    help: 'UTF-16 units of one text',
+  },
+  { key: 'listLength', flag: 'list-length', ...count(1, 64 * MB), default: 10_000_000, ring: 1, help: 'items of one list' },
+  { key: 'mapLength', flag: 'map-length', ...count(1, MAX_MAP_ENTRIES), default: 1_000_000, ring: 1, help: 'entries of one map' },
+] as const satisfies readonly LimitRow[];
+
+const POOL_ROWS = [
+  {
+    key: 'concurrency',
+    flag: 'concurrency',
+    ...count(1, 1024),
+    default: null,
+    ring: 3,
+    breach: 'waits',
+    help: 'runs that compute at once; those that wait for the host do not count',
+  },
+  {
+    key: 'maxWorkers',
+    flag: 'max-workers',
+    ...count(1, 1024),
+    default: 16,
+    ring: 3,
+    breach: 'waits; ERR_BUSY for a nested run',
+    help: 'concurrent turns: runs under way at once, those that wait for the host included',
+  },
+  {
+    key: 'queueLength',
+    flag: 'queue-length',
+    ...count(0, 1e6),
+    default: 1024,
+    ring: 3,
+    breach: 'ERR_BUSY',
+    help: 'runs that wait for a worker',
+  },
+] as const satisfies readonly LimitRow[];
+
+/** The limits that every run has, in the order of the documentation. */
+export const LIMITS: readonly Limit[] = RUN_ROWS;
+
+/** The limits of a runtime with its workers. */
+export const POOL_LIMITS: readonly PoolLimit[] = POOL_ROWS;
+
+const BY_KEY: ReadonlyMap<string, Limit> = new Map(LIMITS.map((limit) => [limit.key, limit]));
+
+/** The row of a key; undefined for a text that is no key of a run's limits. */
+export function findLimit(key: string): Limit | undefined {
+  return BY_KEY.get(key);
+}
+
+/** The row of a key. */
+export function limitOf(key: LimitKey): Limit {
+  const limit = BY_KEY.get(key);
+  if (limit === undefined) throw new Error(`limit ${key} is missing from the table`);
+  return limit;
+}
+
+/** The code that a breach ends with, for people; an output that is too large for a turn has its own. */
+export function breachOf({ breach = 'ERR_QUOTA', turnDefault }: LimitRow): string {
+  return turnDefault === undefined ? breach : `${breach}, in a turn ERR_ENV_SIZE`;
+}
+
+/** The defaults, for a plain run or for a turn. */
+export function defaultLimits(of: 'run' | 'turn'): LimitValues {
+  return limitValues((limit) => (of === 'turn' ? (limit.turnDefault ?? limit.default) : limit.default));
+}
+
+/** One value for every limit. */
+export function limitValues(amountOf: (limit: Limit) => number): LimitValues {
+  const values: { [Key in LimitKey]?: number } = {};
+  for (const limit of LIMITS) values[limit.key] = amountOf(limit);
+  if (!isComplete(values)) throw new Error('a limit has no value');
+  return values;
+}
+
+function isComplete(values: { readonly [Key in LimitKey]?: number }): values is LimitValues {
+  return LIMITS.every(({ key }) => values[key] !== undefined);
+}

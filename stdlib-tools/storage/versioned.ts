@@ -1,0 +1,43 @@
+import type { TaggedJson } from '../../src/wire/protocol.ts';
+
+/** A value with its version, which grows with every write. */
+export interface Versioned {
+  readonly value: TaggedJson;
+  /** From 1. */
+  readonly version: number;
+}
+
+/** One compare-and-set. */
+export interface Write {
+  readonly scope: string;
+  readonly key: string;
+  /** The version that must be stored now; 0 if there must be no entry. */
+  readonly expected: number;
+  readonly value: TaggedJson;
+  /** Milliseconds from `at` until the value expires; null if it does not. */
+  readonly ttlMs: number | null;
+  /** Unix milliseconds by the clock of the turn, which decides what has expired. */
+  readonly at: number;
+}
+
+/** The outcome of a compare-and-set. */
+export interface Written {
+  readonly ok: boolean;
+  /** The version that is stored now; 0 if there is no entry. */
+  readonly version: number;
+}
+
+/**
+ * Keeps values by scope and key. Every method is atomic, also between processes that share a storage. An absent entry has
+ * version 0. No version of an entry is used twice, so an old version never matches a newer value. No reader sees an expired
+ * value. Methods reject with `ToolError` 37 for a write that exceeds a cap, and 26 if the storage fails.
+ */
+export interface VersionedStorage {
+  /** `at` is Unix milliseconds by the clock of the turn. */
+  get(scope: string, key: string, at: number): Promise<Versioned | null>;
+  /** The keys of a scope, sorted. `at` as for {@link get}. */
+  keys(scope: string, at: number): Promise<readonly string[]>;
+  cas(write: Write): Promise<Written>;
+  /** Removes all entries of a scope, because its session has ended or its owner asks for it. */
+  forget(scope: string): Promise<void>;
+}

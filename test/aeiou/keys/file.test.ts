@@ -1,0 +1,114 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  formatKeys,
+  generateKeys,
+  KeyError,
+  type KeyInit,
+  keyringFrom,
+  loadKeyFile,
+  parseKeys,
+  publicKeys,
+  saveKeyFile,
+  verifyToken,
+} from '../../../src/aeiou/index.ts';
+import { FALLBACK_SEED, goldenTurn, HS256_SECRET, PRIMARY_PUBLIC, PRIMARY_SEED, TestClock, TOKENS, thrownBy } from '../kit.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'keys-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const path = (name: string): string => join(folder, name);
+
+const KEYS: readonly KeyInit[] = [
+  { kid: 'ed25519-test-1', role: 'primary', alg: 'Ed25519', seed: PRIMARY_SEED },
+  { kid: 'ed25519-fallback-1', role: 'fallback', alg: 'Ed25519', seed: FALLBACK_SEED },
+  { kid: 'hs256-test-1', role: 'retired', alg: 'HS256', secret: HS256_SECRET },
+  { kid: 'old', role: 'retired', alg: 'Ed25519', publicKey: PRIMARY_PUBLIC, verifyUntil: 1725012999 },
+];
+
+function fault(work: () => unknown): string {
+  const error = thrownBy(work);
+  return error instanceof KeyError ? error.detail : String(error);
+}
+
+describe('key files', () => {
+  it('come back as they were saved, with mode 0600 and nothing left behind', () => {
+    saveKeyFile(path('a.json'), KEYS);
+    expect(loadKeyFile(path('a.json'))).toEqual(KEYS);
+    expect(statSync(path('a.json')).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(['a.json']);
+    const keys = keyringFrom(loadKeyFile(path('a.json')), { clock: new TestClock(), allowHs256: true });
+    expect(verifyToken(TOKENS.T1, goldenTurn({ keys })).ok).toBe(true);
+  });
+
+  it('that others can access are refused, with what to do', () => {
+    writeFileSync(path('open.json'), formatKeys(KEYS), { mode: 0o600 });
+    for (const mode of [0o640, 0o604, 0o644, 0o620, 0o660, 0o601]) {
+      chmodSync(path('open.json'), mode);
+      const error = thrownBy(() => loadKeyFile(path('open.json')));
+      expect(error).toMatchObject({ code: 'ERR_KEY', detail: 'mode' });
+      expect(String(error)).toContain('chmod 600');
+    }
+    chmodSync(path('open.json'), 0o400);
+    expect(loadKeyFile(path('open.json'))).toHaveLength(4);
+    chmodSync(path('open.json'), 0o644);
+    symlinkSync(path('open.json'), path('link.json'));
+    expect(fault(() => loadKeyFile(path('link.json')))).toBe('mode');
+  });
+
+  it('that cannot be read or written give one KeyError', () => {
+    expect(fault(() => loadKeyFile(path('none.json')))).toBe('file');
+    expect(fault(() => loadKeyFile(folder))).toMatch(/file|mode/);
+    expect(fault(() => saveKeyFile(path('no/such/folder.json'), KEYS))).toBe('file');
+    expect(readFileSync(path('a.json'), 'utf8')).toContain('"version": 1');
+  });
+
+  it('of another form are refused, without a word of what they hold', () => {
+    const secret = Buffer.from(PRIMARY_SEED).toString('base64url');
+    const key = `{"kid":"k","role":"primary","alg":"Ed25519","seed":"${secret}"}`;
+    const bad = [
+      '',
+      secret,
+      `{"version":1,"keys":[${key}`,
+      `{"version":1,"keys":[${key}],"keys":[]}`,
+      `{"version":2,"keys":[${key}]}`,
+      `{"version":1,"keys":${key}}`,
+      `{"version":1,"keys":[${key}],"${'x'.repeat(5)}":1}`,
+      `{"version":1,"keys":["${secret}"]}`,
+      `{"version":1,"keys":[${key.replace('"kid":"k",', '')}]}`,
+      `{"version":1,"keys":[${key.replace('primary', 'main')}]}`,
+      `{"version":1,"keys":[${key.replace('Ed25519', 'HS256')}]}`,
+      `{"version":1,"keys":[${key.replace('"seed"', '"secret"')}]}`,
+      `{"version":1,"keys":[${key.replace('"}', '="}')}]}`,
+      `{"version":1,"keys":[${key.replace('"seed"', `"public":"${secret}","seed"`)}]}`,
+      `{"version":1,"keys":[${key.replace('"seed"', '"verifyUntil":"1","seed"')}]}`,
+      `{"version":1,"keys":[${key.replace(/,"seed.*"/, '')}]}`,
+    ];
+    for (const text of bad) {
+      const error = thrownBy(() => parseKeys(text));
+      expect(error).toMatchObject({ code: 'ERR_KEY', detail: 'file' });
+      expect(String(error)).not.toContain(secret.slice(0, 8));
+    }
+    expect(parseKeys(`{"version":1,"keys":[${key}]}`)).toEqual([KEYS[0] === undefined ? null : { ...KEYS[0], kid: 'k' }]);
+  });
+
+  it('can be made from new keys, a primary and a fallback, never the same twice', () => {
+    const [a, b] = [generateKeys('main'), generateKeys('main')];
+    expect(a.map(({ kid, role }) => `${kid} ${role}`)).toEqual(['main-primary primary', 'main-fallback fallback']);
+    expect(formatKeys(a)).not.toBe(formatKeys(b));
+    expect(keyringFrom(a, { clock: new TestClock() }).signer('fallback')?.kid).toBe('main-fallback');
+  });
+
+  it('give their public halves for verifiers elsewhere', () => {
+    const exported = publicKeys(KEYS);
+    expect(exported.map(({ kid, role }) => `${kid} ${role}`)).toEqual([
+      'ed25519-test-1 retired',
+      'ed25519-fallback-1 retired',
+      'old retired',
+    ]);
+    expect(formatKeys(exported)).not.toContain('seed');
+    const keys = keyringFrom(exported, { clock: new TestClock() });
+    expect(verifyToken(TOKENS.T1, goldenTurn({ keys })).ok).toBe(true);
+  });
+});

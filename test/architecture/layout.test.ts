@@ -1,0 +1,22 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { OTHER_FOLDERS, PARTS, withLayout } from './parts.ts';
+import { ROOT } from './source.ts';
+
+describe('the layout of the repository', () => {
+  const folders = (path: string): string[] =>
+    readdirSync(join(ROOT, path), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+
+  it('the table of parts names every folder of src and every other one of the repository', () => {
+    const made = new Set(['node_modules', 'dist', 'coverage', 'src', 'bin']);
+    const top = folders('.').filter((name) => !name.startsWith('.') && !made.has(name));
+    const known = [...PARTS.map(({ name }) => name), ...Object.keys(OTHER_FOLDERS)];
+    expect([...top, ...folders('src'), 'entry'].sort()).toEqual(known.sort());
+  });
+
+  it('CONTRIBUTING.md shows it; `npx node scripts/layout.mjs` writes it', () => {
+    const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+    expect(withLayout(page)).toBe(page);
+  });
+});

@@ -1,0 +1,106 @@
+/**
+ * The parts of the product, from the bottom to the top: what each is for and what it may import. The import rules, the layout in
+ * `CONTRIBUTING.md` and the rule about faces are derived from this table.
+ */
+export interface Part {
+  /** Its name in the rules: a folder of `src`, else a folder of the repository; `entry` is the files right in `src`. */
+  readonly name: string;
+  /** What it is for, in a few words. */
+  readonly holds: string;
+  /** The parts that it may import. */
+  readonly imports: readonly string[];
+  /** The packages that it may import. */
+  readonly packages: readonly string[];
+  /** Whether it may use Node's own modules. */
+  readonly node: boolean;
+}
+
+function part(name: string, holds: string, imports: string, packages: string, node: boolean): Part {
+  const list = (words: string): readonly string[] => (words === '' ? [] : words.split(' '));
+  return { name, holds, imports: list(imports), packages: list(packages), node };
+}
+
+/** All parts. */
+export const PARTS: readonly Part[] = [
+  part('grammar', 'source text to tree, advice on errors, linter, cost estimate, formatter', '', 'chevrotain', false),
+  part('wire', 'what crosses a boundary: frames, values, errors, the tables of limits and prices', 'grammar', '', false),
+  part('guest', 'the interpreter; runs inside the isolate', 'wire grammar', '', false),
+  part('worker', 'the worker process: permissions, parsing, the isolate', 'wire grammar guest', 'isolated-vm', true),
+  part('sandbox', "the host's side of a worker: pool, limits, launcher", 'wire', '', true),
+  part('sqlite', 'opening and migrating SQLite files', 'wire', '', true),
+  part('context', 'host and turn contexts, stores of an interpreter', 'wire', '', true),
+  part('tools', 'defining, finding, allowing, calling, mocking and recording tools', 'context wire grammar', 'yaml zod', true),
+  part('crypto', 'Ed25519, HMAC, SHA-256, base64url', '', '@noble/ed25519 @noble/hashes', true),
+  part('aeiou', 'AEIOU v3: envelope, token, keys, decision', 'crypto wire', 'canonicalize', true),
+  part('runtime', 'createRuntime, interpreters and their forks', 'sandbox tools crypto context wire', '', true),
+  part(
+    'loop',
+    'the host loop: sessions, turns, the magic tool, agents, log, replay',
+    'sqlite runtime aeiou sandbox tools context wire',
+    'yaml zod ai @ai-sdk/openai-compatible @opentelemetry/api',
+    true,
+  ),
+  part('gate', 'the ARGO gate, its executor and approvals', '', '', true),
+  part('entry', 'the entry point `neuroscript-runtime`', 'runtime sandbox tools context wire', '', false),
+  part(
+    'testing',
+    'the kit for authors of tools: `neuroscript-runtime/testing`',
+    'loop runtime sandbox tools context wire',
+    '',
+    true,
+  ),
+  part('stdlib-tools', 'the standard tools that the host runs', 'sqlite tools context wire', '', true),
+  part(
+    'mcp',
+    'Model Context Protocol, as client and as server',
+    'loop runtime aeiou tools context wire',
+    '@modelcontextprotocol/client @modelcontextprotocol/server zod',
+    true,
+  ),
+  part(
+    'cli',
+    'the command line: commands, flags, terminal',
+    'mcp gate loop runtime aeiou sandbox tools context wire grammar stdlib-tools bench',
+    'commander yaml zod',
+    true,
+  ),
+  part(
+    'bench',
+    'measurements, with peers beside',
+    'entry loop runtime aeiou sandbox tools context wire stdlib-tools',
+    '@pydantic/monty quickjs-emscripten isolated-vm',
+    true,
+  ),
+];
+
+/** Folders of the repository that hold no product code. */
+export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
+  lab: 'tools that only some work needs; a package of its own, which the root does not install',
+  schemas: 'JSON Schemas of the public JSON',
+  conformance: 'golden envelopes, tokens and decisions for every implementation of AEIOU v3',
+  examples: 'programs, agents and tools to start from; every one is a test',
+  docs: 'one page a topic; `docs/errors/` has one page an error code',
+  scripts: 'what npm scripts run, and what writes generated pages',
+  test: 'mirrors the source, and holds it to its rules in `architecture/`, `traceability/`, `docs/` and `readme/`',
+};
+
+/** Folder of a part, with a slash at its end; the file of the entry point. */
+function folderOf({ name }: Part): string {
+  if (name === 'entry') return 'src/index.ts';
+  return ['grammar', 'stdlib-tools', 'bench'].includes(name) ? `${name}/` : `src/${name}/`;
+}
+
+/** The lines of the layout in `CONTRIBUTING.md`; `npx node scripts/layout.mjs` writes them. */
+export function layout(): string {
+  const rows = [
+    ...PARTS.map((part): [string, string] => [folderOf(part), part.holds]),
+    ...Object.entries(OTHER_FOLDERS).map(([name, holds]): [string, string] => [`${name}/`, holds]),
+  ];
+  const width = Math.max(...rows.map(([folder]) => folder.length)) + 2;
+  return rows.map(([folder, holds]) => `${folder.padEnd(width)}${holds}\n`).join('');
+}
+
+/** `CONTRIBUTING.md` with the layout of today. */
+export function withLayout(page: string): string {
+  return page.replace(/(## Layout\n\n```\n)[^`]*(```)/, (_, before: string, after: string) => `${before}${layout()}${after}`);
+}
