@@ -10,7 +10,7 @@ import { toPublicLoop } from '../../src/loop/result.ts';
 import { interruptedRecord } from '../../src/loop/sessions/interrupted.ts';
 import { languageError } from '../../src/wire/errorinfo.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
-import { fakeExecutor, type Program, programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
+import { fakeExecutor, newKeyring, type Program, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { actions, bench, turnOf } from './harness.ts';
 
 const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
@@ -108,7 +108,7 @@ describe('the public JSON of a session', () => {
     ['failed', ['fails'], 25],
   ] as const)('fits its schema: %s', async (_, agent, maxTurns) => {
     const time = new TestClock();
-    const loop = new LoopController({ executor: fakeExecutor(programs), keyring: testKeyring(time), clock: time });
+    const loop = new LoopController({ executor: fakeExecutor(programs), keyring: newKeyring('test', time), clock: time });
     const result = await loop.runLoop({ userdata: USERDATA, agent: programAgent(...agent), maxTurns });
     expect(problems('loop', toPublicLoop(result))).toEqual([]);
     expect(Object.keys(toPublicLoop(result))).toEqual(['sid', 'decision', 'reason', 'output', 'error', 'turns']);

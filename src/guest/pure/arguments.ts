@@ -14,7 +14,7 @@ import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import { newItems } from './results.ts';
 
-/** What does not fit: the words of the problem. */
+/** An argument that its parameter does not accept, with the reason. */
 class Mismatch {
   readonly problem: string;
   constructor(problem: string) {
@@ -24,19 +24,19 @@ class Mismatch {
 
 type Fit = (meter: Meter, value: Exclude<Value, null>) => Value | Mismatch;
 
-/** One parameter, ready to be matched. */
+/** A parameter with the function that converts arguments to its type. */
 export interface Parameter extends PureArg {
   readonly fit: Fit;
 }
 
-/** A parameter of the table. */
+/** The parameter of a declared argument. */
 export function parameterOf(arg: PureArg): Parameter {
   return { ...arg, fit: FITS[arg.type] };
 }
 
 /**
- * Matches arguments to parameters by position and fits each to its type (language.md 9.3–9.4, P6), as the host does for its
- * own tools. All problems come in one error of code 4. `given` is used up.
+ * Matches arguments to parameters by position and converts each to its type, exactly as the host does for its own tools. One
+ * error of code 4 lists all problems. The function overwrites `given` and returns it.
  */
 export function matched(meter: Meter, tool: string, parameters: readonly Parameter[], given: Value[]): Value[] {
   const count = given.length;
@@ -57,7 +57,7 @@ export function matched(meter: Meter, tool: string, parameters: readonly Paramet
   return given;
 }
 
-/** Arguments that fitted are fitted already, and fit again. */
+/** Reports all problems. Arguments that were converted already convert to themselves. */
 function refuse(meter: Meter, tool: string, parameters: readonly Parameter[], given: Value[], count: number): never {
   const problems = countProblems(parameters, count);
   for (const [index, parameter] of parameters.entries()) {
@@ -115,7 +115,7 @@ function listOf(what: string, item: (meter: Meter, value: Value) => Value | Mism
   };
 }
 
-/** White space around a number is allowed in an argument, not in an item. */
+/** An item must be a number without white space around it, unlike an argument. */
 function itemNumber(meter: Meter, value: Value): Value | Mismatch {
   if (typeof value === 'number') return value;
   if (value instanceof Fuzzy) return value.degree;

@@ -1,12 +1,12 @@
 import { payRound, TextBuilder, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 
-// Texts as UTF-8 bytes, and bytes as base64 or hexadecimal text. The isolate has neither Buffer nor TextEncoder.
+// UTF-8, base64 and hexadecimal. The isolate has neither Buffer nor TextEncoder.
 
-/** Bytes that become text at once. */
+/** The number of bytes that are converted to text at once. */
 const CHUNK = 3072;
 
-/** A text as UTF-8. */
+/** Encodes a text as UTF-8. */
 export function bytesOf(meter: Meter, text: string): Uint8Array {
   meter.pay(WORK.utf8, text.length);
   const bytes = new Uint8Array(3 * text.length);
@@ -36,7 +36,7 @@ export function bytesOf(meter: Meter, text: string): Uint8Array {
   return bytes.subarray(0, end);
 }
 
-/** UTF-8 bytes as a text. Code 41 when they are none: no byte is ever replaced silently. */
+/** Decodes UTF-8. Fails with code 41 for malformed bytes and never replaces them silently. */
 export function textOf(meter: Meter, bytes: Uint8Array): string {
   const text = new TextBuilder(meter, WORK.text, 'text');
   for (let at = 0; at < bytes.length; ) {
@@ -52,7 +52,7 @@ export function textOf(meter: Meter, bytes: Uint8Array): string {
   return text.finish();
 }
 
-/** Bytes of the character at an offset; 0 when there is no well-formed one (no overlong form, no surrogate). */
+/** The size in bytes of the character at an offset; 0 if it is malformed (also overlong forms and surrogates). */
 function sizeOf(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return 1;
@@ -77,7 +77,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 const PADDING = 0x3d;
 
-/** Bytes as standard base64 with padding. */
+/** Encodes bytes as standard base64 with padding. */
 export function toBase64(meter: Meter, bytes: Uint8Array): string {
   const text = new TextBuilder(meter, WORK.text, 'text');
   for (let start = 0; start < bytes.length; start += CHUNK) {
@@ -88,16 +88,16 @@ export function toBase64(meter: Meter, bytes: Uint8Array): string {
       const letter = (shift: number): number => ALPHABET.charCodeAt((bits >> shift) & 0x3f);
       codes.push(letter(18), letter(12), at + 1 < end ? letter(6) : PADDING, at + 2 < end ? letter(0) : PADDING);
     }
-    // In one piece: of letters added one by one V8 would keep a tree of many times their size.
+    // V8 would keep single letters as a tree that is many times larger than one text.
     text.add(String.fromCharCode(...codes));
   }
   return text.finish();
 }
 
-/** The value of each base64 letter by its code; −1 for everything else. */
+/** The value of each base64 letter by its code; −1 for other characters. */
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)));
 
-/** What standard base64 with padding stands for; line breaks in it are skipped. Code 41 for anything else. */
+/** Decodes standard base64 with padding and skips line breaks. Fails with code 41 for any other text. */
 export function fromBase64(meter: Meter, text: string): Uint8Array {
   meter.pay(WORK.fromBase64, text.length);
   const bytes = new Uint8Array(text.length);
@@ -138,7 +138,7 @@ export function fromBase64(meter: Meter, text: string): Uint8Array {
 
 const HEX = '0123456789abcdef';
 
-/** Bytes as hexadecimal text, two small letters a byte. */
+/** Encodes bytes as hexadecimal, with two lower-case digits per byte. */
 export function toHex(meter: Meter, bytes: Uint8Array): string {
   const text = new TextBuilder(meter, WORK.text, 'text');
   for (let start = 0; start < bytes.length; start += CHUNK) {
@@ -149,7 +149,7 @@ export function toHex(meter: Meter, bytes: Uint8Array): string {
   return text.finish();
 }
 
-/** What hexadecimal text in either case stands for. Code 41 for anything else. */
+/** Decodes hexadecimal digits of either case. Fails with code 41 for any other text. */
 export function fromHex(meter: Meter, text: string): Uint8Array {
   meter.pay(WORK.text, text.length);
   if (text.length % 2 !== 0) return meter.fail('InvalidValue', 'the text is not hexadecimal: it has an odd number of digits');
@@ -159,7 +159,7 @@ export function fromHex(meter: Meter, text: string): Uint8Array {
     payRound(meter, at);
     const value = digit(text.charCodeAt(at)) * 16 + digit(text.charCodeAt(at + 1));
     if (Number.isNaN(value))
-      return meter.fail('InvalidValue', `the text is not hexadecimal: character ${at} or the next is no digit`);
+      return meter.fail('InvalidValue', `the text is not hexadecimal: character ${at} or the next is not a digit`);
     bytes[at / 2] = value;
   }
   return bytes;

@@ -37,13 +37,13 @@ type Signatures = PureDeclaration['args'];
 
 type Args<S extends Signatures> = { -readonly [K in keyof S]: Arg<S[K][0]> };
 
-/** A tool's work, at `meter.at`: it pays fuel and memory before it spends time or allocates. */
+/** A tool's work. It pays for fuel and memory before it spends time or allocates. */
 type Work<D> = D extends { readonly args: infer S extends Signatures } ? (meter: Meter, ...args: Args<S>) => Value : never;
 
 /** The implementations of a group: exactly one for each declared tool. */
 export type Group<G extends PureGroup> = { readonly [N in keyof Declared[G]]: Work<Declared[G][N]> };
 
-/** Work that takes whatever its parameters were matched to. */
+/** Work whose parameter types are not known here. */
 type AnyWork = (meter: Meter, ...args: Value[]) => Value;
 
 /** All pure tools by canonical name. */
@@ -54,14 +54,14 @@ export function toolsOf(groups: { readonly [G in PureGroup]: Group<G> }): Readon
   return tools;
 }
 
-/** `Group` has checked that the work takes what the arguments are matched to. */
+/** The type `Group` guarantees that the work accepts what its arguments are converted to. */
 function pureTool(name: string, work: AnyWork): PureTool {
   const canonical = name.toLowerCase();
   let parameters: readonly ReturnType<typeof parameterOf>[] | undefined;
   return (meter, given) => {
     parameters ??= SIGNATURES[name]?.split(',').map((signature) => parameterOf(readSignature(signature))) ?? [];
     const value = work(meter, ...matched(meter, canonical, parameters, given));
-    // A map is put together entry by entry; its size is checked once, when it is complete.
+    // Tools build maps entry by entry; the size of the result is checked once.
     if (value instanceof Dict) checkValue(meter, value);
     else if (value instanceof Fault) meter.checkSize(sizeOf(value));
     return value;

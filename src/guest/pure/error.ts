@@ -3,11 +3,11 @@ import { describe, Fault, putEntry } from '../kit.ts';
 import type { Group } from './define.ts';
 import { newMap } from './results.ts';
 
-/** Errors as values (language.md 3.1). */
+/** Error values. */
 export const ERROR: Group<'error'> = {
   'tool.error.New': (meter, code, message) => {
     if (typeof code !== 'string' && typeof code !== 'number')
-      return meter.fail('Type', `code must be a text or a number, got ${describe(code)}`);
+      return meter.fail('Type', `code must be a string or a number, got ${describe(code)}`);
     const fields = newMap(meter);
     putEntry(meter, fields, 'code', code);
     putEntry(meter, fields, 'message', message);

@@ -3,12 +3,12 @@ import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import { characterOffset } from './characters.ts';
 
-/** A value as text to look at: long texts are cut, and what lies too deep is left out. */
+/** Formats a value for reading: cuts long strings and omits deep levels. */
 export function inspect(meter: Meter, value: Value, maxLength: number, maxDepth: number): string {
   if (maxLength < 0) meter.fail('Bounds', `max_length (${maxLength}) cannot be negative`);
   if (maxDepth < 0) meter.fail('Bounds', `max_depth (${maxDepth}) cannot be negative`);
   const text = new TextBuilder(meter, WORK.text, 'text');
-  // Nothing is followed deeper than values can nest in a text anyway.
+  // Values cannot nest deeper than this in any text.
   const deepest = Math.min(maxDepth, 500);
   const add = (each: Value, depth: number): void => {
     meter.pay(WORK.written);
@@ -39,7 +39,7 @@ export function inspect(meter: Meter, value: Value, maxLength: number, maxDepth:
   return text.finish();
 }
 
-/** At most so many characters, the dots that show the cut included. */
+/** Cuts a text to `most` characters, the three dots included. */
 function cut(meter: Meter, text: string, most: number): string {
   if (text.length <= most || meter.codePoints.count(text) <= most) return text;
   const kept = text.slice(0, characterOffset(meter, text, Math.max(0, most - 3)));

@@ -6,7 +6,7 @@ import type { Group } from './define.ts';
 import { jsonText, plainIndent } from './jsontext.ts';
 import { newMap, paidSlice } from './results.ts';
 
-/** JSON text to values and back (RFC 8259), keys in the order in which they stand (P9). */
+/** Conversion from and to JSON (RFC 8259). Keys keep their order. */
 export const JSON_TOOLS: Group<'json'> = {
   'tool.json.Parse': parseJson,
   'tool.json.Stringify': (meter, value, indent) => {
@@ -27,7 +27,7 @@ export const JSON_TOOLS: Group<'json'> = {
 
 const MAX_INDENT = 16;
 
-/** A value from JSON. Code 41 for what is no JSON, with the place; code 37 when it nests too deep. */
+/** Parses JSON. Fails with code 41 and the position for invalid JSON, and with code 37 if it nests too deep. */
 export function parseJson(meter: Meter, text: string): Value {
   try {
     return new Reader(meter, text).whole();
@@ -37,7 +37,7 @@ export function parseJson(meter: Meter, text: string): Value {
   }
 }
 
-/** Why a text is no JSON. */
+/** Thrown for invalid JSON, with the reason. */
 class NotJson {
   readonly problem: string;
   constructor(problem: string) {
@@ -47,11 +47,11 @@ class NotJson {
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const BLANK = /[ \t\n\r]*/y;
-/** What needs no escape in a text. */
+/** Characters of a string without escapes. */
 const PLAIN = /[^"\\\0-\x1f]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Reads values piece by piece, and pays for each before it is made: V8's own parser would make all of it at once. */
+/** Pays for each value before it makes it. V8's own parser would make all values at once. */
 class Reader {
   readonly #meter: Meter;
   readonly #text: string;
@@ -127,7 +127,7 @@ class Reader {
     }
   }
 
-  /** After an opening bracket: whether the closing one follows at once. */
+  /** Skips an opening bracket. Returns true, and skips the closing one, if it follows at once. */
   #opened(close: string): boolean {
     this.#at++;
     this.#blank();
@@ -136,7 +136,7 @@ class Reader {
     return true;
   }
 
-  /** After an element: whether the closing bracket follows, and not a comma. */
+  /** Skips what follows an element: returns true for the closing bracket, false for a comma. */
   #closed(close: string): boolean {
     this.#blank();
     const next = this.#text.charAt(this.#at);
@@ -190,7 +190,7 @@ class Reader {
     if (code <= 0x20) this.#skip(BLANK);
   }
 
-  /** Goes behind what a pattern matches here; false when that is nothing. */
+  /** Skips what a pattern matches here. Returns false if that is nothing. */
   #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
     const found = pattern.test(this.#text) && pattern.lastIndex > this.#at;

@@ -3,18 +3,19 @@ import { Bytes, boundary, Dict, describe, Fault, Fuzzy, List, TextBuilder, Time,
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
-/** How JSON is laid out: what stands before the lines, line feed included, and what each level adds. */
+/** The layout of JSON: the text before each line, including the line feed, and what each level adds. */
 export interface Indent {
   readonly first: string;
   readonly step: string;
 }
 
-/** Everything in one line, without blanks. */
+/** One line without spaces. */
 export const plainIndent: Indent = { first: '', step: '' };
 
 /**
- * A value as JSON, charged while it grows. A timedate is its text, bytes are base64, a fuzzy is a number, an error the map of
- * its fields. Code 41 for what JSON cannot say: a handle, NaN, infinities. `sorted` puts keys in the order of their units.
+ * Converts a value to JSON and pays while the text grows. A timedate becomes its text, bytes become base64, a fuzzy becomes a
+ * number, and an error becomes the map of its fields. Fails with code 41 for values that JSON cannot represent: handles, NaN and
+ * infinities. `sorted` orders keys by UTF-16 units.
  */
 export function jsonText(meter: Meter, value: Value, indent: Indent, sorted = false): string {
   const writer = new Writer(meter, indent, sorted);
@@ -22,7 +23,7 @@ export function jsonText(meter: Meter, value: Value, indent: Indent, sorted = fa
   return writer.finish();
 }
 
-/** Units that are escaped at once. */
+/** The number of units that are escaped at once. */
 const CHUNK = 4096;
 
 class Writer {
@@ -30,7 +31,7 @@ class Writer {
   readonly #indent: Indent;
   readonly #sorted: boolean;
   readonly #text: TextBuilder;
-  /** What begins a line, by level. */
+  /** The start of a line, by level. */
   readonly #lines: string[] = [];
 
   constructor(meter: Meter, indent: Indent, sorted: boolean) {
@@ -63,7 +64,7 @@ class Writer {
   }
 
   #refuse(value: Value): never {
-    return this.#meter.fail('InvalidValue', `${describe(value)} has no JSON`, 'replace it by a text or nil first');
+    return this.#meter.fail('InvalidValue', `${describe(value)} has no JSON`, 'replace it by a string or nil first');
   }
 
   #list(list: List, depth: number): void {
@@ -117,7 +118,7 @@ class Writer {
   #line(level: number): void {
     const { first, step } = this.#indent;
     if (first === '') return;
-    // A deep value under a long indent is as large as it looks: each line is paid for as it is added.
+    // Caching long indents would use memory that is not paid for.
     if (step.length > CHUNK || first.length > CHUNK) {
       this.#text.add(first);
       for (let each = 0; each < level; each++) this.#text.add(step);

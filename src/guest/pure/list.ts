@@ -20,7 +20,7 @@ import type { Group } from './define.ts';
 import { ListBuilder, listOf, newItems, newMap, TextMap } from './results.ts';
 import { order } from './sort.ts';
 
-/** Lists are never changed: every tool gives a new one (P25). */
+/** Lists. No tool changes its argument: every tool returns a new list. */
 export const LIST: Group<'list'> = {
   'tool.list.Length': (_meter, list) => list.items.length,
   'tool.list.IsEmpty': (_meter, list) => list.items.length === 0,
@@ -50,7 +50,7 @@ export const LIST: Group<'list'> = {
     const keys = fields(meter, list, key);
     const ordered = order(meter, keys, `by ${shortQuote(key)}`);
     if (!descending) return picked(meter, list, ordered);
-    // Equal ones stay as they stood in this direction too.
+    // The sort is stable in this direction too.
     return picked(
       meter,
       list,
@@ -113,7 +113,7 @@ export const LIST: Group<'list'> = {
 
 const ITEM = VALUE_BYTES.item.amount;
 
-/** Deeper lists are left as they are. */
+/** Lists below this depth are not flattened. */
 const MAX_DEPTH = 500;
 
 function append(meter: Meter, list: List, element: Value): List {
@@ -131,7 +131,7 @@ function inserted(meter: Meter, list: List, index: number, element: Value): List
   return sealed(meter, made);
 }
 
-/** Indices beyond an end mean that end. */
+/** Limits both indexes to the list. */
 function slice(meter: Meter, list: List, start: number, end: number): List {
   const { length } = list.items;
   const from = Math.min(length, Math.max(0, start));
@@ -170,20 +170,20 @@ function fields(meter: Meter, list: List, key: string): Value[] {
   return list.items.map((item) => field(meter, item, key));
 }
 
-/** An entry of an item, nil where there is none. Code 7 for what is no map. */
+/** The entry of an item, or nil. Fails with code 7 if the item is not a map. */
 function field(meter: Meter, item: Value, key: string): Value {
   if (item instanceof Dict) return entry(meter, item, key) ?? null;
   return meter.fail('Type', `every item must be a map with ${shortQuote(key)}, got ${describe(item)}`);
 }
 
-/** Whether two keys by which a list was sorted are equal: paid for where they were compared for that. */
+/** Compares two sort keys and pays for it. */
 function sameKey(meter: Meter, a: Value | undefined, b: Value | undefined): boolean {
   meter.pay(WORK.item);
   if (typeof a === 'string') meter.pay(WORK.sameText, a.length);
   return a === b;
 }
 
-/** Positions in reverse order, but runs of equal ones as they are. */
+/** Reverses positions, but keeps the order within runs of equal ones. */
 function runsReversed(positions: readonly number[], same: (a: number, b: number) => boolean): number[] {
   const reversed: number[] = [];
   for (let end = positions.length; end > 0; ) {
@@ -195,7 +195,7 @@ function runsReversed(positions: readonly number[], same: (a: number, b: number)
   return reversed;
 }
 
-/** Simple values are found by a set; lists, maps and the like are compared one with another. */
+/** Finds duplicates of simple values by a set, and compares lists, maps and other objects with each other. */
 function unique(meter: Meter, list: List): List {
   const made = new ListBuilder(meter);
   meter.pay(WORK.unique, list.items.length);

@@ -4,7 +4,7 @@ import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
 import { listOf, newItems, newMap, TextMap } from './results.ts';
 
-/** Maps are never changed: every tool gives a new one (P25), in insertion order (P9). */
+/** Maps. No tool changes its argument: every tool returns a new map, in insertion order. */
 export const MAP: Group<'map'> = {
   'tool.map.Keys': (meter, map) => {
     for (const key of map.entries.keys()) {

@@ -4,7 +4,7 @@ import type { List } from '../values.ts';
 import type { Group } from './define.ts';
 import { sortedNumbers } from './sort.ts';
 
-/** Arithmetic on what can be read as numbers. */
+/** Arithmetic on numbers and numeric strings. */
 export const MATH: Group<'math'> = {
   'tool.math.Add': (_meter, a, b) => a + b,
   'tool.math.Subtract': (_meter, a, b) => a - b,
@@ -44,12 +44,12 @@ function byZero(meter: Meter, what: string, x: number): never {
   return meter.fail('DivisionByZero', `${what} by zero: ${numberText(x)}`, 'test the divisor first');
 }
 
-/** Most digits behind the point: a number has no more. */
+/** Maximum number of decimal places: a number has no more digits. */
 const MAX_DIGITS = 15;
 
 /**
- * Halves away from zero, as people round, judged by the digits that a script sees: 1.005 to two digits is 1.01 although the
- * number in the meter is a little less.
+ * Rounds halves away from zero, by the digits that a script sees: 1.005 becomes 1.01 although the binary number is slightly
+ * less than 1.005.
  */
 function round(meter: Meter, x: number, digits: number): number {
   if (Math.abs(digits) > MAX_DIGITS) meter.fail('Bounds', `digits must be -${MAX_DIGITS} to ${MAX_DIGITS}, got ${digits}`);
@@ -60,13 +60,13 @@ function round(meter: Meter, x: number, digits: number): number {
   return x < 0 ? -rounded || 0 : rounded;
 }
 
-/** A number times a power of ten, on its decimal digits. */
+/** Multiplies a number by a power of ten, on its decimal digits. */
 function shift(x: number, digits: number): number {
   const [mantissa = '', exponent = '0'] = String(x).split('e');
   return Number(`${mantissa}e${Number(exponent) + digits}`);
 }
 
-/** The items of a list that was matched as numbers. */
+/** The items of a list whose items are known to be numbers. */
 function numbers(list: List): number[] {
   return list.items.filter((item) => typeof item === 'number');
 }

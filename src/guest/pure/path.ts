@@ -9,7 +9,7 @@ const MAX_STEPS = 128;
 const MAX_KEY = 256;
 const STEP = /(?:^|\.)([A-Za-z0-9_-]+)|\[(\d+)\]/y;
 
-/** The steps of `a.b[0].c`; undefined when that is no path. */
+/** Parses a path such as `a.b[0].c`. Returns undefined if the text is not a path. */
 export function parsePath(meter: Meter, path: string): readonly Step[] | undefined {
   meter.pay(WORK.scan, path.length);
   const steps: Step[] = [];
@@ -24,7 +24,7 @@ export function parsePath(meter: Meter, path: string): readonly Step[] | undefin
   return steps.length === 0 ? undefined : steps;
 }
 
-/** The steps of a path given as a list of keys and indices, for keys that hold dots or brackets. */
+/** The steps of a path given as a list of keys and indexes. Such keys may contain dots and brackets. */
 export function listedPath(path: List): readonly Step[] | undefined {
   const steps: Step[] = [];
   for (const step of path.items) {
@@ -35,19 +35,19 @@ export function listedPath(path: List): readonly Step[] | undefined {
   return steps.length === 0 ? undefined : steps;
 }
 
-/** Why a path leads nowhere; `missing` when something is simply not there. */
-export interface Astray {
+/** Why there is no value at a path; `missing` if a key or an item does not exist. */
+export interface NoValue {
   readonly problem: string;
   readonly missing: boolean;
 }
 
-/** The value at a path. */
+/** Follows a path to its value. */
 export function follow(
   meter: Meter,
   from: Value,
   steps: readonly Step[],
   sameKey?: (a: string, b: string) => boolean,
-): { readonly value: Value } | Astray {
+): { readonly value: Value } | NoValue {
   let value = from;
   for (const [index, step] of steps.entries()) {
     meter.pay(WORK.visit);
@@ -74,7 +74,7 @@ export function follow(
   return { value: share(value) };
 }
 
-/** The entry of a key: the exact one, or else the first that is the same by `sameKey`. */
+/** The value of a key, or else of the first key that `sameKey` accepts. */
 export function entryOf(meter: Meter, map: Dict, key: string, sameKey?: (a: string, b: string) => boolean): Value | undefined {
   const exact = entry(meter, map, key);
   if (exact !== undefined || sameKey === undefined) return exact;

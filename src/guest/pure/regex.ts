@@ -8,7 +8,7 @@ import { type Match, Search } from './pattern/search.ts';
 import { PatternError, parsePattern } from './pattern/syntax.ts';
 import { ListBuilder, listOf, newMap, paidSlice, plainSlice } from './results.ts';
 
-/** Patterns in the syntax of RE2, matched in linear time and paid for step by step. */
+/** Regular expressions in RE2 syntax. Matching takes linear time and is paid step by step. */
 export const REGEX: Group<'regex'> = {
   'tool.regex.Match': isMatch,
   'tool.regex.Find': (meter, pattern, text) => {
@@ -54,25 +54,25 @@ export const REGEX: Group<'regex'> = {
   },
 };
 
-/** What stands for more than itself in a pattern. */
+/** Characters with a meaning of their own in a pattern. */
 const SPECIAL = /[\\.+*?()|[\]{}^$]/g;
-/** Units that are escaped between two looks at how long it takes. */
+/** The number of units that are escaped and paid for together. */
 const PIECE = 1024;
 
-/** Whether a pattern matches somewhere in a text. */
+/** Tells whether a pattern matches anywhere in a text. */
 export function isMatch(meter: Meter, pattern: string, text: string): boolean {
   for (const _ of matches(meter, compiled(meter, pattern), text, 1, false)) return true;
   return false;
 }
 
-/** The texts of all matches, or of so many from the left. */
+/** The texts of the first `limit` matches, or of all for a negative limit. */
 export function findAll(meter: Meter, pattern: string, text: string, limit: number): List {
   const all = new ListBuilder(meter);
   for (const match of matches(meter, compiled(meter, pattern), text, limit, false)) all.add(text, match[0] ?? 0, match[1] ?? 0);
   return all.finish();
 }
 
-/** Replaces matches; `$1` and `${name}` in the replacement stand for groups, `$$` for a dollar. */
+/** Replaces matches. `$1` and `${name}` in the replacement stand for groups, `$$` for a dollar sign. */
 export function replaceAll(meter: Meter, pattern: string, text: string, replacement: string, limit: number): string {
   const program = compiled(meter, pattern);
   const template = expansion(meter, program, replacement);
@@ -92,7 +92,7 @@ export function replaceAll(meter: Meter, pattern: string, text: string, replacem
 
 const PLACE = /\$(?:(\$)|\{(\w+)\}|(\w+))/g;
 
-/** A replacement as texts and numbers of groups. A group that the pattern does not have is nothing. */
+/** Splits a replacement into texts and group numbers. A group that the pattern does not have is omitted. */
 function expansion(meter: Meter, { groups }: Program, replacement: string): readonly (string | number)[] {
   meter.pay(WORK.scan, replacement.length);
   const pieces: (string | number)[] = [];
@@ -113,7 +113,7 @@ function expansion(meter: Meter, { groups }: Program, replacement: string): read
   return pieces;
 }
 
-/** Matches from left to right, none within another; an empty one right behind another match is none. */
+/** Yields matches from left to right that do not overlap. An empty match directly after another match does not count. */
 function* matches(meter: Meter, program: Program, text: string, limit: number, groups: boolean): Generator<Match, void> {
   const search = new Search(meter, program, text, groups);
   let at = 0;
@@ -134,12 +134,12 @@ function* matches(meter: Meter, program: Program, text: string, limit: number, g
       yield match;
     }
   } finally {
-    search.leave();
+    search.settle();
   }
   search.end();
 }
 
-/** The groups of a match as texts, nil where one took no part, from the first given on. */
+/** The groups of a match as texts, starting with group `first`. A group that did not take part is nil. */
 function groupsOf(meter: Meter, text: string, match: Match, first: number): List {
   const groups: Value[] = [];
   for (let index = first; 2 * index < match.length; index++) {
@@ -167,20 +167,20 @@ function found(meter: Meter, program: Program, text: string, match: Match): Dict
   return map;
 }
 
-/** Longest pattern, in UTF-16 units. */
+/** Maximum length of a pattern, in UTF-16 units. */
 const MAX_PATTERN = 10_000;
-/** Programs that are remembered, and how long they may be. */
-const MEMORY = 8;
-const SHORT = 500;
+/** How many compiled patterns a run caches, and the maximum number of instructions of a cached one. */
+const CACHE_SIZE = 8;
+const CACHED_LENGTH = 500;
 
-const remembered = new WeakMap<Meter, Map<string, Program>>();
+const cache = new WeakMap<Meter, Map<string, Program>>();
 
-/** The program of a pattern. Code 41 for what is none. */
+/** Compiles a pattern, or takes it from the cache. Fails with code 41 for an invalid pattern. */
 function compiled(meter: Meter, pattern: string): Program {
-  let programs = remembered.get(meter);
+  let programs = cache.get(meter);
   if (programs === undefined) {
     programs = new Map();
-    remembered.set(meter, programs);
+    cache.set(meter, programs);
   }
   const known = programs.get(pattern);
   if (known !== undefined) return known;
@@ -189,10 +189,10 @@ function compiled(meter: Meter, pattern: string): Program {
   meter.pay(WORK.compilePattern, pattern.length);
   const program = parsed(meter, pattern);
   meter.pay(WORK.match, program.code.length);
-  if (program.code.length > SHORT) return program;
+  if (program.code.length > CACHED_LENGTH) return program;
   programs.set(pattern, program);
   for (const oldest of programs.keys()) {
-    if (programs.size <= MEMORY) break;
+    if (programs.size <= CACHE_SIZE) break;
     programs.delete(oldest);
   }
   return program;
@@ -203,7 +203,7 @@ function parsed(meter: Meter, pattern: string): Program {
     return compile(parsePattern(pattern));
   } catch (thrown) {
     if (thrown instanceof PatternError)
-      return meter.fail('InvalidValue', `${shortQuote(pattern)} is no pattern: ${thrown.problem}`);
+      return meter.fail('InvalidValue', `${shortQuote(pattern)} is not a pattern: ${thrown.problem}`);
     throw thrown;
   }
 }

@@ -3,9 +3,9 @@ import { Dict, type List, listBytes, payLookup, payRound, sealed, share, WORK } 
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
-// What the tools pay, and how they make what they give back.
+// The parts that results are made of, each paid for before it is made.
 
-/** Texts that were met before, and what is known of each: a map that may be slow, and lets the clocks be looked at then. */
+/** A map with string keys that pays for its lookups: long keys take time to hash and compare. */
 export class TextMap<T> {
   readonly #meter: Meter;
   readonly #values = new Map<string, T>();
@@ -24,19 +24,19 @@ export class TextMap<T> {
     return this.#values.get(text);
   }
 
-  /** For a text that is not known yet. */
+  /** Adds a key that the map does not have. */
   add(text: string, value: T): void {
     this.#held += text.length;
     this.#values.set(text, value);
   }
 
-  /** In the order in which they were met. */
+  /** The entries in insertion order. */
   entries(): Iterable<readonly [string, T]> {
     return this.#values;
   }
 }
 
-/** Room for so many items, paid for, all nil at first: `sealed` makes a list of it once they are set. */
+/** An array of nil values, paid for. The caller sets the items and makes a list of them with `sealed`. */
 export function newItems(meter: Meter, items: number): Value[] {
   meter.pay(WORK.copy, items);
   meter.allocate(listBytes(items));
@@ -44,7 +44,7 @@ export function newItems(meter: Meter, items: number): Value[] {
   return new Array<Value>(items).fill(null);
 }
 
-/** A list of values that may have another place already, paid for. */
+/** A list of existing values, which become shared, paid for. */
 export function listOf(meter: Meter, values: readonly Value[]): List {
   const items = newItems(meter, values.length);
   for (let index = 0; index < values.length; index++) {
@@ -60,12 +60,12 @@ export function newMap(meter: Meter): Dict {
   return new Dict(new Map());
 }
 
-/** V8 copies shorter parts of a text, and makes longer ones point into it. */
+/** V8 copies slices shorter than this; longer ones point into the whole text. */
 const SLICED = 13;
 
 /**
- * A part of a text, paid for. It keeps the whole alive, so a part that is much smaller is made a text of its own: otherwise a
- * program could hold on to far more than it is charged for.
+ * A slice of a text, paid for. A slice keeps the whole text alive, so a slice that is much smaller is copied. Otherwise a program
+ * could hold far more memory than it pays for.
  */
 export function paidSlice(meter: Meter, whole: string, start: number, end: number): string {
   const units = Math.max(0, end - start);
@@ -74,13 +74,13 @@ export function paidSlice(meter: Meter, whole: string, start: number, end: numbe
   return plainSlice(whole, start, end);
 }
 
-/** As {@link part}, paid for by whoever adds it to a text. */
+/** The same as {@link paidSlice}, but the caller pays, for example by adding the slice to a text. */
 export function plainSlice(whole: string, start: number, end: number): string {
   const slice = whole.slice(start, end);
   return slice.length < SLICED || whole.length <= 4 * slice.length ? slice : ` ${slice}`.slice(1);
 }
 
-/** Collects texts of which nobody knows how many there will be, and pays for each before it is made. */
+/** Builds a list of unknown length and pays for each item before it is added. */
 export class ListBuilder {
   readonly #meter: Meter;
   readonly #items: Value[] = [];
@@ -94,12 +94,12 @@ export class ListBuilder {
     return this.#items.length;
   }
 
-  /** Adds a part of a text. */
+  /** Adds a slice of a text. */
   add(whole: string, start: number, end: number): void {
     this.value(paidSlice(this.#meter, whole, start, end));
   }
 
-  /** Adds a value that is new. */
+  /** Adds a value that nothing else refers to, or that is shared already. */
   value(value: Value): void {
     this.#meter.allocate(VALUE_BYTES.item.amount);
     this.#meter.checkItems(this.#items.length + 1);

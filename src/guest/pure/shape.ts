@@ -4,9 +4,9 @@ import { folded } from './casing.ts';
 import type { Group } from './define.ts';
 import { follow, listedPath, parsePath } from './path.ts';
 import { listOf } from './results.ts';
-import { Checker } from './shapechecker.ts';
+import { ShapeChecker } from './shapechecker.ts';
 
-/** Whether values have the form that a program expects, and values by their path. */
+/** Shapes of values, and access by path. */
 export const SHAPE: Group<'shape'> = {
   'tool.shape.Validate': (meter, value, shape, options) => {
     const [problem] = problems(meter, value, shape, options, 1);
@@ -17,7 +17,7 @@ export const SHAPE: Group<'shape'> = {
     const { missing_ok, case_insensitive } = flags(meter, options, ['missing_ok', 'case_insensitive']);
     const steps = typeof path === 'string' ? parsePath(meter, path) : path instanceof List ? listedPath(path) : undefined;
     if (steps === undefined)
-      return meter.fail('Syntax', `${describe(path)} is no path`, 'write "a.b[0].c", or a list such as ["a.b", 0]');
+      return meter.fail('Syntax', `${describe(path)} is not a path`, 'write "a.b[0].c", or a list such as ["a.b", 0]');
     const found = follow(meter, value, steps, case_insensitive ? sameLetters(meter) : undefined);
     if ('value' in found) return found.value;
     return found.missing && missing_ok ? null : meter.fail('KeyNotFound', found.problem);
@@ -25,12 +25,12 @@ export const SHAPE: Group<'shape'> = {
   'tool.shape.IsValidPath': (meter, path) => parsePath(meter, path) !== undefined,
 };
 
-/** Most problems that are reported at once. */
+/** Maximum number of problems in one report. */
 const MAX_PROBLEMS = 100;
 
 function problems(meter: Meter, value: Dict, shape: Dict, options: Dict | null, most: number): readonly string[] {
   const { allow_extra, case_insensitive } = flags(meter, options, ['allow_extra', 'case_insensitive']);
-  const checker = new Checker(meter, {
+  const checker = new ShapeChecker(meter, {
     allowExtra: allow_extra ?? false,
     most,
     ...(case_insensitive ? { sameKey: sameLetters(meter) } : {}),
@@ -48,7 +48,7 @@ function sameLetters(meter: Meter): (a: string, b: string) => boolean {
   };
 }
 
-/** The options of a call. Code 4 for one that does not exist and for one that is no boolean. */
+/** Reads the options of a call. Fails with code 4 for an unknown option and for a value that is not a boolean. */
 function flags<K extends string>(meter: Meter, options: Dict | null, known: readonly K[]): Partial<Record<K, boolean>> {
   const found: Partial<Record<K, boolean>> = {};
   for (const [key, value] of options?.entries ?? []) {

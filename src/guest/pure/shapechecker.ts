@@ -5,24 +5,24 @@ import type { Value } from '../values.ts';
 import { entryOf } from './path.ts';
 import { TextMap } from './results.ts';
 
-/** How values are checked. */
+/** Options of a {@link ShapeChecker}. */
 export interface CheckOptions {
-  /** Whether maps may have keys that the shape does not name. */
+  /** True to allow keys that the shape does not name. */
   readonly allowExtra: boolean;
-  /** Problems after which to stop. */
+  /** The number of problems after which the check stops. */
   readonly most: number;
-  /** Keys that are the same though they differ. */
+  /** Tells whether two different keys count as the same. */
   readonly sameKey?: (a: string, b: string) => boolean;
 }
 
-/** Deepest nesting of a shape. */
+/** Maximum depth of a shape. */
 const MAX_DEPTH = 64;
 
 /**
- * Checks a value against a shape: a map from keys to the name of a type or a further shape. A key may end in `?`, then it may be
- * absent, and in `[]`, then its value is a list of what is described. Nil is no value of any type but `any`.
+ * Checks a value against a shape: a map from keys to type names or nested shapes. A key that ends in `?` is optional; the value
+ * of a key that ends in `[]` is a list. Nil has no type except `any`.
  */
-export class Checker {
+export class ShapeChecker {
   readonly #meter: Meter;
   readonly #options: CheckOptions;
   readonly #found: string[] = [];
@@ -32,14 +32,14 @@ export class Checker {
     this.#options = options;
   }
 
-  /** What is wrong, each with its path. Code 15 for a shape that is none. */
+  /** The problems of a value, each with its path. Fails with code 15 for an invalid shape. */
   problems(value: Dict, shape: Dict): readonly string[] {
     this.#checkShape(shape, 1);
     this.#map(value, shape, '');
     return this.#found;
   }
 
-  /** All of the shape, used or not: a mistake in it must not wait for the data that meets it. */
+  /** Checks the whole shape, so that a mistake in it does not depend on the data. */
   #checkShape(shape: Dict, depth: number): void {
     if (depth > MAX_DEPTH) tooDeep(this.#meter, 'used as a shape');
     this.#meter.pay(WORK.visit, shape.entries.size);
@@ -50,7 +50,7 @@ export class Checker {
       else if (typeof type !== 'string' || !Object.hasOwn(TYPES, type))
         this.#meter.fail(
           'Syntax',
-          `${describe(type)} is no type of a shape; known are ${Object.keys(TYPES).join(', ')}, and maps`,
+          `${describe(type)} is not a type of a shape; known are ${Object.keys(TYPES).join(', ')}, and maps`,
         );
     }
   }
@@ -108,7 +108,7 @@ export class Checker {
   }
 
   #report(path: string, problem: string): void {
-    // To show even its beginning, V8 puts all of the path together.
+    // V8 flattens the whole path, even to show its beginning.
     this.#meter.pay(WORK.problemPath, path.length);
     const text = `${shortQuote(path)} ${problem}`;
     this.#meter.allocate(textBytes(text.length));
@@ -126,12 +126,12 @@ const QUESTION = 0x3f;
 const OPENING = 0x5b;
 const CLOSING = 0x5d;
 
-/** A key of a shape without its marks, which may come in any order. */
+/** Splits a key of a shape into its name and its marks, which may come in any order. */
 function fieldOf(meter: Meter, key: string): Field {
   let end = key.length;
   let optional = false;
   let list = false;
-  // By offsets: a shorter text for every mark would take the square of their number.
+  // Offsets, because slicing the key for every mark would take quadratic time.
   for (let marks = 1; ; marks++) {
     payRound(meter, marks);
     if (end >= 1 && key.charCodeAt(end - 1) === QUESTION) {
@@ -154,7 +154,7 @@ const text = (words: string, pattern: RegExp, most: number): Type => ({
   is: (value) => typeof value === 'string' && value.length <= most && pattern.test(value),
 });
 
-/** Longest address: RFC 5321 allows less. The patterns take linear time, and no more than this even so. */
+/** Maximum length of an e-mail address, more than RFC 5321 allows. It bounds the time that a pattern takes. */
 const MAX_ADDRESS = 320;
 const MAX_URL = 8192;
 

@@ -14,7 +14,7 @@ import { findAll, isMatch, replaceAll } from './regex.ts';
 import { ListBuilder, paidSlice, plainSlice } from './results.ts';
 import { occurrences, replaceText, SubstringSearch } from './substring.ts';
 
-/** What the reference's `str` group does and then some, on code points throughout (language.md 3.1). */
+/** Strings: the tools of the reference implementation and more. All count in code points. */
 export const STR: Group<'str'> = {
   'tool.str.Length': (meter, text) => meter.codePoints.count(text),
   'tool.str.Substring': substring,
@@ -184,11 +184,11 @@ export const STR: Group<'str'> = {
 
 const RETURN = 0x0d;
 
-/** Sequences that control a terminal. No class matches the escape character, so every character is looked at once. */
+/** Terminal control sequences. No class matches the escape character, so the pattern reads every character once. */
 const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-OQ-Z\\^-~])/y;
 const ESCAPE = '\x1b';
 
-/** In pieces, so that the clocks are looked at between them. */
+/** Normalizes in parts, so that the clocks are checked between them. */
 function normalized(meter: Meter, text: string, form: string): string {
   const pieces: string[] = [];
   for (let start = 0; start < text.length; ) {
@@ -201,10 +201,10 @@ function normalized(meter: Meter, text: string, form: string): string {
   return pieces.join('');
 }
 
-/** Units that are normalized at once, and more where none stands alone. */
+/** The minimum number of units of a part; a part ends where a character stands alone. */
 const PIECE = 4096;
 
-/** Whether a character never changes with what is before it: all below the first combining mark, and the Chinese ones. */
+/** Tells whether a character never combines with the one before it: those below the first combining mark, and Chinese ones. */
 function standsAlone(unit: number): boolean {
   return unit < 0x300 || (unit >= 0x4e00 && unit < 0xa000);
 }
@@ -233,7 +233,7 @@ function find(meter: Meter, text: string, substring: string, from: number): numb
   return at;
 }
 
-/** Items that are no texts count in their own text, nil as nothing. */
+/** Joins items. Items that are not strings are converted; nil becomes an empty string. */
 function join(meter: Meter, list: Value, separator: string, name: string): string {
   if (!(list instanceof List)) return meter.fail('Type', `${name} must be a list, got ${typeName(list)}`);
   meter.pay(WORK.visit, list.items.length);
@@ -253,7 +253,7 @@ function repeated(meter: Meter, text: string, count: number): string {
   return units === 0 ? '' : text.repeat(count);
 }
 
-/** What is missing to a length in code points. */
+/** The padding that a text needs to reach a length in code points. */
 function padding(meter: Meter, text: string, length: number, pad: string): string {
   const missing = length - meter.codePoints.count(text);
   if (missing <= 0) return '';

@@ -3,31 +3,31 @@ import type { Meter } from '../meter.ts';
 import { width } from './characters.ts';
 import { plainSlice } from './results.ts';
 
-/** V8 compares up to so many units at every offset: that is as good as looking at each once. */
+/** V8 finds substrings up to this length in linear time, near enough. */
 const SHORT = 8;
-/** Units that may be compared in vain for each that is passed, before the text is looked through the other way. */
+/** The number of units that may be compared in vain per unit passed, before the search changes to the slower algorithm. */
 const PATIENCE = 4;
-/** As many for free, in multiples of what is wanted. */
+/** The number of units that may be compared in vain at no charge, in multiples of the substring's length. */
 const GRACE = 64;
 const BYTES_PER_ENTRY = 4;
-/** Units after which the slower way is paid for, and the clocks are looked at. */
+/** The number of units of the slower algorithm that are paid for together. */
 const STRETCH = 4096;
 
 /**
- * A text that others are searched for, in time that grows with their lengths and not with the product: V8's own search takes that
- * for a pattern like `aaaabaaaa` in a text of many `a`. Its speed is kept for all others: the beginning is looked for by V8, and
- * only where too much is compared in vain does Knuth, Morris and Pratt's way take over.
+ * Searches texts for a substring in linear time. V8's own search takes quadratic time for a substring like `aaaabaaaa` in a text
+ * of many `a`, but is faster otherwise. So V8 searches for the head of the substring, and if too many units are compared in vain,
+ * the algorithm of Knuth, Morris and Pratt takes over.
  */
 export class SubstringSearch {
   readonly #meter: Meter;
   readonly #wanted: string;
   readonly #head: string;
-  /** For each unit, how long an end of what stands up to it is a beginning of the whole. */
+  /** The failure function: for each prefix, the length of its longest proper suffix that is a prefix of the substring. */
   #ends: Int32Array | null = null;
-  /** Set once a text has been found to be of the bad kind. */
+  /** False once the slower algorithm has taken over. */
   #patient = true;
 
-  /** `wanted` is not empty. */
+  /** `wanted` must not be empty. */
   constructor(meter: Meter, wanted: string) {
     this.#meter = meter;
     this.#wanted = wanted;
@@ -43,7 +43,7 @@ export class SubstringSearch {
     while (this.#patient) {
       const next = text.indexOf(this.#head, at);
       if (next < 0 || text.startsWith(wanted, next)) return next;
-      this.#inVain();
+      this.#payFailedComparison();
       budget += PATIENCE * (next + 1 - at) - wanted.length;
       at = next + 1;
       this.#patient = budget >= 0;
@@ -60,7 +60,7 @@ export class SubstringSearch {
     while (this.#patient && end >= 0) {
       const next = text.lastIndexOf(this.#head, end);
       if (next < 0 || text.startsWith(wanted, next)) return next;
-      this.#inVain();
+      this.#payFailedComparison();
       budget += PATIENCE * (end + 1 - next) - wanted.length;
       end = next - 1;
       this.#patient = budget >= 0;
@@ -68,12 +68,12 @@ export class SubstringSearch {
     return end < 0 ? -1 : this.#search(text, 0, end + wanted.length, true);
   }
 
-  /** Something much like it was compared with all of it, at no cost. */
-  #inVain(): void {
+  /** Pays for the time of a comparison that failed; it costs no fuel. */
+  #payFailedComparison(): void {
     this.#meter.pay(WORK.textOrder, this.#wanted.length);
   }
 
-  /** Looks at every unit once, and pays for that once more; for the first occurrence, or the `last` one. */
+  /** Finds the first or the `last` occurrence by Knuth, Morris and Pratt, and pays for every unit again. */
   #search(text: string, from: number, to: number, last: boolean): number {
     const wanted = this.#wanted;
     const ends = this.#table();
@@ -92,7 +92,7 @@ export class SubstringSearch {
     return found;
   }
 
-  /** It counts as memory until the next census finds it gone. */
+  /** The table counts as memory until the next census finds it gone. */
   #table(): Int32Array {
     if (this.#ends !== null) return this.#ends;
     const wanted = this.#wanted;
@@ -111,18 +111,18 @@ export class SubstringSearch {
   }
 }
 
-/** Offsets of all occurrences of a text that is not empty, from left to right, none within another. */
+/** Yields the offsets of all occurrences of a text that is not empty, from left to right, without overlaps. */
 export function* occurrences(meter: Meter, text: string, wanted: string): Generator<number, void> {
   meter.pay(WORK.scan, text.length);
-  const needle = new SubstringSearch(meter, wanted);
-  for (let at = needle.first(text, 0); at >= 0; at = needle.first(text, at + wanted.length)) {
+  const search = new SubstringSearch(meter, wanted);
+  for (let at = search.first(text, 0); at >= 0; at = search.first(text, at + wanted.length)) {
     meter.pay(WORK.scan, wanted.length);
     meter.pay(WORK.visit);
     yield at;
   }
 }
 
-/** Replaces up to `count` occurrences, all for a count below 0. An empty text occurs before every character and at the end. */
+/** Replaces the first `count` occurrences, or all for a negative count. An empty text occurs before every character and at the end. */
 export function replaceText(meter: Meter, text: string, old: string, replacement: string, count: number): string {
   const most = count < 0 ? Number.POSITIVE_INFINITY : count;
   const made = new TextBuilder(meter, WORK.concat, 'text');

@@ -5,14 +5,14 @@ import type { Group } from './define.ts';
 import { follow, parsePath } from './path.ts';
 import { plainSlice } from './results.ts';
 
-/** Texts with places to fill in. */
+/** Templates. */
 export const TEMPLATE: Group<'template'> = {
   'tool.template.Render': render,
 };
 
 /**
- * Fills `{{path}}` from a map. What is filled in is never looked at again, so data cannot bring places of its own. A place that
- * the map does not have is code 9, or `missing` where that is given; `{{{{` stands for `{{`.
+ * Fills in every `{{path}}` from a map. Inserted text is not filled in again, so data cannot add paths. A path without a value
+ * fails with code 9, unless `missing` is given. `{{{{` stands for `{{`.
  */
 function render(meter: Meter, template: string, values: Dict, missing: string | null): string {
   meter.pay(WORK.scan, template.length);
@@ -39,7 +39,7 @@ function filled(meter: Meter, path: string, values: Dict, missing: string | null
   meter.pay(WORK.visit);
   const steps = parsePath(meter, path);
   if (steps === undefined)
-    return meter.fail('Syntax', `{{${shortQuote(path)}}} is no path`, 'write {{name}}, {{a.b}} or {{list[0]}}');
+    return meter.fail('Syntax', `{{${shortQuote(path)}}} is not a path`, 'write {{name}}, {{a.b}} or {{list[0]}}');
   const found = follow(meter, values, steps);
   if ('value' in found) return toText(meter, found.value);
   return (
