@@ -2,9 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeys, keyringFrom } from '../src/aeiou/index.ts';
-import { SILENT_LOGGER } from '../src/context/index.ts';
-import { rootTurn } from '../src/context/turn.ts';
-import { type Agent, FileLog, LoopController, type LoopControllerOptions, MemoryStore, SqliteStore, systemClock, type TurnExecutor } from '../src/loop/index.ts';
+import { rootTurn, SILENT_LOGGER } from '../src/context/index.ts';
+import {
+  type Agent,
+  FileLog,
+  LoopController,
+  type LoopControllerOptions,
+  MemoryStore,
+  SqliteStore,
+  systemClock,
+  type TurnExecutor,
+} from '../src/loop/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
 import { NO_USAGE } from '../src/wire/result.ts';
 import { type Summary, summarize } from './stats.ts';

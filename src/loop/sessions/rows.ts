@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { resolveLimits } from '../../sandbox/limits.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import type { LimitKey, LimitValues } from '../../wire/limits.ts';
+import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
 import type { Suspension, Waiting } from '../record/suspension.ts';
@@ -26,29 +26,13 @@ const STATE: z.ZodType<SessionState> = z.object({
     .default(null),
 });
 
-/** The limits that every version stored. Newer limits may be absent. */
-const ORIGINAL_LIMITS: readonly LimitKey[] = [
-  'fuel',
-  'cpuMs',
-  'wallMs',
-  'memoryBytes',
-  'outputBytes',
-  'lineBytes',
-  'scratchBytes',
-  'toolCalls',
-  'toolMs',
-  'callDepth',
-  'evalDepth',
-  'sourceBytes',
-  'toolBytes',
-  'journalBytes',
-  'eventCount',
-];
+/** The limits that every version stored: the rows of the table up to `eventCount`. Later rows may be absent. */
+const ORIGINAL_LIMITS = LIMITS.slice(0, LIMITS.findIndex(({ key }) => key === 'eventCount') + 1);
 
 /** Supplies defaults for limits that an older version did not store. Unknown limits and values out of range are damage. */
 const limits = z.record(z.string(), z.number()).transform((kept): LimitValues => {
-  const missing = ORIGINAL_LIMITS.find((key) => !Object.hasOwn(kept, key));
-  if (missing !== undefined) throw new ConfigError(`limit ${missing} is missing`);
+  const missing = ORIGINAL_LIMITS.find(({ key }) => !Object.hasOwn(kept, key));
+  if (missing !== undefined) throw new ConfigError(`limit ${missing.key} is missing`);
   return resolveLimits('turn', kept);
 });
 
