@@ -147,7 +147,23 @@ export {
   type Unit,
 } from './wire/limits.ts';
 export { mapEntries } from './wire/maporder.ts';
-export type { CallSite, CheckReport, Diagnostic, EventError, EventInput, FormatReport, FuelEstimate, LintFinding, OutFrame, ParsedFile, Phase, Source, TaggedJson, Usage, Whisper } from './wire/protocol.ts';
+export type {
+  CallSite,
+  CheckReport,
+  Diagnostic,
+  EventError,
+  EventInput,
+  FormatReport,
+  FuelEstimate,
+  LintFinding,
+  OutFrame,
+  ParsedFile,
+  Phase,
+  Source,
+  TaggedJson,
+  Usage,
+  Whisper,
+} from './wire/protocol.ts';
 export { type RequestOutcome, type RunRequest, requestFromJson } from './wire/request.ts';
 export type { RunResult } from './wire/result.ts';
 export { type PublicResult, type RequestId, toPublicResult } from './wire/result.ts';

@@ -2,7 +2,15 @@ export type { CallIo, FinalReply } from '../wire/call.ts';
 export type { RunHandlers } from './execution.ts';
 export { packageFiles, type WorkerFiles } from './launch.ts';
 export { LAUNCHERS, type Launcher, type LauncherChoice } from './launcher.ts';
-export { checkLimits, type LimitOptions, type PoolLimitOptions, type RuntimeLimitOptions, resolveLimits, splitLimits, tighten } from './limits.ts';
+export {
+  checkLimits,
+  type LimitOptions,
+  type PoolLimitOptions,
+  type RuntimeLimitOptions,
+  resolveLimits,
+  splitLimits,
+  tighten,
+} from './limits.ts';
 export type { Isolation } from './pool.ts';
 export type { ParseOutcome } from './query.ts';
 export type { SandboxResult } from './result.ts';

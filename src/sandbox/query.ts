@@ -1,6 +1,15 @@
 import { NeuroScriptError, WireError } from '../wire/errors.ts';
 import { MAX_FRAME_BYTES } from '../wire/frames.ts';
-import type { CheckEnvironment, CheckReport, Diagnostic, FormatReport, HostFrame, ParsedFile, Source, WorkerFrame } from '../wire/protocol.ts';
+import type {
+  CheckEnvironment,
+  CheckReport,
+  Diagnostic,
+  FormatReport,
+  HostFrame,
+  ParsedFile,
+  Source,
+  WorkerFrame,
+} from '../wire/protocol.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
 /** What a worker found in sources without running them. */

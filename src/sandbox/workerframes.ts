@@ -1,6 +1,16 @@
 import { type ErrorInfo, type StackFrame, WireError } from '../wire/errors.ts';
 import { parseFrame } from '../wire/frames.ts';
-import type { AskLeft, CallSite, EventError, GuestResult, Usage, Variable, Variables, Whisper, WorkerFrame } from '../wire/protocol.ts';
+import type {
+  AskLeft,
+  CallSite,
+  EventError,
+  GuestResult,
+  Usage,
+  Variable,
+  Variables,
+  Whisper,
+  WorkerFrame,
+} from '../wire/protocol.ts';
 import {
   amount,
   boolean,

@@ -6,7 +6,16 @@ import type { LimitOptions } from '../../src/sandbox/limits.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { plainMaps } from '../../src/wire/maporder.ts';
-import type { EventInput, GuestCall, GuestInput, GuestReply, GuestResult, OutFrame, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
+import type {
+  EventInput,
+  GuestCall,
+  GuestInput,
+  GuestReply,
+  GuestResult,
+  OutFrame,
+  TaggedJson,
+  Whisper,
+} from '../../src/wire/protocol.ts';
 
 /** A variable of the calling fork, as the guest answers `var.get`, `var.set` and `const`. */
 export interface VarAnswer {

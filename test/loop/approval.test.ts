@@ -4,7 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { executeOnce, recordApproved, verifyApproval } from '../../src/gate/index.ts';
-import { type Agent, humanApproval, LoopController, type LoopOptions, planHash, runtimeExecutor, seededIds, systemClock } from '../../src/loop/index.ts';
+import {
+  type Agent,
+  humanApproval,
+  LoopController,
+  type LoopOptions,
+  planHash,
+  runtimeExecutor,
+  seededIds,
+  systemClock,
+} from '../../src/loop/index.ts';
 import { replayTurn } from '../../src/loop/replay/turn.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { type Approval, defineTool, type Gate, type GateOutcome } from '../../src/tools/index.ts';

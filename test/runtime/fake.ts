@@ -3,7 +3,19 @@ import { checkSettings, Runtime, type RuntimeSettings } from '../../src/runtime/
 import type { RunHandlers, SandboxResult } from '../../src/sandbox/index.ts';
 import { cancelledError } from '../../src/wire/errorinfo.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';
-import type { CheckEnvironment, CheckReport, Diagnostic, FormatReport, GuestReply, GuestResult, OutFrame, ParsedFile, RunInput, Source, TaggedJson } from '../../src/wire/protocol.ts';
+import type {
+  CheckEnvironment,
+  CheckReport,
+  Diagnostic,
+  FormatReport,
+  GuestReply,
+  GuestResult,
+  OutFrame,
+  ParsedFile,
+  RunInput,
+  Source,
+  TaggedJson,
+} from '../../src/wire/protocol.ts';
 import { NO_USAGE } from '../../src/wire/result.ts';
 
 /** What a fake program can do; the real one is a script in an isolate. */

@@ -1,5 +1,20 @@
 import { open } from 'node:fs/promises';
-import { type Agent, CallError, FileLog, LogError, LoopController, type LoopProgress, type LoopResult, type OnInterrupted, runtimeExecutor, SessionExistsError, SessionLeasedError, SessionStateError, StoreError, toPublicLoop } from '../../loop/index.ts';
+import {
+  type Agent,
+  CallError,
+  FileLog,
+  LogError,
+  LoopController,
+  type LoopProgress,
+  type LoopResult,
+  type OnInterrupted,
+  runtimeExecutor,
+  SessionExistsError,
+  SessionLeasedError,
+  SessionStateError,
+  StoreError,
+  toPublicLoop,
+} from '../../loop/index.ts';
 import { explainEnd, explainTurn, printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { type AgentOptions, systemOf } from '../flags/agent.ts';

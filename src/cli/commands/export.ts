@@ -1,6 +1,13 @@
 import { open } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { type ExportedSession, exportFile, exportSession, Redaction, type RedactionRules, SqliteStore } from '../../loop/index.ts';
+import {
+  type ExportedSession,
+  exportFile,
+  exportSession,
+  Redaction,
+  type RedactionRules,
+  SqliteStore,
+} from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { YamlFile } from '../../tools/yaml.ts';
 import { configText, named } from '../flags/setup.ts';

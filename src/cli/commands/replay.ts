@@ -1,6 +1,17 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { ExportError, type RecordedSession, readExport, replaySession, type SessionReplay, type SessionStore, StoreError, systemClock, type TurnReplay, tryOut } from '../../loop/index.ts';
+import {
+  ExportError,
+  type RecordedSession,
+  readExport,
+  replaySession,
+  type SessionReplay,
+  type SessionStore,
+  StoreError,
+  systemClock,
+  type TurnReplay,
+  tryOut,
+} from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { defaultLimits } from '../../wire/limits.ts';

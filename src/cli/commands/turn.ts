@@ -1,6 +1,18 @@
 import type { Command } from 'commander';
 import { NO_PROGRESS_YET, ReplayCache } from '../../aeiou/index.ts';
-import { type Clock, fixedClock, type Ids, randomIds, readTurn, runTurn, runtimeExecutor, seededIds, systemClock, toPublicTurn, withNonce } from '../../loop/index.ts';
+import {
+  type Clock,
+  fixedClock,
+  type Ids,
+  randomIds,
+  readTurn,
+  runTurn,
+  runtimeExecutor,
+  seededIds,
+  systemClock,
+  toPublicTurn,
+  withNonce,
+} from '../../loop/index.ts';
 import { explainTurn } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { addModels, type ModelFlags, readModels } from '../flags/models.ts';

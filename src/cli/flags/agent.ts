@@ -1,6 +1,16 @@
 import { appendFile, open } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { type Agent, type AgentBrief, agentBrief, commandAgent, openaiAgent, scriptAgent, scriptV1Agent, transcribed, v1SystemPrompt } from '../../loop/index.ts';
+import {
+  type Agent,
+  type AgentBrief,
+  agentBrief,
+  commandAgent,
+  openaiAgent,
+  scriptAgent,
+  scriptV1Agent,
+  transcribed,
+  v1SystemPrompt,
+} from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { PolicyGuard } from '../../tools/index.ts';
 import { UsageError } from '../terminal/failure.ts';

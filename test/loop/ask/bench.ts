@@ -1,6 +1,17 @@
 import type { AgentModelFields } from '../../../src/context/index.ts';
 import { AgentModelStore, createStores } from '../../../src/context/index.ts';
-import { type Agent, type AskHandlerOptions, askHandler, functionAgent, LoopController, type LoopControllerOptions, MemoryStore, runtimeExecutor, type SessionStore, systemClock } from '../../../src/loop/index.ts';
+import {
+  type Agent,
+  type AskHandlerOptions,
+  askHandler,
+  functionAgent,
+  LoopController,
+  type LoopControllerOptions,
+  MemoryStore,
+  runtimeExecutor,
+  type SessionStore,
+  systemClock,
+} from '../../../src/loop/index.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/runtime/index.ts';
 import type { RunResult } from '../../../src/wire/result.ts';
 import { newKeyring, reply } from '../../aeiou/kit.ts';

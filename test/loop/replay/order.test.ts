@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { LoopController, MemoryStore, Redaction, replayTurn, runtimeExecutor, type TurnRecord, tryOut } from '../../../src/loop/index.ts';
+import {
+  LoopController,
+  MemoryStore,
+  Redaction,
+  replayTurn,
+  runtimeExecutor,
+  type TurnRecord,
+  tryOut,
+} from '../../../src/loop/index.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import { newKeyring } from '../../aeiou/kit.ts';

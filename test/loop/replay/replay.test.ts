@@ -1,5 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Agent, exportFile, exportRecords, LoopController, MemoryStore, Redaction, readExport, replaySession, replayTurn, runtimeExecutor, sealFaults, type TurnRecord, tryOut } from '../../../src/loop/index.ts';
+import {
+  type Agent,
+  exportFile,
+  exportRecords,
+  LoopController,
+  MemoryStore,
+  Redaction,
+  readExport,
+  replaySession,
+  replayTurn,
+  runtimeExecutor,
+  sealFaults,
+  type TurnRecord,
+  tryOut,
+} from '../../../src/loop/index.ts';
 import { readRecord } from '../../../src/loop/sessions/rows.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { defineTool, Policy } from '../../../src/tools/index.ts';

@@ -3,7 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_PROGRESS_YET, ReplayCache } from '../../../src/aeiou/index.ts';
-import { type CallErrorCode, MemoryStore, readReply, runTurn, runtimeExecutor, SqliteStore, SuspendedError, seededIds } from '../../../src/loop/index.ts';
+import {
+  type CallErrorCode,
+  MemoryStore,
+  readReply,
+  runTurn,
+  runtimeExecutor,
+  SqliteStore,
+  SuspendedError,
+  seededIds,
+} from '../../../src/loop/index.ts';
 import { replayTurn } from '../../../src/loop/replay/turn.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import { newKeyring, reply, TestClock, USERDATA } from '../fake.ts';
