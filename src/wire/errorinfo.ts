@@ -37,7 +37,8 @@ export function shorten(text: string): string {
   return text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`;
 }
 
-const nowhere = { nsCode: null, source: null, line: null, column: null, stack: [] } as const;
+const unplaced = { source: null, line: null, column: null, stack: [] } as const;
+const nowhere = { nsCode: null, ...unplaced } as const;
 
 interface Breach {
   /** `maxTokens` bounds the model tokens of a session. */
@@ -59,7 +60,8 @@ export function timeoutError(breach: Breach, message: string): ErrorInfo {
 
 /** `ERR_USAGE`: a request or a command line cannot be understood. Nothing was executed. */
 export function usageError(message: string): ErrorInfo {
-  return { ...nowhere, kind: 'usage', code: 'ERR_USAGE', name: 'Usage', message: shorten(message) };
+  // In the order of the documented JSON, which its users may compare as text.
+  return { kind: 'usage', code: 'ERR_USAGE', nsCode: null, name: 'Usage', message: shorten(message), ...unplaced };
 }
 
 /** `ERR_CANCELLED`: the caller cancelled the run. */
