@@ -1,6 +1,6 @@
 import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
 import { isValueMap } from '../src/wire/codec.ts';
-import type { Value } from '../src/wire/values.ts';
+import { isList, type Value } from '../src/wire/values.ts';
 
 /** One step of a plan. */
 export interface PlanStep {
@@ -57,10 +57,6 @@ function refusal(plan: Value, rule: StepRule): string | null {
     if (why !== null) return `step ${index + 1}: ${why === '' ? 'not allowed' : why}`;
   }
   return null;
-}
-
-function isList(value: Value): value is readonly Value[] {
-  return Array.isArray(value);
 }
 
 function isStep(value: Value): value is { readonly op: string; readonly path: string; readonly value: Value } {

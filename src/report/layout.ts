@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { mapEntries, plainMaps } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
+import { isList } from '../wire/values.ts';
 import type { Palette } from './palette.ts';
 import { columns, printable, wrap } from './text.ts';
 import { shortenTokens } from './tokens.ts';
@@ -102,10 +103,6 @@ function spaced(value: TaggedJson): string {
   return `{${mapEntries(value)
     .map(([key, item]) => `${JSON.stringify(key)}: ${spaced(item)}`)
     .join(', ')}}`;
-}
-
-function isList(value: object): value is readonly TaggedJson[] {
-  return Array.isArray(value);
 }
 
 /** A time of milliseconds, in the unit that reads best. */

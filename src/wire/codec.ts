@@ -1,7 +1,7 @@
 import { isPlaced, keyOf, moves, nameOf } from './mapkeys.ts';
 import { mapEntries, mapFrom } from './maporder.ts';
 import type { TaggedJson } from './protocol.ts';
-import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';
+import { ErrorValue, Fuzzy, Handle, isList, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';
 
 /**
  * The host's side of tagged JSON (DESIGN 5): what JSON lacks travels as an object with one `$` key, and a map key that
@@ -100,10 +100,6 @@ export function isValueMap(value: unknown): value is ValueMap {
   if (value === null || typeof value !== 'object') return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
-}
-
-function isList<T>(value: readonly T[] | object): value is readonly T[] {
-  return Array.isArray(value);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { isPlaced, moves } from './mapkeys.ts';
 import type { TaggedJson } from './protocol.ts';
+import { isList } from './values.ts';
 
 /**
  * The order of maps on the host. There a script's map is a plain object, which anybody can use; where JavaScript would move its
@@ -80,8 +81,4 @@ function written(json: unknown): string {
 
 function isObject(json: unknown): json is MapOf<unknown> {
   return typeof json === 'object' && json !== null;
-}
-
-function isList(json: object): json is readonly TaggedJson[] {
-  return Array.isArray(json);
 }

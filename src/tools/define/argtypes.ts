@@ -2,7 +2,7 @@ import { badItem, expected as expectedText, WANTED } from '../../wire/arguments.
 import { isValueMap } from '../../wire/codec.ts';
 import { mapEntries, mapFrom } from '../../wire/maporder.ts';
 import { readNumber } from '../../wire/numbers.ts';
-import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from '../../wire/values.ts';
+import { ErrorValue, Fuzzy, Handle, isList, TimeDate, type Value, ValueError, type ValueMap } from '../../wire/values.ts';
 import { trimSpace } from '../../wire/whitespace.ts';
 
 /** What each ArgType gives to the tool; the table of language.md 9.4, all rows of which work here (P6). */
@@ -113,7 +113,6 @@ const map: Coercion<ValueMap> = (value) => {
   return isValueMap(value) ? value : expected(WANTED.map, value);
 };
 
-const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
 const list: Coercion<readonly Value[]> = (value) => (isList(value) ? value : expected(WANTED.list, value));
 
 function listOf<T>(what: string, item: Coercion<T>): Coercion<T[]> {

@@ -1,4 +1,5 @@
 import type { TaggedJson } from '../../wire/protocol.ts';
+import { isList } from '../../wire/values.ts';
 
 /** What stands in a recording in place of a secret. */
 export const REDACTED = '<redacted>';
@@ -76,8 +77,4 @@ export function withoutSecrets(json: TaggedJson, name = ''): { readonly json: Ta
     return Object.fromEntries(Object.entries(value).map(([inner, item]) => [inner, clean(item, inner)]));
   };
   return { json: clean(json, name), found };
-}
-
-function isList(value: TaggedJson): value is readonly TaggedJson[] {
-  return Array.isArray(value);
 }
