@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
-import { mapEntries, plainMaps } from '../wire/maporder.ts';
+import { isList, mapEntries, plainMaps } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
-import { isList } from '../wire/values.ts';
 import type { Palette } from './palette.ts';
 import { columns, printable, wrap } from './text.ts';
 import { shortenTokens } from './tokens.ts';

@@ -1,7 +1,7 @@
 import { isPlaced, keyOf, moves, nameOf } from './mapkeys.ts';
-import { mapEntries, mapFrom } from './maporder.ts';
+import { isList, mapEntries, mapFrom } from './maporder.ts';
 import type { TaggedJson } from './protocol.ts';
-import { ErrorValue, Fuzzy, Handle, isList, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';
+import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';
 
 /**
  * The host's side of tagged JSON (DESIGN 5): what JSON lacks travels as an object with one `$` key, and a map key that

@@ -1,6 +1,5 @@
 import { isPlaced, moves } from './mapkeys.ts';
 import type { TaggedJson } from './protocol.ts';
-import { isList } from './values.ts';
 
 /**
  * The order of maps on the host. There a script's map is a plain object, which anybody can use; where JavaScript would move its
@@ -81,4 +80,9 @@ function written(json: unknown): string {
 
 function isObject(json: unknown): json is MapOf<unknown> {
   return typeof json === 'object' && json !== null;
+}
+
+/** Narrows a value, or tagged JSON, to a list. */
+export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
+  return Array.isArray(value);
 }

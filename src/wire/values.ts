@@ -122,8 +122,3 @@ export class ErrorValue {
     return typeof message === 'string' ? message : '';
   }
 }
-
-/** Narrows a value, or tagged JSON, to a list. */
-export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
-  return Array.isArray(value);
-}

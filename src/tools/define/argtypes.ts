@@ -1,8 +1,8 @@
 import { badItem, expected as expectedText, WANTED } from '../../wire/arguments.ts';
 import { isValueMap } from '../../wire/codec.ts';
-import { mapEntries, mapFrom } from '../../wire/maporder.ts';
+import { isList, mapEntries, mapFrom } from '../../wire/maporder.ts';
 import { readNumber } from '../../wire/numbers.ts';
-import { ErrorValue, Fuzzy, Handle, isList, TimeDate, type Value, ValueError, type ValueMap } from '../../wire/values.ts';
+import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from '../../wire/values.ts';
 import { trimSpace } from '../../wire/whitespace.ts';
 
 /** What each ArgType gives to the tool; the table of language.md 9.4, all rows of which work here (P6). */

@@ -1,7 +1,7 @@
 import { encode, isValueMap } from '../../wire/codec.ts';
-import { jsonText, plainMaps } from '../../wire/maporder.ts';
+import { isList, jsonText, plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { isList, type Value, type ValueMap } from '../../wire/values.ts';
+import type { Value, ValueMap } from '../../wire/values.ts';
 import { typeName } from '../define/argtypes.ts';
 import { matchesPattern } from '../policy/capability.ts';
 import type { Scope, Template } from './template.ts';

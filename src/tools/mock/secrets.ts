@@ -1,5 +1,5 @@
+import { isList } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { isList } from '../../wire/values.ts';
 
 /** What stands in a recording in place of a secret. */
 export const REDACTED = '<redacted>';
