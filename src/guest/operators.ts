@@ -86,7 +86,7 @@ export function concat(meter: Meter, left: string, right: string): string {
   const word = meter.nonNumeric.makesWord(left, right);
   meter.allocateText(units);
   // Whoever looks at its characters first makes V8 copy it, even for one of them.
-  meter.pay(WORK.flatten, units);
+  if (units >= WORK.flatten.per) meter.pay(WORK.flatten, units);
   const both = left + right;
   if (word) meter.nonNumeric.remember(both);
   return flat ? flatten(both) : both;
