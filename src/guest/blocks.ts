@@ -116,12 +116,6 @@ function plainBlock(machine: Machine, steps: readonly Step[]): Exec {
 }
 
 function one(machine: Machine, { run, fuel, at }: Step): Exec {
-  if (fuel === 0)
-    return (frame) => {
-      machine.statementBytes = 0;
-      frame.keep = null;
-      return run(frame);
-    };
   return (frame) => {
     const left = machine.untilCheck - fuel;
     machine.untilCheck = left;
@@ -135,19 +129,6 @@ function one(machine: Machine, { run, fuel, at }: Step): Exec {
 function two(machine: Machine, first: Step, second: Step): Exec {
   const { run: run1, fuel: fuel1, at: at1 } = first;
   const { run: run2, fuel: fuel2, at: at2 } = second;
-  if (fuel1 === 0)
-    return (frame) => {
-      machine.statementBytes = 0;
-      frame.keep = null;
-      const completion = run1(frame);
-      if (completion !== NORMAL) return completion;
-      const left2 = machine.untilCheck - fuel2;
-      machine.untilCheck = left2;
-      if (left2 < 0) machine.refill(at2);
-      machine.statementBytes = 0;
-      frame.keep = null;
-      return run2(frame);
-    };
   return (frame) => {
     const left1 = machine.untilCheck - fuel1;
     machine.untilCheck = left1;
@@ -193,12 +174,6 @@ function guardedBlock(machine: Machine, steps: readonly Step[], nearest: Guard, 
 function step(machine: Machine, frame: Frame, steps: readonly Step[], index: number): Completion {
   const next = steps[index];
   if (next === undefined) return NORMAL;
-  if (next.fuel > 0) {
-    const left = machine.untilCheck - next.fuel;
-    machine.untilCheck = left;
-    if (left < 0) machine.refill(next.at);
-  }
-  machine.statementBytes = 0;
-  frame.keep = null;
+  machine.begin(frame, next.fuel, next.at);
   return next.run(frame);
 }

@@ -13,9 +13,7 @@ const ENTRY_DEPTH = 3;
  */
 export function invoke(machine: Machine, callee: Callee, slots: Slot[], at: number, depth: number): Value {
   const caller = machine.frame;
-  const left = machine.untilCheck - callee.entryFuel;
-  machine.untilCheck = left;
-  if (left < 0) machine.refill(at);
+  machine.step(callee.entryFuel, at);
   const level = caller === null ? 1 : caller.level + 1;
   const base = caller === null ? depth : caller.depth + depth + ENTRY_DEPTH;
   let code = callee;

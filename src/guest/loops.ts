@@ -17,9 +17,9 @@ export function compileWhile(context: Context, stmt: WhileStmt): Exec {
   const at = stmt.cond.s;
   return (frame) => {
     for (;;) {
-      const left = machine.untilCheck - fuel;
-      machine.untilCheck = left;
-      if (left < 0) machine.refill(at);
+      const untilCheck = machine.untilCheck - fuel;
+      machine.untilCheck = untilCheck;
+      if (untilCheck < 0) machine.refill(at);
       machine.statementBytes = 0;
       frame.keep = null;
       const holds = condition(frame);
@@ -109,9 +109,7 @@ function overCharacters(loop: Loop, frame: Frame, text: string): Completion {
 }
 
 function pass({ machine, item, key, body, at }: Loop, frame: Frame, keyValue: Value, value: Value): Completion {
-  const left = machine.untilCheck - PASS;
-  machine.untilCheck = left;
-  if (left < 0) machine.refill(at);
+  machine.step(PASS, at);
   frame.slots[item] = share(value);
   if (key !== undefined) frame.slots[key] = keyValue;
   return body(frame);
