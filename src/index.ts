@@ -85,7 +85,7 @@ export {
   type JsonSchema,
   type JsonType,
   type Known,
-  type Loaded,
+  type LoadedLibrary,
   loadMockTools,
   loadPolicy,
   type ObjectSchema,
@@ -100,7 +100,7 @@ export {
   type ResultKind,
   type ResultOf,
   type ReturnSpec,
-  type RootPort,
+  type RootDefinitions,
   recordTools,
   type SchemaIssue,
   type SchemaResult,
@@ -133,7 +133,7 @@ export {
   type StackFrame,
   WireError,
 } from './wire/errors.ts';
-export type { JournalEntry, JournalOutcome, Question, WaitingCall } from './wire/journal.ts';
+export type { ForkQuery, JournalEntry, JournalOutcome, WaitingCall } from './wire/journal.ts';
 export {
   defaultLimits,
   LIMITS,

@@ -24,7 +24,7 @@ function capabilities(tools: ToolView, guard: PolicyGuard): Readonly<Record<stri
   const found: Record<string, boolean> = Object.create(null);
   for (const name of tools.names()) {
     const tool = tools.lookup(name);
-    const admitted = tool !== undefined && guard.explain(tool, tools.isOwn(name)) === null;
+    const admitted = tool !== undefined && guard.denial(tool, tools.isOwn(name)) === null;
     for (const { resource, verbs } of tool?.capabilities ?? [])
       for (const verb of verbs) found[`${resource}:${verb}`] = admitted || found[`${resource}:${verb}`] === true;
   }

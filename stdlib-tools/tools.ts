@@ -4,6 +4,7 @@ import {
   type ToolDefinition,
   ToolError,
   type ToolView,
+  toolAdvice,
   toolCatalogue,
   toolMarkdown,
 } from '../src/tools/index.ts';
@@ -83,7 +84,7 @@ function listed(tools: ToolView, part: string | null): readonly ToolDefinition[]
 function help(tools: ToolView, name: string): string {
   const tool = tools.lookup(canonicalName(name));
   if (tool === undefined)
-    throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, tools.advice(name));
+    throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, toolAdvice(name, tools.names()));
   const [entry] = toolCatalogue([tool]);
   if (entry === undefined) return '';
   const args = entry.args.filter(({ description }) => description !== '').map((arg) => `  ${arg.name}: ${arg.description}`);

@@ -1,9 +1,9 @@
-/** What other languages write and NeuroScript does not: characters and words that never form a token of ours. */
+/** Characters and operators of other languages that begin no token of NeuroScript. */
 import type { TokenType } from 'chevrotain';
 import { Identifier, keyword, Newline, punct, StringLiteral } from '../syntax/tokens.ts';
 
-/** A foreign piece of text: how long it is, what to say, and which token takes its place so that the line still reads. */
-export interface Foreign {
+/** Foreign text: its length, the error about it, and the token that takes its place so that the line can still be read. */
+export interface ForeignText {
   readonly length: number;
   readonly message: string;
   readonly hint?: string;
@@ -11,23 +11,23 @@ export interface Foreign {
 }
 
 const marks: readonly (readonly [text: string, message: string, hint: string, instead?: TokenType])[] = [
-  ['!==', '`!==` is no operator', 'write `!=`', punct.unequal],
-  ['===', '`===` is no operator', 'write `==`', punct.equal],
-  ['!', '`!` is no operator', 'write `not x`', keyword.not],
-  ['&&', '`&&` is no operator', 'write `and`', keyword.and],
-  ['||', '`||` is no operator', 'write `or`', keyword.or],
-  [';', 'statements end with the line, not with `;`', 'write each statement on a line of its own', Newline],
-  ['??', '`??` is no operator', 'write `if is_nil(x)`, on the next lines `set x = …` and `endif`', keyword.or],
-  ['?.', '`?.` is no operator', 'a missing key is nil: test with `is_nil(x)`, then write `x.a`', punct.dot],
-  ['?', '`?` means nothing here', 'write if … else … endif'],
-  ['$', '`$` means nothing here', 'a variable is written by its bare name; in a ```template``` as {{name}}'],
-  ['\\', 'a backslash outside a string must be the last character of its line', 'newlines inside brackets need no backslash'],
+  ['!==', '`!==` is not an operator', 'write `!=`', punct.unequal],
+  ['===', '`===` is not an operator', 'write `==`', punct.equal],
+  ['!', '`!` is not an operator', 'write `not x`', keyword.not],
+  ['&&', '`&&` is not an operator', 'write `and`', keyword.and],
+  ['||', '`||` is not an operator', 'write `or`', keyword.or],
+  [';', 'a statement ends with its line, not with `;`', 'write each statement on a line of its own', Newline],
+  ['??', '`??` is not an operator', 'write `if is_nil(x)`, then `set x = …` and `endif` on lines of their own', keyword.or],
+  ['?.', '`?.` is not an operator', 'a missing key reads as nil: test `is_nil(x)` before `x.a`', punct.dot],
+  ['?', '`?` has no meaning here', 'write `if` … `else` … `endif`'],
+  ['$', '`$` has no meaning here', 'write the bare name of the variable, or {{name}} in a ```template```'],
+  ['\\', 'a backslash outside a string must end its line', 'lines in brackets need no backslash to continue'],
   ['\u00a0', 'this is a non-breaking space', 'write an ordinary space'],
-  ['≤', '`≤` is no operator', 'write `<=`', punct.lessEqual],
-  ['≥', '`≥` is no operator', 'write `>=`', punct.greaterEqual],
-  ['≠', '`≠` is no operator', 'write `!=`', punct.unequal],
-  ['×', '`×` is no operator', 'write `*`', punct.star],
-  ['÷', '`÷` is no operator', 'write `/`', punct.slash],
+  ['≤', '`≤` is not an operator', 'write `<=`', punct.lessEqual],
+  ['≥', '`≥` is not an operator', 'write `>=`', punct.greaterEqual],
+  ['≠', '`≠` is not an operator', 'write `!=`', punct.unequal],
+  ['×', '`×` is not an operator', 'write `*`', punct.star],
+  ['÷', '`÷` is not an operator', 'write `/`', punct.slash],
   ['–', 'this is a dash, not a minus sign', 'write `-`', punct.minus],
   ['−', 'this is a typographic minus sign', 'write `-`', punct.minus],
 ];
@@ -43,8 +43,8 @@ const curly: ReadonlyMap<string, string> = new Map([
 
 const nameLike = /[\p{L}\p{M}\p{N}_]+/uy;
 
-/** Explains the text at `at`, where no token of the language begins; looks no further than `lineEnd`. */
-export function foreignText(text: string, at: number, lineEnd: number): Foreign {
+/** Explains the text at `at`, where no token begins. Reads no further than `lineEnd`. */
+export function foreignText(text: string, at: number, lineEnd: number): ForeignText {
   const first = text.charAt(at);
   if (first === '`') return backtick(text, at, lineEnd);
   const closing = curly.get(first);
@@ -58,29 +58,29 @@ export function foreignText(text: string, at: number, lineEnd: number): Foreign 
   nameLike.lastIndex = at;
   const name = nameLike.exec(text)?.[0];
   if (name !== undefined) {
-    const message = `\`${shorten(name)}\` is no name: names are made of A–Z, a–z, 0–9 and _`;
-    return { length: name.length, message, hint: 'as text it needs quotes', instead: Identifier };
+    const message = `\`${shorten(name)}\` is not a name: a name has only the letters A–Z and a–z, digits and _`;
+    return { length: name.length, message, hint: 'put text in quotes', instead: Identifier };
   }
   const character = String.fromCodePoint(text.codePointAt(at) ?? 0x20);
   let length = character.length;
   while (text.startsWith(character, at + length) && at + length < lineEnd) length += character.length;
-  return { length, message: `the character \`${character}\` means nothing here`, hint: 'as text it needs quotes' };
+  return { length, message: `the character \`${character}\` has no meaning here`, hint: 'put text in quotes' };
 }
 
-function backtick(text: string, at: number, lineEnd: number): Foreign {
+function backtick(text: string, at: number, lineEnd: number): ForeignText {
   let close = at + 1;
   while (close < lineEnd && text.charAt(close) !== '`') close++;
   const length = Math.min(close + 1, lineEnd) - at;
   return {
     length,
-    message: 'a single backtick begins no string',
-    hint: 'write \'…\' or "…"; a text with {{x}} in it is written ```…```',
+    message: 'a single backtick does not begin a string',
+    hint: 'write \'…\' or "…"; a template with {{x}} in it is written ```…```',
     instead: StringLiteral,
   };
 }
 
-function curlyString(text: string, at: number, lineEnd: number, closing: string): Foreign {
-  // Only so far, or a line full of opening quotes would be searched from each of them.
+function curlyString(text: string, at: number, lineEnd: number, closing: string): ForeignText {
+  // The limit keeps a line full of opening quotes from being searched to its end for each of them.
   const limit = Math.min(lineEnd, at + 1000);
   let close = at + 1;
   while (close < limit && text.charAt(close) !== closing) close++;
@@ -90,7 +90,7 @@ function curlyString(text: string, at: number, lineEnd: number, closing: string)
   return { length: close + 1 - at, message, hint, instead: StringLiteral };
 }
 
-/** At most 40 characters of a text for a message. */
+/** The first 40 characters of a text, for a message. */
 export function shorten(text: string): string {
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }

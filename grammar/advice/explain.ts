@@ -1,57 +1,52 @@
 /**
- * Turns a mismatch into a message that says what is wrong and shows the NeuroScript form. Models write what they know from
- * other languages; each habit that has a clear counterpart here gets its own words.
+ * Turns a mismatch into an error that says what is wrong and a hint that shows the NeuroScript form. Models write what they
+ * know from other languages, so each such habit with a clear counterpart here has advice of its own.
  */
 
 import { endOf } from '../syntax/build.ts';
 import { problemAt, type SyntaxProblem } from '../syntax/problem.ts';
 import { BuiltIn, blockEnds, Identifier, keyword, Metadata, Newline, punct, TemplateOpen } from '../syntax/tokens.ts';
 import { shorten } from './characters.ts';
-import { habit } from './expressions.ts';
-import { foreignWord } from './keywords.ts';
-import { type Advice, describe, type Mismatch } from './mismatch.ts';
-import { adviseInLine } from './statements.ts';
+import { adviseOnExpression } from './expressions.ts';
+import { foreignKeyword } from './keywords.ts';
+import { type Advice, describe, expectedFound, type Mismatch } from './mismatch.ts';
+import { adviseOnStatement } from './statements.ts';
 
 /** Explains one mismatch. */
 export function explain(mismatch: Mismatch): SyntaxProblem {
   const found = mismatch.peek(1);
-  const { message = usual(mismatch), hint } = advise(mismatch) ?? {};
+  const { message = expectedFound(mismatch), hint } = advise(mismatch) ?? {};
   const end = found.tokenType === Newline ? mismatch.at : Math.max(mismatch.at, endOf(found));
   return problemAt(mismatch.at, end, message, hint);
 }
 
-function usual({ expected, peek }: Mismatch): string {
-  return `expected ${expected}, found ${describe(peek(1))}`;
-}
-
 function advise(mismatch: Mismatch): Advice | undefined {
-  const { expected } = mismatch;
-  if (expected === 'a block') return betweenBlocks(mismatch);
-  if (expected === 'a statement') return noStatement(mismatch);
-  return adviseInLine(mismatch);
+  if (mismatch.expected === 'a block') return betweenBlocks(mismatch);
+  if (mismatch.expected === 'a statement') return noStatement(mismatch);
+  return adviseOnStatement(mismatch);
 }
 
-/** Something stands outside of all blocks. */
-function betweenBlocks(mismatch: Mismatch): Advice {
-  const found = mismatch.peek(1);
+const misplacedMetadata = 'a metadata line cannot stand here';
+
+/** A line outside all blocks. */
+function betweenBlocks({ peek }: Mismatch): Advice {
+  const found = peek(1);
   const type = found.tokenType;
   if (type === Metadata) {
-    return {
-      message: 'a metadata line cannot stand here',
-      hint: 'it belongs to the head of the file, or right after `func … means` or `command`',
-    };
+    const hint = 'move it to the head of the file, or to the line after `func … means` or `command`';
+    return { message: misplacedMetadata, hint };
   }
   if (blockEnds.has(type) || type === keyword.else) return { message: `\`${found.image}\` ends no open block` };
-  const word = foreignWord(found, mismatch.peek(2));
+  const word = foreignKeyword(found, peek(2));
   if (word?.topLevel === true) return word;
   if (type === TemplateOpen) {
     return {
-      message: 'a template string stands outside of any block',
-      hint: 'a Markdown fence is no part of the program: delete it',
+      message: 'a template string is outside any block',
+      hint: 'delete the Markdown fence: it is not part of the program',
     };
   }
   return {
-    message: `${describe(found)} stands outside of any block`,
+    message: `${describe(found)} is outside any block`,
     hint: 'put statements between `command` and `endcommand`, or into `func name() means` … `endfunc`',
   };
 }
@@ -64,34 +59,32 @@ function noStatement(mismatch: Mismatch): Advice | undefined {
   const type = found.tokenType;
   const name = shorten(found.image);
   if (type === Metadata) {
-    return {
-      message: 'a metadata line cannot stand here',
-      hint: 'it belongs right after `func … means` or `command`, before any blank line',
-    };
+    return { message: misplacedMetadata, hint: 'move it to the line after `func … means` or `command`, before any blank line' };
   }
-  const word = foreignWord(found, next);
+  const word = foreignKeyword(found, next);
   if (word !== undefined) return word;
   if (type === keyword.tool)
-    return { message: 'a tool call alone is no statement', hint: 'write `call tool.…(…)`, or `set x = tool.…(…)`' };
+    return { message: 'a tool call alone is not a statement', hint: 'write `call tool.…(…)`, or `set x = tool.…(…)`' };
   if (type === Identifier || type.CATEGORIES?.includes(BuiltIn)) {
-    const change = assigns(peek);
-    if (change === '=') return { message: `an assignment needs \`set\``, hint: `write \`set ${name} = …\`` };
-    if (change !== undefined)
-      return { message: `\`${change}\` is no operator`, hint: `write \`set ${name} = ${name} ${change.charAt(0)} …\`` };
-    if (next.tokenType === punct.openParen) return { message: `a call alone is no statement`, hint: `write \`call ${name}(…)\`` };
+    const operator = assignmentOperator(peek);
+    if (operator === '=') return { message: 'an assignment needs `set`', hint: `write \`set ${name} = …\`` };
+    if (operator !== undefined)
+      return { message: `\`${operator}\` is not an operator`, hint: `write \`set ${name} = ${name} ${operator.charAt(0)} …\`` };
+    if (next.tokenType === punct.openParen)
+      return { message: 'a call alone is not a statement', hint: `write \`call ${name}(…)\`` };
     if (next.tokenType === punct.dot)
       return { message: 'values have no methods', hint: 'use a built-in function or a tool: `call tool.…(…)`' };
   }
   return (
-    habit(mismatch) ?? {
+    adviseOnExpression(mismatch) ?? {
       message: `expected a statement, found ${describe(found)}`,
-      hint: 'a statement begins with a keyword such as set, call, emit, if, while, for each',
+      hint: 'a statement begins with a keyword such as `set`, `call`, `emit`, `if`, `while` or `for each`',
     }
   );
 }
 
-/** Whether the line is meant to change a variable: `=`, or the operator of `+=`, `++` and their like. */
-function assigns(peek: Mismatch['peek']): string | undefined {
+/** The operator by which a line means to change a variable: `=`, `+=`, `++` and similar; undefined when there is none. */
+function assignmentOperator(peek: Mismatch['peek']): string | undefined {
   for (let ahead = 2; ahead < 40; ahead++) {
     const token = peek(ahead);
     const type = token.tokenType;

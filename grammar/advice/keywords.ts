@@ -1,11 +1,11 @@
-/** Words that begin a statement in other languages, and what NeuroScript has in their place. */
+/** Words that begin a statement in other languages, and what to write in NeuroScript. */
 import type { IToken, TokenType } from 'chevrotain';
 import { Identifier, keyword, keywords, punct } from '../syntax/tokens.ts';
 
-export interface WordAdvice {
+export interface KeywordAdvice {
   readonly message: string;
   readonly hint: string;
-  /** The word also explains a line outside of all blocks. */
+  /** Whether the advice also explains a line outside all blocks. */
   readonly topLevel: boolean;
 }
 
@@ -13,9 +13,11 @@ interface Entry {
   readonly words: string;
   readonly hint: string;
   readonly topLevel?: boolean;
-  /** Some end keyword of its own will follow, which then is no news. */
+  /** Whether the word opens a block, whose end keyword is then no second problem. */
   readonly block?: boolean;
 }
+
+const onError = 'write `on error do` … `endon` inside the block that it guards';
 
 const table: readonly Entry[] = [
   { words: 'let var const local dim my val auto', hint: 'write `set x = …`' },
@@ -29,24 +31,24 @@ const table: readonly Entry[] = [
   },
   { words: 'foreach', hint: 'write `for each item in list` … `endfor`', block: true },
   { words: 'until loop repeat', hint: 'write `while condition` … `endwhile`', block: true },
-  { words: 'do begin', hint: 'blocks begin with if, while, for each, on error do', block: true },
-  { words: 'try', hint: 'write `on error do` … `endon`; it guards the block it stands in', block: true },
-  { words: 'catch except rescue finally', hint: 'write `on error do` … `endon`; it guards the block it stands in' },
-  { words: 'switch match case when unless', hint: 'write if … else … endif', block: true },
+  { words: 'do begin', hint: 'a block begins with `if`, `while`, `for each` or `on error do`', block: true },
+  { words: 'try', hint: onError, block: true },
+  { words: 'catch except rescue finally', hint: onError },
+  { words: 'switch match case when unless', hint: 'write `if` … `else` … `endif`', block: true },
   { words: 'throw raise error panic', hint: "write `fail 'message'`" },
   { words: 'assert ensure require mustbe', hint: 'write `must condition`' },
   {
     words: 'import include using use from package module',
-    hint: 'there are no imports: the host gives the tools',
+    hint: 'NeuroScript has no imports: the host provides the tools',
     topLevel: true,
   },
-  { words: 'class struct type interface enum', hint: 'there are no types of your own; use maps', topLevel: true, block: true },
+  { words: 'class struct type interface enum', hint: 'a program defines no types: use maps', topLevel: true, block: true },
   {
     words:
       'end fi done esac endforeach endfunction endtry end_if end_while next wend endswitch endcase endclass enddo endloop endfunction end_for',
-    hint: 'blocks end with endif, endwhile, endfor, endon, endfunc or endcommand',
+    hint: 'a block ends with `endif`, `endwhile`, `endfor`, `endon`, `endfunc` or `endcommand`',
   },
-  { words: 'exit quit stop halt', hint: 'write `return` to end this block, `fail` to end with an error' },
+  { words: 'exit quit stop halt', hint: 'write `return` to end this block, or `fail` to end with an error' },
   { words: 'input read readline prompt', hint: "write `promptuser 'question' into x`" },
   { words: 'pass noop', hint: 'a block needs a real statement, such as `set _ = nil`' },
   { words: 'clear_event clearevent', hint: 'write `clear event "name"` or `clear event named "handler"`' },
@@ -59,25 +61,25 @@ const byWord: ReadonlyMap<string, Entry> = new Map(
   table.flatMap((entry) => entry.words.split(' ').map((word): [string, Entry] => [word, entry])),
 );
 
-/** Kinds of token that may follow such a word when it is meant as an ordinary name: `end = 1`, `type(x)`. */
+/** Tokens that follow such a word where it is an ordinary name: `end = 1`, `type[0]`. */
 const nameFollowers: ReadonlySet<TokenType> = new Set([punct.assign, punct.dot, punct.openBracket]);
 
-/** Advice on a line that begins with a word of another language; undefined when the word says nothing. */
-export function foreignWord(token: IToken, next: IToken): WordAdvice | undefined {
+/** Advice on a line that begins with a keyword of another language; undefined when the word is no such keyword. */
+export function foreignKeyword(token: IToken, next: IToken): KeywordAdvice | undefined {
   const image = token.image;
   if (token.tokenType !== Identifier && keywords.get(image) !== token.tokenType) return undefined;
   const lower = image.toLowerCase();
   if (token.tokenType === Identifier && image !== lower && keywords.has(lower)) {
-    return { message: `\`${image}\` is no keyword: keywords are lower case`, hint: `write \`${lower}\``, topLevel: true };
+    return { message: `\`${image}\` is not a keyword: keywords are in lower case`, hint: `write \`${lower}\``, topLevel: true };
   }
   const entry = byWord.get(lower);
   if (entry === undefined) return undefined;
   if (nameFollowers.has(next.tokenType) && lower !== 'console') return undefined;
   if (next.tokenType === punct.openParen && !callLike.has(lower)) return undefined;
-  return { message: `\`${image}\` is no statement of NeuroScript`, hint: entry.hint, topLevel: entry.topLevel ?? false };
+  return { message: `\`${image}\` is not a statement of NeuroScript`, hint: entry.hint, topLevel: entry.topLevel ?? false };
 }
 
-/** Foreign words that are written like a call. */
+/** Foreign keywords that other languages write with parentheses, like a call. */
 const callLike: ReadonlySet<string> = new Set(
   'print println printf echo puts say write display output log input readline prompt require assert panic exit switch catch elif elsif elseif foreach until unless'.split(
     ' ',

@@ -10,15 +10,15 @@ export class Charges {
   least = 0;
   most = 0;
   bytes = 0;
-  private readonly session: Session;
+  readonly #session: Session;
 
   constructor(session: Session) {
-    this.session = session;
+    this.#session = session;
   }
 
   /** The prices. */
   get costs(): FuelCosts {
-    return this.session.costs;
+    return this.#session.costs;
   }
 
   /** What all of it costs so far. */
@@ -28,7 +28,7 @@ export class Charges {
 
   /** Counts a text that is made. */
   made(units: number, plain: boolean): Abstract {
-    const { text: own, unit } = this.session.costs.values;
+    const { text: own, unit } = this.#session.costs.values;
     this.bytes += own.amount + unit.amount * units;
     return text(units, plain);
   }
@@ -43,7 +43,7 @@ export class Charges {
   /** Charges for writing a value as text or JSON. */
   written(value: Abstract, price: 'text' | 'json', what: string, at: Span): void {
     this.spend(value.size, price, what, at);
-    this.most += this.session.costs.steps.written.amount * value.nodes;
+    this.most += this.#session.costs.steps.written.amount * value.nodes;
   }
 
   /** Charges for reading a value as a number. */
@@ -64,14 +64,14 @@ export class Charges {
     if (may(left, TEXT) && may(right, TEXT)) this.spend(Math.min(left.units, right.units), 'compare', 'what is compared', at);
     if (!may(left, deep) || !may(right, deep)) return;
     this.spend(Math.min(left.size, right.size), 'compare', 'what is compared', at);
-    this.most += this.session.costs.steps.compared.amount * (2 + 3 * Math.min(left.nodes, right.nodes));
+    this.most += this.#session.costs.steps.compared.amount * (2 + 3 * Math.min(left.nodes, right.nodes));
   }
 
   /** Charges for data; `what` is named when nobody knows how much it is. */
   spend(units: number, price: keyof Session['costs']['data'], what: string, at: Span): void {
     this.most +=
       units === Number.POSITIVE_INFINITY
-        ? this.session.unbounded(`the size of ${what} is not known`, at)
-        : Math.floor(units / this.session.costs.data[price].amount);
+        ? this.#session.unbounded(`the size of ${what} is not known`, at)
+        : Math.floor(units / this.#session.costs.data[price].amount);
   }
 }

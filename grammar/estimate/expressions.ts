@@ -1,10 +1,11 @@
 /** What evaluating an expression gives and costs, beyond the operations that its statement was charged for. */
 
 import type { AccessStep, BinaryOp, CallExpr, Expr, Span, Target, ToolCallExpr } from '../syntax/ast.ts';
+import { acceptsCount } from '../syntax/certainty.ts';
 import { BUILTIN_ARITY, BUILTINS, type BuiltinName, builtinNamed } from '../vocabulary/builtins.ts';
 import { Charges } from './charges.ts';
 import { binary } from './operators.ts';
-import type { Defined, Session } from './session.ts';
+import type { Session } from './session.ts';
 import { type Cost, State } from './state.ts';
 import {
   type Abstract,
@@ -36,29 +37,29 @@ import {
 export class Evaluation {
   /** Variables: only a tool can change them while an expression is evaluated. */
   state: State;
-  private readonly session: Session;
-  private readonly charges: Charges;
+  readonly #session: Session;
+  readonly #charges: Charges;
 
   constructor(session: Session, state: State) {
-    this.session = session;
+    this.#session = session;
     this.state = state;
-    this.charges = new Charges(session);
+    this.#charges = new Charges(session);
   }
 
   /** What all of it costs so far. */
   get cost(): Cost {
-    return this.charges.cost;
+    return this.#charges.cost;
   }
 
   value(expr: Expr): Abstract {
-    this.session.step();
-    this.session.enter(1);
-    const value = this.evaluate(expr);
-    this.session.leave(1);
+    this.#session.step();
+    this.#session.enter(1);
+    const value = this.#evaluate(expr);
+    this.#session.leave(1);
     return value;
   }
 
-  private evaluate(expr: Expr): Abstract {
+  #evaluate(expr: Expr): Abstract {
     switch (expr.k) {
       case 'num':
         return knownNumber(expr.v);
@@ -75,54 +76,54 @@ export class Evaluation {
       case 'list':
         return this.list(expr.items.map((item) => this.value(item)));
       case 'map':
-        return this.map(expr.entries);
+        return this.#map(expr.entries);
       case 'template':
-        return this.template(expr.parts, expr);
+        return this.#template(expr.parts, expr);
       case 'text': {
         const of = this.value(expr.of);
-        return text(this.charges.text(of, expr), of.plain);
+        return text(this.#charges.text(of, expr), of.plain);
       }
       case 'eval':
-        return this.evaluated(this.value(expr.of), expr);
+        return this.#evaluated(this.value(expr.of), expr);
       case 'group':
         return this.value(expr.of);
       case 'unary':
-        return this.unary(expr.op, this.value(expr.of), expr);
+        return this.#unary(expr.op, this.value(expr.of), expr);
       case 'power':
-        this.charges.numeric(this.value(expr.base), expr);
-        this.charges.numeric(this.value(expr.exponent), expr);
+        this.#charges.numeric(this.value(expr.base), expr);
+        this.#charges.numeric(this.value(expr.exponent), expr);
         return NUMBER;
       case 'binary':
-        return this.chain(expr.first, expr.rest);
+        return this.#chain(expr.first, expr.rest);
       case 'access':
-        return this.access(expr.base, expr.steps);
+        return this.#access(expr.base, expr.steps);
       case 'call':
-        return this.call(expr);
+        return this.#call(expr);
       case 'tool':
-        return this.tool(expr);
+        return this.#tool(expr);
     }
   }
 
   /** A value that goes to the output: printed, its bytes counted, quoted, and as JSON. */
   emitted(value: Abstract, at: Span): void {
     const what = 'what is emitted';
-    const units = this.charges.text(value, at, what);
-    this.charges.spend(units, 'text', what, at);
-    this.charges.spend((value.plain ? units : 6 * units) + 2, 'json', what, at);
-    if (!only(value, TEXT)) this.charges.written(value, 'json', what, at);
-    this.charges.bytes += 200 + 16 * (units + value.size);
+    const units = this.#charges.text(value, at, what);
+    this.#charges.spend(units, 'text', what, at);
+    this.#charges.spend((value.plain ? units : 6 * units) + 2, 'json', what, at);
+    if (!only(value, TEXT)) this.#charges.written(value, 'json', what, at);
+    this.#charges.bytes += 200 + 16 * (units + value.size);
   }
 
   /** Work on the way to the host and back; nothing is known afterwards. */
   host(values: readonly Abstract[], at: Span, message: string): Abstract {
-    const price = this.session.costs.steps.host.amount;
-    this.charges.least += price;
-    this.charges.most += price;
+    const price = this.#session.costs.steps.host.amount;
+    this.#charges.least += price;
+    this.#charges.most += price;
     for (const value of values) {
-      this.charges.written(value, 'json', 'an argument', at);
-      this.charges.bytes += 16 * value.size;
+      this.#charges.written(value, 'json', 'an argument', at);
+      this.#charges.bytes += 16 * value.size;
     }
-    this.charges.most += this.session.unbounded(message, at);
+    this.#charges.most += this.#session.unbounded(message, at);
     this.state = State.any;
     return UNKNOWN;
   }
@@ -139,28 +140,28 @@ export class Evaluation {
     let added = 0;
     for (const step of steps) {
       const key = step.k === 'field' ? knownText(step.name) : this.value(step.index);
-      const units = this.charges.text(key, step);
-      this.charges.numeric(key, step);
+      const units = this.#charges.text(key, step);
+      this.#charges.numeric(key, step);
       if (base.nodes === Number.POSITIVE_INFINITY)
-        this.charges.most += this.session.unbounded(`writing to \`${name.name}\` may copy it, and its size is not known`, step);
-      else this.charges.spend(base.nodes, 'copy', 'what is copied', step);
+        this.#charges.most += this.#session.unbounded(`writing to \`${name.name}\` may copy it, and its size is not known`, step);
+      else this.#charges.spend(base.nodes, 'copy', 'what is copied', step);
       const pad =
-        step.k === 'field' || !may(key, NUM | TEXT | OTHER) ? 0 : Math.min(this.session.costs.padding, Math.max(0, key.max)) + 1;
-      this.charges.spend(pad, 'copy', 'what is padded', step);
+        step.k === 'field' || !may(key, NUM | TEXT | OTHER) ? 0 : Math.min(this.#session.costs.padding, Math.max(0, key.max)) + 1;
+      this.#charges.spend(pad, 'copy', 'what is padded', step);
       size += 6 * units + 10 + 5 * pad;
       nodes += 1 + pad;
       added += 1 + pad;
     }
-    const { list, map, item, entry } = this.session.costs.values;
+    const { list, map, item, entry } = this.#session.costs.values;
     const [own, each] = [Math.max(list.amount, map.amount), Math.max(item.amount, entry.amount)];
-    this.charges.bytes += own * steps.length + each * nodes + 2 * size;
+    this.#charges.bytes += own * steps.length + each * nodes + 2 * size;
     const types = only(base, LIST) ? LIST : only(base, MAP) ? MAP : LIST | MAP;
     this.state = this.state.with(name.name, container(types, { size, nodes, least: base.least, most: base.most + added }));
   }
 
   /** Turns a value into text. */
   shown(value: Abstract, at: Span): void {
-    this.charges.text(value, at);
+    this.#charges.text(value, at);
   }
 
   /** Makes a list. */
@@ -171,59 +172,59 @@ export class Evaluation {
       size += item.size + 2;
       nodes += item.nodes;
     }
-    const { list, item } = this.session.costs.values;
-    this.charges.bytes += list.amount + item.amount * items.length;
+    const { list, item } = this.#session.costs.values;
+    this.#charges.bytes += list.amount + item.amount * items.length;
     const made = container(LIST, { size, nodes, least: items.length, most: items.length });
     return items.length === 0 ? made : { ...made, item: items.reduce(join), items };
   }
 
-  private map(entries: readonly (readonly [Expr, Expr])[]): Abstract {
-    const { map, entry } = this.session.costs.values;
-    this.charges.bytes += map.amount;
+  #map(entries: readonly (readonly [Expr, Expr])[]): Abstract {
+    const { map, entry } = this.#session.costs.values;
+    this.#charges.bytes += map.amount;
     let size = 2;
     let nodes = entries.length;
     const names = new Set<string>();
     for (const [key, expr] of entries) {
       const name = this.value(key);
-      const units = this.charges.text(name, key);
+      const units = this.#charges.text(name, key);
       const value = this.value(expr);
       if (typeof name.known === 'string') names.add(name.known);
       size += 6 * units + 7 + value.size;
       nodes += value.nodes;
-      this.charges.bytes += entry.amount + 2 * units;
+      this.#charges.bytes += entry.amount + 2 * units;
     }
     const least = names.size === entries.length ? entries.length : Math.min(1, entries.length);
     return container(MAP, { size, nodes, least, most: entries.length });
   }
 
-  private template(parts: readonly (string | Expr)[], at: Span): Abstract {
+  #template(parts: readonly (string | Expr)[], at: Span): Abstract {
     let units = 0;
     let plain = true;
     for (const part of parts) {
       const value = typeof part === 'string' ? knownText(part) : this.value(part);
-      units += this.charges.text(value, typeof part === 'string' ? at : part);
+      units += this.#charges.text(value, typeof part === 'string' ? at : part);
       plain &&= value.plain;
     }
-    this.charges.spend(units, 'concat', 'the text', at);
-    return this.charges.made(units, plain);
+    this.#charges.spend(units, 'concat', 'the text', at);
+    return this.#charges.made(units, plain);
   }
 
-  private evaluated(value: Abstract, at: Span): Abstract {
+  #evaluated(value: Abstract, at: Span): Abstract {
     if (!may(value, TEXT)) return value;
-    this.charges.scan(value, 1, at);
+    this.#charges.scan(value, 1, at);
     if (typeof value.known === 'string' && !value.known.includes('{{')) return value;
-    this.charges.most += this.session.unbounded('what `eval` fills in may be of any size', at);
+    this.#charges.most += this.#session.unbounded('what `eval` fills in may be of any size', at);
     return UNKNOWN;
   }
 
-  private unary(op: string, value: Abstract, at: Span): Abstract {
+  #unary(op: string, value: Abstract, at: Span): Abstract {
     const truth = truthOf(value);
     switch (op) {
       case '-':
-        this.charges.numeric(value, at);
+        this.#charges.numeric(value, at);
         return only(value, NUM) && typeof value.known === 'number' ? knownNumber(-value.known) : NUMBER;
       case '~':
-        this.charges.numeric(value, at);
+        this.#charges.numeric(value, at);
         return NUMBER;
       case 'typeof':
         return text(8, true);
@@ -234,89 +235,85 @@ export class Evaluation {
     }
   }
 
-  private chain(first: Expr, rest: readonly { readonly op: BinaryOp; readonly at: number; readonly right: Expr }[]): Abstract {
+  #chain(first: Expr, rest: readonly { readonly op: BinaryOp; readonly at: number; readonly right: Expr }[]): Abstract {
     let left = this.value(first);
     for (const { op, at, right } of rest) {
-      if (op === 'and' || op === 'or') left = this.logic(op, left, right);
-      else left = binary(this.charges, op, left, this.value(right), { s: at, e: at + op.length });
+      if (op === 'and' || op === 'or') left = this.#logic(op, left, right);
+      else left = binary(this.#charges, op, left, this.value(right), { s: at, e: at + op.length });
     }
     return left;
   }
 
   /** The right side of what is decided already costs nothing more (P1). */
-  private logic(op: 'and' | 'or', left: Abstract, right: Expr): Abstract {
+  #logic(op: 'and' | 'or', left: Abstract, right: Expr): Abstract {
     const decided = truthOf(left);
     if (decided === (op === 'or') && !may(left, OTHER)) return knownBoolean(decided);
-    const { least } = this.charges;
+    const { least } = this.#charges;
     const before = this.state;
     const truth = truthOf(this.value(right));
     if (decided === undefined) {
-      this.charges.least = least;
+      this.#charges.least = least;
       this.state = this.state.join(before);
       return LOGICAL;
     }
     return truth === undefined ? LOGICAL : knownBoolean(truth);
   }
 
-  private access(base: Expr, steps: readonly AccessStep[]): Abstract {
+  #access(base: Expr, steps: readonly AccessStep[]): Abstract {
     let value = this.value(base);
     for (const step of steps) {
       const key = step.k === 'field' ? knownText(step.name) : this.value(step.index);
-      if (may(value, LIST | TEXT)) this.charges.numeric(key, step);
-      if (may(value, MAP)) this.charges.text(key, step);
-      if (may(value, TEXT)) this.charges.scan(value, 3, step);
-      this.charges.bytes += 20;
+      if (may(value, LIST | TEXT)) this.#charges.numeric(key, step);
+      if (may(value, MAP)) this.#charges.text(key, step);
+      if (may(value, TEXT)) this.#charges.scan(value, 3, step);
+      this.#charges.bytes += 20;
       value = elementOf(value);
     }
     return value;
   }
 
-  private call(expr: CallExpr): Abstract {
+  #call(expr: CallExpr): Abstract {
     const { name } = expr.name;
     const args = expr.args.map((arg) => this.value(arg));
     const [argument] = args;
     const builtin = builtinNamed(name);
     if (builtin !== undefined)
-      return argument === undefined || args.length !== BUILTIN_ARITY ? NOTHING : this.builtin(builtin, argument, expr);
-    const defined = this.session.procedures.get(name);
-    if (defined === undefined || !accepts(defined, args.length)) return NOTHING;
-    const { value, cost } = this.session.call(this.session, defined, args, expr);
-    this.charges.least += cost.least;
-    this.charges.most += cost.most;
-    this.charges.bytes += cost.bytes;
+      return argument === undefined || args.length !== BUILTIN_ARITY ? NOTHING : this.#builtin(builtin, argument, expr);
+    const defined = this.#session.procedures.get(name);
+    if (defined === undefined || !acceptsCount(defined.procedure, args.length)) return NOTHING;
+    const { value, cost } = this.#session.call(this.#session, defined, args, expr);
+    this.#charges.least += cost.least;
+    this.#charges.most += cost.most;
+    this.#charges.bytes += cost.bytes;
     return value;
   }
 
-  private builtin(name: BuiltinName, argument: Abstract, at: Span): Abstract {
+  #builtin(name: BuiltinName, argument: Abstract, at: Span): Abstract {
     const { takes, returns } = BUILTINS[name];
-    if (takes === 'number') this.charges.numeric(argument, at);
+    if (takes === 'number') this.#charges.numeric(argument, at);
     switch (name) {
       case 'len': {
-        if (may(argument, TEXT)) this.charges.scan(argument, 2, at);
+        if (may(argument, TEXT)) this.#charges.scan(argument, 2, at);
         const exact = argument.least === argument.most && only(argument, LIST | MAP | NIL | TEXT);
         return exact ? knownNumber(argument.most) : numberUpTo(Math.max(1, argument.most));
       }
       case 'typeof':
         return text(8, true);
       case 'char':
-        return this.charges.made(2, false);
+        return this.#charges.made(2, false);
       default:
         return returns === 'boolean' ? BOOLEAN : NUMBER;
     }
   }
 
-  private tool(expr: ToolCallExpr): Abstract {
+  #tool(expr: ToolCallExpr): Abstract {
     const args = expr.args.map((arg) => this.value(arg));
-    if (this.session.pure.has(expr.name)) {
-      const { amount } = this.session.costs.steps.pure;
-      this.charges.least += amount;
-      this.charges.most += amount + this.session.unbounded(`what \`${expr.written}\` takes depends on what it is given`, expr);
+    if (this.#session.pure.has(expr.name)) {
+      const { amount } = this.#session.costs.steps.pure;
+      this.#charges.least += amount;
+      this.#charges.most += amount + this.#session.unbounded(`what \`${expr.written}\` takes depends on what it is given`, expr);
       return UNKNOWN;
     }
     return this.host(args, expr, `what \`${expr.written}\` gives back may be of any size`);
   }
-}
-
-function accepts({ procedure: { needs, optional } }: Defined, given: number): boolean {
-  return given >= needs.length && given <= needs.length + optional.length;
 }

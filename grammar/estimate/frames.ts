@@ -1,7 +1,7 @@
 /** How many bytes the frames of a program count at most. */
 
 import type { Block, SourceFile } from '../syntax/ast.ts';
-import { eachExpression, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
+import { eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 import type { FuelCosts } from './costs.ts';
 
@@ -26,7 +26,7 @@ function namesIn(blocks: readonly Block[]): ReadonlySet<string> {
     eachStatement(block, (stmt) => {
       for (const { name } of targetsOf(stmt)) names.add(name.name);
       if (stmt.k === 'for') {
-        names.add(stmt.item.name).add(stmt.key?.name ?? stmt.item.name);
+        for (const name of loopNames(stmt)) names.add(name);
         names.add(`loop ${++loops}`);
       }
       for (const root of expressionsOf(stmt))

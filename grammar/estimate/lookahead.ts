@@ -1,32 +1,17 @@
 /** What is certain about statements before they are followed. */
 
-import type { Block, ErrorHandler, Expr, ForStmt } from '../syntax/ast.ts';
+import type { Block, ErrorHandler, Expr } from '../syntax/ast.ts';
 import { constantTruth } from '../syntax/certainty.ts';
-import { eachStatement, isAtom, targetsOf } from '../syntax/walk.ts';
+import { eachStatement, isAtom, loopNames, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 
 /** What a procedure gives, kept beside its variables: under names that no variable has. */
 export const RESULT = ' result';
 
-/** The variables of a loop. */
-export function loopNames({ item, key }: ForStmt): readonly string[] {
-  return key === undefined ? [item.name] : [item.name, key.name];
-}
-
 /** Why a loop has no bound; `certain`: as far as it was followed, there was always a next pass. */
 export function whyEndless(cond: Expr, certain: boolean): string {
   if (constantTruth(cond) === true) return 'the condition of this `while` never ends it';
   return certain ? 'this `while` runs too often to be followed' : 'nothing tells how often this `while` runs';
-}
-
-/** Whether a handler clears its error before it ends. */
-export function clearing({ body }: ErrorHandler): 'always' | 'sometimes' | 'never' {
-  if (body.stmts.some(({ k }) => k === 'clear_error')) return 'always';
-  let found = false;
-  eachStatement(body, ({ k }) => {
-    found ||= k === 'clear_error';
-  });
-  return found ? 'sometimes' : 'never';
 }
 
 /** The variables that the statements of a block may set, and the handler around it when one of them fails. */

@@ -54,9 +54,9 @@ export class Session {
   file: SourceFile;
   cause: Cause | undefined;
   /** Levels of expressions and blocks, across calls. */
-  private depth = 0;
-  private steps = 0;
-  private stepsInAll = 0;
+  #depth = 0;
+  #steps = 0;
+  #stepsInAll = 0;
 
   constructor(init: Pick<Session, 'costs' | 'procedures' | 'globals' | 'globalNames' | 'pure' | 'call' | 'file' | 'frameBytes'>) {
     this.costs = init.costs;
@@ -74,30 +74,30 @@ export class Session {
     this.file = file;
     this.cause = undefined;
     this.stack.length = 0;
-    this.depth = 0;
-    this.steps = 0;
+    this.#depth = 0;
+    this.#steps = 0;
   }
 
   /** Counts steps of work. Throws {@link TooLarge}. */
   step(steps = 1): void {
-    this.stepsInAll += steps;
-    this.steps += steps;
-    if (this.steps > MOST_STEPS || this.stepsInAll > MOST_STEPS_IN_ALL) throw new TooLarge();
+    this.#stepsInAll += steps;
+    this.#steps += steps;
+    if (this.#steps > MOST_STEPS || this.#stepsInAll > MOST_STEPS_IN_ALL) throw new TooLarge();
   }
 
   /** Goes so many levels deeper, until {@link leave}. Throws {@link TooLarge}. */
   enter(levels: number): void {
-    this.depth += levels;
-    if (this.depth > MOST_LEVELS) throw new TooLarge();
+    this.#depth += levels;
+    if (this.#depth > MOST_LEVELS) throw new TooLarge();
   }
 
   leave(levels: number): void {
-    this.depth -= levels;
+    this.#depth -= levels;
   }
 
   /** Whether loops and calls are still followed one by one. */
   get patient(): boolean {
-    return this.steps < PATIENCE && this.depth < DEEP;
+    return this.#steps < PATIENCE && this.#depth < DEEP;
   }
 
   /** There is no upper bound; the first cause is kept. Gives that bound. */

@@ -3,33 +3,33 @@ import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
 
 /** The variables of a fork. Immutable. */
 export class State {
-  private readonly names: ReadonlyMap<string, Abstract>;
+  readonly #names: ReadonlyMap<string, Abstract>;
   /** What a variable is that was not mentioned. */
-  private readonly others: Abstract;
+  readonly #others: Abstract;
 
   constructor(names: ReadonlyMap<string, Abstract>, others: Abstract = NOTHING) {
-    this.names = names;
-    this.others = others;
+    this.#names = names;
+    this.#others = others;
   }
 
   /** Variables that are known. */
   get size(): number {
-    return this.names.size;
+    return this.#names.size;
   }
 
   get(name: string): Abstract {
-    return this.names.get(name) ?? this.others;
+    return this.#names.get(name) ?? this.#others;
   }
 
   with(name: string, value: Abstract): State {
-    return new State(new Map(this.names).set(name, value), this.others);
+    return new State(new Map(this.#names).set(name, value), this.#others);
   }
 
   /** After something that may have changed these variables. */
   without(names: Iterable<string>): State {
-    const next = new Map(this.names);
+    const next = new Map(this.#names);
     for (const name of names) next.set(name, UNKNOWN);
-    return new State(next, this.others);
+    return new State(next, this.#others);
   }
 
   /** After something that may have changed any variable: a tool can. */
@@ -38,9 +38,9 @@ export class State {
   join(other: State): State {
     if (this === other) return this;
     const next = new Map<string, Abstract>();
-    for (const name of new Set([...this.names.keys(), ...other.names.keys()]))
+    for (const name of new Set([...this.#names.keys(), ...other.#names.keys()]))
       next.set(name, join(this.get(name), other.get(name)));
-    return new State(next, join(this.others, other.others));
+    return new State(next, join(this.#others, other.#others));
   }
 }
 
@@ -89,17 +89,17 @@ export type Ending =
   | `far ${'break' | 'continue'} ${number}`;
 
 export class Endings {
-  private readonly points = new Map<Ending, Point>();
+  readonly #points = new Map<Ending, Point>();
 
   add(ending: Ending, point: Point): void {
-    this.points.set(ending, either(this.points.get(ending), point));
+    this.#points.set(ending, either(this.#points.get(ending), point));
   }
 
   get(ending: Ending): Point | undefined {
-    return this.points.get(ending);
+    return this.#points.get(ending);
   }
 
   all(): Iterable<readonly [Ending, Point]> {
-    return this.points;
+    return this.#points;
   }
 }

@@ -4,10 +4,11 @@
  */
 
 import type { Block, ErrorHandler, ForStmt, IfStmt, SetStmt, Stmt, WhileStmt } from '../syntax/ast.ts';
-import { targetsOf } from '../syntax/walk.ts';
+import { clearing } from '../syntax/certainty.ts';
+import { loopNames, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 import { Evaluation } from './expressions.ts';
-import { changedIn, clearing, isHarmless, loopNames, RESULT, whyEndless } from './lookahead.ts';
+import { changedIn, isHarmless, RESULT, whyEndless } from './lookahead.ts';
 import { operationsOf, statementOperations } from './operations.ts';
 import { BLOCK_LEVELS, type Session } from './session.ts';
 import { type Ending, Endings, either, FREE, type Point, plus, type State } from './state.ts';
@@ -40,56 +41,56 @@ export function follow(session: Session, body: Block, start: Point, isProcedure:
 }
 
 class Follower {
-  private readonly session: Session;
-  private guards = 0;
+  readonly #session: Session;
+  #guards = 0;
 
   constructor(session: Session) {
-    this.session = session;
+    this.#session = session;
   }
 
   block(block: Block, start: Point, around: Place): Endings {
-    this.session.enter(BLOCK_LEVELS);
-    const endings = this.body(block, start, around);
-    this.session.leave(BLOCK_LEVELS);
+    this.#session.enter(BLOCK_LEVELS);
+    const endings = this.#body(block, start, around);
+    this.#session.leave(BLOCK_LEVELS);
     return endings;
   }
 
-  private body({ stmts, onError }: Block, start: Point, around: Place): Endings {
-    const own = onError === undefined ? undefined : { id: ++this.guards, handler: onError };
+  #body({ stmts, onError }: Block, start: Point, around: Place): Endings {
+    const own = onError === undefined ? undefined : { id: ++this.#guards, handler: onError };
     const place = { ...around, guard: own ?? around.guard };
     const endings = new Endings();
     let here: Point | undefined = start;
     for (const stmt of stmts) {
       if (stmt.k === 'on_error' || stmt.k === 'on_event') continue;
       if (here === undefined) break;
-      here = this.guarded(stmt, here, place, own, endings);
+      here = this.#guarded(stmt, here, place, own, endings);
     }
     if (here !== undefined) endings.add('normal', here);
     return endings;
   }
 
   /** One statement of a block, and what the handlers make of its errors. Gives where execution goes on. */
-  private guarded(stmt: Stmt, start: Point, place: Place, own: Guard | undefined, endings: Endings): Point | undefined {
+  #guarded(stmt: Stmt, start: Point, place: Place, own: Guard | undefined, endings: Endings): Point | undefined {
     // What is known of the variables is copied a few times.
-    this.session.step(1 + (start.state.size >> 5));
+    this.#session.step(1 + (start.state.size >> 5));
     let next: Point | undefined;
     const take = (ending: Ending, point: Point, handled: boolean): void => {
       const guard = handled ? undefined : guardFor(ending, place.guard, own);
       if (ending === 'normal') next = either(next, point);
       else if (guard !== undefined) {
-        for (const [after, at] of this.handle(guard, point, guard === own).all()) take(after, at, true);
+        for (const [after, at] of this.#handle(guard, point, guard === own).all()) take(after, at, true);
       } else if (own !== undefined && ending === `far break ${own.id}`) endings.add('break', point);
       else if (own !== undefined && ending === `far continue ${own.id}`) endings.add('continue', point);
       else endings.add(ending, point);
     };
-    for (const [ending, point] of this.statement(stmt, start, place).all()) take(ending, point, false);
+    for (const [ending, point] of this.#statement(stmt, start, place).all()) take(ending, point, false);
     return next;
   }
 
   /** Runs a handler on an error (P16). */
-  private handle(guard: Guard, point: Point, isOwn: boolean): Endings {
-    const { call, written } = this.session.costs.steps;
-    const frames = this.session.mostFrames;
+  #handle(guard: Guard, point: Point, isOwn: boolean): Endings {
+    const { call, written } = this.#session.costs.steps;
+    const frames = this.#session.mostFrames;
     const publish = {
       least: call.amount + written.amount,
       most: call.amount + written.amount * frames,
@@ -110,50 +111,50 @@ class Follower {
     return endings;
   }
 
-  private statement(stmt: Stmt, before: Point, place: Place): Endings {
-    const { statement, operation } = this.session.costs.steps;
+  #statement(stmt: Stmt, before: Point, place: Place): Endings {
+    const { statement, operation } = this.#session.costs.steps;
     const fuel = statement.amount + operation.amount * statementOperations(stmt);
     const start = plus(before, { least: fuel, most: fuel, bytes: 0 });
     switch (stmt.k) {
       case 'if':
-        return this.choice(stmt, start, place);
+        return this.#choice(stmt, start, place);
       case 'while':
-        return this.loop(stmt, start, place);
+        return this.#loop(stmt, start, place);
       case 'for':
-        return this.each(stmt, start, place);
+        return this.#each(stmt, start, place);
       case 'break':
       case 'continue':
         return single(stmt.k, start);
       case 'clear_error':
-        return single(place.inHandler ? 'normal' : 'error', place.inHandler ? start : this.raised(start, start));
+        return single(place.inHandler ? 'normal' : 'error', place.inHandler ? start : this.#raised(start, start));
       default:
-        return this.simple(stmt, start, place);
+        return this.#simple(stmt, start, place);
     }
   }
 
-  private simple(stmt: Stmt, start: Point, place: Place): Endings {
-    const evaluation = new Evaluation(this.session, start.state);
+  #simple(stmt: Stmt, start: Point, place: Place): Endings {
+    const evaluation = new Evaluation(this.#session, start.state);
     const endings = new Endings();
-    const value = this.effect(stmt, evaluation, place);
+    const value = this.#effect(stmt, evaluation, place);
     const valued = value !== undefined && place.top && stmt.k !== 'return';
     const state = valued ? evaluation.state.with(RESULT, value) : evaluation.state;
     const end = { ...plus(start, evaluation.cost), state };
     const failing = stmt.k === 'fail' || (stmt.k === 'return' && place.inHandler);
     if (stmt.k === 'return' && !failing) endings.add('return', { ...end, state: state.with(RESULT, value ?? NOTHING) });
     else if (!failing) endings.add('normal', end);
-    if (failing || this.canFail(stmt, value)) {
+    if (failing || this.#canFail(stmt, value)) {
       const written = targetsOf(stmt).map(({ name }) => name.name);
       const at = evaluation.state.without([...written, RESULT]);
-      endings.add('error', this.raised({ ...start, state: at }, end));
+      endings.add('error', this.#raised({ ...start, state: at }, end));
     }
     return endings;
   }
 
   /** What a statement does; gives its value. */
-  private effect(stmt: Stmt, evaluation: Evaluation, place: Place): Abstract | undefined {
+  #effect(stmt: Stmt, evaluation: Evaluation, place: Place): Abstract | undefined {
     switch (stmt.k) {
       case 'set':
-        return this.assignment(stmt, evaluation);
+        return this.#assignment(stmt, evaluation);
       case 'call':
         return evaluation.value(stmt.call);
       case 'emit': {
@@ -199,7 +200,7 @@ class Follower {
     }
   }
 
-  private assignment({ targets, value: expr }: SetStmt, evaluation: Evaluation): Abstract {
+  #assignment({ targets, value: expr }: SetStmt, evaluation: Evaluation): Abstract {
     const value = evaluation.value(expr);
     const [only] = targets;
     if (only !== undefined && targets.length === 1) evaluation.store(only, value);
@@ -208,20 +209,20 @@ class Follower {
   }
 
   /** An error that arises between two points. */
-  private raised(start: Point, end: Point): Point {
-    const { raise } = this.session;
-    return { ...start, most: end.most + raise, least: start.least + this.session.costs.steps.raise.amount, bytes: end.bytes };
+  #raised(start: Point, end: Point): Point {
+    const { raise } = this.#session;
+    return { ...start, most: end.most + raise, least: start.least + this.#session.costs.steps.raise.amount, bytes: end.bytes };
   }
 
   /** Whether an error can arise; only the simplest statements are known not to. */
-  private canFail(stmt: Stmt, value: Abstract | undefined): boolean {
-    if (this.session.mostFrames > SHALLOW) return true;
+  #canFail(stmt: Stmt, value: Abstract | undefined): boolean {
+    if (this.#session.mostFrames > SHALLOW) return true;
     const printable = value !== undefined && value.nodes < 400;
     switch (stmt.k) {
       case 'set':
         return (
           !isHarmless(stmt.value) ||
-          stmt.targets.some(({ name, steps }) => steps.length > 0 || this.session.globalNames.has(name.name)) ||
+          stmt.targets.some(({ name, steps }) => steps.length > 0 || this.#session.globalNames.has(name.name)) ||
           stmt.targets.length > 1
         );
       case 'emit':
@@ -233,12 +234,12 @@ class Follower {
     }
   }
 
-  private choice({ cond, then, else: otherwise }: IfStmt, start: Point, place: Place): Endings {
-    const evaluation = new Evaluation(this.session, start.state);
+  #choice({ cond, then, else: otherwise }: IfStmt, start: Point, place: Place): Endings {
+    const evaluation = new Evaluation(this.#session, start.state);
     const truth = truthOf(evaluation.value(cond));
     const at = { ...plus(start, evaluation.cost), state: evaluation.state };
     const endings = new Endings();
-    if (!isHarmless(cond)) endings.add('error', this.raised({ ...start, state: at.state }, at));
+    if (!isHarmless(cond)) endings.add('error', this.#raised({ ...start, state: at.state }, at));
     const inner = { ...place, top: false };
     if (truth !== false) addAll(endings, this.block(then, at, inner));
     if (truth === true) return endings;
@@ -247,44 +248,39 @@ class Follower {
     return endings;
   }
 
-  private loop(stmt: WhileStmt, start: Point, place: Place): Endings {
+  #loop(stmt: WhileStmt, start: Point, place: Place): Endings {
     const endings = new Endings();
     let here: Point | undefined = start;
     let certain = true;
     for (let pass = 0; here !== undefined; pass++) {
-      const { truth, next } = this.pass(stmt, here, place, endings);
+      const { truth, next } = this.#pass(stmt, here, place, endings);
       if (next === undefined) return endings;
       here = next;
       certain = truth === true;
-      if (!certain || pass >= MOST_PASSES || !this.session.patient) break;
+      if (!certain || pass >= MOST_PASSES || !this.#session.patient) break;
     }
-    const most = this.session.unbounded(whyEndless(stmt.cond, certain), stmt.cond);
+    const most = this.#session.unbounded(whyEndless(stmt.cond, certain), stmt.cond);
     endings.add('stopped', { ...here, most: here.most + most });
     const state = here.state.without(changedIn(stmt.body, place.guard?.handler));
-    this.pass(stmt, { ...here, state, most: here.most + most }, place, endings);
+    this.#pass(stmt, { ...here, state, most: here.most + most }, place, endings);
     return endings;
   }
 
   /** One pass of a `while`: whether there is one, and where the next would begin. */
-  private pass(
-    stmt: WhileStmt,
-    start: Point,
-    place: Place,
-    endings: Endings,
-  ): { truth: boolean | undefined; next: Point | undefined } {
-    const { pass, operation } = this.session.costs.steps;
+  #pass(stmt: WhileStmt, start: Point, place: Place, endings: Endings): { truth: boolean | undefined; next: Point | undefined } {
+    const { pass, operation } = this.#session.costs.steps;
     const fuel = pass.amount + operation.amount * operationsOf(stmt.cond);
     const begin = plus(start, { least: fuel, most: fuel, bytes: 0 });
-    const evaluation = new Evaluation(this.session, begin.state);
+    const evaluation = new Evaluation(this.#session, begin.state);
     const truth = truthOf(evaluation.value(stmt.cond));
     const at = { ...plus(begin, evaluation.cost), state: evaluation.state };
-    if (!isHarmless(stmt.cond)) endings.add('error', this.raised({ ...begin, state: at.state }, at));
+    if (!isHarmless(stmt.cond)) endings.add('error', this.#raised({ ...begin, state: at.state }, at));
     if (truth !== true) endings.add('normal', at);
-    return { truth, next: truth === false ? undefined : this.once(stmt.body, at, place, endings) };
+    return { truth, next: truth === false ? undefined : this.#once(stmt.body, at, place, endings) };
   }
 
   /** The body of a loop: gives where the next pass begins. */
-  private once(body: Block, start: Point, place: Place, endings: Endings): Point | undefined {
+  #once(body: Block, start: Point, place: Place, endings: Endings): Point | undefined {
     let next: Point | undefined;
     for (const [ending, point] of this.block(body, start, { ...place, top: false }).all()) {
       if (ending === 'normal' || ending === 'continue') next = either(next, point);
@@ -293,29 +289,29 @@ class Follower {
     return next;
   }
 
-  private each(stmt: ForStmt, start: Point, place: Place): Endings {
-    const evaluation = new Evaluation(this.session, start.state);
+  #each(stmt: ForStmt, start: Point, place: Place): Endings {
+    const evaluation = new Evaluation(this.#session, start.state);
     const over = evaluation.value(stmt.over);
     const at = { ...plus(start, evaluation.cost), state: evaluation.state };
     const endings = new Endings();
     const iterable = only(over, LIST | MAP | TEXT | NIL);
-    if (!isHarmless(stmt.over) || !iterable) endings.add('error', this.raised({ ...start, state: at.state }, at));
+    if (!isHarmless(stmt.over) || !iterable) endings.add('error', this.#raised({ ...start, state: at.state }, at));
     const item = itemOf(over);
     const fixed = over.least === over.most && over.most <= MOST_PASSES;
     let here: Point | undefined = at;
     let done = 0;
-    while (here !== undefined && fixed && done < over.most && this.session.patient) {
-      here = this.once(stmt.body, this.bound(stmt, here, over.items?.[done] ?? item), place, endings);
+    while (here !== undefined && fixed && done < over.most && this.#session.patient) {
+      here = this.#once(stmt.body, this.#bound(stmt, here, over.items?.[done] ?? item), place, endings);
       done++;
     }
     if (here === undefined) return endings;
     if (fixed && done === over.most) endings.add('normal', here);
-    else this.passes(stmt, here, item, { least: over.least - done, most: over.most - done }, place, endings);
+    else this.#passes(stmt, here, item, { least: over.least - done, most: over.most - done }, place, endings);
     return endings;
   }
 
   /** The passes that are left, by one that stands for all of them. */
-  private passes(
+  #passes(
     stmt: ForStmt,
     here: Point,
     item: Abstract,
@@ -325,9 +321,9 @@ class Follower {
   ): void {
     const state = here.state.without([...changedIn(stmt.body, place.guard?.handler), ...loopNames(stmt)]);
     const most =
-      count.most === Number.POSITIVE_INFINITY ? this.session.unbounded('how many items there are is not known', stmt.over) : 0;
+      count.most === Number.POSITIVE_INFINITY ? this.#session.unbounded('how many items there are is not known', stmt.over) : 0;
     const inner = new Endings();
-    const next = this.once(stmt.body, this.bound(stmt, { ...FREE, state }, item), place, inner);
+    const next = this.#once(stmt.body, this.#bound(stmt, { ...FREE, state }, item), place, inner);
     const spent = { most: next?.most ?? 0, bytes: next?.bytes ?? 0 };
     const earlier = { least: 0, most: times(spent.most, count.most) + most, bytes: times(spent.bytes, count.most) };
     for (const [ending, point] of inner.all()) {
@@ -342,8 +338,8 @@ class Follower {
   }
 
   /** The beginning of a pass: charged, its variables set. */
-  private bound(stmt: ForStmt, at: Point, item: Abstract): Point {
-    const fuel = this.session.costs.steps.pass.amount;
+  #bound(stmt: ForStmt, at: Point, item: Abstract): Point {
+    const fuel = this.#session.costs.steps.pass.amount;
     const { key } = stmt;
     const own = at.state.with(stmt.item.name, item);
     const state: State = key === undefined ? own : own.with(key.name, UNKNOWN);

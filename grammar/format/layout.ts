@@ -28,113 +28,113 @@ export function layout(nodes: readonly Node[], indent: number, bracketsApart: bo
 
 class Writer {
   text = '';
-  private column: number;
-  private readonly bracketsApart: boolean;
-  private readonly measure: Measure;
+  #column: number;
+  readonly #bracketsApart: boolean;
+  readonly #measure: Measure;
 
   constructor(column: number, bracketsApart: boolean) {
-    this.column = column;
-    this.bracketsApart = bracketsApart;
-    this.measure = new Measure(bracketsApart);
+    this.#column = column;
+    this.#bracketsApart = bracketsApart;
+    this.#measure = new Measure(bracketsApart);
   }
 
   sequence(nodes: readonly Node[], place: Place): void {
-    const { columns, ends } = this.measure.of(nodes);
-    if (this.column + columns + (ends ? 0 : place.tail) <= WIDTH) {
-      this.flat(nodes, 0, nodes.length);
+    const { columns, ends } = this.#measure.of(nodes);
+    if (this.#column + columns + (ends ? 0 : place.tail) <= WIDTH) {
+      this.#flat(nodes, 0, nodes.length);
       return;
     }
     const operators = loosestOperators(nodes);
-    const chosen = this.chosen(nodes, place);
+    const chosen = this.#chosen(nodes, place);
     const worth = chosen >= 0 && (operators.length === 0 || chosen === nodes.length - 1);
-    if (operators.length === 0 || worth) this.inOrder(nodes, chosen, place);
-    else this.atOperators(nodes, operators, place);
+    if (operators.length === 0 || worth) this.#inOrder(nodes, chosen, place);
+    else this.#atOperators(nodes, operators, place);
   }
 
   /** Every node after the other; brackets are broken where they must be, or where it was decided. */
-  private inOrder(nodes: readonly Node[], chosen: number, place: Place): void {
+  #inOrder(nodes: readonly Node[], chosen: number, place: Place): void {
     for (const [index, node] of nodes.entries()) {
       if (node.k === 'note') continue;
-      if (spaced(nodes, index)) this.write(' ');
-      if (node.k === 'atom') this.write(node.text);
-      else if (index === chosen || (chosen < 0 && !this.fits(nodes, index, place))) this.broken(node, place.indent);
-      else if (this.measure.node(node).columns === Number.POSITIVE_INFINITY) this.broken(node, place.indent);
-      else this.flatBracket(node);
+      if (spaced(nodes, index)) this.#write(' ');
+      if (node.k === 'atom') this.#write(node.text);
+      else if (index === chosen || (chosen < 0 && !this.#fits(nodes, index, place))) this.#broken(node, place.indent);
+      else if (this.#measure.node(node).columns === Number.POSITIVE_INFINITY) this.#broken(node, place.indent);
+      else this.#flatBracket(node);
     }
   }
 
-  private fits(nodes: readonly Node[], index: number, { tail }: Place): boolean {
+  #fits(nodes: readonly Node[], index: number, { tail }: Place): boolean {
     const node = nodes[index];
     if (node === undefined) return true;
-    const { columns, ends } = this.measure.node(node);
-    const after = ends ? 0 : this.measure.of(nodes, index + 1, this.nextBracket(nodes, index + 1)).columns + tail;
-    return this.column + columns + after <= WIDTH || (node.k === 'bracket' && !isBreakable(node));
+    const { columns, ends } = this.#measure.node(node);
+    const after = ends ? 0 : this.#measure.of(nodes, index + 1, this.#nextBracket(nodes, index + 1)).columns + tail;
+    return this.#column + columns + after <= WIDTH || (node.k === 'bracket' && !isBreakable(node));
   }
 
-  private nextBracket(nodes: readonly Node[], from: number): number {
+  #nextBracket(nodes: readonly Node[], from: number): number {
     let next = from;
     while (next < nodes.length && nodes[next]?.k !== 'bracket') next++;
     return next;
   }
 
   /** The last bracket which, broken, makes all the rest fit; −1 when there is none. */
-  private chosen(nodes: readonly Node[], { indent, tail }: Place): number {
+  #chosen(nodes: readonly Node[], { indent, tail }: Place): number {
     const heads: number[] = [];
-    for (let index = 0, columns = this.column; index < nodes.length; index++) {
+    for (let index = 0, columns = this.#column; index < nodes.length; index++) {
       heads.push(columns + (spaced(nodes, index) ? 1 : 0));
-      const width = this.width(nodes, index);
+      const width = this.#width(nodes, index);
       columns = width.ends ? Number.POSITIVE_INFINITY : (heads[index] ?? 0) + width.columns;
     }
     for (let index = nodes.length - 1, foot = tail; index >= 0; index--) {
       const node = nodes[index];
       const fits = node?.k === 'bracket' && (heads[index] ?? 0) + node.open.text.length <= WIDTH;
       if (fits && isBreakable(node) && indent + node.close.text.length + foot <= WIDTH) return index;
-      const width = this.width(nodes, index);
+      const width = this.#width(nodes, index);
       foot = (spaced(nodes, index) ? 1 : 0) + width.columns + (width.ends ? 0 : foot);
     }
     return -1;
   }
 
-  private width(nodes: readonly Node[], index: number): Width {
+  #width(nodes: readonly Node[], index: number): Width {
     const node = nodes[index];
-    return node === undefined ? { columns: 0, ends: false } : this.measure.node(node);
+    return node === undefined ? { columns: 0, ends: false } : this.#measure.node(node);
   }
 
-  private atOperators(nodes: readonly Node[], operators: readonly number[], place: Place): void {
+  #atOperators(nodes: readonly Node[], operators: readonly number[], place: Place): void {
     const indent = place.indent + (place.free ? STEP : CONTINUED);
     let from = 0;
     for (const end of [...operators, nodes.length]) {
       const last = end === nodes.length;
       this.sequence(nodes.slice(from, end), { indent, tail: last ? place.tail : place.free ? 0 : 2, free: place.free });
       if (last) break;
-      if (!place.free) this.write(' \\');
-      this.newline(indent);
-      this.write(`${textAt(nodes, end)} `);
+      if (!place.free) this.#write(' \\');
+      this.#newline(indent);
+      this.#write(`${textAt(nodes, end)} `);
       from = end + 1;
     }
   }
 
-  private broken(bracket: Bracket, indent: number): void {
-    if (this.hugged(bracket, indent)) return;
+  #broken(bracket: Bracket, indent: number): void {
+    if (this.#hugged(bracket, indent)) return;
     const { role, open, close } = bracket;
     const { items, last } = itemsOf(bracket);
     const inner = indent + STEP;
-    this.write(open.text);
+    this.#write(open.text);
     for (const [index, { before, nodes, behind }] of items.entries()) {
-      for (const note of before) this.own(note, inner);
-      this.newline(inner);
+      for (const note of before) this.#own(note, inner);
+      this.#newline(inner);
       const comma = role === 'signature' ? '' : index < items.length - 1 || takesLastComma(role) ? ',' : '';
       this.sequence(nodes, { indent: inner, tail: comma.length, free: true });
-      this.write(comma);
-      for (const note of behind) this.write(`  ${note}`);
+      this.#write(comma);
+      for (const note of behind) this.#write(`  ${note}`);
     }
-    for (const note of last) this.own(note, inner);
-    this.newline(indent);
-    this.write(close.text);
+    for (const note of last) this.#own(note, inner);
+    this.#newline(indent);
+    this.#write(close.text);
   }
 
   /** `f(a, {` … `})`: the last argument is broken in place of the list of arguments. */
-  private hugged(bracket: Bracket, indent: number): boolean {
+  #hugged(bracket: Bracket, indent: number): boolean {
     const { role, open, close, content } = bracket;
     const end = withoutLastComma(content);
     const inner = content[end - 1];
@@ -142,46 +142,46 @@ class Writer {
     if (role !== 'call' || inner?.k !== 'bracket' || (inner.role !== 'list' && inner.role !== 'map')) return false;
     if (inner.content.length === 0 || (before !== undefined && !(before.k === 'atom' && before.type === punct.comma)))
       return false;
-    const { columns, ends } = this.measure.of(content, 0, end - 1);
-    if (ends || this.column + open.text.length + columns + 2 > WIDTH) return false;
-    this.write(open.text);
-    this.flat(content, 0, end - 1);
-    if (before !== undefined) this.write(' ');
-    this.broken(inner, indent);
-    this.write(close.text);
+    const { columns, ends } = this.#measure.of(content, 0, end - 1);
+    if (ends || this.#column + open.text.length + columns + 2 > WIDTH) return false;
+    this.#write(open.text);
+    this.#flat(content, 0, end - 1);
+    if (before !== undefined) this.#write(' ');
+    this.#broken(inner, indent);
+    this.#write(close.text);
     return true;
   }
 
-  private flat(nodes: readonly Node[], from: number, to: number): void {
+  #flat(nodes: readonly Node[], from: number, to: number): void {
     for (let index = from; index < to; index++) {
       const node = nodes[index];
-      if (index > from && spaced(nodes, index)) this.write(' ');
-      if (node?.k === 'atom') this.write(node.text);
-      else if (node?.k === 'bracket') this.flatBracket(node);
+      if (index > from && spaced(nodes, index)) this.#write(' ');
+      if (node?.k === 'atom') this.#write(node.text);
+      else if (node?.k === 'bracket') this.#flatBracket(node);
     }
   }
 
-  private flatBracket(bracket: Bracket): void {
+  #flatBracket(bracket: Bracket): void {
     const { open, close, content } = bracket;
-    const pad = padded(bracket, this.bracketsApart) ? ' ' : '';
-    this.write(open.text + pad);
-    this.flat(content, 0, withoutLastComma(content));
-    this.write(pad + close.text);
+    const pad = padded(bracket, this.#bracketsApart) ? ' ' : '';
+    this.#write(open.text + pad);
+    this.#flat(content, 0, withoutLastComma(content));
+    this.#write(pad + close.text);
   }
 
-  private own(note: string, indent: number): void {
-    this.newline(indent);
-    this.write(note);
+  #own(note: string, indent: number): void {
+    this.#newline(indent);
+    this.#write(note);
   }
 
-  private newline(indent: number): void {
-    this.write(`\n${' '.repeat(indent)}`);
+  #newline(indent: number): void {
+    this.#write(`\n${' '.repeat(indent)}`);
   }
 
-  private write(text: string): void {
+  #write(text: string): void {
     this.text += text;
     const feed = text.lastIndexOf('\n');
-    this.column = feed < 0 ? this.column + text.length : text.length - feed - 1;
+    this.#column = feed < 0 ? this.#column + text.length : text.length - feed - 1;
   }
 }
 

@@ -13,11 +13,11 @@ export interface Width {
 
 /** Measures; every bracket once. */
 export class Measure {
-  private readonly bracketsApart: boolean;
-  private readonly known = new WeakMap<Bracket, Width>();
+  readonly #bracketsApart: boolean;
+  readonly #known = new WeakMap<Bracket, Width>();
 
   constructor(bracketsApart: boolean) {
-    this.bracketsApart = bracketsApart;
+    this.#bracketsApart = bracketsApart;
   }
 
   /** Width of some neighbours of a sequence, without the blank before the first. */
@@ -35,26 +35,26 @@ export class Measure {
 
   node(node: Node): Width {
     if (node.k === 'note') return { columns: Number.POSITIVE_INFINITY, ends: true };
-    if (node.k === 'bracket') return this.bracket(node);
+    if (node.k === 'bracket') return this.#bracket(node);
     const feed = node.text.indexOf('\n');
     return feed < 0 ? { columns: node.text.length, ends: false } : { columns: feed, ends: true };
   }
 
-  private bracket(bracket: Bracket): Width {
-    const known = this.known.get(bracket);
+  #bracket(bracket: Bracket): Width {
+    const known = this.#known.get(bracket);
     if (known !== undefined) return known;
-    const width = this.measured(bracket);
-    this.known.set(bracket, width);
+    const width = this.#measured(bracket);
+    this.#known.set(bracket, width);
     return width;
   }
 
-  private measured(bracket: Bracket): Width {
+  #measured(bracket: Bracket): Width {
     const { role, open, close, content, spread } = bracket;
     // Whoever spreads a list or a map over several lines wants it so.
     const wanted = spread && content.length > 0 && (role === 'list' || role === 'map');
     if (wanted) return { columns: Number.POSITIVE_INFINITY, ends: true };
     const inner = this.of(content, 0, withoutLastComma(content));
-    const pad = padded(bracket, this.bracketsApart) ? 1 : 0;
+    const pad = padded(bracket, this.#bracketsApart) ? 1 : 0;
     const columns = open.text.length + pad + inner.columns;
     return inner.ends ? { columns, ends: true } : { columns: columns + pad + close.text.length, ends: false };
   }

@@ -3,6 +3,7 @@
  * lost and nothing is judged: the source has been parsed.
  */
 import type { TokenType } from 'chevrotain';
+import { isBlank, LF } from '../syntax/codeunits.ts';
 import { type Comment, commentsOf } from '../syntax/comments.ts';
 import { asksForDoubleBrackets } from '../syntax/metadata.ts';
 import { scan } from '../syntax/scan.ts';
@@ -83,141 +84,135 @@ interface Frame {
 }
 
 class LineReader {
-  private readonly text: string;
-  private readonly tokens: readonly Token[];
-  private readonly comments: readonly Comment[];
-  private readonly lines: Line[] = [];
-  private readonly frames: Frame[] = [];
-  private nodes: Node[] = [];
-  private nextComment = 0;
+  readonly #text: string;
+  readonly #tokens: readonly Token[];
+  readonly #comments: readonly Comment[];
+  readonly #lines: Line[] = [];
+  readonly #frames: Frame[] = [];
+  #nodes: Node[] = [];
+  #nextComment = 0;
 
   constructor(text: string) {
-    this.text = text;
-    this.tokens = scan(text, keepsBracketsApart(text)).tokens.filter(({ tokenType }) => tokenType !== NoStatement);
-    this.comments = commentsOf(text, this.tokens);
+    this.#text = text;
+    this.#tokens = scan(text, keepsBracketsApart(text)).tokens.filter(({ tokenType }) => tokenType !== NoStatement);
+    this.#comments = commentsOf(text, this.#tokens);
   }
 
   read(): readonly Line[] {
-    for (let index = 0; index < this.tokens.length; index++) {
-      this.takeComments(index);
-      const token = this.tokens[index];
+    for (let index = 0; index < this.#tokens.length; index++) {
+      this.#takeComments(index);
+      const token = this.#tokens[index];
       if (token === undefined) break;
-      if (token.tokenType === Newline) this.finish();
-      else if (token.tokenType === TemplateOpen) index = this.template(index);
-      else this.token(token);
+      if (token.tokenType === Newline) this.#finish();
+      else if (token.tokenType === TemplateOpen) index = this.#template(index);
+      else this.#token(token);
     }
-    this.takeComments(this.tokens.length);
-    this.finish();
-    return this.lines;
+    this.#takeComments(this.#tokens.length);
+    this.#finish();
+    return this.#lines;
   }
 
-  private token(token: Token): void {
-    const atom = this.atom(token.tokenType, token.startOffset, token.endOffset + 1);
+  #token(token: Token): void {
+    const atom = this.#atom(token.tokenType, token.startOffset, token.endOffset + 1);
     // `endfunc func g() means` is allowed in one line.
-    if (blockStarts.has(atom.type) && this.frames.length === 0) this.finish();
+    if (blockStarts.has(atom.type) && this.#frames.length === 0) this.#finish();
     if (opening.has(atom.type)) {
-      const spread = /^[ \t\\]*(?:\n|#|--|\/\/)/.test(this.text.slice(atom.e, atom.e + 200));
-      this.frames.push({ open: atom, role: this.roleOf(atom.type), nodes: [], spread, half: false });
+      const spread = /^[ \t\\]*(?:\n|#|--|\/\/)/.test(this.#text.slice(atom.e, atom.e + 200));
+      this.#frames.push({ open: atom, role: this.#roleOf(atom.type), nodes: [], spread, half: false });
     } else if (closing.has(atom.type)) {
-      this.close(atom);
+      this.#close(atom);
     } else {
-      this.place(atom);
+      this.#place(atom);
     }
   }
 
-  private roleOf(open: TokenType): Role {
-    const before = (this.frames.at(-1)?.nodes ?? this.nodes).findLast(({ k }) => k !== 'note');
+  #roleOf(open: TokenType): Role {
+    const before = (this.#frames.at(-1)?.nodes ?? this.#nodes).findLast(({ k }) => k !== 'note');
     if (open === punct.openPlaceholder) return 'placeholder';
     if (open === punct.openBrace) return 'map';
     if (open === punct.openBracket) return endsOperand(before) ? 'index' : 'list';
     if (before?.k !== 'atom') return 'group';
     if (before.type === keyword.eval) return 'eval';
-    const first = this.nodes[0];
+    const first = this.#nodes[0];
     if (first?.k === 'atom' && first.type === keyword.func) return 'signature';
     return before.type === Identifier || builtIns.has(before.type) ? 'call' : 'group';
   }
 
   /** A `{{` is closed by two tokens, which are taken as one. */
-  private close(atom: Atom): void {
-    const frame = this.frames.at(-1);
+  #close(atom: Atom): void {
+    const frame = this.#frames.at(-1);
     if (frame === undefined) return;
     if (frame.role === 'placeholder' && !frame.half) {
       frame.half = true;
       return;
     }
-    this.frames.pop();
+    this.#frames.pop();
     const { open, role, nodes: content, spread } = frame;
     const close = role === 'placeholder' ? { ...atom, text: '}}' } : atom;
-    this.place({ k: 'bracket', role, open, close, content, spread });
+    this.#place({ k: 'bracket', role, open, close, content, spread });
   }
 
   /** A template is one atom, with whatever its parts hold. */
-  private template(index: number): number {
+  #template(index: number): number {
     let end = index;
-    while (this.tokens[end]?.tokenType !== TemplateClose) end++;
-    const open = this.tokens[index];
-    const close = this.tokens[end];
+    while (this.#tokens[end]?.tokenType !== TemplateClose) end++;
+    const open = this.#tokens[index];
+    const close = this.#tokens[end];
     if (open === undefined || close === undefined) return end;
-    this.place(this.atom(TemplateClose, open.startOffset, close.endOffset + 1));
-    while ((this.comments[this.nextComment]?.s ?? Number.POSITIVE_INFINITY) < close.startOffset) this.nextComment++;
+    this.#place(this.#atom(TemplateClose, open.startOffset, close.endOffset + 1));
+    while ((this.#comments[this.#nextComment]?.s ?? Number.POSITIVE_INFINITY) < close.startOffset) this.#nextComment++;
     return end;
   }
 
-  private atom(type: TokenType, s: number, e: number): Atom {
-    return { k: 'atom', type, text: this.text.slice(s, e), s, e };
+  #atom(type: TokenType, s: number, e: number): Atom {
+    return { k: 'atom', type, text: this.#text.slice(s, e), s, e };
   }
 
-  private place(node: Node): void {
-    (this.frames.at(-1)?.nodes ?? this.nodes).push(node);
+  #place(node: Node): void {
+    (this.#frames.at(-1)?.nodes ?? this.#nodes).push(node);
   }
 
-  private takeComments(index: number): void {
-    for (let next = this.comments[this.nextComment]; next !== undefined; next = this.comments[this.nextComment]) {
+  #takeComments(index: number): void {
+    for (let next = this.#comments[this.#nextComment]; next !== undefined; next = this.#comments[this.#nextComment]) {
       if (next.before > index) return;
-      this.nextComment++;
-      this.comment(next);
+      this.#nextComment++;
+      this.#comment(next);
     }
   }
 
-  private comment({ s, e }: Comment): void {
-    const text = this.text.slice(s, e).trimEnd();
-    if (this.frames.length > 0) this.place({ k: 'note', text, own: this.standsAlone(s) });
-    else if (this.nodes.length > 0) this.finish(text);
-    else this.lines.push({ k: 'comment', nodes: [], comment: text, apart: this.isApart(s) });
+  #comment({ s, e }: Comment): void {
+    const text = this.#text.slice(s, e).trimEnd();
+    if (this.#frames.length > 0) this.#place({ k: 'note', text, own: this.#standsAlone(s) });
+    else if (this.#nodes.length > 0) this.#finish(text);
+    else this.#lines.push({ k: 'comment', nodes: [], comment: text, apart: this.#isApart(s) });
   }
 
-  private finish(comment?: string): void {
-    const [first] = this.nodes;
+  #finish(comment?: string): void {
+    const [first] = this.#nodes;
     if (first === undefined) return;
     const s = first.k === 'atom' ? first.s : 0;
     const k = first.k === 'atom' && first.type === Metadata ? 'metadata' : 'statement';
-    this.lines.push({ k, nodes: this.nodes, comment, apart: this.isApart(s) });
-    this.nodes = [];
+    this.#lines.push({ k, nodes: this.#nodes, comment, apart: this.#isApart(s) });
+    this.#nodes = [];
   }
 
   /** Whether only blanks stand before a place on its line. */
-  private standsAlone(at: number): boolean {
+  #standsAlone(at: number): boolean {
     let before = at - 1;
-    while (isBlank(this.text.charCodeAt(before))) before--;
-    return before < 0 || this.text.charCodeAt(before) === LF;
+    while (isBlank(this.#text.charCodeAt(before))) before--;
+    return before < 0 || this.#text.charCodeAt(before) === LF;
   }
 
   /** Whether an empty line stands before the line of a place. */
-  private isApart(at: number): boolean {
+  #isApart(at: number): boolean {
     let feeds = 0;
     for (let before = at - 1; before >= 0; before--) {
-      const unit = this.text.charCodeAt(before);
+      const unit = this.#text.charCodeAt(before);
       if (unit === LF) feeds++;
       else if (!isBlank(unit)) break;
     }
     return feeds > 1;
   }
-}
-
-const LF = 0x0a;
-
-function isBlank(unit: number): boolean {
-  return unit === 0x20 || unit === 0x09;
 }
 
 /** Whether an operand is complete with this node: a `-` behind it is binary, a `[` an index. */

@@ -1,7 +1,8 @@
 /** Calls: that what is called exists, may be called, and gets as many arguments as it takes (P5, P6, ruling 14). */
 
-import { borrowed } from '../advice/functions.ts';
+import { foreignFunction } from '../advice/functions.ts';
 import type { CallExpr, Expr, Procedure, ToolCallExpr } from '../syntax/ast.ts';
+import { acceptsCount } from '../syntax/certainty.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { BUILTIN_ARITY, BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
 import { nearestName, nearestTool, Suggestions } from '../vocabulary/names.ts';
@@ -37,89 +38,85 @@ function checkDuplicates(files: readonly CheckedFile[], report: Report): void {
 }
 
 class CallChecker {
-  private readonly report: Report;
-  private readonly procedures: ReadonlyMap<string, readonly Procedure[]>;
-  private readonly tools: ReadonlyMap<string, ToolShape>;
-  private readonly complete: boolean;
-  private readonly denied: ReadonlyMap<string, string>;
-  private readonly similarProcedures: Suggestions;
-  private readonly similarTools: Suggestions;
+  readonly #report: Report;
+  readonly #procedures: ReadonlyMap<string, readonly Procedure[]>;
+  readonly #tools: ReadonlyMap<string, ToolShape>;
+  readonly #complete: boolean;
+  readonly #denied: ReadonlyMap<string, string>;
+  readonly #similarProcedures: Suggestions;
+  readonly #similarTools: Suggestions;
 
   constructor(files: readonly CheckedFile[], environment: Environment, report: Report) {
-    this.report = report;
-    this.procedures = proceduresOf(files);
-    this.tools = new Map((environment.tools ?? []).map((tool) => [tool.name, tool]));
-    this.complete = environment.complete ?? false;
-    const callable = [...this.procedures.keys(), ...Object.keys(BUILTINS)];
-    this.similarProcedures = new Suggestions((name) => nearestName(name, callable));
-    const tools = [...this.tools.keys()];
-    this.similarTools = new Suggestions((name) => nearestTool(name, tools));
-    this.denied = new Map((environment.denied ?? []).map(({ name, reason }) => [name, reason]));
+    this.#report = report;
+    this.#procedures = proceduresOf(files);
+    this.#tools = new Map((environment.tools ?? []).map((tool) => [tool.name, tool]));
+    this.#complete = environment.complete ?? false;
+    const callable = [...this.#procedures.keys(), ...Object.keys(BUILTINS)];
+    this.#similarProcedures = new Suggestions((name) => nearestName(name, callable));
+    const tools = [...this.#tools.keys()];
+    this.#similarTools = new Suggestions((name) => nearestTool(name, tools));
+    this.#denied = new Map((environment.denied ?? []).map(({ name, reason }) => [name, reason]));
   }
 
   expression(file: CheckedFile, expr: Expr): void {
-    if (expr.k === 'call') this.call(file, expr);
-    else if (expr.k === 'tool') this.toolCall(file, expr);
+    if (expr.k === 'call') this.#call(file, expr);
+    else if (expr.k === 'tool') this.#toolCall(file, expr);
   }
 
-  private call(file: CheckedFile, expr: CallExpr): void {
+  #call(file: CheckedFile, expr: CallExpr): void {
     const { name } = expr.name;
     const given = expr.args.length;
     if (builtinNamed(name) !== undefined) {
-      if (given !== BUILTIN_ARITY) this.wrongCount(file, expr, `the built-in \`${name}\``, BUILTIN_ARITY, BUILTIN_ARITY);
+      if (given !== BUILTIN_ARITY) this.#wrongCount(file, expr, `the built-in \`${name}\``, BUILTIN_ARITY, BUILTIN_ARITY);
       return;
     }
-    const found = this.procedures.get(name) ?? [];
+    const found = this.#procedures.get(name) ?? [];
     const [first] = found;
-    if (first === undefined) this.unknownProcedure(file, expr);
-    else if (!found.some((procedure) => accepts(procedure, given)))
-      this.wrongCount(file, expr, `\`${name}\``, first.needs.length, first.needs.length + first.optional.length);
+    if (first === undefined) this.#unknownProcedure(file, expr);
+    else if (!found.some((procedure) => acceptsCount(procedure, given)))
+      this.#wrongCount(file, expr, `\`${name}\``, first.needs.length, first.needs.length + first.optional.length);
   }
 
-  private unknownProcedure(file: CheckedFile, { name }: CallExpr): void {
-    const instead = borrowed(name.name);
-    const meant = instead === undefined ? this.similarProcedures.of(name.name) : undefined;
+  #unknownProcedure(file: CheckedFile, { name }: CallExpr): void {
+    const instead = foreignFunction(name.name);
+    const meant = instead === undefined ? this.#similarProcedures.of(name.name) : undefined;
     const fix =
       instead ??
       (meant === undefined
         ? `define it with \`func ${name.name}(…) means\`, or check the file that does together with this one`
         : `did you mean \`${meant}\`?`);
     const edits = meant === undefined ? [] : [{ s: name.s, e: name.e, text: meant }];
-    this.report(file, lint('LINT_UNKNOWN_PROCEDURE', name, `no procedure is named \`${name.name}\``, fix, edits));
+    this.#report(file, lint('LINT_UNKNOWN_PROCEDURE', name, `no procedure is named \`${name.name}\``, fix, edits));
   }
 
-  private toolCall(file: CheckedFile, expr: ToolCallExpr): void {
-    const reason = this.denied.get(expr.name);
+  #toolCall(file: CheckedFile, expr: ToolCallExpr): void {
+    const reason = this.#denied.get(expr.name);
     const span = writtenName(file, expr);
-    const tool = this.tools.get(expr.name);
-    if (this.complete && tool === undefined) this.unknownTool(file, expr);
+    const tool = this.#tools.get(expr.name);
+    if (this.#complete && tool === undefined) this.#unknownTool(file, expr);
     else if (reason !== undefined) {
       const fix = 'use another tool, or have the policy allow this one';
-      this.report(file, lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` would be refused: ${reason}`, fix));
+      this.#report(file, lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` would be refused: ${reason}`, fix));
     }
     if (tool !== undefined && (expr.args.length < tool.least || expr.args.length > tool.most))
-      this.wrongCount(file, expr, `\`${expr.written}\``, tool.least, tool.most);
+      this.#wrongCount(file, expr, `\`${expr.written}\``, tool.least, tool.most);
   }
 
-  private unknownTool(file: CheckedFile, expr: ToolCallExpr): void {
+  #unknownTool(file: CheckedFile, expr: ToolCallExpr): void {
     const span = writtenName(file, expr);
-    const meant = this.similarTools.of(expr.name);
+    const meant = this.#similarTools.of(expr.name);
     const fix = meant === undefined ? 'see what `neuroscript tools` lists' : `did you mean \`${meant}\`?`;
     const replaceable = meant !== undefined && span.e - span.s === expr.written.length;
     const edits: RawEdit[] = replaceable ? [{ ...span, text: meant }] : [];
-    this.report(file, lint('LINT_UNKNOWN_TOOL', span, `there is no tool \`${expr.written}\``, fix, edits));
+    this.#report(file, lint('LINT_UNKNOWN_TOOL', span, `there is no tool \`${expr.written}\``, fix, edits));
   }
 
-  private wrongCount(file: CheckedFile, expr: CallExpr | ToolCallExpr, what: string, least: number, most: number): void {
+  #wrongCount(file: CheckedFile, expr: CallExpr | ToolCallExpr, what: string, least: number, most: number): void {
     const takes = least === most ? `${most}` : `${least} to ${most}`;
     const message = `${what} takes ${takes} argument${takes === '1' ? '' : 's'}, not ${expr.args.length}`;
     const fix = expr.args.length < least ? 'give the missing ones' : 'leave out what is too many';
-    this.report(file, lint('LINT_ARGUMENT_COUNT', expr, message, fix));
+    this.#report(file, lint('LINT_ARGUMENT_COUNT', expr, message, fix));
   }
-}
-
-function accepts({ needs, optional }: Procedure, given: number): boolean {
-  return given >= needs.length && given <= needs.length + optional.length;
 }
 
 /** The name of a tool where it stands; the whole call where it is not written in one piece. */

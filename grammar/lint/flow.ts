@@ -1,14 +1,13 @@
 /** Control flow: what is never executed, handlers that never run, statements in the wrong place (P16, language.md 6.10). */
-import type { Block, ErrorHandler, Expr, Stmt } from '../syntax/ast.ts';
-import { blockCanFail, canFail, constantTruth } from '../syntax/certainty.ts';
-import { blocksOf, eachStatement } from '../syntax/walk.ts';
+import type { Block, Expr, Stmt } from '../syntax/ast.ts';
+import { blockCanFail, canFail, clearing, constantTruth } from '../syntax/certainty.ts';
+import { blocksOf, bodiesOf } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
 
 /** Checks the control flow of every block of a file. */
 export function checkFlow(file: CheckedFile, globals: ReadonlySet<string>, report: Report): void {
-  const { procedures, events, commands } = file.file;
   const checker = new FlowChecker(file, globals, report);
-  for (const { body } of [...procedures, ...events, ...commands]) checker.block(body, { resumes: false, inHandler: false });
+  for (const body of bodiesOf(file.file)) checker.block(body, { resumes: false, inHandler: false });
 }
 
 /** Where a block stands. */
@@ -19,47 +18,47 @@ interface Place {
 }
 
 class FlowChecker {
-  private readonly file: CheckedFile;
-  private readonly globals: ReadonlySet<string>;
-  private readonly report: Report;
+  readonly #file: CheckedFile;
+  readonly #globals: ReadonlySet<string>;
+  readonly #report: Report;
 
   constructor(file: CheckedFile, globals: ReadonlySet<string>, report: Report) {
-    this.file = file;
-    this.globals = globals;
-    this.report = report;
+    this.#file = file;
+    this.#globals = globals;
+    this.#report = report;
   }
 
   /** Checks a block; whether execution never comes out at its end. */
   block(block: Block, around: Place): boolean {
     const { onError } = block;
-    const place = { ...around, resumes: around.resumes || (onError !== undefined && clears(onError)) };
+    const place = { ...around, resumes: around.resumes || (onError !== undefined && clearing(onError) !== 'never') };
     let ended: Stmt | undefined;
     for (const stmt of block.stmts) {
       if (ended !== undefined) {
         if (stmt.k === 'on_error' || stmt.k === 'on_event') continue;
-        this.unreachable(block, ended, stmt);
+        this.#unreachable(block, ended, stmt);
         break;
       }
-      if (this.statement(stmt, place)) ended = stmt;
+      if (this.#statement(stmt, place)) ended = stmt;
     }
-    this.handler(block);
+    this.#handler(block);
     // An error that this block's own handler leaves to one outside brings execution behind the whole block.
     return ended !== undefined && !(around.resumes && onError !== undefined);
   }
 
-  private unreachable(block: Block, after: Stmt, first: Stmt): void {
+  #unreachable(block: Block, after: Stmt, first: Stmt): void {
     const last = block.stmts.at(-1) ?? first;
     const message = `this is never executed: \`${WORDS[after.k] ?? after.k}\` before it ends the block`;
-    this.report(this.file, lint('LINT_UNREACHABLE', { s: first.s, e: last.e }, message, 'delete it, or move it up'));
+    this.#report(this.#file, lint('LINT_UNREACHABLE', { s: first.s, e: last.e }, message, 'delete it, or move it up'));
   }
 
-  private handler({ stmts, onError }: Block): void {
+  #handler({ stmts, onError }: Block): void {
     if (onError === undefined) return;
-    if (!blockCanFail({ stmts }, this.globals)) {
+    if (!blockCanFail({ stmts }, this.#globals)) {
       const head = { s: onError.s, e: onError.s + 'on error do'.length };
       const message = 'this handler never runs: nothing in the block that it stands in can fail';
-      this.report(
-        this.file,
+      this.#report(
+        this.#file,
         lint('LINT_HANDLER_NEVER_RUNS', head, message, 'delete it, or put it into the block it is to guard'),
       );
     }
@@ -68,10 +67,10 @@ class FlowChecker {
   }
 
   /** Checks a statement; whether execution never goes on behind it. */
-  private statement(stmt: Stmt, place: Place): boolean {
+  #statement(stmt: Stmt, place: Place): boolean {
     switch (stmt.k) {
       case 'return':
-        return this.return(stmt, stmt.values, place);
+        return this.#return(stmt, stmt.values, place);
       case 'fail':
         return !place.resumes;
       case 'must':
@@ -83,62 +82,54 @@ class FlowChecker {
         if (!place.inHandler) {
           const message = '`clear_error` works inside an `on error` block only';
           const fix = 'move it into the handler, or delete it';
-          this.report(this.file, lint('LINT_CLEAR_ERROR_OUTSIDE', stmt, message, fix));
+          this.#report(this.#file, lint('LINT_CLEAR_ERROR_OUTSIDE', stmt, message, fix));
         }
         return false;
       case 'if':
-        return this.choice(stmt.cond, stmt.then, stmt.else, place);
+        return this.#choice(stmt.cond, stmt.then, stmt.else, place);
       case 'while':
-        return this.loop(stmt.cond, stmt.body, place);
+        return this.#loop(stmt.cond, stmt.body, place);
       default:
         for (const inner of blocksOf(stmt)) this.block(inner, place);
         return false;
     }
   }
 
-  private return(stmt: Stmt, values: readonly Expr[], place: Place): boolean {
+  #return(stmt: Stmt, values: readonly Expr[], place: Place): boolean {
     if (!place.inHandler) return !place.resumes || !values.some(canFail);
     const message = '`return` cannot leave an `on error` block';
     const fix = 'write `clear_error` here and `return` after the statement that may fail';
-    this.report(this.file, lint('LINT_RETURN_IN_HANDLER', stmt, message, fix));
+    this.#report(this.#file, lint('LINT_RETURN_IN_HANDLER', stmt, message, fix));
     return !place.resumes;
   }
 
-  private choice(cond: Expr, then: Block, otherwise: Block | undefined, place: Place): boolean {
+  #choice(cond: Expr, then: Block, otherwise: Block | undefined, place: Place): boolean {
     const truth = constantTruth(cond);
-    if (truth === false) this.dead(then, 'its condition is never true');
-    if (truth === true && otherwise !== undefined) this.dead(otherwise, 'its condition is always true');
+    if (truth === false) this.#dead(then, 'its condition is never true');
+    if (truth === true && otherwise !== undefined) this.#dead(otherwise, 'its condition is always true');
     const thenEnds = truth !== false && this.block(then, place);
     const elseEnds = truth !== true && otherwise !== undefined && this.block(otherwise, place);
     if (truth === true) return thenEnds;
     return truth === false ? elseEnds : thenEnds && elseEnds;
   }
 
-  private loop(cond: Expr, body: Block, place: Place): boolean {
+  #loop(cond: Expr, body: Block, place: Place): boolean {
     const truth = constantTruth(cond);
-    if (truth === false) this.dead(body, 'its condition is never true');
+    if (truth === false) this.#dead(body, 'its condition is never true');
     else this.block(body, place);
     return truth === true && !breaks(body) && !place.resumes;
   }
 
-  private dead({ stmts }: Block, why: string): void {
+  #dead({ stmts }: Block, why: string): void {
     const [first] = stmts;
     const last = stmts.at(-1);
     if (first === undefined || last === undefined) return;
     const fix = 'delete it, or correct the condition';
-    this.report(this.file, lint('LINT_UNREACHABLE', { s: first.s, e: last.e }, `this is never executed: ${why}`, fix));
+    this.#report(this.#file, lint('LINT_UNREACHABLE', { s: first.s, e: last.e }, `this is never executed: ${why}`, fix));
   }
 }
 
 const WORDS: Readonly<Partial<Record<Stmt['k'], string>>> = { if: 'if … else', while: 'while' };
-
-function clears({ body }: ErrorHandler): boolean {
-  let found = false;
-  eachStatement(body, ({ k }) => {
-    found ||= k === 'clear_error';
-  });
-  return found;
-}
 
 /** Whether a `break` in a loop's body leaves that loop. */
 function breaks(body: Block): boolean {

@@ -1,6 +1,6 @@
 /** The units of a program: what runs with variables of its own. */
 import type { Block, Expr, Name, Procedure } from '../syntax/ast.ts';
-import { eachStatement, expressionsOf } from '../syntax/walk.ts';
+import { bodiesOf, eachStatement, expressionsOf } from '../syntax/walk.ts';
 import type { CheckedFile } from './finding.ts';
 
 /** A piece of a unit. Only the command blocks of a run make a unit of several: they share their variables. */
@@ -32,9 +32,8 @@ export function unitsOf(files: readonly CheckedFile[]): readonly Unit[] {
 /** Visits the outermost expressions of all files, each with its file: those of statements, and the names of events. */
 export function eachRoot(files: readonly CheckedFile[], visit: (file: CheckedFile, expr: Expr) => void): void {
   for (const file of files) {
-    const { procedures, events, commands } = file.file;
-    for (const { event } of events) visit(file, event);
-    for (const { body } of [...procedures, ...events, ...commands])
+    for (const { event } of file.file.events) visit(file, event);
+    for (const body of bodiesOf(file.file))
       eachStatement(body, (stmt) => {
         for (const expr of expressionsOf(stmt)) visit(file, expr);
       });

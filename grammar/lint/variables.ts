@@ -57,33 +57,33 @@ class Facts {
   constructor(unit: Unit) {
     this.unit = unit;
     const [first] = unit.parts;
-    if (first !== undefined) for (const name of unit.parameters) this.write(first.file, name, 'parameter');
+    if (first !== undefined) for (const name of unit.parameters) this.#write(first.file, name, 'parameter');
     for (const { file, body } of unit.parts) {
-      eachStatement(body, (stmt) => this.statement(file, stmt));
-      eachBlock(body, (block) => this.handler(file, block));
+      eachStatement(body, (stmt) => this.#statement(file, stmt));
+      eachBlock(body, (block) => this.#handler(file, block));
     }
   }
 
-  private statement(file: CheckedFile, stmt: Stmt): void {
+  #statement(file: CheckedFile, stmt: Stmt): void {
     for (const expr of expressionsOf(stmt)) this.read(file, expr);
     for (const { name } of targetsOf(stmt)) {
-      this.write(file, name, 'set');
+      this.#write(file, name, 'set');
       this.sets.push({ ...name, file });
     }
     if (stmt.k !== 'for') return;
-    this.write(file, stmt.item, 'loop');
-    if (stmt.key !== undefined) this.write(file, stmt.key, 'loop');
+    this.#write(file, stmt.item, 'loop');
+    if (stmt.key !== undefined) this.#write(file, stmt.key, 'loop');
   }
 
-  private handler(file: CheckedFile, { onError }: Block): void {
+  #handler(file: CheckedFile, { onError }: Block): void {
     if (onError === undefined) return;
     for (const name of ERROR_VARIABLES) {
-      this.write(file, { name, s: onError.s, e: onError.s }, 'loop');
+      this.#write(file, { name, s: onError.s, e: onError.s }, 'loop');
       this.readNames.add(name);
     }
   }
 
-  private write(file: CheckedFile, name: Name, role: Role): void {
+  #write(file: CheckedFile, name: Name, role: Role): void {
     const known = this.writes.get(name.name);
     if (known === undefined || (known.role === 'set' && role !== 'set')) this.writes.set(name.name, { ...name, file, role });
   }
@@ -96,7 +96,7 @@ class Facts {
     } else if (expr.k === 'last') {
       this.usesLast = true;
     } else if (expr.k === 'eval') {
-      this.evaluation(file, expr.of);
+      this.#evaluation(file, expr.of);
     } else if (bracketed !== undefined) {
       this.brackets.push({ name: bracketed, s: expr.s, e: expr.e, file });
       this.readNames.add(bracketed);
@@ -114,8 +114,8 @@ class Facts {
   }
 
   /** `eval` fills names into a text (P13); when that is a literal, they can be seen. */
-  private evaluation(file: CheckedFile, of: Expr): void {
-    if (of.k === 'group') this.evaluation(file, of.of);
+  #evaluation(file: CheckedFile, of: Expr): void {
+    if (of.k === 'group') this.#evaluation(file, of.of);
     else if (of.k === 'str') {
       for (const [, name = ''] of of.v.matchAll(FILLED)) {
         this.reads.push({ name, s: of.s, e: of.e, file });

@@ -1,9 +1,9 @@
 /**
- * The abstract syntax tree of NeuroScript. Plain data: it crosses from the worker's parser into the isolate as JSON.
+ * The abstract syntax tree of NeuroScript. It is plain data, because the worker's parser hands it to the isolate as JSON.
  *
  * Every node carries its span as two offsets (UTF-16 code units) into the *cleaned* source: `s` is the first character,
- * `e` the one after the last. Lines and columns are derived from them through {@link LineTable}.
- * Left-associative chains and accessor chains are flat lists, so that a sum of 10 000 terms is no deep tree (P33).
+ * `e` the one after the last. A {@link LineTable} turns them into lines and columns.
+ * Left-associative chains and accessor chains are flat lists, so that a sum of 10 000 terms does not make a deep tree.
  */
 
 import type { LineTable } from './position.ts';
@@ -14,32 +14,32 @@ export interface Span {
   readonly e: number;
 }
 
-/** `:: key: value` lines, in order; a repeated key keeps its last value. */
+/** `:: key: value` lines, in order. A repeated key keeps its last value. */
 export type Metadata = readonly (readonly [key: string, value: string])[];
 
-/** `library` holds definitions, `commands` holds command blocks, `empty` neither (language.md 2.1). */
+/** A `library` holds definitions, a `commands` file holds command blocks, an `empty` file holds neither. */
 export type FileKind = 'library' | 'commands' | 'empty';
 
-/** One parsed file. What it holds beside definitions decides its `kind`. */
+/** One parsed file. */
 export interface SourceFile {
   readonly name: string;
   readonly kind: FileKind;
   readonly lines: LineTable;
   readonly metadata: Metadata;
   readonly procedures: readonly Procedure[];
-  /** Every `on event` of the file, nested ones included, in textual order; all are registered at load. */
+  /** Every `on event` of the file, nested ones included, in textual order. Loading registers all of them. */
   readonly events: readonly EventHandler[];
   readonly commands: readonly CommandBlock[];
-  /** What was typed at a prompt without `command` around it; then that is the one command block. */
+  /** Set for input at a prompt without `command` around it. The input is then the only command block. */
   readonly typed?: 'statements' | 'expression';
 }
 
-/** A name where it is written. */
+/** A name and its place in the source. */
 export interface Name extends Span {
   readonly name: string;
 }
 
-/** `func name(needs …, optional …, returns …) means … endfunc`; also callable from other files of the run. */
+/** `func name(needs … optional … returns …) means … endfunc`. Other files of the run can call it too. */
 export interface Procedure extends Span {
   readonly name: Name;
   readonly needs: readonly Name[];
@@ -49,7 +49,7 @@ export interface Procedure extends Span {
   readonly body: Block;
 }
 
-/** `on event e [named "n"] [as v] do … endon`; the name expression is evaluated at load (language.md 6.13). */
+/** `on event e [named "n"] [as v] do … endon`. Loading evaluates the expression `e`. */
 export interface EventHandler extends Span {
   readonly event: Expr;
   readonly named?: string;
@@ -57,24 +57,24 @@ export interface EventHandler extends Span {
   readonly body: Block;
 }
 
-/** `command … endcommand`; the blocks of a run are executed once each, in order (P28). */
+/** `command … endcommand`. A run executes each of its command blocks once, in order. */
 export interface CommandBlock extends Span {
   readonly metadata: Metadata;
   readonly body: Block;
 }
 
-/** A block and the one `on error` handler that guards all of it (P16). */
+/** A block and the one `on error` handler that guards all of it. */
 export interface Block {
   readonly stmts: readonly Stmt[];
   readonly onError?: ErrorHandler;
 }
 
-/** `on error do … endon`; guards the block it stands in (P16). */
+/** `on error do … endon`. It guards the block that contains it. */
 export interface ErrorHandler extends Span {
   readonly body: Block;
 }
 
-/** Any statement; `k` tells which. */
+/** Any statement. `k` tells which. */
 export type Stmt =
   | SetStmt
   | CallStmt
@@ -95,56 +95,56 @@ export type Stmt =
   | OnEventStmt
   | OnErrorStmt;
 
-/** `set a, b = value`; with several targets the value is a list of the same length (language.md 5.4). */
+/** `set a, b = value`. With several targets the value is a list of the same length. */
 export interface SetStmt extends Span {
   readonly k: 'set';
   readonly targets: readonly Target[];
   readonly value: Expr;
 }
-/** `call f(…)`: the call for its effects. */
+/** `call f(…)`: calls for the effects and drops the result. */
 export interface CallStmt extends Span {
   readonly k: 'call';
   readonly call: CallExpr | ToolCallExpr;
 }
-/** `return` with any number of values; in a command block with none (P18). */
+/** `return` with any number of values; in a command block, with none. */
 export interface ReturnStmt extends Span {
   readonly k: 'return';
   readonly values: readonly Expr[];
 }
-/** `emit value`: to the output of the run. */
+/** `emit value`: writes to the output of the run. */
 export interface EmitStmt extends Span {
   readonly k: 'emit';
   readonly value: Expr;
 }
-/** `whisper handle, value`: to the scratchpad. */
+/** `whisper handle, value`: writes to the scratchpad. */
 export interface WhisperStmt extends Span {
   readonly k: 'whisper';
   readonly handle: Expr;
   readonly value: Expr;
 }
-/** `must cond`: code 5 when it does not hold (P3). */
+/** `must cond`: fails with code 5 when the condition is false. */
 export interface MustStmt extends Span {
   readonly k: 'must';
   readonly cond: Expr;
-  /** Source text of the condition, shortened to at most 200 characters, for the message (P3). */
+  /** Source text of the condition for the message, shortened to at most 200 characters. */
   readonly text: string;
 }
-/** `fail [value]`: code 1, or the code of what fails in `value` (P4). */
+/** `fail [value]`: fails with code 1, or with the code of an error that evaluating `value` raises. */
 export interface FailStmt extends Span {
   readonly k: 'fail';
   readonly value?: Expr;
 }
-/** `clear_error`: ends the handling of an error; only within a handler. */
+/** `clear_error`: ends the handling of an error. It works only in a handler. */
 export interface ClearErrorStmt extends Span {
   readonly k: 'clear_error';
 }
-/** `clear event e` (by event name) or `clear event named "x"` (by handler name) (P19). */
+/** `clear event e` (by event name) or `clear event named "x"` (by handler name). */
 export interface ClearEventStmt extends Span {
   readonly k: 'clear_event';
   readonly event?: Expr;
   readonly named?: string;
 }
-/** `ask model, prompt [with options] [into target]` (P27, P34). */
+/** `ask model, prompt [with options] [into target]`: asks an agent. */
 export interface AskStmt extends Span {
   readonly k: 'ask';
   readonly model: Expr;
@@ -152,7 +152,7 @@ export interface AskStmt extends Span {
   readonly with?: Expr;
   readonly into?: Target;
 }
-/** `promptuser prompt into target`: one line from the host (P35). */
+/** `promptuser prompt into target`: reads one line from the host. */
 export interface PromptStmt extends Span {
   readonly k: 'promptuser';
   readonly prompt: Expr;
@@ -162,7 +162,7 @@ export interface PromptStmt extends Span {
 export interface BreakStmt extends Span {
   readonly k: 'break';
 }
-/** `continue`: goes on with the next pass of the innermost loop. */
+/** `continue`: starts the next pass of the innermost loop. */
 export interface ContinueStmt extends Span {
   readonly k: 'continue';
 }
@@ -182,18 +182,18 @@ export interface WhileStmt extends Span {
 /** `for each item in over … endfor`. */
 export interface ForStmt extends Span {
   readonly k: 'for';
-  /** With `for each k, v in …` the key, index or position; absent with `for each v in …` (P9). */
+  /** In `for each k, v in …`, the key, index or position; absent in `for each v in …`. */
   readonly key?: Name;
   readonly item: Name;
   readonly over: Expr;
   readonly body: Block;
 }
-/** Where a nested `on event` stands: does nothing when executed; `index` points into `SourceFile.events`. */
+/** The place of a nested `on event`. Executing it does nothing; `index` points into `SourceFile.events`. */
 export interface OnEventStmt extends Span {
   readonly k: 'on_event';
   readonly index: number;
 }
-/** Where the block's `on error` stands: does nothing when executed; the handler itself is `Block.onError`. */
+/** The place of the block's `on error`. Executing it does nothing; the handler itself is `Block.onError`. */
 export interface OnErrorStmt extends Span {
   readonly k: 'on_error';
 }
@@ -204,20 +204,20 @@ export interface Target extends Span {
   readonly steps: readonly AccessStep[];
 }
 
-/** `[expr]` or `.name`; its span starts at the bracket or dot, where an access error is reported (ruling 18). */
+/** `[expr]` or `.name`. Its span starts at the bracket or dot, where an access error is reported. */
 export type AccessStep = IndexStep | FieldStep;
 /** `[index]`: a list position, a map key, or a character of a string. */
 export interface IndexStep extends Span {
   readonly k: 'index';
   readonly index: Expr;
 }
-/** `.name`: the same as `['name']` (P10). */
+/** `.name`: the same as `['name']`. */
 export interface FieldStep extends Span {
   readonly k: 'field';
   readonly name: string;
 }
 
-/** Any expression; `k` tells which. */
+/** Any expression. `k` tells which. */
 export type Expr =
   | NumberExpr
   | StringExpr
@@ -244,7 +244,7 @@ export interface NumberExpr extends Span {
   /** Always finite: an overflowing literal is a syntax error. */
   readonly v: number;
 }
-/** A string literal without holes, its escapes resolved (P23). */
+/** A string literal without placeholders, its escapes resolved. */
 export interface StringExpr extends Span {
   readonly k: 'str';
   readonly v: string;
@@ -258,12 +258,12 @@ export interface BooleanExpr extends Span {
 export interface NilExpr extends Span {
   readonly k: 'nil';
 }
-/** A variable that is read. */
+/** Reading a variable. */
 export interface NameExpr extends Span {
   readonly k: 'name';
   readonly name: string;
 }
-/** `last`: the value of the latest value-bearing statement of the fork (P14). */
+/** `last`: the value of the latest statement of the fork that has one. */
 export interface LastExpr extends Span {
   readonly k: 'last';
 }
@@ -272,27 +272,27 @@ export interface ListExpr extends Span {
   readonly k: 'list';
   readonly items: readonly Expr[];
 }
-/** `{key: value, …}`, in the order written; a repeated key is kept here (ruling 8 is the interpreter's). */
+/** `{key: value, …}`, in the order written. A repeated key is kept: the interpreter decides which entry counts. */
 export interface MapExpr extends Span {
   readonly k: 'map';
   readonly entries: readonly (readonly [key: Expr, value: Expr])[];
 }
-/** A string with `{{ }}` parts (P12). Literal text and symbols are plain strings, adjacent ones merged. */
+/** A string with `{{ }}` parts. Literal text and symbols are plain strings, adjacent ones merged. */
 export interface TemplateExpr extends Span {
   readonly k: 'template';
   readonly parts: readonly (string | Expr)[];
 }
-/** A bare `{{x}}`: ToString of `x` (ruling 4). A bare `{{@nl}}` is a {@link StringExpr}. */
+/** A bare `{{x}}`: the text of `x`. A bare `{{@nl}}` is a {@link StringExpr}. */
 export interface TextExpr extends Span {
   readonly k: 'text';
   readonly of: Expr;
 }
-/** `eval(e)` (P13). */
+/** `eval(e)`: fills the placeholders of a text. */
 export interface EvalExpr extends Span {
   readonly k: 'eval';
   readonly of: Expr;
 }
-/** Parentheses, kept for the formatter and for printing. */
+/** Parentheses, which the tree keeps for printing. */
 export interface GroupExpr extends Span {
   readonly k: 'group';
   readonly of: Expr;
@@ -306,7 +306,7 @@ export interface UnaryExpr extends Span {
   readonly op: UnaryOp;
   readonly of: Expr;
 }
-/** `base ** exponent`, right-associative; `at` is the offset of the operator. */
+/** `base ** exponent`, right-associative. `at` is the offset of the operator. */
 export interface PowerExpr extends Span {
   readonly k: 'power';
   readonly base: Expr;
@@ -316,19 +316,19 @@ export interface PowerExpr extends Span {
 
 /** The operators of {@link BinaryExpr}, loosest first. */
 export type BinaryOp = 'or' | 'and' | '|' | '^' | '&' | '==' | '!=' | '<' | '>' | '<=' | '>=' | '+' | '-' | '*' | '/' | '%';
-/** A left-associative run of operators of one precedence level: `first op right op right …`; `at` is each operator's offset. */
+/** A left-associative run of operators of one precedence level: `first op right op right …`. `at` is each operator's offset. */
 export interface BinaryExpr extends Span {
   readonly k: 'binary';
   readonly first: Expr;
   readonly rest: readonly { readonly op: BinaryOp; readonly at: number; readonly right: Expr }[];
 }
-/** `base[i].name…`, all steps of one chain in one node. */
+/** `base[i].name…`: one node for all steps of the chain. */
 export interface AccessExpr extends Span {
   readonly k: 'access';
   readonly base: Expr;
   readonly steps: readonly AccessStep[];
 }
-/** A call of a procedure or a built-in, as written; built-ins win, compared without case (language.md 7). */
+/** A call of a built-in function or a procedure. A built-in function wins, and its name ignores letter case. */
 export interface CallExpr extends Span {
   readonly k: 'call';
   readonly name: Name;
@@ -337,9 +337,9 @@ export interface CallExpr extends Span {
 /** A call of a tool. */
 export interface ToolCallExpr extends Span {
   readonly k: 'tool';
-  /** Canonical name: lower case, `tool.` once in front (language.md 9.1), e.g. `tool.str.length`. */
+  /** Canonical name: lower case, with exactly one `tool.` in front, such as `tool.str.length`. */
   readonly name: string;
-  /** As written, for messages and the formatter, e.g. `tool.str.Length`. */
+  /** The name as written, for messages and printing, such as `tool.str.Length`. */
   readonly written: string;
   readonly args: readonly Expr[];
 }

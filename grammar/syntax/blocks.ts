@@ -1,4 +1,4 @@
-/** Which blocks are open, which end belongs to which, and what to say when they do not match. */
+/** The blocks that are open while a source is parsed, and the statements collected for the innermost one. */
 import type { IToken, TokenType } from 'chevrotain';
 import type { Block, ErrorHandler, Stmt } from './ast.ts';
 
@@ -7,42 +7,42 @@ export interface OpenBlock {
   /** The keyword that opened it. */
   readonly token: IToken;
   readonly closer: TokenType;
-  /** An `else` may still come: the first branch of an `if`. */
+  /** Whether an `else` may still come: the parser reads the first branch of an `if`. */
   canElse: boolean;
 }
 
-/** The blocks around the place that is being parsed, outermost first. */
+/** The blocks around the current place, outermost first. */
 export class BlockStack {
-  private readonly blocks: OpenBlock[] = [];
+  readonly #blocks: OpenBlock[] = [];
 
   get depth(): number {
-    return this.blocks.length;
+    return this.#blocks.length;
   }
 
   get innermost(): OpenBlock | undefined {
-    return this.blocks.at(-1);
+    return this.#blocks.at(-1);
   }
 
   enter(token: IToken, closer: TokenType, canElse = false): void {
-    this.blocks.push({ token, closer, canElse });
+    this.#blocks.push({ token, closer, canElse });
   }
 
   leave(): OpenBlock | undefined {
-    return this.blocks.pop();
+    return this.#blocks.pop();
   }
 
-  /** Whether some open block ends with this keyword. */
+  /** Whether any open block ends with this keyword. */
   awaits(closer: TokenType): boolean {
-    return this.blocks.some((block) => block.closer === closer);
+    return this.#blocks.some((block) => block.closer === closer);
   }
 
-  /** Whether some open `if` can still take an `else`. */
+  /** Whether any open `if` can still take an `else`. */
   awaitsElse(): boolean {
-    return this.blocks.some((block) => block.canElse);
+    return this.#blocks.some((block) => block.canElse);
   }
 }
 
-/** Collects the statements of one block and its handler. */
+/** Collects the statements of one block, and its handler. */
 export class BlockBuilder {
   readonly stmts: Stmt[] = [];
   onError: ErrorHandler | undefined;

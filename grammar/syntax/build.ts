@@ -1,9 +1,9 @@
-/** Makers of syntax nodes that need more than a literal: operator chains, templates, spans from tokens. */
+/** Builders of the syntax nodes that need more than a literal: operator chains, templates, spans of tokens. */
 import type { IToken } from 'chevrotain';
 import type { BinaryExpr, BinaryOp, Expr, Name, PowerExpr, UnaryExpr, UnaryOp } from './ast.ts';
 import { precedence } from './tokens.ts';
 
-/** Offset just past a token. */
+/** The offset after the last character of a token. */
 export function endOf(token: IToken): number {
   return (token.endOffset ?? token.startOffset - 1) + 1;
 }
@@ -21,6 +21,7 @@ function isUnaryOp(text: string): text is UnaryOp {
   return unaryOps.has(text);
 }
 
+/** Operators of one precedence level with their operands, the last right operand missing. */
 interface Run {
   readonly level: number;
   readonly first: Expr;
@@ -29,43 +30,43 @@ interface Run {
   at: number;
 }
 
-/** Turns `a op b op c …`, as it is read, into nodes by precedence; one flat node for each run of one level (language.md 4.1). */
+/** Turns `a op b op c …`, as it is read, into nodes by precedence: one flat node for each run of one level. */
 export class Chain {
-  /** Runs that wait for their right operand, loosest first. */
-  private readonly runs: Run[] = [];
-  private operand: Expr;
+  /** Runs without their last right operand, loosest first. */
+  readonly #runs: Run[] = [];
+  #operand: Expr;
 
   constructor(first: Expr) {
-    this.operand = first;
+    this.#operand = first;
   }
 
   add(operator: IToken, right: Expr): void {
     const op = operator.image;
     if (!isBinaryOp(op)) return;
     const level = precedence.get(op) ?? 0;
-    this.closeAbove(level);
-    const run = this.runs.at(-1);
+    this.#closeAbove(level);
+    const run = this.#runs.at(-1);
     if (run !== undefined && run.level === level) {
-      run.rest.push({ op: run.op, at: run.at, right: this.operand });
+      run.rest.push({ op: run.op, at: run.at, right: this.#operand });
       run.op = op;
       run.at = operator.startOffset;
     } else {
-      this.runs.push({ level, first: this.operand, rest: [], op, at: operator.startOffset });
+      this.#runs.push({ level, first: this.#operand, rest: [], op, at: operator.startOffset });
     }
-    this.operand = right;
+    this.#operand = right;
   }
 
   done(): Expr {
-    this.closeAbove(-1);
-    return this.operand;
+    this.#closeAbove(-1);
+    return this.#operand;
   }
 
-  private closeAbove(level: number): void {
-    for (let run = this.runs.at(-1); run !== undefined && run.level > level; run = this.runs.at(-1)) {
-      this.runs.pop();
-      run.rest.push({ op: run.op, at: run.at, right: this.operand });
-      const whole: BinaryExpr = { k: 'binary', first: run.first, rest: run.rest, s: run.first.s, e: this.operand.e };
-      this.operand = whole;
+  #closeAbove(level: number): void {
+    for (let run = this.#runs.at(-1); run !== undefined && run.level > level; run = this.#runs.at(-1)) {
+      this.#runs.pop();
+      run.rest.push({ op: run.op, at: run.at, right: this.#operand });
+      const whole: BinaryExpr = { k: 'binary', first: run.first, rest: run.rest, s: run.first.s, e: this.#operand.e };
+      this.#operand = whole;
     }
   }
 }
@@ -83,7 +84,7 @@ export function powers(base: Expr, exponents: readonly { readonly at: number; re
   return exponent;
 }
 
-/** Prefix operators around an operand; the last one is the innermost. */
+/** Prefix operators around an operand. The last operator is the innermost. */
 export function prefixes(operators: readonly IToken[], operand: Expr): Expr {
   let inner = operand;
   for (let i = operators.length - 1; i >= 0; i--) {
@@ -95,7 +96,7 @@ export function prefixes(operators: readonly IToken[], operand: Expr): Expr {
   return inner;
 }
 
-/** A template from its parts: adjacent texts merged, a plain string when there is no expression in it. */
+/** A template of these parts, adjacent texts merged. Without an expression it is a plain string. */
 export function template(parts: readonly (string | Expr)[], s: number, e: number): Expr {
   const merged: (string | Expr)[] = [];
   for (const part of parts) {

@@ -1,43 +1,39 @@
 /**
- * What certainly cannot fail, and what is certainly known, without running anything. For advice only: that a value nests
- * too deeply to be printed, or that a limit is reached, is left aside.
+ * What is certain about a program without running it. The answers ignore that a value may nest too deeply to be printed and
+ * that a run may reach a limit.
  */
-
 import { BUILTIN_ARITY, BUILTINS, builtinNamed } from '../vocabulary/builtins.ts';
-import type { Block, Expr, Stmt } from './ast.ts';
-import { blocksOf, isAtom } from './walk.ts';
+import type { Block, ErrorHandler, Expr, Procedure, Stmt } from './ast.ts';
+import { blocksOf, childrenOf, eachStatement, expressionsOf } from './walk.ts';
 
 /** Whether evaluating an expression can raise an error. */
 export function canFail(expr: Expr): boolean {
-  if (isAtom(expr)) return false;
+  return raises(expr) || childrenOf(expr).some(canFail);
+}
+
+/** Whether an expression can raise an error after its parts were evaluated. */
+function raises(expr: Expr): boolean {
   switch (expr.k) {
-    case 'list':
-      return expr.items.some(canFail);
-    case 'map':
-      return expr.entries.some(([key, value]) => canFail(key) || canFail(value));
-    case 'template':
-      return expr.parts.some((part) => typeof part !== 'string' && canFail(part));
-    case 'text':
-    case 'group':
-    case 'eval':
-      return canFail(expr.of);
     case 'unary':
-      return canFail(expr.of) || ((expr.op === '-' || expr.op === '~') && expr.of.k !== 'num');
+      return (expr.op === '-' || expr.op === '~') && expr.of.k !== 'num';
     case 'binary':
-      return canFail(expr.first) || expr.rest.some(({ op, right }) => canFail(right) || !TOTAL_OPERATORS.has(op));
+      return expr.rest.some(({ op }) => !TOTAL_OPERATORS.has(op));
     case 'call': {
       const builtin = builtinNamed(expr.name.name);
-      const total = builtin !== undefined && BUILTINS[builtin].takes === 'any' && expr.args.length === BUILTIN_ARITY;
-      return !total || expr.args.some(canFail);
+      return builtin === undefined || BUILTINS[builtin].takes !== 'any' || expr.args.length !== BUILTIN_ARITY;
     }
-    default:
+    case 'power':
+    case 'access':
+    case 'tool':
       return true;
+    default:
+      return false;
   }
 }
 
 const TOTAL_OPERATORS: ReadonlySet<string> = new Set(['and', 'or', '==', '!=']);
 
-/** The truth of an expression that is the same in every run; undefined when that is not certain. */
+/** The truth value that an expression has in every run; undefined when it is not certain. */
 export function constantTruth(expr: Expr): boolean | undefined {
   switch (expr.k) {
     case 'num':
@@ -64,47 +60,48 @@ export function constantTruth(expr: Expr): boolean | undefined {
   }
 }
 
-/** Whether a statement itself can raise an error, what is in its blocks aside. */
+/** Whether a statement itself can raise an error, apart from the statements in its blocks. */
 export function statementCanFail(stmt: Stmt, globals: ReadonlySet<string>): boolean {
+  if (expressionsOf(stmt).some(canFail)) return true;
   switch (stmt.k) {
     case 'set': {
-      const [target] = stmt.targets;
-      const plain = stmt.targets.every(({ name, steps }) => steps.length === 0 && !globals.has(name.name));
       const fits = stmt.targets.length === 1 || (stmt.value.k === 'list' && stmt.value.items.length === stmt.targets.length);
-      return target === undefined || !plain || !fits || canFail(stmt.value);
+      return !fits || stmt.targets.some(({ name, steps }) => steps.length > 0 || globals.has(name.name));
     }
-    case 'emit':
-      return canFail(stmt.value);
-    case 'whisper':
-      return canFail(stmt.handle) || canFail(stmt.value);
-    case 'call':
-      return canFail(stmt.call);
-    case 'return':
-      return stmt.values.some(canFail);
     case 'must':
-      return canFail(stmt.cond) || constantTruth(stmt.cond) !== true;
-    case 'if':
-    case 'while':
-      return canFail(stmt.cond);
+      return constantTruth(stmt.cond) !== true;
     case 'for':
-      return canFail(stmt.over) || !ITERABLE.has(stmt.over.k);
-    case 'break':
-    case 'continue':
-    case 'on_event':
-    case 'on_error':
-      return false;
-    case 'clear_event':
-      return stmt.event !== undefined && canFail(stmt.event);
-    default:
+      return !ITERABLE.has(stmt.over.k);
+    case 'fail':
+    case 'clear_error':
+    case 'ask':
+    case 'promptuser':
       return true;
+    default:
+      return false;
   }
 }
 
 const ITERABLE: ReadonlySet<string> = new Set(['list', 'map', 'str', 'nil', 'template']);
 
-/** Whether anything in a block can raise an error; what its handlers do is not looked at. */
+/** Whether any statement of a block can raise an error, apart from those of its handlers. */
 export function blockCanFail(block: Block, globals: ReadonlySet<string>): boolean {
   return block.stmts.some(
     (stmt) => statementCanFail(stmt, globals) || blocksOf(stmt).some((inner) => blockCanFail(inner, globals)),
   );
+}
+
+/** Whether a handler clears its error before it ends. */
+export function clearing({ body }: ErrorHandler): 'always' | 'sometimes' | 'never' {
+  if (body.stmts.some(({ k }) => k === 'clear_error')) return 'always';
+  let found = false;
+  eachStatement(body, ({ k }) => {
+    found ||= k === 'clear_error';
+  });
+  return found ? 'sometimes' : 'never';
+}
+
+/** Whether a procedure can be called with this number of arguments. */
+export function acceptsCount({ needs, optional }: Procedure, count: number): boolean {
+  return count >= needs.length && count <= needs.length + optional.length;
 }

@@ -1,10 +1,10 @@
-/** Source cleaning, before the lexer (language.md 1.1), and the line table of the cleaned text. */
+/** Source cleaning, which comes before the lexer. */
 import { problemAt, type SyntaxProblem } from './problem.ts';
 
-/** Default of `ParseOptions.maxBytes`: one mebibyte of UTF-8 after cleaning. */
+/** The default of `ParseOptions.maxBytes`: one mebibyte of UTF-8 after cleaning. */
 export const MAX_SOURCE_BYTES = 1_048_576;
 
-/** The cleaned text, and the one problem that makes it unreadable, if there is one. */
+/** The cleaned text, and the problem that makes it unreadable, if there is one. */
 export interface Cleaned {
   readonly text: string;
   readonly problem?: SyntaxProblem;
@@ -15,8 +15,8 @@ const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\
 const removed = /[\0-\x08\x0B\x0C\x0E-\x1F]/g;
 
 /**
- * Drops a byte-order mark, turns CR LF and CR into LF, removes control characters other than TAB and LF, and checks what is
- * left: valid UTF-8, no U+FFFD, no zero-width or bidirectional control characters, at most `maxBytes` bytes.
+ * Drops a byte-order mark, turns CR LF and CR into LF, and removes control characters other than TAB and LF. Then checks the
+ * text: it must be valid UTF-8 of at most `maxBytes` bytes, without U+FFFD, zero-width or bidirectional control characters.
  */
 export function clean(source: string | Uint8Array, maxBytes: number): Cleaned {
   const raw = typeof source === 'string' ? source : new TextDecoder('utf-8', { ignoreBOM: true }).decode(source);
@@ -34,7 +34,7 @@ export function clean(source: string | Uint8Array, maxBytes: number): Cleaned {
       tooLong,
       tooLong,
       `the source is longer than ${maxBytes} bytes`,
-      'split it into several files, or read the data through a tool',
+      'split it into several files, or let a tool read the data',
     );
     return { text, problem };
   }
@@ -55,13 +55,13 @@ function forbiddenAt(text: string, offset: number): SyntaxProblem {
   );
 }
 
-/** Offset of the first character that ends beyond `maxBytes` of UTF-8; −1 when all fit. */
+/** Offset of the first character that ends beyond `maxBytes` of UTF-8; −1 when all of them fit. */
 function firstBeyond(text: string, maxBytes: number): number {
   if (text.length * 3 <= maxBytes) return -1;
   let bytes = 0;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    // A surrogate pair takes four bytes: two for each half.
+    // A surrogate pair takes four bytes, two for each half.
     bytes += unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3;
     if (bytes > maxBytes) return unit >= 0xdc00 && unit <= 0xdfff ? i - 1 : i;
   }

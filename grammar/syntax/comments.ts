@@ -1,14 +1,15 @@
-/** The comments of a source: what stands between its tokens (language.md 1.3). */
+/** The comments of a source, which the lexer skips. */
 import type { Span } from './ast.ts';
+import { startsComment } from './codeunits.ts';
 import type { Token } from './tokens.ts';
 
 /** One comment, from its `#`, `--` or `//` to the end of its line. */
 export interface Comment extends Span {
-  /** Index of the first token behind it; the number of tokens when there is none. */
+  /** Index of the first token after the comment; the number of tokens when there is none. */
   readonly before: number;
 }
 
-/** The comments between the tokens of a source that was read to its end, in order. Linear. */
+/** The comments of a source whose tokens were read to the end, in order. Takes linear time. */
 export function commentsOf(text: string, tokens: readonly Token[]): readonly Comment[] {
   const comments: Comment[] = [];
   let from = 0;
@@ -26,14 +27,9 @@ export function commentsOf(text: string, tokens: readonly Token[]): readonly Com
   return comments;
 }
 
-/** Between tokens are only blanks, line ends, continuations, empty template parts, and comments. */
+/** Offset of the next comment; only blanks, line ends, continuations and empty template parts precede it between tokens. */
 function commentStart(text: string, from: number, to: number): number {
   let at = from;
-  while (at < to && !isMark(text, at)) at++;
+  while (at < to && !startsComment(text, at)) at++;
   return at;
-}
-
-function isMark(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit === 0x23 || ((unit === 0x2d || unit === 0x2f) && text.charCodeAt(at + 1) === unit);
 }

@@ -1,4 +1,4 @@
-/** Blocks: statements that contain statements, error handlers and event handlers (language.md 2, 2.2, P16). */
+/** Compound statements: statements that contain statements, error handlers and event handlers. */
 import type { IOrAlt, IToken, ParserMethod, TokenType } from 'chevrotain';
 import type { Block, ErrorHandler, EventHandler, Expr, Name, Stmt } from './ast.ts';
 import { BlockBuilder } from './blocks.ts';
@@ -8,7 +8,7 @@ import { blockEnds, Identifier, keyword, lineStarters, Metadata, Newline, NoStat
 
 type Rule<T, A extends unknown[] = []> = ParserMethod<A, T>;
 
-/** Tokens at which the body of a block goes on. */
+/** Tokens that continue the body of a block. */
 const statementStarts: ReadonlySet<TokenType> = new Set([
   ...[...lineStarters].filter(
     (type) => !blockEnds.has(type) && type !== keyword.else && type !== keyword.func && type !== keyword.command,
@@ -20,40 +20,40 @@ const statementStarts: ReadonlySet<TokenType> = new Set([
 export abstract class StatementParser extends SimpleStatementParser {
   /** The events of the file; a place is empty while its handler is being read. */
   protected events: (EventHandler | undefined)[] = [];
-  private current = new BlockBuilder();
-  /** A block ended without its end keyword, so no line end follows it. */
-  private cut = false;
-  /** The text ended before a block did: more of it could mend that. */
+  #current = new BlockBuilder();
+  /** Whether a block ended without its end keyword, so that no line end follows it. */
+  #cut = false;
+  /** Whether the text ended within a block, so that more text could complete it. */
   protected openAtEnd = false;
-  /** Open blocks at the top of a command block: itself, or none where statements were typed alone. */
+  /** Number of open blocks at the top of a command block: itself, or none for statements at a prompt. */
   protected commandDepth = 1;
 
   protected override prepare(...source: Parameters<SimpleStatementParser['prepare']>): void {
     super.prepare(...source);
     this.events = [];
-    this.current = new BlockBuilder();
-    this.cut = false;
+    this.#current = new BlockBuilder();
+    this.#cut = false;
     this.openAtEnd = false;
     this.commandDepth = 1;
   }
 
-  private readonly statement: Rule<Stmt | undefined> = this.RULE('statement', (): Stmt | undefined =>
+  readonly #statement: Rule<Stmt | undefined> = this.RULE('statement', (): Stmt | undefined =>
     this.line(() => {
-      const statement = this.OR(this.statements);
-      if (this.cut) this.cut = false;
+      const statement = this.OR(this.#statements);
+      if (this.#cut) this.#cut = false;
       else this.CONSUME(Newline);
       return statement;
     }),
   );
 
-  private readonly statements: [IOrAlt<Stmt>, ...IOrAlt<Stmt>[]] = [
+  readonly #statements: [IOrAlt<Stmt>, ...IOrAlt<Stmt>[]] = [
     { ALT: () => this.SUBRULE(this.setStatement) },
-    { ALT: () => this.SUBRULE(this.ifStatement) },
+    { ALT: () => this.SUBRULE(this.#ifStatement) },
     { ALT: () => this.SUBRULE(this.emitStatement) },
     { ALT: () => this.SUBRULE(this.callStatement) },
     { ALT: () => this.SUBRULE(this.returnStatement) },
-    { ALT: () => this.SUBRULE(this.forStatement) },
-    { ALT: () => this.SUBRULE(this.whileStatement) },
+    { ALT: () => this.SUBRULE(this.#forStatement) },
+    { ALT: () => this.SUBRULE(this.#whileStatement) },
     { ALT: () => this.SUBRULE(this.mustStatement) },
     { ALT: () => this.SUBRULE(this.failStatement) },
     { ALT: () => this.SUBRULE(this.whisperStatement) },
@@ -63,56 +63,56 @@ export abstract class StatementParser extends SimpleStatementParser {
     { ALT: () => this.SUBRULE(this.clearEventStatement) },
     { ALT: () => this.SUBRULE(this.askStatement) },
     { ALT: () => this.SUBRULE(this.promptStatement) },
-    { ALT: () => this.SUBRULE(this.onStatement) },
+    { ALT: () => this.SUBRULE(this.#onStatement) },
     { ALT: () => this.SUBRULE(this.misplaced) },
   ];
 
-  /** Statements up to a keyword that ends this block or one around it. `whole`: its head was understood. */
+  /** Statements up to a keyword that ends this block or one around it. `whole` says that the head of the block was read. */
   protected readonly body: Rule<Block, [boolean]> = this.RULE('body', (whole: boolean): Block => {
-    const outer = this.current;
+    const outer = this.#current;
     const block = new BlockBuilder();
-    this.current = block;
+    this.#current = block;
     let lines = 0;
-    if (this.RECORDING_PHASE) this.SUBRULE(this.statement);
-    // A plain loop, to nest in few stack frames; see ExpressionParser.expression.
+    if (this.RECORDING_PHASE) this.SUBRULE(this.#statement);
+    // A plain loop takes few stack frames; see ExpressionParser.expression.
     for (;;) {
       const type = this.LA(1).tokenType;
       if (type === Newline) {
         this.SKIP_TOKEN();
       } else if (statementStarts.has(type)) {
         lines++;
-        const statement = this.SUBRULE(this.statement);
+        const statement = this.SUBRULE(this.#statement);
         if (statement !== undefined) block.stmts.push(statement);
-      } else if (!this.strayEnd()) {
+      } else if (!this.#strayEnd()) {
         break;
       }
     }
-    this.current = outer;
-    if (lines === 0 && whole && blockEnds.has(this.LA(1).tokenType)) this.reportEmpty();
-    else if (lines === 0 && whole && this.LA(1).tokenType === keyword.else) this.reportEmpty();
+    this.#current = outer;
+    if (lines === 0 && whole && blockEnds.has(this.LA(1).tokenType)) this.#reportEmpty();
+    else if (lines === 0 && whole && this.LA(1).tokenType === keyword.else) this.#reportEmpty();
     return block.done();
   });
 
-  private reportEmpty(): void {
+  #reportEmpty(): void {
     const block = this.blocks.innermost;
     if (block === undefined || this.RECORDING_PHASE) return;
-    const hint = 'blank lines and comments do not count; put a statement into it or delete the block';
+    const hint = 'write a statement in it or delete the block; comments and blank lines are not statements';
     this.reportStructure(this.LA(1), `this \`${block.token.image}\` block is empty`, hint);
   }
 
-  /** Passes over an end keyword or `else` that belongs to no open block; tells whether the body goes on behind it. */
-  private strayEnd(): boolean {
+  /** Skips an end keyword or `else` that belongs to no open block. Returns whether the body continues behind it. */
+  #strayEnd(): boolean {
     const token = this.LA(1);
     const type = token.tokenType;
     const block = this.blocks.innermost;
     if (block === undefined) return false;
     if (type === keyword.else) {
-      if (this.LA(2).tokenType === keyword.if && this.blocks.awaitsElse()) this.elseIf();
+      if (this.LA(2).tokenType === keyword.if && this.blocks.awaitsElse()) this.#elseIf();
       else if (block.canElse || this.blocks.awaitsElse()) return false;
       else this.reportStructure(token, '`else` belongs to no open `if`');
     } else if (blockEnds.has(type) && type !== block.closer && !this.blocks.awaits(type)) {
       const line = this.lineOf(block.token);
-      const message = `\`${token.image}\` ends nothing here: the innermost open block is the \`${block.token.image}\` of line ${line}`;
+      const message = `\`${token.image}\` ends no open block: the innermost one is the \`${block.token.image}\` on line ${line}`;
       this.reportStructure(token, message, `end that block with ${block.closer.LABEL ?? ''}`);
       this.broken = true;
     } else {
@@ -124,25 +124,25 @@ export abstract class StatementParser extends SimpleStatementParser {
     return true;
   }
 
-  private elseIf(): void {
+  #elseIf(): void {
     const hint = 'write `else`, on the next line `if …`, and one more `endif` after the inner one';
-    this.reportStructure(this.LA(2), '`else if` is not one statement', hint);
+    this.reportStructure(this.LA(2), '`else if` is not a statement', hint);
     this.broken = true;
   }
 
-  /** Leaves the innermost block. True when its end keyword comes next; otherwise says that the block was never closed. */
+  /** Leaves the innermost block. Returns whether its end keyword comes next; if not, reports that the block was never closed. */
   protected closes(): boolean {
     const block = this.blocks.leave();
     if (block === undefined || this.RECORDING_PHASE || this.LA(1).tokenType === block.closer) {
-      this.cut = false;
+      this.#cut = false;
       return true;
     }
-    this.cut = true;
+    this.#cut = true;
     this.openAtEnd ||= this.atEnd();
     this.owe(block.closer);
     const closer = block.closer.LABEL ?? '';
     const next = this.LA(1);
-    const before = this.atEnd() ? 'the end of the file' : `\`${next.image}\` in line ${this.lineOf(next)}`;
+    const before = this.atEnd() ? 'the end of the file' : `\`${next.image}\` on line ${this.lineOf(next)}`;
     this.reportStructure(block.token, `this \`${block.token.image}\` block is never closed`, `write ${closer} before ${before}`);
     return false;
   }
@@ -153,12 +153,12 @@ export abstract class StatementParser extends SimpleStatementParser {
     return value;
   });
 
-  private readonly lineEnd: Rule<true> = this.RULE('lineEnd', (): true => {
+  readonly #lineEnd: Rule<true> = this.RULE('lineEnd', (): true => {
     this.CONSUME(Newline);
     return true;
   });
 
-  private readonly ifStatement: Rule<Stmt> = this.RULE('ifStatement', (): Stmt => {
+  readonly #ifStatement: Rule<Stmt> = this.RULE('ifStatement', (): Stmt => {
     const open = this.CONSUME(keyword.if);
     const cond = this.line(() => this.SUBRULE(this.condition));
     this.blocks.enter(open, keyword.endif, true);
@@ -168,23 +168,23 @@ export abstract class StatementParser extends SimpleStatementParser {
       this.CONSUME(keyword.else);
       const block = this.blocks.innermost;
       if (block !== undefined) block.canElse = false;
-      const whole = this.line(() => this.SUBRULE(this.lineEnd));
+      const whole = this.line(() => this.SUBRULE(this.#lineEnd));
       otherwise = this.SUBRULE2(this.body, { ARGS: [whole === true] });
     });
     if (this.closes()) this.CONSUME(keyword.endif);
     const span = { s: open.startOffset, e: this.end() };
-    const known = cond ?? this.nothing(open);
+    const known = cond ?? this.#nothing(open);
     return otherwise === undefined
       ? { k: 'if', cond: known, then, ...span }
       : { k: 'if', cond: known, then, else: otherwise, ...span };
   });
 
-  /** Stands for an expression that could not be read; a tree with it is never handed out. */
-  private nothing(token: IToken): Expr {
+  /** Stands for an expression that could not be read. The parser never returns a tree that contains it. */
+  #nothing(token: IToken): Expr {
     return { k: 'nil', s: token.startOffset, e: token.startOffset };
   }
 
-  private readonly whileStatement: Rule<Stmt> = this.RULE('whileStatement', (): Stmt => {
+  readonly #whileStatement: Rule<Stmt> = this.RULE('whileStatement', (): Stmt => {
     const open = this.CONSUME(keyword.while);
     const cond = this.line(() => this.SUBRULE(this.condition));
     this.blocks.enter(open, keyword.endwhile);
@@ -192,10 +192,10 @@ export abstract class StatementParser extends SimpleStatementParser {
     const body = this.SUBRULE(this.body, { ARGS: [cond !== undefined] });
     this.loops--;
     if (this.closes()) this.CONSUME(keyword.endwhile);
-    return { k: 'while', cond: cond ?? this.nothing(open), body, s: open.startOffset, e: this.end() };
+    return { k: 'while', cond: cond ?? this.#nothing(open), body, s: open.startOffset, e: this.end() };
   });
 
-  private readonly forHead: Rule<{ key?: Name; item: Name; over: Expr }> = this.RULE(
+  readonly #forHead: Rule<{ key?: Name; item: Name; over: Expr }> = this.RULE(
     'forHead',
     (): { key?: Name; item: Name; over: Expr } => {
       this.CONSUME(keyword.each);
@@ -212,18 +212,18 @@ export abstract class StatementParser extends SimpleStatementParser {
     },
   );
 
-  private readonly forStatement: Rule<Stmt> = this.RULE('forStatement', (): Stmt => {
+  readonly #forStatement: Rule<Stmt> = this.RULE('forStatement', (): Stmt => {
     const open = this.CONSUME(keyword.for);
-    const head = this.line(() => this.SUBRULE(this.forHead));
+    const head = this.line(() => this.SUBRULE(this.#forHead));
     this.blocks.enter(open, keyword.endfor);
     this.loops++;
     const body = this.SUBRULE(this.body, { ARGS: [head !== undefined] });
     this.loops--;
     if (this.closes()) this.CONSUME(keyword.endfor);
-    return { k: 'for', ...(head ?? { item: nameOf(open), over: this.nothing(open) }), body, s: open.startOffset, e: this.end() };
+    return { k: 'for', ...(head ?? { item: nameOf(open), over: this.#nothing(open) }), body, s: open.startOffset, e: this.end() };
   });
 
-  private readonly onStatement: Rule<Stmt> = this.RULE('onStatement', (): Stmt => {
+  readonly #onStatement: Rule<Stmt> = this.RULE('onStatement', (): Stmt => {
     const open = this.CONSUME(keyword.on);
     const next = this.LA(1).tokenType;
     if (!this.RECORDING_PHASE && next !== keyword.event && next !== keyword.error) {
@@ -233,7 +233,7 @@ export abstract class StatementParser extends SimpleStatementParser {
     return this.OR([
       {
         ALT: (): Stmt => {
-          const handler = this.SUBRULE(this.errorHandler, { ARGS: [open] });
+          const handler = this.SUBRULE(this.#errorHandler, { ARGS: [open] });
           return { k: 'on_error', s: handler.s, e: handler.e };
         },
       },
@@ -242,8 +242,8 @@ export abstract class StatementParser extends SimpleStatementParser {
           if (this.inCommand && this.blocks.depth === this.commandDepth) {
             this.reportAt(
               open,
-              '`on event` does not stand in a command block',
-              'define it in a library file, beside the procedures',
+              '`on event` cannot stand in a command block',
+              'define the handler in a library file, beside the procedures',
             );
           }
           const index = this.SUBRULE(this.eventHandler, { ARGS: [open] });
@@ -253,26 +253,27 @@ export abstract class StatementParser extends SimpleStatementParser {
     ]);
   });
 
-  private readonly errorHead: Rule<true> = this.RULE('errorHead', (): true => {
+  readonly #errorHead: Rule<true> = this.RULE('errorHead', (): true => {
     this.CONSUME(keyword.error);
     this.CONSUME(keyword.do);
     this.CONSUME(Newline);
     return true;
   });
 
-  private readonly errorHandler: Rule<ErrorHandler, [IToken]> = this.RULE('errorHandler', (open: IToken): ErrorHandler => {
-    const guarded = this.current;
-    const whole = this.line(() => this.SUBRULE(this.errorHead));
+  readonly #errorHandler: Rule<ErrorHandler, [IToken]> = this.RULE('errorHandler', (open: IToken): ErrorHandler => {
+    const guarded = this.#current;
+    const whole = this.line(() => this.SUBRULE(this.#errorHead));
     this.blocks.enter(open, keyword.endon);
     const body = this.SUBRULE(this.body, { ARGS: [whole === true] });
     if (this.closes()) this.CONSUME(keyword.endon);
     const handler: ErrorHandler = { body, s: open?.startOffset ?? 0, e: this.end() };
     if (guarded.onError === undefined) guarded.onError = handler;
-    else this.reportAt(open, 'this block has an `on error` already', 'a block has one handler; it guards all of the block');
+    else
+      this.reportAt(open, 'this block already has an `on error` handler', 'one handler guards all of the block: merge the two');
     return handler;
   });
 
-  private readonly eventHead: Rule<Omit<EventHandler, 's' | 'e' | 'body'>> = this.RULE(
+  readonly #eventHead: Rule<Omit<EventHandler, 's' | 'e' | 'body'>> = this.RULE(
     'eventHead',
     (): Omit<EventHandler, 's' | 'e' | 'body'> => {
       this.CONSUME(keyword.event);
@@ -293,21 +294,21 @@ export abstract class StatementParser extends SimpleStatementParser {
     },
   );
 
-  /** Answers the handler's place in the list of all events of the file. */
+  /** Returns the index of the handler in the list of all events of the file. */
   protected readonly eventHandler: Rule<number, [IToken]> = this.RULE('eventHandler', (open: IToken): number => {
-    // The place is taken before the body is read, so that nested handlers come after this one, as in the text.
+    // Reserving the index before reading the body puts nested handlers after this one, as in the text.
     const index = this.events.push(undefined) - 1;
     const outer = { loops: this.loops, inCommand: this.inCommand };
     this.loops = 0;
     this.inCommand = false;
-    const head = this.line(() => this.SUBRULE(this.eventHead));
+    const head = this.line(() => this.SUBRULE(this.#eventHead));
     this.blocks.enter(open, keyword.endon);
     const body = this.SUBRULE(this.body, { ARGS: [head !== undefined] });
     if (this.closes()) this.CONSUME(keyword.endon);
     this.loops = outer.loops;
     this.inCommand = outer.inCommand;
     this.events[index] = {
-      ...(head ?? { event: this.nothing(open ?? this.LA(1)) }),
+      ...(head ?? { event: this.#nothing(open ?? this.LA(1)) }),
       body,
       s: open?.startOffset ?? 0,
       e: this.end(),

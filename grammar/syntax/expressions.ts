@@ -1,4 +1,4 @@
-/** The expression half of the grammar (language.md 2, 4.1 with P10, P12, P21). */
+/** The expression half of the grammar. */
 import {
   EmbeddedActionsParser,
   type IOrAlt,
@@ -39,7 +39,7 @@ const prefixOperators = members(PrefixOperator);
 const builtIns = members(BuiltIn);
 const stepStarts: ReadonlySet<TokenType> = new Set([punct.openBracket, punct.dot]);
 
-/** Tokens that can begin an operand, prefix operators aside. */
+/** Tokens that can begin an operand, apart from prefix operators. */
 const operandStarts: ReadonlySet<TokenType> = new Set([
   ...[NumberLiteral, StringLiteral, Identifier, TemplateOpen, ...builtIns],
   ...[keyword.true, keyword.false, keyword.nil, keyword.last, keyword.eval, keyword.tool],
@@ -52,8 +52,8 @@ export function startsExpression(type: TokenType): boolean {
 }
 
 /**
- * Rules answer syntax nodes directly (embedded actions: no concrete syntax tree is made). All decisions need one token of
- * lookahead. A mismatch throws Chevrotain's exception with what was expected as its message; the statement rules catch it.
+ * The rules return syntax nodes directly, by embedded actions, without a concrete syntax tree. Every decision needs one token
+ * of lookahead. A mismatch throws Chevrotain's exception, whose message names what was expected; the statement rules catch it.
  */
 export abstract class ExpressionParser extends EmbeddedActionsParser {
   constructor(skipValidations: boolean) {
@@ -75,136 +75,136 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
     throw new MismatchedTokenException(expected, this.LA(1), this.LA(0));
   }
 
-  /** Offset just past the last token read. */
+  /** The offset after the last token read. */
   protected end(): number {
     return endOf(this.LA(0));
   }
 
-  // Brackets in brackets recurse through the rules below up to 200 times, on stacks as small as Node's default. Each of
-  // Chevrotain's repetitions costs four to five stack frames, so these rules repeat with plain loops (measured: 46 frames a
-  // level became 20, and parsing twice as fast). What they accept is recorded with the usual methods, once, for the analysis.
+  // Nested brackets recurse through the rules below up to 200 times, on stacks as small as Node's default. Each of Chevrotain's
+  // repetitions costs four to five stack frames, so these rules repeat with plain loops. By measurement that takes 20 frames a
+  // level instead of 46 and parses twice as fast. The recording phase uses the usual methods, for Chevrotain's analysis.
 
-  /** `operand { operator operand }`; {@link Chain} sorts precedence out while reading. */
+  /** `operand { operator operand }`. {@link Chain} applies precedence while reading. */
   readonly expression: Rule<Expr> = this.RULE('expression', (): Expr => {
-    const first = this.SUBRULE(this.operand);
+    const first = this.SUBRULE(this.#operand);
     let chain: Chain | undefined;
     while (binaryOperators.has(this.LA(1).tokenType)) {
-      const operator = this.take();
+      const operator = this.#take();
       chain ??= new Chain(first);
-      chain.add(operator, this.SUBRULE2(this.operand));
+      chain.add(operator, this.SUBRULE2(this.#operand));
     }
     return chain === undefined ? first : chain.done();
   });
 
   /** Prefix operators, then a primary with its accessors, or a chain of `**` of those. */
-  private readonly operand: Rule<Expr> = this.RULE('operand', (): Expr => {
+  readonly #operand: Rule<Expr> = this.RULE('operand', (): Expr => {
     if (this.RECORDING_PHASE) {
       this.MANY(() => this.CONSUME(PrefixOperator));
-      this.OR(this.primaries);
-      this.SUBRULE(this.step);
+      this.OR(this.#primaries);
+      this.SUBRULE(this.#step);
       return nothing;
     }
     let operators: IToken[] | undefined;
     while (prefixOperators.has(this.LA(1).tokenType)) {
       operators ??= [];
-      operators.push(this.take());
+      operators.push(this.#take());
     }
-    const base = this.access();
+    const base = this.#access();
     let exponents: { at: number; value: Expr }[] | undefined;
     while (this.LA(1).tokenType === punct.power) {
       exponents ??= [];
-      exponents.push({ at: this.take().startOffset, value: this.access() });
+      exponents.push({ at: this.#take().startOffset, value: this.#access() });
     }
     const value = exponents === undefined ? base : powers(base, exponents);
     return operators === undefined ? value : prefixes(operators, value);
   });
 
-  private access(): Expr {
+  #access(): Expr {
     if (!operandStarts.has(this.LA(1).tokenType)) this.mismatch('a value');
-    const base = this.OR(this.primaries);
+    const base = this.OR(this.#primaries);
     let steps: AccessStep[] | undefined;
     while (stepStarts.has(this.LA(1).tokenType)) {
       steps ??= [];
-      steps.push(this.SUBRULE(this.step));
+      steps.push(this.SUBRULE(this.#step));
     }
     return steps === undefined ? base : { k: 'access', base, steps, s: base.s, e: this.end() };
   }
 
   /** Reads the next token, whatever it is. */
-  private take(): IToken {
+  #take(): IToken {
     const token = this.LA(1);
     this.SKIP_TOKEN();
     return token;
   }
 
-  /** Whether the next token is of this type; then it is read. */
-  private accepts(type: TokenType): boolean {
+  /** Reads the next token if it is of this type. Returns whether it was. */
+  #accepts(type: TokenType): boolean {
     if (this.LA(1).tokenType !== type) return false;
     this.SKIP_TOKEN();
     return true;
   }
 
-  // Alternatives are made once: an array of closures at every operand would cost more than the parsing.
-  private readonly primaries: [IOrAlt<Expr>, ...IOrAlt<Expr>[]] = [
-    { ALT: () => this.number(this.CONSUME(NumberLiteral)) },
-    { ALT: () => this.string(this.CONSUME(StringLiteral)) },
-    { ALT: () => this.SUBRULE(this.nameOrCall) },
-    { ALT: () => this.boolean(this.CONSUME(keyword.true), true) },
-    { ALT: () => this.boolean(this.CONSUME(keyword.false), false) },
-    { ALT: () => this.simple(this.CONSUME(keyword.nil), 'nil') },
-    { ALT: () => this.simple(this.CONSUME(keyword.last), 'last') },
-    { ALT: () => this.SUBRULE(this.group) },
-    { ALT: () => this.SUBRULE(this.list) },
-    { ALT: () => this.SUBRULE(this.map) },
-    { ALT: () => this.SUBRULE(this.template) },
-    { ALT: () => this.SUBRULE(this.toolCall) },
-    { ALT: () => this.SUBRULE(this.builtInCall) },
-    { ALT: () => this.SUBRULE(this.evaluation) },
-    { ALT: () => this.SUBRULE(this.placeholder) },
+  // The alternatives are made once: making an array of closures at every operand would cost more than parsing.
+  readonly #primaries: [IOrAlt<Expr>, ...IOrAlt<Expr>[]] = [
+    { ALT: () => this.#number(this.CONSUME(NumberLiteral)) },
+    { ALT: () => this.#string(this.CONSUME(StringLiteral)) },
+    { ALT: () => this.SUBRULE(this.#nameOrCall) },
+    { ALT: () => this.#boolean(this.CONSUME(keyword.true), true) },
+    { ALT: () => this.#boolean(this.CONSUME(keyword.false), false) },
+    { ALT: () => this.#simple(this.CONSUME(keyword.nil), 'nil') },
+    { ALT: () => this.#simple(this.CONSUME(keyword.last), 'last') },
+    { ALT: () => this.SUBRULE(this.#group) },
+    { ALT: () => this.SUBRULE(this.#list) },
+    { ALT: () => this.SUBRULE(this.#map) },
+    { ALT: () => this.SUBRULE(this.#template) },
+    { ALT: () => this.SUBRULE(this.#toolCall) },
+    { ALT: () => this.SUBRULE(this.#builtInCall) },
+    { ALT: () => this.SUBRULE(this.#evaluation) },
+    { ALT: () => this.SUBRULE(this.#placeholder) },
   ];
 
-  private number(token: IToken): Expr {
+  #number(token: IToken): Expr {
     return { k: 'num', v: Number(token.image), s: token.startOffset, e: endOf(token) };
   }
 
-  private string(token: IToken): Expr {
+  #string(token: IToken): Expr {
     return { k: 'str', v: token.image, s: token.startOffset, e: endOf(token) };
   }
 
-  private boolean(token: IToken, v: boolean): Expr {
+  #boolean(token: IToken, v: boolean): Expr {
     return { k: 'bool', v, s: token.startOffset, e: endOf(token) };
   }
 
-  private simple(token: IToken, k: 'nil' | 'last'): Expr {
+  #simple(token: IToken, k: 'nil' | 'last'): Expr {
     return { k, s: token.startOffset, e: endOf(token) };
   }
 
-  private readonly group: Rule<Expr> = this.RULE('group', (): Expr => {
+  readonly #group: Rule<Expr> = this.RULE('group', (): Expr => {
     const s = this.CONSUME(punct.openParen).startOffset;
     const of = this.SUBRULE(this.expression);
     this.CONSUME(punct.closeParen);
     return { k: 'group', of, s, e: this.end() };
   });
 
-  private readonly list: Rule<Expr> = this.RULE('list', (): Expr => {
+  readonly #list: Rule<Expr> = this.RULE('list', (): Expr => {
     const s = this.CONSUME(punct.openBracket).startOffset;
-    const items = this.items();
+    const items = this.#items();
     this.CONSUME(punct.closeBracket);
     return { k: 'list', items, s, e: this.end() };
   });
 
-  /** Expressions between brackets, one trailing comma allowed (P21). Part of the rule that calls it. */
-  private items(): Expr[] {
+  /** Expressions between brackets; one trailing comma is allowed. Part of the rule that calls it. */
+  #items(): Expr[] {
     const items: Expr[] = [];
     if (this.RECORDING_PHASE) this.SUBRULE(this.expression);
     while (startsExpression(this.LA(1).tokenType)) {
       items.push(this.SUBRULE(this.expression));
-      if (!this.accepts(punct.comma)) break;
+      if (!this.#accepts(punct.comma)) break;
     }
     return items;
   }
 
-  private readonly map: Rule<Expr> = this.RULE('map', (): Expr => {
+  readonly #map: Rule<Expr> = this.RULE('map', (): Expr => {
     const s = this.CONSUME(punct.openBrace).startOffset;
     const entries: (readonly [Expr, Expr])[] = [];
     if (this.RECORDING_PHASE) this.SUBRULE(this.expression);
@@ -212,14 +212,14 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
       const key = this.SUBRULE(this.expression);
       this.CONSUME(punct.colon);
       entries.push([key, this.SUBRULE2(this.expression)]);
-      if (!this.accepts(punct.comma)) break;
+      if (!this.#accepts(punct.comma)) break;
     }
     this.CONSUME(punct.closeBrace);
     return { k: 'map', entries, s, e: this.end() };
   });
 
-  /** The lexer has cut the template into texts and expressions (P12). */
-  private readonly template: Rule<Expr> = this.RULE('template', (): Expr => {
+  /** A template, which the lexer has cut into texts and expressions. */
+  readonly #template: Rule<Expr> = this.RULE('template', (): Expr => {
     const s = this.CONSUME(TemplateOpen).startOffset;
     const parts: (string | Expr)[] = [];
     this.MANY(() => {
@@ -238,8 +238,8 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
     return this.ACTION(() => template(parts, s, this.end()));
   });
 
-  /** A bare `{{x}}`, `{{@nl}}` or `{{last}}` (P12, P14). */
-  private readonly placeholder: Rule<Expr> = this.RULE('placeholder', (): Expr => {
+  /** A bare `{{x}}`, `{{@nl}}` or `{{last}}`. */
+  readonly #placeholder: Rule<Expr> = this.RULE('placeholder', (): Expr => {
     const s = this.CONSUME(punct.openPlaceholder).startOffset;
     let symbol: string | undefined;
     let of: Expr | undefined;
@@ -260,18 +260,18 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
     ]);
     this.CONSUME(punct.closeBrace);
     this.CONSUME2(punct.closeBrace);
-    return this.placeholderNode(s, this.end(), symbol, of);
+    return this.#placeholderNode(s, this.end(), symbol, of);
   });
 
-  private placeholderNode(s: number, e: number, symbol: string | undefined, of: Expr | undefined): Expr {
+  #placeholderNode(s: number, e: number, symbol: string | undefined, of: Expr | undefined): Expr {
     if (of === undefined) return { k: 'str', v: symbols.get(symbol ?? '') ?? `{{@${symbol}}}`, s, e };
     const isLast = of.k === 'name' && of.name.toUpperCase() === 'LAST';
     return { k: 'text', of: isLast ? { k: 'last', s: of.s, e: of.e } : of, s, e };
   }
 
-  private readonly step: Rule<AccessStep> = this.RULE('step', (): AccessStep => this.OR(this.steps));
+  readonly #step: Rule<AccessStep> = this.RULE('step', (): AccessStep => this.OR(this.#steps));
 
-  private readonly steps: [IOrAlt<AccessStep>, ...IOrAlt<AccessStep>[]] = [
+  readonly #steps: [IOrAlt<AccessStep>, ...IOrAlt<AccessStep>[]] = [
     {
       ALT: () => {
         const s = this.CONSUME(punct.openBracket).startOffset;
@@ -289,29 +289,29 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
     },
   ];
 
-  private readonly nameOrCall: Rule<Expr> = this.RULE('nameOrCall', (): Expr => {
+  readonly #nameOrCall: Rule<Expr> = this.RULE('nameOrCall', (): Expr => {
     const token = this.CONSUME(Identifier);
-    if (this.RECORDING_PHASE) this.args();
+    if (this.RECORDING_PHASE) this.#args();
     if (this.LA(1).tokenType !== punct.openParen) return { k: 'name', name: token.image, s: token.startOffset, e: endOf(token) };
-    return this.call(token);
+    return this.#call(token);
   });
 
   /** The arguments of a call, in their parentheses. Part of the rule that calls it. */
-  private args(): Expr[] {
+  #args(): Expr[] {
     this.CONSUME(punct.openParen);
-    const args = this.items();
+    const args = this.#items();
     this.CONSUME(punct.closeParen);
     return args;
   }
 
-  private call(token: IToken): CallExpr {
-    const args = this.args();
+  #call(token: IToken): CallExpr {
+    const args = this.#args();
     return { k: 'call', name: nameOf(token), args, s: token.startOffset, e: this.end() };
   }
 
-  private readonly builtInCall: Rule<CallExpr> = this.RULE('builtInCall', (): CallExpr => this.call(this.CONSUME(BuiltIn)));
+  readonly #builtInCall: Rule<CallExpr> = this.RULE('builtInCall', (): CallExpr => this.#call(this.CONSUME(BuiltIn)));
 
-  private readonly toolCall: Rule<ToolCallExpr> = this.RULE('toolCall', (): ToolCallExpr => {
+  readonly #toolCall: Rule<ToolCallExpr> = this.RULE('toolCall', (): ToolCallExpr => {
     const s = this.CONSUME(keyword.tool).startOffset;
     const segments: string[] = [];
     this.CONSUME(punct.dot);
@@ -320,12 +320,12 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
       this.CONSUME2(punct.dot);
       segments.push(this.CONSUME2(Identifier).image);
     });
-    const args = this.args();
+    const args = this.#args();
     const written = ['tool', ...segments].join('.');
     return { k: 'tool', name: canonicalName(written), written, args, s, e: this.end() };
   });
 
-  private readonly evaluation: Rule<Expr> = this.RULE('evaluation', (): Expr => {
+  readonly #evaluation: Rule<Expr> = this.RULE('evaluation', (): Expr => {
     const s = this.CONSUME(keyword.eval).startOffset;
     this.CONSUME(punct.openParen);
     const of = this.SUBRULE(this.expression);
@@ -333,25 +333,25 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
     return { k: 'eval', of, s, e: this.end() };
   });
 
-  /** What `call` takes: any call, not indexed. */
+  /** The operand of `call`: any call, without accessors. */
   readonly callable: Rule<CallExpr | ToolCallExpr> = this.RULE('callable', (): CallExpr | ToolCallExpr => {
     const type = this.LA(1).tokenType;
     const fits = type === Identifier || type === keyword.tool || builtIns.has(type);
     if (!this.RECORDING_PHASE && !fits) this.mismatch('the name of a procedure, a built-in function or a tool');
     return this.OR([
       {
-        ALT: (): CallExpr => this.call(this.CONSUME(Identifier)),
+        ALT: (): CallExpr => this.#call(this.CONSUME(Identifier)),
       },
-      { ALT: () => this.SUBRULE(this.toolCall) },
-      { ALT: () => this.SUBRULE(this.builtInCall) },
+      { ALT: () => this.SUBRULE(this.#toolCall) },
+      { ALT: () => this.SUBRULE(this.#builtInCall) },
     ]);
   });
 
-  /** What `set` and `into` write to. */
+  /** The target of `set` and `into`. */
   readonly target: Rule<Target> = this.RULE('target', (): Target => {
     const token = this.CONSUME(Identifier);
     const steps: AccessStep[] = [];
-    this.MANY(() => steps.push(this.SUBRULE(this.step)));
+    this.MANY(() => steps.push(this.SUBRULE(this.#step)));
     return { name: nameOf(token), steps, s: token.startOffset, e: this.end() };
   });
 }

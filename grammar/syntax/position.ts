@@ -1,14 +1,14 @@
 /** From offsets in a source to the lines and columns that users see. */
 
-/** What is needed to turn an offset into a 1-based line and a 1-based column in code points (P31). */
+/** Turns an offset into a 1-based line and a 1-based column in code points. */
 export interface LineTable {
   /** Offset of the first character of each line; `starts[0]` is 0. */
   readonly starts: readonly number[];
-  /** Offsets of the low surrogate of every character beyond U+FFFF, ascending: each shortens the column by one. */
+  /** Offsets of the low surrogates of all characters beyond U+FFFF, ascending. Each shortens the column by one. */
   readonly astral: readonly number[];
 }
 
-/** The line starts and the astral characters of a cleaned text. */
+/** The line table of a cleaned text. */
 export function lineTable(text: string): LineTable {
   const starts = [0];
   for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) starts.push(i + 1);
@@ -17,13 +17,13 @@ export function lineTable(text: string): LineTable {
   return { starts, astral };
 }
 
-/** A position as users see it: 1-based line, 1-based column in code points. */
+/** A position as users see it: a 1-based line and a 1-based column in code points. */
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** Turns an offset of the cleaned source into the position a user sees. O(log n). */
+/** Turns an offset of the cleaned source into the position that users see. O(log n). */
 export function positionAt(table: LineTable, offset: number): Position {
   const line = lastAtMost(table.starts, offset);
   const start = table.starts[line] ?? 0;
@@ -31,7 +31,7 @@ export function positionAt(table: LineTable, offset: number): Position {
   return { line: line + 1, column: offset - start - astralBefore + 1 };
 }
 
-/** Index of the last element that is ≤ `value` in an ascending list; −1 when there is none. */
+/** Index of the last element of an ascending list that is ≤ `value`; −1 when there is none. */
 export function lastAtMost(ascending: readonly number[], value: number): number {
   let low = -1;
   let high = ascending.length;

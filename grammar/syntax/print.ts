@@ -1,16 +1,20 @@
 /**
- * From the tree back to source text, in one canonical form: parsing the text gives the same tree, spans aside. Parentheses
- * stand where the tree has them; a tree that was built by hand must have them where precedence needs them. Templates are
- * written with backticks, so a template in a part of a template (which only `[[` can hold) has no such text.
+ * Prints a tree as source text in one canonical form: parsing the text gives the same tree, spans aside. Parentheses are
+ * printed where the tree has them, so a tree built by hand must have them where precedence needs them. Templates are printed
+ * with backticks, so a template within a part of a template, which only `[[` allows, cannot be printed.
  */
 import type { Block, CommandBlock, EventHandler, Metadata, Name, Procedure, SourceFile, Stmt } from './ast.ts';
 import { printExpression, printSteps, quoted } from './printexpression.ts';
+import { bodiesOf, eachStatement } from './walk.ts';
 
-/** The text of a whole file. Blocks come in the order of their spans. */
+/** The text of a whole file. Its blocks come in the order of their spans. */
 export function print(file: SourceFile): string {
   const printer = new Printer(file.events);
   const nested = new Set<number>();
-  for (const { body } of [...file.procedures, ...file.events, ...file.commands]) collectNested(body, nested);
+  for (const body of bodiesOf(file))
+    eachStatement(body, (stmt) => {
+      if (stmt.k === 'on_event') nested.add(stmt.index);
+    });
   const blocks = [
     ...file.procedures.map((procedure) => ({ at: procedure.s, lines: printer.procedure(procedure) })),
     ...file.commands.map((command) => ({ at: command.s, lines: printer.command(command) })),
@@ -23,29 +27,8 @@ export function print(file: SourceFile): string {
     .join('\n');
 }
 
-/** Finds the events that stand inside other blocks: these are printed where they stand. */
-function collectNested(block: Block, into: Set<number>): void {
-  for (const statement of block.stmts) {
-    if (statement.k === 'on_event') into.add(statement.index);
-    for (const inner of blocksOf(statement)) collectNested(inner, into);
-  }
-  if (block.onError !== undefined) collectNested(block.onError.body, into);
-}
-
-function blocksOf(statement: Stmt): readonly Block[] {
-  switch (statement.k) {
-    case 'if':
-      return statement.else === undefined ? [statement.then] : [statement.then, statement.else];
-    case 'while':
-    case 'for':
-      return [statement.body];
-    default:
-      return [];
-  }
-}
-
 function metadata(entries: Metadata, indent: string): string[] {
-  // A value that ends in a backslash would continue its line; an empty comment keeps it apart from the line's end.
+  // A backslash at the end of a value would continue the line, so an empty comment follows it.
   return entries.map(([key, value]) => `${indent}:: ${key}: ${value}${value.endsWith('\\') ? ' #' : ''}`.trimEnd());
 }
 
@@ -55,58 +38,58 @@ function names(keyword: string, items: readonly Name[]): string[] {
 
 /** Prints blocks as lines. */
 class Printer {
-  private readonly events: readonly EventHandler[];
+  readonly #events: readonly EventHandler[];
 
   constructor(events: readonly EventHandler[]) {
-    this.events = events;
+    this.#events = events;
   }
 
   procedure({ name, needs, optional, returns, metadata: entries, body }: Procedure): string[] {
     const clauses = [...names('needs', needs), ...names('optional', optional), ...names('returns', returns)].join(' ');
-    return [`func ${name.name}(${clauses}) means`, ...metadata(entries, '  '), ...this.block(body, '  '), 'endfunc'];
+    return [`func ${name.name}(${clauses}) means`, ...metadata(entries, '  '), ...this.#block(body, '  '), 'endfunc'];
   }
 
   command({ metadata: entries, body }: CommandBlock): string[] {
-    return ['command', ...metadata(entries, '  '), ...this.block(body, '  '), 'endcommand'];
+    return ['command', ...metadata(entries, '  '), ...this.#block(body, '  '), 'endcommand'];
   }
 
   event({ event, named, as, body }: EventHandler, indent: string): string[] {
     const handler = named === undefined ? '' : ` named ${quoted(named)}`;
     const variable = as === undefined ? '' : ` as ${as.name}`;
     const head = `${indent}on event ${printExpression(event)}${handler}${variable} do`;
-    return [head, ...this.block(body, `${indent}  `), `${indent}endon`];
+    return [head, ...this.#block(body, `${indent}  `), `${indent}endon`];
   }
 
-  private block(block: Block, indent: string): string[] {
-    return block.stmts.flatMap((statement) => this.statement(statement, block, indent));
+  #block(block: Block, indent: string): string[] {
+    return block.stmts.flatMap((statement) => this.#statement(statement, block, indent));
   }
 
-  private statement(statement: Stmt, parent: Block, indent: string): string[] {
+  #statement(statement: Stmt, parent: Block, indent: string): string[] {
     const inner = `${indent}  `;
     switch (statement.k) {
       case 'if': {
-        const otherwise = statement.else === undefined ? [] : [`${indent}else`, ...this.block(statement.else, inner)];
+        const otherwise = statement.else === undefined ? [] : [`${indent}else`, ...this.#block(statement.else, inner)];
         return [
           `${indent}if ${printExpression(statement.cond)}`,
-          ...this.block(statement.then, inner),
+          ...this.#block(statement.then, inner),
           ...otherwise,
           `${indent}endif`,
         ];
       }
       case 'while':
-        return [`${indent}while ${printExpression(statement.cond)}`, ...this.block(statement.body, inner), `${indent}endwhile`];
+        return [`${indent}while ${printExpression(statement.cond)}`, ...this.#block(statement.body, inner), `${indent}endwhile`];
       case 'for': {
         const key = statement.key === undefined ? '' : `${statement.key.name}, `;
         const head = `${indent}for each ${key}${statement.item.name} in ${printExpression(statement.over)}`;
-        return [head, ...this.block(statement.body, inner), `${indent}endfor`];
+        return [head, ...this.#block(statement.body, inner), `${indent}endfor`];
       }
       case 'on_event': {
-        const event = this.events[statement.index];
+        const event = this.#events[statement.index];
         return event === undefined ? [] : this.event(event, indent);
       }
       case 'on_error': {
         const handler = parent.onError;
-        return handler === undefined ? [] : [`${indent}on error do`, ...this.block(handler.body, inner), `${indent}endon`];
+        return handler === undefined ? [] : [`${indent}on error do`, ...this.#block(handler.body, inner), `${indent}endon`];
       }
       default:
         return [indent + line(statement)];

@@ -1,4 +1,4 @@
-/** Expressions as canonical text. */
+/** Prints expressions as canonical source text. */
 import type { AccessStep, Expr } from './ast.ts';
 
 /** The text of one expression. */
@@ -6,7 +6,7 @@ export function printExpression(node: Expr): string {
   return write(node, '}}');
 }
 
-/** `close` ends a placeholder: in a part of a template its braces stand apart, or they would end the part. */
+/** `close` ends a placeholder. In a part of a template its braces stand apart, because `}}` would end the part. */
 function write(node: Expr, close: '}}' | '} }'): string {
   switch (node.k) {
     case 'num':
@@ -23,7 +23,7 @@ function write(node: Expr, close: '}}' | '} }'): string {
     case 'list':
       return `[${list(node.items, close)}]`;
     case 'map':
-      // The blanks keep a map that begins or ends with a brace from reading as `{{` or `}}`.
+      // The blanks keep the braces of a nested map from reading as `{{` or `}}`.
       return `{${node.entries.map(([key, value]) => ` ${write(key, close)}: ${write(value, close)}`).join(',')} }`;
     case 'template':
       return `\`\`\`${node.parts.map((part, index) => templatePart(part, index === node.parts.length - 1)).join('')}\`\`\``;
@@ -48,7 +48,7 @@ function write(node: Expr, close: '}}' | '} }'): string {
   }
 }
 
-/** Two minus signs together would begin a comment. */
+/** A blank before a second minus sign: `--` would begin a comment. */
 function apart(operand: string): string {
   return operand.startsWith('-') ? ` ${operand}` : operand;
 }
@@ -79,7 +79,7 @@ const named: ReadonlyMap<string, string> = new Map([
 const unsafe = /["\\\0-\x1f\x7f-\x9f\u200B-\u200D\u2060\u202A-\u202E\uFFFD]/g;
 
 /**
- * A double-quoted literal; what a source may not contain, or would not show, is escaped, and so are three backticks, which
+ * A double-quoted literal. It escapes characters that a source may not contain or does not show, and three backticks, which
  * would end a template around the literal.
  */
 export function quoted(value: string): string {
@@ -87,13 +87,13 @@ export function quoted(value: string): string {
   return `"${text.replaceAll('```', '\\`\\`\\`')}"`;
 }
 
-/** Characters that cannot stand in a template as they are, and symbols that stand for themselves. */
+/** Characters that a template cannot contain as they are, and unknown symbols, which stand for themselves. */
 const special =
   /\{\{@(?!(?:nl|cr|tab|bt|tbt|sq|dq|tsq|tdq)\s*\}\})[^{}`]*\}\}|`|\r|\{|[\0-\x08\x0B-\x1F\u200B-\u200D\u2060\u202A-\u202E\uFFFD]/g;
 
 function templatePart(part: string | Expr, isLast: boolean): string {
   if (typeof part !== 'string') return `{{ ${write(part, '} }')} }}`;
-  // What follows a `{{` that is never closed is text to the end, backticks and all.
+  // After a `{{` that is never closed, everything to the end is text.
   const open = isLast ? part.lastIndexOf('{{') : -1;
   const tail = open >= 0 && !part.includes('}}', open) && !part.includes('```', open) ? part.slice(open) : '';
   const text = part.slice(0, part.length - tail.length);

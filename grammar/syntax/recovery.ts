@@ -1,4 +1,4 @@
-/** What is known while a source is parsed, and recovery from errors line by line. */
+/** Recovery from syntax errors line by line, and the state that it needs while a source is parsed. */
 import { type IToken, MismatchedTokenException, type TokenType } from 'chevrotain';
 import { explain } from '../advice/explain.ts';
 import { opensForeignBlock } from '../advice/keywords.ts';
@@ -10,53 +10,53 @@ import { MAX_PROBLEMS, problemAt, type SyntaxProblem } from './problem.ts';
 import type { Scanned } from './scan.ts';
 import { blockEnds, keyword, Newline, NoStatement } from './tokens.ts';
 
-/** Ends a parse that has found as many problems as are ever shown. */
+/** Ends a parse that has found {@link MAX_PROBLEMS}. */
 export class TooManyProblems extends Error {}
 
-/** Nothing of a source is kept alive by the parser once it is read. */
+/** Replaces a source that has been parsed, so that the parser does not keep it alive. */
 const noSource = { text: '', lines: { starts: [0], astral: [] } };
 
 export abstract class RecoveringParser extends ExpressionParser {
   protected text = noSource.text;
   protected problems: SyntaxProblem[] = [];
   protected blocks = new BlockStack();
-  /** The pairing of blocks went wrong in this top-level block: further complaints about it would be noise. */
+  /** Whether the blocks of this top-level block no longer pair up. Reporting more such problems would only confuse. */
   protected broken = false;
-  /** End keywords of blocks that were reported as never closed: should they turn up later, that is no second problem. */
-  private owed: TokenType[] = [];
-  /** Start of the top-level block. */
+  /** End keywords of blocks that were reported as never closed. Meeting one of them later is not a second problem. */
+  #owed: TokenType[] = [];
+  /** Offset of the current top-level block. */
   protected topLevelAt = 0;
-  /** Inside `command`, where `return` takes no value; event handlers in it do not count. */
+  /** Whether the place is in a command block, where `return` takes no value. An event handler in one does not count. */
   protected inCommand = false;
-  /** Loops around the statement, as far as `break` can see. */
+  /** The number of loops around the statement that `break` could leave. */
   protected loops = 0;
-  private lines: LineTable = noSource.lines;
+  #lines: LineTable = noSource.lines;
   /** Offsets of the lexer's problems, ascending. */
-  private reported: readonly number[] = [];
-  private breaks: readonly number[] = [];
-  /** End of the line in which a mismatch was last met. */
-  private quietUntil = -1;
+  #reported: readonly number[] = [];
+  #breaks: readonly number[] = [];
+  /** End of the line with the latest mismatch. No other problem of the line is reported. */
+  #quietUntil = -1;
 
   /** Prepares for a new source. */
   protected prepare(text: string, lines: LineTable, scanned: Scanned): void {
     this.text = text;
-    this.lines = lines;
+    this.#lines = lines;
     this.problems = [];
     this.blocks = new BlockStack();
     this.broken = false;
-    this.owed = [];
+    this.#owed = [];
     this.topLevelAt = 0;
     this.inCommand = false;
     this.loops = 0;
-    this.reported = scanned.problems.map((found) => found.s).sort((a, b) => a - b);
-    this.breaks = scanned.breaks;
-    this.quietUntil = -1;
+    this.#reported = scanned.problems.map((found) => found.s).sort((a, b) => a - b);
+    this.#breaks = scanned.breaks;
+    this.#quietUntil = -1;
     this.input = scanned.tokens;
   }
 
   protected release(): void {
     this.text = noSource.text;
-    this.lines = noSource.lines;
+    this.#lines = noSource.lines;
     this.input = [];
   }
 
@@ -69,10 +69,10 @@ export abstract class RecoveringParser extends ExpressionParser {
     this.report(problemAt(token.startOffset, endOf(token), message, hint));
   }
 
-  /** Reports a problem of the pairing of blocks, unless an earlier problem may be its cause. */
+  /** Reports that blocks do not pair up, unless an earlier problem may be the cause. */
   protected reportStructure(token: IToken, message: string, hint?: string): void {
     const here = this.position();
-    if (this.broken || here < this.quietUntil || anyBetween(this.breaks, this.topLevelAt, here)) return;
+    if (this.broken || here < this.#quietUntil || anyBetween(this.#breaks, this.topLevelAt, here)) return;
     this.reportAt(token, message, hint);
   }
 
@@ -87,8 +87,8 @@ export abstract class RecoveringParser extends ExpressionParser {
   }
 
   /**
-   * Reads something that ends with its line. A mismatch is reported once a line, and not at all where the lexer has already
-   * complained; then the rest of the line is skipped.
+   * Reads something that ends with its line. Reports the first mismatch of a line, unless the lexer has reported a problem in
+   * it, and skips the rest of the line.
    */
   protected line<T>(read: () => T): T | undefined {
     const first = this.LA(this.LA(1).tokenType === NoStatement ? 2 : 1);
@@ -97,27 +97,27 @@ export abstract class RecoveringParser extends ExpressionParser {
       return read();
     } catch (error) {
       if (!(error instanceof MismatchedTokenException)) throw error;
-      this.recover(error.message, first, before);
+      this.#recover(error.message, first, before);
       return undefined;
     }
   }
 
-  private recover(expected: string, first: IToken, lineStart: number): void {
+  #recover(expected: string, first: IToken, lineStart: number): void {
     const at = this.position();
     const found = explain({ expected, first, peek: (ahead) => this.LA(ahead), at });
     if (opensForeignBlock(first)) this.broken = true;
     this.skipLine();
-    const known = at <= this.quietUntil || anyBetween(this.reported, lineStart, this.position());
-    // Only where the line goes on, with an end keyword or `else`, can there be a second mismatch in it.
-    if (this.LA(1).tokenType !== Newline && at > this.quietUntil) {
+    const known = at <= this.#quietUntil || anyBetween(this.#reported, lineStart, this.position());
+    // A line can have a second mismatch only if it continues with an end keyword or `else`.
+    if (this.LA(1).tokenType !== Newline && at > this.#quietUntil) {
       const end = this.text.indexOf('\n', at);
-      this.quietUntil = end < 0 ? this.text.length : end;
+      this.#quietUntil = end < 0 ? this.text.length : end;
     }
     if (!known) this.report(found);
     if (this.LA(1).tokenType === Newline) this.SKIP_TOKEN();
   }
 
-  /** Moves to the end of the line, or to a keyword in it that ends a block or branch. */
+  /** Skips to the end of the line, or to a keyword in it that ends a block or branch. */
   protected skipLine(): void {
     for (let type = this.LA(1).tokenType; type !== Newline && !this.atEnd(); type = this.LA(1).tokenType) {
       if (blockEnds.has(type) || type === keyword.else) return;
@@ -126,23 +126,23 @@ export abstract class RecoveringParser extends ExpressionParser {
   }
 
   protected get owesEnd(): boolean {
-    return this.owed.length > 0;
+    return this.#owed.length > 0;
   }
 
-  /** Notes that a block was left without its end keyword. */
+  /** Records that a block was left without its end keyword. */
   protected owe(closer: TokenType): void {
-    if (this.owed.length < MAX_PROBLEMS) this.owed.push(closer);
+    if (this.#owed.length < MAX_PROBLEMS) this.#owed.push(closer);
   }
 
-  /** Whether this end keyword belongs to a block that was reported as never closed; each does once. */
+  /** Whether this end keyword belongs to a block that was reported as never closed. Each such block has one. */
   protected settles(type: TokenType): boolean {
-    const index = this.owed.indexOf(type);
-    if (index >= 0) this.owed.splice(index, 1);
+    const index = this.#owed.indexOf(type);
+    if (index >= 0) this.#owed.splice(index, 1);
     return index >= 0;
   }
 
   protected lineOf(token: IToken): number {
-    return positionAt(this.lines, token.startOffset).line;
+    return positionAt(this.#lines, token.startOffset).line;
   }
 }
 

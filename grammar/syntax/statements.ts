@@ -1,4 +1,4 @@
-/** The statements of one line (language.md 2, 6). */
+/** The statements of one line. */
 import type { IToken, ParserMethod } from 'chevrotain';
 import type { Expr, Stmt, Target } from './ast.ts';
 import { startsExpression } from './expressions.ts';
@@ -7,7 +7,7 @@ import { keyword, Metadata, NoStatement, punct, StringLiteral } from './tokens.t
 
 type Rule<T> = ParserMethod<[], T>;
 
-/** Longest condition text that `must` shows, in characters (P3). */
+/** Longest text of a condition that `must` shows, in characters. */
 const MUST_TEXT = 200;
 
 export abstract class SimpleStatementParser extends RecoveringParser {
@@ -62,10 +62,10 @@ export abstract class SimpleStatementParser extends RecoveringParser {
   protected readonly mustStatement: Rule<Stmt> = this.RULE('mustStatement', (): Stmt => {
     const s = this.CONSUME(keyword.must).startOffset;
     const cond = this.SUBRULE(this.expression);
-    return { k: 'must', cond, text: this.ACTION(() => this.shortText(cond)) ?? '', s, e: this.end() };
+    return { k: 'must', cond, text: this.ACTION(() => this.#shortText(cond)) ?? '', s, e: this.end() };
   });
 
-  private shortText(node: Expr): string {
+  #shortText(node: Expr): string {
     const text = this.text.slice(node.s, node.e);
     if (text.length <= MUST_TEXT) return text;
     const characters = [...text.slice(0, 2 * MUST_TEXT)];
@@ -145,22 +145,22 @@ export abstract class SimpleStatementParser extends RecoveringParser {
 
   protected readonly breakStatement: Rule<Stmt> = this.RULE('breakStatement', (): Stmt => {
     const token = this.CONSUME(keyword.break);
-    this.needLoop(token);
+    this.#needLoop(token);
     return { k: 'break', s: token.startOffset, e: this.end() };
   });
 
   protected readonly continueStatement: Rule<Stmt> = this.RULE('continueStatement', (): Stmt => {
     const token = this.CONSUME(keyword.continue);
-    this.needLoop(token);
+    this.#needLoop(token);
     return { k: 'continue', s: token.startOffset, e: this.end() };
   });
 
-  private needLoop(token: IToken): void {
+  #needLoop(token: IToken): void {
     if (this.loops > 0 || this.RECORDING_PHASE) return;
-    this.reportAt(token, `\`${token.image}\` stands in no loop`, 'it ends or repeats a `while` or `for each` around it');
+    this.reportAt(token, `\`${token.image}\` is outside any loop`, 'it works only within `while` or `for each`');
   }
 
-  /** Never succeeds: it brings a line that is no statement to our own message. */
+  /** Never succeeds: it reports a line that is no statement with a message of ours. */
   protected readonly misplaced: Rule<Stmt> = this.RULE('misplaced', (): Stmt => {
     this.OR([
       { ALT: () => this.CONSUME(NoStatement) },

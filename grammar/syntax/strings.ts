@@ -1,15 +1,13 @@
-/** String literals: where they end, what they contain, which escapes are valid (language.md 1.8, P23). */
+/** String literals: where they end, what they contain, which escapes are valid. */
+import { BACKSLASH, LF } from './codeunits.ts';
 import { problemAt, type SyntaxProblem } from './problem.ts';
 
-const BACKSLASH = 0x5c;
-const LF = 0x0a;
-
 export interface Quoted {
-  /** Offset just past the literal; the end of the line when it is never closed. */
+  /** The offset after the literal; the end of the line when it is never closed. */
   readonly end: number;
   readonly value: string;
   readonly problems: readonly SyntaxProblem[];
-  /** Never closed, and the text ends behind a backslash: the string may go on in a line to come (ruling 2). */
+  /** Whether the text ends after a backslash in an unclosed string, which may then continue on a further line. */
   readonly cut: boolean;
 }
 
@@ -17,7 +15,7 @@ const noProblems: readonly SyntaxProblem[] = [];
 
 const APOSTROPHE = 0x27;
 
-/** Reads the `'…'` or `"…"` literal that starts at `start`; looks no further than `limit` or the end of the line. */
+/** Reads the `'…'` or `"…"` literal at `start`. Reads no further than `limit` or the end of the line. */
 export function readQuoted(text: string, start: number, limit: number): Quoted {
   const quote = text.charCodeAt(start);
   const end = quotedEnd(text, start, limit);
@@ -25,15 +23,15 @@ export function readQuoted(text: string, start: number, limit: number): Quoted {
     const mark = text.charAt(start);
     const hint =
       end.stop - 1 > start && text.charCodeAt(end.stop - 1) === quote
-        ? `\\${mark} is an escaped quote; double the backslash`
+        ? `\\${mark} is an escaped quote: double the backslash to end the string`
         : quote === APOSTROPHE && /[A-Za-z]/.test(text.charAt(start - 1))
-          ? "an apostrophe within '…' is written \\'; or write the text in \"…\""
-          : `close it with ${mark}; text of several lines is written '''…''' or \`\`\`…\`\`\``;
+          ? "write an apostrophe within '…' as \\', or write the text in \"…\""
+          : `close it with ${mark}, or write text of several lines as '''…''' or \`\`\`…\`\`\``;
     return {
       end: end.stop,
       value: '',
       cut: end.cut,
-      problems: [problemAt(start, end.stop, 'the string is never closed on its line', hint)],
+      problems: [problemAt(start, end.stop, 'this string is never closed on its line', hint)],
     };
   }
   const body = text.slice(start + 1, end.close);
@@ -49,7 +47,7 @@ interface QuotedEnd {
   /** Where the search stopped: at the quote, the line end or the limit. */
   readonly stop: number;
   readonly escaped: boolean;
-  /** The text ended behind a backslash. */
+  /** Whether the text ended after a backslash. */
   readonly cut: boolean;
 }
 
@@ -85,7 +83,7 @@ const simple: ReadonlyMap<string, string> = new Map([
 ]);
 const numeric = /\\(?:u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|([0-3][0-7]{2}|[0-7]{2}))/y;
 
-/** Length and meaning of the escape at `i`; undefined when there is none of that form. */
+/** Length and value of the escape at `i`; undefined when it is not valid. */
 function escapeAt(body: string, i: number): { readonly length: number; readonly value: string } | undefined {
   const value = simple.get(body.charAt(i + 1));
   if (value !== undefined) return { length: 2, value };
@@ -109,7 +107,7 @@ function unescaped(body: string, offset: number, problems: SyntaxProblem[]): str
     const found = escapeAt(body, i);
     from = i + (found?.length ?? 2);
     if (found === undefined) {
-      problems.push(badEscape(body, i, offset, "write \\\\ for a backslash; text without escapes is written '''…'''"));
+      problems.push(badEscape(body, i, offset, "write \\\\ for a backslash, or '''…''', which has no escapes"));
     } else if (isHigh(found.value) && found.length === 6) {
       const low = body.charAt(from) === '\\' ? escapeAt(body, from) : undefined;
       if (low !== undefined && low.length === 6 && isLow(low.value)) {
@@ -128,7 +126,7 @@ function unescaped(body: string, offset: number, problems: SyntaxProblem[]): str
   return out.join('');
 }
 
-/** The value of a single-quoted body: only `\'` is replaced, but every backslash must begin a valid escape. */
+/** The value of a single-quoted body. Only `\'` is replaced, but every backslash must begin a valid escape. */
 function verbatim(body: string, offset: number, problems: SyntaxProblem[]): string {
   const out: string[] = [];
   let from = 0;
@@ -148,7 +146,7 @@ function verbatim(body: string, offset: number, problems: SyntaxProblem[]): stri
 
 function badEscape(body: string, i: number, offset: number, hint: string): SyntaxProblem {
   const character = String.fromCodePoint(body.codePointAt(i + 1) ?? 0x20);
-  return problemAt(offset + i, offset + i + 1 + character.length, `\\${character} is no escape`, hint);
+  return problemAt(offset + i, offset + i + 1 + character.length, `\\${character} is not an escape`, hint);
 }
 
 function loneSurrogate(body: string, i: number, offset: number): SyntaxProblem {
@@ -168,7 +166,7 @@ function isLow(value: string): boolean {
   return value >= '\udc00' && value <= '\udfff';
 }
 
-/** What `{{@name}}` stands for (language.md 1.9). */
+/** The text that `{{@name}}` stands for. */
 export const symbols: ReadonlyMap<string, string> = new Map([
   ['nl', '\n'],
   ['cr', '\r'],
@@ -181,44 +179,44 @@ export const symbols: ReadonlyMap<string, string> = new Map([
   ['tdq', '"""'],
 ]);
 
-/** Finds where the parts of one template body end. */
+/** Finds the ends of the parts of one template body. */
 export class PartFinder {
-  private readonly body: string;
-  // A quote that is not closed on its line is no literal. Each kind is then known to be dead up to that line's end, for all
-  // parts of this body, so that no stretch of text is searched again and again.
-  private deadSingle = 0;
-  private deadDouble = 0;
-  private readonly deadTriples = new Set<string>();
+  readonly #body: string;
+  // A quote that is not closed on its line begins no literal. These fields remember up to where each kind of quote is not
+  // closed, so that no text is searched twice.
+  #deadSingle = 0;
+  #deadDouble = 0;
+  readonly #deadTriples = new Set<string>();
 
   constructor(body: string) {
-    this.body = body;
+    this.#body = body;
   }
 
-  /** Offset of the first `}}` at or after `from` that stands outside a string literal; −1 when there is none. */
+  /** Offset of the first `}}` at or after `from` outside a string literal; −1 when there is none. */
   end(from: number): number {
-    for (let i = from; i < this.body.length; i++) {
-      const unit = this.body.charCodeAt(i);
-      if (unit === 0x7d && this.body.charCodeAt(i + 1) === 0x7d) return i;
-      if (unit === 0x22 || unit === 0x27 || unit === 0x60) i = this.literalEnd(i);
+    for (let i = from; i < this.#body.length; i++) {
+      const unit = this.#body.charCodeAt(i);
+      if (unit === 0x7d && this.#body.charCodeAt(i + 1) === 0x7d) return i;
+      if (unit === 0x22 || unit === 0x27 || unit === 0x60) i = this.#literalEnd(i);
     }
     return -1;
   }
 
-  /** Offset of the last character of the literal at `i`; `i` itself when it is none. */
-  private literalEnd(i: number): number {
-    const triple = this.body.slice(i, i + 3);
-    if ((triple === "'''" || triple === '```') && !this.deadTriples.has(triple)) {
-      const close = this.body.indexOf(triple, i + 3);
+  /** Offset of the last character of the literal at `i`; `i` itself when there is none. */
+  #literalEnd(i: number): number {
+    const triple = this.#body.slice(i, i + 3);
+    if ((triple === "'''" || triple === '```') && !this.#deadTriples.has(triple)) {
+      const close = this.#body.indexOf(triple, i + 3);
       if (close >= 0) return close + 2;
-      this.deadTriples.add(triple);
+      this.#deadTriples.add(triple);
     }
     if (triple.startsWith('`')) return i;
-    const single = this.body.charAt(i) === "'";
-    if (i < (single ? this.deadSingle : this.deadDouble)) return i;
-    const end = quotedEnd(this.body, i, this.body.length);
+    const single = this.#body.charAt(i) === "'";
+    if (i < (single ? this.#deadSingle : this.#deadDouble)) return i;
+    const end = quotedEnd(this.#body, i, this.#body.length);
     if (end.close >= 0) return end.close;
-    if (single) this.deadSingle = end.stop;
-    else this.deadDouble = end.stop;
+    if (single) this.#deadSingle = end.stop;
+    else this.#deadDouble = end.stop;
     return i;
   }
 }

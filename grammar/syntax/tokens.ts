@@ -1,4 +1,4 @@
-/** The token types of NeuroScript and what the parser asks about them (language.md 1.2, 1.5). */
+/** The token types of NeuroScript and their properties that the parser needs. */
 import { createToken, type IToken, type TokenType } from 'chevrotain';
 import { builtinNamed } from '../vocabulary/builtins.ts';
 import { KEYWORDS, type Keyword } from '../vocabulary/keywords.ts';
@@ -11,11 +11,11 @@ function define(name: string, label: string, ...categories: TokenType[]): TokenT
   return type;
 }
 
-/** Operators between two operands, all precedence levels but `**`; {@link precedence} tells them apart. */
+/** Operators between two operands, except `**`. {@link precedence} gives their levels. */
 export const BinaryOperator = define('BinaryOperator', 'an operator');
-/** Operators in front of an operand. */
+/** Operators before an operand. */
 export const PrefixOperator = define('PrefixOperator', 'a prefix operator');
-/** Keywords that are names of built-in functions: `len` and the mathematical ones. */
+/** Keywords that name a built-in function: `len` and the mathematical functions. */
 export const BuiltIn = define('BuiltIn', 'a built-in function');
 
 const prefixWords: ReadonlySet<Keyword> = new Set<Keyword>(['no', 'not', 'some', 'typeof']);
@@ -34,7 +34,7 @@ export const keyword = Object.fromEntries(words) as Readonly<Record<Keyword, Tok
 
 const mark = (name: string, image: string, ...categories: TokenType[]): TokenType => define(name, `\`${image}\``, ...categories);
 
-/** Punctuation and operators; the image of such a token is its text. */
+/** Punctuation and operators. The image of such a token is its text. */
 export const punct = {
   assign: mark('Assign', '='),
   plus: mark('Plus', '+', BinaryOperator),
@@ -67,17 +67,17 @@ export const punct = {
 } as const;
 
 export const Newline = define('Newline', 'the end of the line');
-/** Empty; the lexer puts it before a line that begins with no {@link lineStarters}, so that the parser can see it coming. */
+/** An empty token. The lexer puts it before a line that begins with none of {@link lineStarters}, so that one token of lookahead tells. */
 export const NoStatement = define('NoStatement', 'no statement');
-/** A `:: key: value` line; its image is the whole text from `::`. */
+/** A `:: key: value` line. Its image is the whole text from `::` on. */
 export const Metadata = define('Metadata', 'a metadata line');
 export const Identifier = define('Identifier', 'a name');
 export const NumberLiteral = define('NumberLiteral', 'a number');
-/** Any string literal without template parts; its image is the *value*, escapes resolved. */
+/** Any string literal without template parts. Its image is the *value*, escapes resolved. */
 export const StringLiteral = define('StringLiteral', 'a string');
-/** A template arrives as one flat run: open, then text and `{{` expression `}}` in any order, then close (P12). */
+/** Begins the flat token sequence of a template: open, then text and `{{` expression `}}` in any order, then close. */
 export const TemplateOpen = define('TemplateOpen', 'a template string');
-/** Literal text of a template, symbols already replaced; its image is that text. */
+/** Literal text of a template. Its image is that text, symbols replaced. */
 export const TemplateText = define('TemplateText', 'text');
 export const PartOpen = define('PartOpen', '`{{`');
 export const PartClose = define('PartClose', '`}}`');
@@ -95,12 +95,12 @@ export function members(category: TokenType): ReadonlySet<TokenType> {
 }
 
 const levels = ['or', 'and', '|', '^', '&', '== !=', '< > <= >=', '+ -', '* / %'];
-/** Binding strength of a binary operator by its text: `or` 0 … `* / %` 8 (language.md 4.1). */
+/** Binding strength of a binary operator by its text: `or` 0 … `* / %` 8. */
 export const precedence: ReadonlyMap<string, number> = new Map(
   levels.flatMap((operators, level) => operators.split(' ').map((operator): [string, number] => [operator, level])),
 );
 
-/** Which keyword ends the block that a keyword opens. */
+/** The end keyword of the block that each keyword opens. */
 export const closers: ReadonlyMap<TokenType, TokenType> = new Map([
   [keyword.func, keyword.endfunc],
   [keyword.command, keyword.endcommand],
@@ -111,7 +111,7 @@ export const closers: ReadonlyMap<TokenType, TokenType> = new Map([
 ]);
 export const blockEnds: ReadonlySet<TokenType> = new Set(closers.values());
 
-/** The keywords that begin a statement, a block or the end of one: none of them can stand inside brackets. */
+/** The keywords that begin a statement or a block, or end a block. None of them can stand inside brackets. */
 export const lineStarters: ReadonlySet<TokenType> = new Set([
   ...closers.keys(),
   ...closers.values(),
@@ -131,14 +131,14 @@ export const lineStarters: ReadonlySet<TokenType> = new Set([
   keyword.whisper,
 ]);
 
-/** Tokens that complete an operand: a `-` behind one is binary, a `[` an index, and a `{` opens no map. */
+/** Tokens that complete an operand. After one of them a `-` is binary, a `[` opens an index, and a `{` opens no map. */
 export const operandEnds: ReadonlySet<TokenType> = new Set([
   ...[Identifier, NumberLiteral, StringLiteral, TemplateClose],
   ...[punct.closeParen, punct.closeBracket, punct.closeBrace],
   ...[keyword.true, keyword.false, keyword.nil, keyword.last],
 ]);
 
-/** A token as the lexer makes it. Offsets are UTF-16 units of the cleaned source, `endOffset` inclusive (Chevrotain's way). */
+/** A token of the lexer. Offsets count UTF-16 units of the cleaned source; `endOffset` is inclusive, as Chevrotain wants it. */
 export class Token implements IToken {
   readonly image: string;
   readonly startOffset: number;

@@ -1,5 +1,5 @@
-/** Walking a tree without knowing every node: children in the order in which they are evaluated. */
-import type { AccessStep, Block, Expr, Stmt, Target } from './ast.ts';
+/** Walks over a tree that need not know every kind of node. Children come in the order of evaluation. */
+import type { AccessStep, Block, Expr, ForStmt, SourceFile, Stmt, Target } from './ast.ts';
 
 /** The parts of an expression that are expressions themselves. */
 export function childrenOf(expr: Expr): readonly Expr[] {
@@ -29,7 +29,7 @@ export function childrenOf(expr: Expr): readonly Expr[] {
   }
 }
 
-/** Whether an expression is a literal, a variable or `last`: it has no parts, does nothing, and cannot fail. */
+/** Whether an expression is a literal, a variable or `last`. Such an expression has no parts and cannot fail. */
 export function isAtom({ k }: Expr): boolean {
   return k === 'num' || k === 'str' || k === 'bool' || k === 'nil' || k === 'name' || k === 'last';
 }
@@ -38,7 +38,7 @@ function indicesOf(steps: readonly AccessStep[]): readonly Expr[] {
   return steps.flatMap((step) => (step.k === 'index' ? [step.index] : []));
 }
 
-/** The expressions that a statement evaluates itself, those of nested blocks not included. */
+/** The expressions that a statement itself evaluates, without those of nested blocks. */
 export function expressionsOf(stmt: Stmt): readonly Expr[] {
   return [...valuesOf(stmt), ...targetsOf(stmt).flatMap(({ steps }) => indicesOf(steps))];
 }
@@ -73,14 +73,14 @@ function valuesOf(stmt: Stmt): readonly Expr[] {
   }
 }
 
-/** What a statement writes to by `set` or `into`. */
+/** The targets that a statement writes to by `set` or `into`. */
 export function targetsOf(stmt: Stmt): readonly Target[] {
   if (stmt.k === 'set') return stmt.targets;
   if (stmt.k === 'promptuser') return [stmt.into];
   return stmt.k === 'ask' && stmt.into !== undefined ? [stmt.into] : [];
 }
 
-/** The blocks inside a statement. The body of a nested `on event` is not among them: it is a unit of its own. */
+/** The blocks inside a statement. The body of a nested `on event` is not one of them: it has variables of its own. */
 export function blocksOf(stmt: Stmt): readonly Block[] {
   switch (stmt.k) {
     case 'if':
@@ -93,13 +93,23 @@ export function blocksOf(stmt: Stmt): readonly Block[] {
   }
 }
 
-/** Visits an expression and everything in it, the outer before the inner. */
+/** The bodies of all procedures, event handlers and command blocks of a file. */
+export function bodiesOf({ procedures, events, commands }: SourceFile): readonly Block[] {
+  return [...procedures, ...events, ...commands].map(({ body }) => body);
+}
+
+/** The names of the variables of a loop. */
+export function loopNames({ item, key }: ForStmt): readonly string[] {
+  return key === undefined ? [item.name] : [item.name, key.name];
+}
+
+/** Visits an expression and everything in it, outer expressions first. */
 export function eachExpression(expr: Expr, visit: (expr: Expr) => void): void {
   visit(expr);
   for (const child of childrenOf(expr)) eachExpression(child, visit);
 }
 
-/** Visits every statement of a block, those of nested blocks and handlers included. */
+/** Visits every statement of a block, including nested blocks and handlers. */
 export function eachStatement(block: Block, visit: (stmt: Stmt) => void): void {
   for (const stmt of block.stmts) {
     visit(stmt);
@@ -108,7 +118,7 @@ export function eachStatement(block: Block, visit: (stmt: Stmt) => void): void {
   if (block.onError !== undefined) eachStatement(block.onError.body, visit);
 }
 
-/** Visits every block of a block, itself and handlers included. */
+/** Visits a block, all blocks nested in it, and their handlers. */
 export function eachBlock(block: Block, visit: (block: Block) => void): void {
   visit(block);
   for (const stmt of block.stmts) for (const inner of blocksOf(stmt)) eachBlock(inner, visit);

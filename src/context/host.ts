@@ -2,7 +2,7 @@ import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { LineReader, type LineSource } from './lines.ts';
 
-/** A structured logger of pino's shape: an object of fields first, then the sentence. */
+/** A structured logger with the signature of pino: an object of fields, then the message. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -10,40 +10,37 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** On whose behalf a script runs, for longer than any session. */
+/** The person or system on whose behalf a script runs. An actor outlives sessions. */
 export interface Actor {
-  /** For instance a DID. Never empty. */
+  /** Not empty; for instance a DID. */
   readonly id: string;
   readonly name?: string;
   readonly kind?: 'user' | 'agent' | 'system';
 }
 
-/** Something with `write`, such as a Node stream. */
+/** An object with `write`, such as a Node stream. */
 export interface TextSink {
   write(text: string): unknown;
 }
 
-/** What an embedding application connects its scripts to. Only the logger is mandatory. */
+/** The connections that an embedding application gives to its scripts. Only the logger is mandatory. */
 export interface HostContextInit {
   readonly logger: Logger;
-  /** Read by `promptuser`; without it `promptuser` is code 26 (P35). */
+  /** Read by `promptuser`, which fails with code 26 without it. */
   readonly stdin?: LineSource;
-  /** `promptuser` writes its question here; tools may write. */
+  /** `promptuser` writes its question here; tools may write here too. */
   readonly stdout?: TextSink;
   readonly stderr?: TextSink;
-  /** Called for every `emit` outside of turns: the value as tagged JSON, and its text. */
+  /** Called for every `emit` outside a turn, with the value as tagged JSON and its text. */
   readonly emit?: (value: TaggedJson, text: string) => void;
-  /** Called for every `whisper` outside of turns: the target's text form, and the text. */
+  /** Called for every `whisper` outside a turn, with the text form of the target and the text. */
   readonly whisper?: (to: string, text: string) => void;
-  /** Called when a handler of an event fails; the run itself stays fine. */
+  /** Called when an event handler fails. Such a failure does not fail the run. */
   readonly onEventError?: (event: string, source: string, error: ErrorInfo) => void;
   readonly actor?: Actor;
 }
 
-/**
- * The connection of a root interpreter and all its forks to the world (seed 004, 2.A): made once, frozen, and the same
- * object in every fork.
- */
+/** The connections of a root interpreter and all its forks to the world. It is made once, frozen and shared by every fork. */
 export interface HostContext {
   readonly logger: Logger;
   readonly stdin: LineReader | null;
@@ -58,12 +55,12 @@ export interface HostContext {
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 const CALLBACKS = ['emit', 'whisper', 'onEventError'] as const;
 
-/** Says nothing; for applications that want no log. */
+/** A logger that discards everything. */
 export const SILENT_LOGGER: Logger = Object.freeze({ debug() {}, info() {}, warn() {}, error() {} });
 
 /**
- * Checks and freezes. The streams and the logger stay the application's own objects; the context holds frozen handles on
- * them, so that no tool can exchange a method. Throws one {@link ConfigError} (`ERR_CONFIG`) that lists every problem.
+ * Makes a frozen host context. It holds frozen wrappers of the logger and the streams, so that no tool can replace one of
+ * their methods. Throws one {@link ConfigError} (`ERR_CONFIG`) that lists every problem.
  */
 export function createHostContext(init: HostContextInit): HostContext {
   const problems = problemsOf(init);
@@ -90,7 +87,7 @@ export function createHostContext(init: HostContextInit): HostContext {
 
 const made = new WeakSet<object>();
 
-/** Whether this came out of {@link createHostContext}, as opposed to the fields for one. */
+/** Tells a context made by {@link createHostContext} from the fields for one. */
 export function isHostContext(value: HostContext | HostContextInit): value is HostContext {
   return made.has(value);
 }
@@ -99,7 +96,7 @@ function sink(target: TextSink | undefined): TextSink | null {
   return target === undefined ? null : Object.freeze({ write: (text: string) => target.write(text) });
 }
 
-/** Read as unknown: applications in plain JavaScript come through here too. */
+/** Takes `unknown` because applications in plain JavaScript may pass anything. */
 function problemsOf(init: unknown): readonly string[] {
   if (!isObject(init)) return ['it needs an object with a logger'];
   const problems: string[] = [];

@@ -1,4 +1,4 @@
-/** What other parts may use of the contexts. The nonce is deliberately not here: see `nonce.ts`. */
+/** Host and turn contexts, and the stores of a root interpreter. The nonce of a turn is not exported here: see `nonce.ts`. */
 export {
   type Actor,
   createHostContext,
@@ -10,6 +10,7 @@ export {
   type TextSink,
 } from './host.ts';
 export { LineReader, type LineSource } from './lines.ts';
+export { KeyedMutex } from './mutex.ts';
 export {
   type Account,
   type AccountFields,
@@ -22,6 +23,8 @@ export {
   type CapsuleFields,
   CapsuleLayers,
   type CapsuleReader,
+  capsule,
+  capsuleFields,
   createStores,
   readersOf,
   Secret,
@@ -29,4 +32,4 @@ export {
   type StoreReaders,
   type Stores,
 } from './stores/index.ts';
-export { currentTurn, DeadlineError, TurnClosedError, type TurnContext, type TurnInit, turnStorage } from './turn.ts';
+export { currentTurn, DeadlineError, rootTurn, TurnClosedError, TurnContext, type TurnInit, turnStorage } from './turn.ts';

@@ -1,21 +1,21 @@
-/** Where `promptuser` reads from: standard input, a file's stream, or any async iterable of text or UTF-8 bytes. */
+/** A source of lines for `promptuser`: any iterable of text or UTF-8 bytes, such as standard input. */
 export type LineSource = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
-/** Most UTF-16 units of a line. A source without line feeds must not fill the memory of the host. */
+/** Most UTF-16 units of one line, so that a source without line feeds cannot fill the host's memory. */
 const MAX_LINE = 8 * 1024 * 1024;
 
 /**
- * Reads a source line by line. Nothing read ahead is ever lost between two calls, and a last line without a line feed
- * counts (P35). One reader per source: concurrent callers are served in order.
+ * Reads a source line by line. Text that was read ahead is kept for the next call. A last line without a line feed counts.
+ * Concurrent callers get lines in the order of their calls, so a source should have one reader only.
  */
 export class LineReader {
   readonly #source: LineSource;
   #chunks: AsyncIterator<string | Uint8Array> | Iterator<string | Uint8Array> | null = null;
   readonly #decoder = new TextDecoder();
-  /** The beginning of a line, searched for its end already; joined once, so that a long line costs linear time. */
+  /** The start of the current line, which contains no line feed. The parts are joined once, so that a long line takes linear time. */
   #parts: string[] = [];
   #held = 0;
-  /** What follows it, not searched yet. */
+  /** The text after the parts, not searched for a line feed yet. */
   #rest = '';
   #ended = false;
   #turn: Promise<unknown> = Promise.resolve();
@@ -26,8 +26,8 @@ export class LineReader {
   }
 
   /**
-   * The next line without its end (LF or CR LF), or null at the end of the source. Rejects as the source does, and for good
-   * when a line is longer than 8 Mi UTF-16 units.
+   * The next line without its LF or CR LF; null at the end of the source. Rejects when the source does. Once a line is longer
+   * than 8 Mi UTF-16 units, every further call rejects.
    */
   next(): Promise<string | null> {
     const line = this.#turn.then(() => this.#read());

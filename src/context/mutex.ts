@@ -1,11 +1,8 @@
-/**
- * One holder per key, waiters served in the order they came (AMB-35). Keys are forgotten as soon as nobody holds or
- * waits for them, so an idle session costs nothing.
- */
+/** A mutex per key; waiters run in order of arrival. A key that is neither held nor awaited takes no memory. */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<void>>();
 
-  /** Runs `work` when every earlier holder of `key` is done; the lock is released however `work` ends. */
+  /** Runs `work` after every earlier holder of `key`. The lock is released when `work` returns or throws. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#tails.get(key) ?? Promise.resolve();
     const { promise: mine, resolve: release } = Promise.withResolvers<void>();
@@ -20,7 +17,7 @@ export class KeyedMutex {
     }
   }
 
-  /** Keys that are held or waited for. */
+  /** Number of keys that are held or awaited. */
   get size(): number {
     return this.#tails.size;
   }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
 import { keepNonce, nonceOf } from './nonce.ts';
 
-/** Something used a turn, or the runtime object of a tool call, after its end. */
+/** A turn, or the runtime object of a tool call, was used after its end. */
 export class TurnClosedError extends NeuroScriptError {
   static readonly code = 'ERR_TURN_CLOSED';
   constructor(message: string) {
@@ -10,7 +10,7 @@ export class TurnClosedError extends NeuroScriptError {
   }
 }
 
-/** Why a context's signal was aborted when its deadline passed. */
+/** The abort reason of a context whose deadline has passed. */
 export class DeadlineError extends NeuroScriptError {
   static readonly code = 'ERR_TIMEOUT';
   constructor() {
@@ -18,43 +18,43 @@ export class DeadlineError extends NeuroScriptError {
   }
 }
 
-/** Made once: every turn ends, and taking the stack of where it did costs more than all the rest of ending it. */
+/** The abort reason of every turn that ends. Shared, because capturing a stack costs more than the rest of ending a turn. */
 const ENDED = Object.freeze(new TurnClosedError('the turn has ended'));
 
-/** What a derived context adds to its parent; what is absent is inherited. */
+/** The fields that a derived context sets. It inherits every absent field from its parent. */
 export interface TurnInit {
   readonly sessionId?: string;
   /** From 1. */
   readonly turnIndex?: number;
-  /** Readable by the magic tool alone, see `nonce.ts`. */
+  /** Only the magic tool and the host loop can read it. */
   readonly nonce?: string;
-  /** Unix milliseconds. Only ever brings the parent's deadline nearer (CTX-2B-3). */
+  /** Unix milliseconds. A deadline later than the parent's has no effect. */
   readonly deadline?: number;
-  /** Aborts this context too. */
+  /** Its abort aborts this context too. */
   readonly signal?: AbortSignal;
-  /** Unix milliseconds as tools of this operation see them; the parent's when absent, and at last the runtime's. */
+  /** The clock that tools of this operation read, in Unix milliseconds. The clock of a root context is the runtime's. */
   readonly clock?: () => number;
-  /** Values of the embedding application, for its own tools. */
+  /** Values of the embedding application for its own tools. */
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
-/** Longest delay that `setTimeout` takes; deadlines further away are left to the limits. */
+/** Longest delay that `setTimeout` accepts. A deadline further away sets no timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Known to {@link rootTurn} alone: no other code can make a context from nothing (CTX-2B-5). */
+/** The key of the constructor. It is not exported, so other code can only derive contexts. */
 const FROM_NOTHING = Symbol('root');
 
 /**
- * What is true for one operation and ends with it: session, turn, deadline, cancellation, values of the application
- * (seed 004, 2.B). Immutable but for its end, and always derived from a parent. Tools take identity from here, never
- * from arguments (AL3-3-3).
+ * The facts of one operation: session, turn, deadline, cancellation and values of the application. A context is derived from
+ * a parent, ends with its operation, and does not change otherwise. Tools take the identity of a session from their context,
+ * never from arguments.
  */
 export class TurnContext implements Disposable {
   readonly sessionId: string | null;
   readonly turnIndex: number | null;
   /** Unix milliseconds, or null. */
   readonly deadline: number | null;
-  /** Aborted by the parent's end or cancellation, by the deadline, and by {@link close}. */
+  /** Aborted by {@link close}, by the deadline, and with the signal of the parent. */
   readonly signal: AbortSignal;
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #controller = new AbortController();
@@ -63,7 +63,7 @@ export class TurnContext implements Disposable {
   #release: () => void = () => {};
   #closed = false;
 
-  /** Throws {@link ConfigError}: contexts are made by {@link derive}. */
+  /** Throws {@link ConfigError} outside this file: use {@link derive}. */
   constructor(key: symbol, parent: TurnContext | null, init: TurnInit, now: () => number) {
     if (key !== FROM_NOTHING) throw new ConfigError('a TurnContext is derived from its parent: use derive()');
     this.sessionId = init.sessionId ?? parent?.sessionId ?? null;
@@ -80,29 +80,29 @@ export class TurnContext implements Disposable {
     Object.freeze(this);
   }
 
-  /** A value of the embedding application, given here or by the nearest ancestor that has it. */
+  /** A value of the embedding application, from this context or the nearest ancestor that has it. */
   value(key: string): unknown {
     return this.#values[key];
   }
 
-  /** The time of this operation for its tools, Unix milliseconds: what a tool reads here is recorded with its result. */
+  /** The time for the tools of this operation in Unix milliseconds. */
   now(): number {
     return this.#clock();
   }
 
-  /** True once the operation has ended; then `signal` is aborted and nothing can be derived any more. */
+  /** Whether the operation has ended. Then `signal` is aborted and {@link derive} throws. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** A child of this context. Throws {@link TurnClosedError} (`ERR_TURN_CLOSED`) after the end, {@link ConfigError} for a bad value. */
+  /** Makes a child of this context. Throws {@link TurnClosedError} (`ERR_TURN_CLOSED`) after the end and {@link ConfigError} for an invalid field. */
   derive(init: TurnInit): TurnContext {
     if (this.#closed) throw new TurnClosedError('this turn has ended; nothing can be started in its name');
     checkInit(init);
     return new TurnContext(FROM_NOTHING, this, init, this.#now);
   }
 
-  /** Ends the operation: aborts `signal` with a {@link TurnClosedError}, and with it everything derived. Idempotent. */
+  /** Ends the operation: aborts the `signal` of this context and of its descendants with a {@link TurnClosedError}. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -114,7 +114,7 @@ export class TurnContext implements Disposable {
     this.close();
   }
 
-  /** Listeners are removed when this context closes, so that a long-lived parent keeps nothing of its children. */
+  /** Follows the signals and the deadline. The listeners are removed when this context ends, so that a parent does not retain it. */
   #listen(...signals: readonly (AbortSignal | undefined)[]): void {
     const undo: (() => void)[] = [];
     this.#release = () => {
@@ -157,20 +157,20 @@ function checkInit(init: TurnInit): void {
 }
 
 /**
- * The context of a whole runtime, which has no session and no turn. For `createRuntime` alone: everything else derives.
- * `now` gives Unix milliseconds and is what deadlines are measured against.
+ * Makes the root context of a runtime, which has no session and no turn. Only `createRuntime` calls this; other code derives.
+ * `now` gives Unix milliseconds; deadlines are measured by it.
  */
 export function rootTurn(now: () => number): TurnContext {
   return new TurnContext(FROM_NOTHING, null, {}, now);
 }
 
 /**
- * Carries the turn through the host's asynchronous code. It is empty in callbacks that come from a worker's pipe, so
- * whoever dispatches from there re-enters it with `turnStorage.run(turn, …)`.
+ * Carries the turn through the host's asynchronous code. It is empty in callbacks of a worker's pipe, so a dispatcher enters
+ * it again with `turnStorage.run(turn, …)`.
  */
 export const turnStorage: AsyncLocalStorage<TurnContext> = new AsyncLocalStorage();
 
-/** The turn in whose name the current code runs; undefined outside of any. */
+/** The turn in whose name the current code runs; undefined outside a turn. */
 export function currentTurn(): TurnContext | undefined {
   return turnStorage.getStore();
 }

@@ -2,24 +2,23 @@ import { appendLine } from './executor/append.ts';
 import type { Intent } from './executor/attempts.ts';
 import { ExecutorError } from './executor/error.ts';
 import { QueueLock } from './executor/lock.ts';
-import { parseComplete } from './executor/record.ts';
 import { isHash, isUuid, sameUuid } from './formats.ts';
 import { APPROVED } from './queue.ts';
-import { lineOf } from './record.ts';
+import { lineOf, parseCompleteRecord } from './record.ts';
 
 const LOCK = 'approved.lock';
 
 /**
- * Writes down that a human approved an intent: one more line of `approved.jsonl`, kept by the disk when this returns. For the tool
- * in which the human says yes, and for nothing else. `now` is Unix milliseconds. Throws {@link ExecutorError}
- * `ERR_GATE_LOCKED`, and `ERR_GATE_RECORD` for a UUID that was approved before: an approval is given once and never changed.
+ * Records that a human approved an intent. It appends a line to `approved.jsonl` and returns when the disk has it. Call it
+ * only from the tool in which the human approves. `now` is Unix milliseconds. Throws {@link ExecutorError}
+ * `ERR_GATE_LOCKED`, and `ERR_GATE_RECORD` for an intent that was approved before: an approval never changes.
  */
 export function recordApproved(queue: string, { intentId, hash }: Intent, now: number): void {
   if (!isUuid(intentId) || !isHash(hash)) throw new ExecutorError('ERR_GATE_RECORD', 'only a UUID and a SHA-256 can be approved');
-  const lock = QueueLock.take(queue, now, LOCK);
+  const lock = new QueueLock(queue, now, LOCK);
   try {
     const line = lineOf({ id: intentId, timestamp: new Date(now).toISOString(), hash });
-    appendLine(queue, APPROVED, line, parseComplete, ({ id }) => {
+    appendLine(queue, APPROVED, line, parseCompleteRecord, ({ id }) => {
       if (sameUuid(id, intentId)) throw new ExecutorError('ERR_GATE_RECORD', 'the intent was approved before');
     });
   } finally {

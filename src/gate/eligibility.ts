@@ -4,16 +4,16 @@ import { reasonOf } from './queue.ts';
 import { denied, deniedApproval, deniedHistory, ELIGIBLE, FAILURE, type Verdict } from './verdict.ts';
 import { type Approval, isPresent, runVerifier, type Verifier } from './verifier.ts';
 
-/** The three inputs (ARGO-2-1 to ARGO-2-4). */
+/** The three inputs of the gate. */
 export interface GateRequest {
   readonly intentId: string;
-  /** SHA-256 of what was approved, 64 hexadecimal digits. The gate never learns what it is the hash of. */
+  /** SHA-256 of the approved plan, 64 hexadecimal digits. The gate never sees the plan. */
   readonly hash: string;
-  /** Written by code that a human has just started, and by no other: one human action is one call (AMB-57). */
+  /** Only code that a human has just started may set it: one action of a human allows one call. */
   readonly source: 'human';
 }
 
-/** Where the gate stands; fixed by whoever installs it, not by the one who asks. */
+/** The installation of the gate. It is configured by the installer, not by the caller of the gate. */
 export interface GateOptions {
   /** The queue directory, which holds `executed.jsonl`. */
   readonly queue: string;
@@ -21,8 +21,8 @@ export interface GateOptions {
 }
 
 /**
- * Whether an approved intent may be executed now: approved, and never executed. Reads, and changes nothing; keeps nothing from
- * one call to the next. Never throws: whatever goes wrong is a denial (ARGO-R4).
+ * Decides whether an intent may be executed now: it must be approved and never executed. The gate changes nothing and keeps no
+ * state between calls. Never throws: every failure is a denial.
  */
 export function checkEligibility(request: GateRequest, options: GateOptions): Verdict {
   return decide(request, {
@@ -32,14 +32,14 @@ export function checkEligibility(request: GateRequest, options: GateOptions): Ve
   });
 }
 
-/** What the steps need of the world. */
+/** The effects that the steps need. */
 export interface Steps {
   readonly isVerifierPresent: () => boolean;
   readonly verify: (intentId: string, hash: string) => Approval;
   readonly historyOf: (intentId: string) => History;
 }
 
-/** The five steps of seed 003 section 4, in their order, each of which goes on or stops. */
+/** The five steps of the decision in their fixed order. Each step continues or denies. */
 export function decide(request: GateRequest, steps: Steps): Verdict {
   try {
     const { intentId, hash, source } = request;

@@ -1,27 +1,27 @@
-/** 36 characters: hexadecimal digits and hyphens where a UUID has them; any version, either letter case (AMB-53d). */
+/** A UUID of any version, in either letter case. */
 const UUID = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
 const HASH = /^[0-9A-Fa-f]{64}$/;
 
-/** Nothing but digits and a few signs, so that a time out of a crafted record cannot paint on the human's terminal. */
+/** Digits and a few punctuation marks only, so that a crafted record cannot send control sequences to a terminal. */
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})?$/;
 
-/** Whether a value is a UUID as text (ARGO-2-1). */
+/** Whether a value is the text of a UUID. */
 export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && UUID.test(value);
 }
 
-/** Whether a value is a SHA-256 in hexadecimal (ARGO-2-2). */
+/** Whether a value is a SHA-256 in hexadecimal. */
 export function isHash(value: unknown): value is string {
   return typeof value === 'string' && HASH.test(value);
 }
 
-/** Whether a text is a point in time of ISO 8601 and may be shown as it is. */
+/** Whether a text is an ISO 8601 timestamp, which is safe to show. */
 export function isTimestamp(text: string): boolean {
   return TIMESTAMP.test(text);
 }
 
-/** Whether two UUIDs are the same one: letter case is no difference, or a replay could hide behind it (AMB-53d). */
+/** Compares two UUIDs. Letter case is ignored, because otherwise it would allow a replay. */
 export function sameUuid(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }

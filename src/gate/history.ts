@@ -3,17 +3,17 @@ import { MalformedLine } from './lines.ts';
 import { EXECUTED, readQueue, UnreadableQueue } from './queue.ts';
 import { parseRecord } from './record.ts';
 
-/** What `executed.jsonl` says of one intent. */
+/** What `executed.jsonl` says about one intent. */
 export type History =
   | { readonly state: 'not executed' }
-  /** The time of the first record, null when it has none that may be shown. */
+  /** The timestamp of the first record; null when it has none that is safe to show. */
   | { readonly state: 'executed'; readonly timestamp: string | null }
   | { readonly state: 'malformed'; readonly line: number }
   | { readonly state: 'unreadable'; readonly why: string };
 
 /**
- * Reads the whole record of executions, also behind a match: one line that is no record and nothing in the file counts
- * (ARGO-6-5). A file that is not there, in a directory that is, records nothing (AMB-53c).
+ * Reads the whole record of executions, even after a match: one malformed line makes the file invalid. A missing file in an
+ * existing directory is an empty record.
  */
 export function historyOf(queue: string, intentId: string): History {
   let found: History = { state: 'not executed' };

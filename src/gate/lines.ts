@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 
-/** Most bytes of one line, without its line feed. A file may be as long as it likes. */
+/** Most bytes of one line, without its line feed. The length of a file has no limit. */
 export const MAX_LINE_BYTES = 64 * 1024;
 
 /** Bytes that one read asks for. */
@@ -8,21 +8,20 @@ const CHUNK_BYTES = 256 * 1024;
 
 const LF = 0x0a;
 
-/** A line that is no record, and so makes everything that the file says doubtful. */
+/** A line is malformed, so nothing in its file can be trusted. */
 export class MalformedLine extends Error {
   /** 1-based. */
   readonly line: number;
   constructor(line: number) {
-    super(`line ${line} is no record`);
+    super(`line ${line} is not a record`);
     this.line = line;
   }
 }
 
 /**
- * Reads an open file once from its beginning and hands out every line, without its line feed, with its 1-based number. What
- * stands after the last line feed is a line too, unless it is nothing. Memory stays the same however long the file is.
- * Returns how many bytes were read. Throws {@link MalformedLine} for a line that is too long, invalid UTF-8 included, and the
- * file system's error.
+ * Reads an open file from its beginning and calls `visit` for every line, without its line feed. Text after the last line feed
+ * is a line too. Uses constant memory. Returns the number of bytes read. Throws {@link MalformedLine} for a line that is too
+ * long or not UTF-8, and the errors of the file system.
  */
 export function readLines(file: number, visit: (text: string, line: number) => void): number {
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,15 +1,15 @@
 import { writeSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { verifyApproval } from './approved.ts';
+import { verifyApproval } from './approval.ts';
 import { checkEligibility } from './eligibility.ts';
 import { reasonOf } from './queue.ts';
 import { denied, FAILURE, type Verdict } from './verdict.ts';
-import { readCommand } from './words.ts';
+import { parseVerifier } from './verifier.ts';
 
-/** The commands whose exit code is an answer: 0 is yes, 1 is everything else, and there is no other. */
+/** The commands whose exit code is the answer: 0 for yes, 1 for everything else. */
 export const GATE_COMMANDS = ['gate', 'gate-verify'] as const;
 
-/** How the commands are called; no flag changes the answer (ARGO-9-3). */
+/** The usage of the commands. No flag changes an answer. */
 export const GATE_USAGE = {
   gate: 'neuroscript gate <intent-uuid> <sha256-hash> --queue <dir> --verifier <command>',
   'gate-verify': 'neuroscript gate-verify <intent-uuid> <sha256-hash> --queue <dir>',
@@ -19,15 +19,15 @@ const STDOUT = 1;
 const STDERR = 2;
 
 /**
- * Runs `gate …` or `gate-verify …` and returns the exit code. Never throws. An answer that could not be shown is a no: the human
- * sees every decision (ARGO-R6).
+ * Runs `gate …` or `gate-verify …` and returns the exit code. Never throws. An answer that cannot be printed counts as no,
+ * because a human must see every decision.
  */
 export function main(argv: readonly string[]): 0 | 1 {
   try {
     const [command, ...rest] = argv;
     return command === 'gate-verify' ? verify(rest) : gate(rest);
   } catch (error) {
-    // The stream that was to take the answer may be what is broken.
+    // The stream for the answer may be the part that failed.
     for (const [stream, line] of [
       [STDOUT, `[ERROR] ${FAILURE}`],
       [STDERR, reasonOf(error)],
@@ -35,7 +35,7 @@ export function main(argv: readonly string[]): 0 | 1 {
       try {
         print(stream, line);
       } catch {
-        // There is nobody left to tell; the exit code says no.
+        // Neither stream works; the exit code says no.
       }
     return 1;
   }
@@ -51,14 +51,18 @@ function gate(argv: readonly string[]): 0 | 1 {
 function ask(argv: readonly string[]): Verdict {
   const call = readCall(argv, ['--queue', '--verifier']);
   if (call === null) return denied('ERR_GATE_INPUT', `Usage: ${GATE_USAGE.gate}`);
-  const verifier = readCommand(call.flags['--verifier'] ?? '');
+  const verifier = parseVerifier(call.flags['--verifier'] ?? '');
   if (verifier === null)
-    return denied('ERR_GATE_VERIFIER', 'Cannot invoke execution verifier', 'the verifier is no plain command: no shell reads it');
+    return denied(
+      'ERR_GATE_VERIFIER',
+      'Cannot invoke execution verifier',
+      'the verifier must be a plain command: it runs without a shell',
+    );
   const { intentId, hash } = call;
   return checkEligibility({ intentId, hash, source: 'human' }, { queue: resolve(call.flags['--queue'] ?? ''), verifier });
 }
 
-/** Answers on standard error: standard output belongs to the gate that asks (AMB-53g). */
+/** Answers on standard error, because standard output belongs to the gate that calls the verifier. */
 function verify(argv: readonly string[]): 0 | 1 {
   const call = readCall(argv, ['--queue']);
   if (call === null) {
@@ -76,7 +80,7 @@ interface Call {
   readonly flags: Readonly<Partial<Record<string, string>>>;
 }
 
-/** Exactly two words, and each flag exactly once with a value; null for anything else. */
+/** Parses exactly two words and each flag exactly once with a value; null for anything else. */
 function readCall(argv: readonly string[], names: readonly string[]): Call | null {
   const words: string[] = [];
   const flags: Partial<Record<string, string>> = {};
@@ -100,7 +104,7 @@ function splitOnce(word: string): [string, string?] {
   return at < 0 ? [word] : [word.slice(0, at), word.slice(at + 1)];
 }
 
-/** Writes a line at once, without what would steer a terminal. Throws when the stream does not take all of it. */
+/** Writes a line synchronously, without control characters. Throws when the stream does not accept all of it. */
 function print(stream: number, text: string): void {
   const bytes = Buffer.from(`${text.replace(/\p{Cc}/gu, '?')}\n`);
   if (writeSync(stream, bytes) !== bytes.length) throw new Error('the line could not be written');

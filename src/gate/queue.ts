@@ -2,31 +2,31 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats, statS
 import { join } from 'node:path';
 import { MalformedLine, readLines } from './lines.ts';
 
-/** The files of a queue directory that hold decisions (ARGO-5-1): what humans approved, and what was executed. */
+/** The files of a queue directory that record approvals and executions. */
 export const APPROVED = 'approved.jsonl';
 export const EXECUTED = 'executed.jsonl';
 
-/** Reads one line of a file; null for what leaves any doubt. */
-export type LineReader<T> = (text: string) => T | null;
+/** Parses one line of a file; null for a malformed line. */
+export type LineParser<T> = (text: string) => T | null;
 
-/** A file of the queue that cannot be read as it stands; the message says why. */
+/** A file of the queue cannot be read; the message says why. */
 export class UnreadableQueue extends Error {}
 
 /**
- * Reads a whole file of the queue and hands out every record with its 1-based line. Opened once, for reading, and never waited
- * for. False when there is no such file while the directory is there. Throws {@link MalformedLine} and
- * {@link UnreadableQueue}; what was handed out before must then be forgotten.
+ * Reads a whole file of the queue and calls `visit` for every record with its 1-based line. Returns false when the directory
+ * exists and the file does not. Throws {@link MalformedLine} and {@link UnreadableQueue}; the caller must then discard the
+ * records that it has seen.
  */
 export function readQueue<T>(
   directory: string,
   name: string,
-  read: LineReader<T>,
+  read: LineParser<T>,
   visit: (record: T, line: number) => void,
 ): boolean {
   const path = join(directory, name);
   let file: number;
   try {
-    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (isAbsent(error, directory, path)) return false;
@@ -34,7 +34,7 @@ export function readQueue<T>(
   }
   try {
     const before = fstatSync(file);
-    if (!before.isFile()) throw new UnreadableQueue(`${name} is no regular file`);
+    if (!before.isFile()) throw new UnreadableQueue(`${name} is not a regular file`);
     const bytes = readRecords(file, read, visit);
     if (bytes !== before.size || changed(before, statSync(path))) throw new UnreadableQueue(`${name} changed while it was read`);
     return true;
@@ -46,8 +46,8 @@ export function readQueue<T>(
   }
 }
 
-/** Hands out every record of an open file; returns its bytes. Throws {@link MalformedLine}. */
-export function readRecords<T>(file: number, read: LineReader<T>, visit: (record: T, line: number) => void): number {
+/** Calls `visit` for every record of an open file and returns its size in bytes. Throws {@link MalformedLine}. */
+export function readRecords<T>(file: number, read: LineParser<T>, visit: (record: T, line: number) => void): number {
   return readLines(file, (text, line) => {
     const record = read(text);
     if (record === null) throw new MalformedLine(line);
@@ -55,12 +55,12 @@ export function readRecords<T>(file: number, read: LineReader<T>, visit: (record
   });
 }
 
-/** What the file system said, or whatever else went wrong, in one sentence. */
+/** The message of an error. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A link into nowhere is there, and says nothing: only a name that does not exist is an empty record (AMB-53c). */
+/** Whether the file does not exist in an existing directory. A dangling link does exist, and is not an empty record. */
 function isAbsent(error: unknown, directory: string, path: string): boolean {
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) return false;
   return (

@@ -1,16 +1,16 @@
 import { isUuid } from './formats.ts';
 
-/** A line of `approved.jsonl` or `executed.jsonl`; keys beyond these three are allowed and not read. */
+/** A line of `approved.jsonl` or `executed.jsonl`. Further keys are allowed and ignored. */
 export interface QueueRecord {
-  /** A UUID, in the letter case of the file. */
+  /** A UUID in the letter case of the file. */
   readonly id: string;
-  /** Null when it is missing or no text: then the record is complete for nobody. */
+  /** Null when it is missing or not a text; the record is then incomplete. */
   readonly timestamp: string | null;
   /** Null as above. */
   readonly hash: string | null;
 }
 
-/** Reads one line. Null for what leaves any doubt: no JSON, no object, a key that stands there twice, an id that is no UUID. */
+/** Parses one line. Null unless it is a JSON object without duplicate keys whose id is a UUID. */
 export function parseRecord(line: string): QueueRecord | null {
   let value: unknown;
   try {
@@ -23,7 +23,13 @@ export function parseRecord(line: string): QueueRecord | null {
   return isUuid(id) ? { id, timestamp: textOf(own(value, 'timestamp')), hash: textOf(own(value, 'hash')) } : null;
 }
 
-/** A record as the writers put it into a file, line feed included. */
+/** Parses one line like {@link parseRecord}. Null also for an incomplete record: writers append nothing after one. */
+export function parseCompleteRecord(line: string): QueueRecord | null {
+  const record = parseRecord(line);
+  return record?.timestamp == null || record.hash === null ? null : record;
+}
+
+/** The line of a record, line feed included. */
 export function lineOf(record: { readonly id: string; readonly timestamp: string; readonly hash: string }): string {
   const { id, timestamp, hash } = record;
   return `${JSON.stringify({ id, timestamp, hash })}\n`;
@@ -39,10 +45,7 @@ function textOf(value: unknown): string | null {
 
 const TOKEN = /"(?:[^"\\]+|\\.)*"(\s*:)?|[{}[\]]/g;
 
-/**
- * Whether an object that is known to be valid JSON has a key twice on its first level: of two ids JSON.parse would silently
- * believe the second.
- */
+/** Whether the top level of a valid JSON object has a duplicate key. `JSON.parse` would silently take the second of two ids. */
 function hasDoubleKey(json: string): boolean {
   const keys = new Set<string>();
   let depth = 0;

@@ -1,7 +1,7 @@
 import type { History } from './history.ts';
 import type { Approval } from './verifier.ts';
 
-/** Why the gate said no; each has a page in `docs/errors`. */
+/** Why the gate denied. Each code has a page in `docs/errors`. */
 export type GateCode =
   | 'ERR_GATE_INPUT'
   | 'ERR_GATE_VERIFIER'
@@ -13,7 +13,7 @@ export type GateCode =
 /** The intent may be executed now, once. */
 export interface Eligible {
   readonly eligible: true;
-  /** What the human is shown. */
+  /** The line for the human. */
   readonly line: string;
 }
 
@@ -21,13 +21,13 @@ export interface Eligible {
 export interface Denied {
   readonly eligible: false;
   readonly code: GateCode;
-  /** What the human is shown; begins with `[ERROR] `. */
+  /** The line for the human; it begins with `[ERROR] `. */
   readonly line: string;
-  /** What the system said, for whoever has to look into it; null when the line says all. */
+  /** The system's message, for diagnosis; null when the line says everything. */
   readonly detail: string | null;
 }
 
-/** The gate's answer, for the human and for the executor. Only `eligible` decides (ARGO-I1). */
+/** The gate's answer. Only `eligible` decides. */
 export type Verdict = Eligible | Denied;
 
 export const ELIGIBLE: Eligible = Object.freeze({ eligible: true, line: '[OK] Intent eligible for execution' });
@@ -37,14 +37,14 @@ export function denied(code: GateCode, message: string, detail: string | null = 
   return Object.freeze({ eligible: false, code, line: `[ERROR] ${message}`, detail });
 }
 
-/** What every way of ending a verifier but approval is answered with (ARGO-3-2, ARGO-4-3). */
+/** The denial for every result of the verifier except approval. */
 export function deniedApproval(approval: Approval): Denied {
   if (approval === 'not approved') return denied('ERR_GATE_NOT_APPROVED', 'Approval verification failed');
   if (approval === 'uncallable') return denied('ERR_GATE_VERIFIER', 'Cannot invoke execution verifier');
   return denied('ERR_GATE_VERIFIER', 'Verification tool error');
 }
 
-/** What every record but an empty one is answered with (ARGO-4-4); what is none of the known answers is no clear one. */
+/** The denial for every history except an empty one. */
 export function deniedHistory(history: Exclude<History, { readonly state: 'not executed' }>): Denied {
   if (history.state === 'executed') {
     const when = history.timestamp === null ? '' : ` at ${history.timestamp}`;
@@ -55,5 +55,5 @@ export function deniedHistory(history: Exclude<History, { readonly state: 'not e
   return denied('ERR_GATE_HISTORY', 'Cannot read executed queue', history.why);
 }
 
-/** What is said when the gate itself broke (ARGO-3-7). */
+/** The message when the gate itself failed. */
 export const FAILURE = 'Execution controller failure';

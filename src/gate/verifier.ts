@@ -1,24 +1,24 @@
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 
-/** The program that knows what was approved: it is given the UUID and the hash as its last two arguments. */
+/** The program that knows the approvals. It gets the UUID and the hash as its last two arguments. */
 export interface Verifier {
-  /** A path, or a name that is looked up in PATH. No shell reads it. */
+  /** A path, or a name that is looked up in PATH. It is started without a shell. */
   readonly command: string;
   /** Arguments before the UUID and the hash. */
   readonly args: readonly string[];
-  /** Milliseconds after which it is killed and counts as broken; 30 000 when absent (AMB-53i). */
+  /** Milliseconds after which it is killed and counts as broken. Default 30 000. */
   readonly timeoutMs?: number;
 }
 
-/** What the end of the verifier means; `uncallable` is one that never started. */
+/** The meaning of the verifier's exit; `uncallable` when it could not be started. */
 export type Approval = 'approved' | 'not approved' | 'broken' | 'uncallable';
 
 const TIMEOUT_MS = 30_000;
 
 /**
- * Whether the files that make up the verifier are there (ARGO-3-1): the command where it is a path, and the script where its
- * first argument looks like one. A bare command name is left to the attempt to start it.
+ * Whether the files of the verifier exist: the command if it is a path, and the first argument if it looks like a script. A
+ * command without a path is checked only by starting it.
  */
 export function isPresent({ command, args: [script = ''] }: Verifier): boolean {
   const files = [command.includes('/') ? command : '', /^[^-].*\/|^[^-].*\.[A-Za-z]{1,4}$/.test(script) ? script : ''];
@@ -26,11 +26,11 @@ export function isPresent({ command, args: [script = ''] }: Verifier): boolean {
 }
 
 /**
- * Starts the verifier once, waits for its end and looks at its exit code and at nothing else. What it prints goes to our
- * standard error and cannot be read here (ARGO-3-3d, AMB-53g).
+ * Starts the verifier once and waits for its exit code, which alone decides. Its output goes to the standard error of this
+ * process and is not read.
  */
 export function runVerifier({ command, args, timeoutMs = TIMEOUT_MS }: Verifier, intentId: string, hash: string): Approval {
-  // A timeout of 0 would mean none.
+  // `spawnSync` takes a timeout of 0 for no timeout.
   if (!(timeoutMs > 0)) throw new RangeError(`the verifier's timeoutMs must be above 0, got ${timeoutMs}`);
   const { error, status } = spawnSync(command, [...args, intentId, hash], {
     shell: false,
@@ -42,4 +42,23 @@ export function runVerifier({ command, args, timeoutMs = TIMEOUT_MS }: Verifier,
   if (error !== undefined) return 'code' in error && error.code === 'ETIMEDOUT' ? 'broken' : 'uncallable';
   if (status === 0) return 'approved';
   return status === 1 ? 'not approved' : 'broken';
+}
+
+const WORD = /^\s+|^(?:'[^']*'|"[^"]*"|[^\s'"|&;<>()$`]+)+/;
+
+/**
+ * Parses the verifier of a command line: words, which single or double quotes may hold together. Nothing is expanded,
+ * because no shell runs. Null for no word, for an open quote, and for unquoted characters that only a shell would interpret
+ * (`|`, `;`, `$` …).
+ */
+export function parseVerifier(text: string): Verifier | null {
+  const words: string[] = [];
+  for (let rest = text; rest !== ''; ) {
+    const [piece = ''] = WORD.exec(rest) ?? [];
+    if (piece === '') return null;
+    rest = rest.slice(piece.length);
+    if (piece.trim() !== '') words.push(piece.replace(/'([^']*)'|"([^"]*)"/g, '$1$2'));
+  }
+  const [command = '', ...args] = words;
+  return command === '' ? null : { command, args };
 }

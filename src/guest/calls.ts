@@ -1,4 +1,4 @@
-import { borrowed } from '../../grammar/advice/functions.ts';
+import { foreignFunction } from '../../grammar/advice/functions.ts';
 import type { CallExpr, ToolCallExpr } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import { builtin, wrongCount } from './builtins.ts';
@@ -90,7 +90,7 @@ function linked({ machine, linkage }: Context, name: string, given: number, at: 
     const similar = linkage.similar(name);
     const hint =
       similar === undefined
-        ? (borrowed(name) ?? `define it with 'func ${name}(…) means', or call a tool as tool.group.name(…)`)
+        ? (foreignFunction(name) ?? `define it with 'func ${name}(…) means', or call a tool as tool.group.name(…)`)
         : `did you mean '${similar}'? Names are case-sensitive`;
     return machine.fail('ProcNotFound', `procedure '${name}' not found`, hint);
   }

@@ -102,7 +102,7 @@ export class Asks {
       fork: (fork) => nested(scope.guards, fork),
       definitions: () => this.#library(),
       inspect: (source) => sandbox.parse([source], limits.sourceBytes, callDepth()),
-      endSession: (sessionId) => scope.belongings.end(sessionId),
+      endSession: (sessionId) => scope.resources.end(sessionId),
     });
     this.#nestedFuel += reply.spent?.fuel ?? 0;
     this.#nestedCpuMs += reply.spent?.cpuMs ?? 0;

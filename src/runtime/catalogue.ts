@@ -30,7 +30,7 @@ export function surroundings(
   const guard = new PolicyGuard(policy);
   const denied = [...new Set(called)].flatMap((name) => {
     const tool = registry.lookup(name) ?? { canonicalName: name, requiresTrust: false, capabilities: [] };
-    const reason = asksPolicy ? guard.explain(tool, name === TURN_TOOL.name) : null;
+    const reason = asksPolicy ? (guard.denial(tool, name === TURN_TOOL.name)?.reason ?? null) : null;
     return reason === null ? [] : [{ name, reason }];
   });
   return { globals, tools: [...shapes, TURN_TOOL], complete: tools === 'registered', denied };

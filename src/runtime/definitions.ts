@@ -1,4 +1,4 @@
-import type { Loaded } from '../tools/index.ts';
+import type { LoadedLibrary } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checkList, checkObject, checkOptions, type KeysOf } from '../wire/options.ts';
 import type { Diagnostic, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
@@ -25,7 +25,7 @@ export interface SymbolTable {
   readonly constants: Readonly<Record<string, TaggedJson>>;
 }
 
-interface Library extends Loaded {
+interface Library extends LoadedLibrary {
   /** Frozen: what workers keep of it must not change. */
   readonly source: Source;
   /** Of {@link procedures}, in their order: `name(a, [b])`. */
@@ -73,7 +73,7 @@ export class Definitions {
   }
 
   /** Replaces what was loaded; nothing changes when it fails. Rejects with {@link LibraryError} and {@link UnitError}. */
-  load(given: string | SignedUnit, name: string | undefined): Promise<Loaded> {
+  load(given: string | SignedUnit, name: string | undefined): Promise<LoadedLibrary> {
     return this.#inOrder(async () => {
       const library = await this.#parse(this.#source(given, name ?? 'lib'));
       await this.#mustBeFree(library);
@@ -83,7 +83,7 @@ export class Definitions {
   }
 
   /** Adds to what was loaded. Rejects as {@link load}, and for a procedure that is there already. */
-  append(given: string | SignedUnit, name: string | undefined): Promise<Loaded> {
+  append(given: string | SignedUnit, name: string | undefined): Promise<LoadedLibrary> {
     return this.#inOrder(async () => {
       const library = await this.#parse(this.#source(given, name ?? `lib${this.#libraries.length + 1}`));
       const taken = library.procedures.find((procedure) => this.procedures.includes(procedure));

@@ -121,6 +121,6 @@ export class Fork {
 
   /** Why the policy would deny a call, or null; call limits are not looked at, and unknown tools are not denied. */
   denied(tool: string): string | null {
-    return deniedTool({ view: this.tools, guards: this.#guards }, tool);
+    return deniedTool(this.tools, this.#guards, tool);
   }
 }

@@ -1,5 +1,4 @@
-import { currentTurn, type HostContext, readersOf, type StoreReaders, type Stores } from '../context/index.ts';
-import { TurnContext } from '../context/turn.ts';
+import { currentTurn, type HostContext, readersOf, type StoreReaders, type Stores, TurnContext } from '../context/index.ts';
 import { checkLimits, type LimitOptions, tighten } from '../sandbox/index.ts';
 import {
   type AuditRecord,
@@ -7,8 +6,8 @@ import {
   Policy,
   PolicyGuard,
   type PolicyOptions,
-  type RootPort,
-  type SessionBelongings,
+  type RootDefinitions,
+  type SessionResources,
   type ToolDefinition,
   type ToolRegistry,
 } from '../tools/index.ts';
@@ -52,7 +51,7 @@ export interface RuntimeScope {
   readonly now: () => number;
   readonly nextId: () => string;
   readonly audit: ((record: AuditRecord) => void) | undefined;
-  readonly belongings: SessionBelongings;
+  readonly resources: SessionResources;
   readonly ask: AskHandler | undefined;
 }
 
@@ -81,7 +80,7 @@ export class Interpreter {
   readonly #globals = new Map<string, TaggedJson>();
   readonly #definitions: Definitions;
   readonly #deliveries = new Deliveries();
-  readonly #root: RootPort;
+  readonly #root: RootDefinitions;
 
   /** Interpreters are made by `Runtime.interpreter`. */
   constructor(runtime: RuntimeScope, init: InterpreterInit) {
@@ -96,7 +95,7 @@ export class Interpreter {
     this.#root = Object.freeze({
       append: (source: string, name?: string) => this.#definitions.append(source, name),
       signatures: () => this.#definitions.signatures(),
-      refusesConstant: (name: string, redefine: boolean) => this.#refusesConstant(name, redefine),
+      constantProblem: (name: string, redefine: boolean) => this.#refusesConstant(name, redefine),
       setConstant: (name: string, value: TaggedJson) => this.#definitions.setConstant(name, value),
     });
     Object.freeze(this);
@@ -162,7 +161,7 @@ export class Interpreter {
   }
 
   #fork(guards: readonly PolicyGuard[], options: ForkOptions): Fork {
-    const { sandbox, registry, limits, now, audit, nextId, belongings, ask } = this.#runtime;
+    const { sandbox, registry, limits, now, audit, nextId, resources, ask } = this.#runtime;
     if (options.turn !== undefined && !(options.turn instanceof TurnContext))
       throw new ConfigError('turn of a fork must be a TurnContext; make one with runtime.turn()');
     const own = options.policy === undefined ? [] : [new PolicyGuard(asPolicy(options.policy))];
@@ -173,7 +172,7 @@ export class Interpreter {
       forkId,
       host: this.host,
       turn: options.turn ?? this.turn,
-      view: registry.view(forkId, options.tools),
+      view: registry.forFork(forkId, options.tools),
       guards: [...guards, ...own],
       limits: options.limits === undefined ? limits : tighten(limits, checkLimits(options.limits)),
       globals: new Map(this.#globals),
@@ -181,7 +180,7 @@ export class Interpreter {
       audit,
       stores: this.stores,
       readers: this.#readers,
-      belongings,
+      resources,
       deliveries: this.#deliveries,
       buffers: this.buffers,
       root: this.#root,

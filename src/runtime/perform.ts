@@ -4,14 +4,14 @@ import { checkLimits, type LimitOptions, type RunHandlers, tighten } from '../sa
 import {
   type AskCall,
   type AuditRecord,
-  type Belongings,
   type CallScript,
   callDepth,
   Dispatcher,
+  type ForkTools,
   type PolicyGuard,
-  type RootPort,
-  type SessionBelongings,
-  type ToolView,
+  type RootDefinitions,
+  RunResources,
+  type SessionResources,
 } from '../tools/index.ts';
 import type { CallIo } from '../wire/call.ts';
 import { decode } from '../wire/codec.ts';
@@ -80,20 +80,20 @@ export interface RunScope {
   readonly forkId: string;
   readonly host: HostContext;
   readonly turn: TurnContext;
-  readonly view: ToolView;
+  readonly view: ForkTools;
   readonly guards: readonly PolicyGuard[];
   readonly limits: LimitValues;
   readonly libraries: readonly Source[];
   readonly globals: ReadonlyMap<string, TaggedJson>;
   readonly constants: ReadonlyMap<string, TaggedJson>;
-  readonly root: RootPort;
+  readonly root: RootDefinitions;
   readonly deliveries: Deliveries;
   readonly buffers: TextBuffers;
   readonly now: () => number;
   readonly audit: ((record: AuditRecord) => void) | undefined;
   readonly stores: Stores;
   readonly readers: StoreReaders;
-  readonly belongings: SessionBelongings;
+  readonly resources: SessionResources;
   readonly ask: AskHandler | undefined;
   /** A fork of the same root that obeys these policies too. */
   readonly nested: (guards: readonly PolicyGuard[], options: ForkOptions) => Fork;
@@ -115,15 +115,17 @@ export async function perform(scope: RunScope, request: PerformRequest): Promise
   const said = new Said(scope, request);
   const { host, view, guards, audit, stores, readers, root } = scope;
   const { limits } = input;
-  await using own = new OwnBelongings(scope, turn.sessionId);
-  const shared = { stores, readers, root, belongings: () => own.get() };
+  await using resources = new RunResources(scope.resources, turn.sessionId, host.logger);
   const { onCall, again, mayWait = false } = request;
-  const calls = again?.calls;
   const { sources, globals } = input;
   const asks = scope.ask === undefined ? null : new Asks({ scope, turn, limits, sources, globals }, scope.ask);
   const ask = asks === null ? undefined : (call: AskCall, io: CallIo) => asks.answer(call, io);
   const depth = callDepth();
-  const dispatcher = new Dispatcher({ host, view, guards, audit, turn, limits, shared, onCall, calls, mayWait, ask, depth });
+  const dispatcher = new Dispatcher({
+    ...{ tools: view, guards, host, turn, limits, stores, readers, definitions: root },
+    ...{ onCall, audit, ask, recorded: again?.calls, mayWait, depth },
+    resources: () => resources.get(),
+  });
   request.onInput?.(input);
   // What comes from a worker's pipe comes in the worker's asynchronous context: callbacks and tools belong into their caller's.
   const inCaller: <T>(action: () => T) => T = AsyncLocalStorage.snapshot();
@@ -233,34 +235,6 @@ function endOf(turn: TurnContext, limits: LimitValues): ErrorInfo {
 
 function deadlinePassed({ wallMs }: LimitValues): ErrorInfo {
   return timeoutError({ limit: 'wallMs', allowed: wallMs }, "the turn's deadline has passed");
-}
-
-/** What tools keep for a run: its session's, which outlive it, or outside of any its own, which end with it. */
-class OwnBelongings implements AsyncDisposable {
-  readonly #scope: RunScope;
-  readonly #sessionId: string | null;
-  #alone: Belongings | null = null;
-
-  constructor(scope: RunScope, sessionId: string | null) {
-    this.#scope = scope;
-    this.#sessionId = sessionId;
-  }
-
-  get(): Belongings {
-    const { belongings, host } = this.#scope;
-    if (this.#sessionId !== null) return belongings.of(this.#sessionId, host.logger);
-    this.#alone ??= belongings.alone(host.logger);
-    return this.#alone;
-  }
-
-  /** A file that cannot be removed is no reason to lose the result of the run. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      await this.#alone?.end();
-    } catch (error) {
-      this.#scope.host.logger.error({ error }, 'the sandbox directory of a run could not be removed');
-    }
-  }
 }
 
 /** Collects what a run says, and passes it on while it does. */

@@ -13,11 +13,11 @@ export interface PolicyScope {
 }
 
 /** Why the policies of a fork would deny a call, or null; limits of calls are not looked at, and an unknown tool is not denied. */
-export function deniedTool({ view, guards }: Pick<PolicyScope, 'view' | 'guards'>, name: string): string | null {
+export function deniedTool(view: ToolView, guards: readonly PolicyGuard[], name: string): string | null {
   const tool = view.lookup(name);
   if (tool === undefined) return null;
   for (const guard of guards) {
-    const reason = guard.explain(tool, view.isOwn(name));
+    const reason = guard.denial(tool, view.isOwn(name))?.reason ?? null;
     if (reason !== null) return reason;
   }
   return null;
@@ -32,7 +32,7 @@ export async function deniedCall(scope: PolicyScope, sources: readonly Source[],
   const files = await filesOf(scope, sources, sourceBytes);
   const called = [...new Set(files.flatMap(({ tools }) => tools))];
   const denied = called.flatMap((name) => {
-    const reason = deniedTool(scope, name);
+    const reason = deniedTool(scope.view, scope.guards, name);
     return reason === null ? [] : [{ name, reason }];
   });
   if (denied.length === 0) return null;

@@ -5,18 +5,18 @@ import {
   type HostContext,
   type HostContextInit,
   isHostContext,
+  rootTurn,
   SILENT_LOGGER,
   type Stores,
   type TurnContext,
   type TurnInit,
 } from '../context/index.ts';
-import { rootTurn } from '../context/turn.ts';
 import { type LimitOptions, type ParseOutcome, resolveLimits } from '../sandbox/index.ts';
 import {
   type AuditRecord,
   type Policy,
   type PolicyOptions,
-  SessionBelongings,
+  SessionResources,
   type ToolDefinition,
   ToolRegistry,
 } from '../tools/index.ts';
@@ -52,7 +52,7 @@ export interface RuntimeSettings {
 }
 
 /** Checked {@link RuntimeSettings}. */
-export type Settings = Pick<RuntimeScope, 'registry' | 'policy' | 'limits' | 'audit' | 'now' | 'belongings' | 'ask'>;
+export type Settings = Pick<RuntimeScope, 'registry' | 'policy' | 'limits' | 'audit' | 'now' | 'resources' | 'ask'>;
 
 /** Throws {@link ConfigError} (`ERR_CONFIG`) for settings that cannot be used. */
 export function checkSettings(settings: RuntimeSettings): Settings {
@@ -70,7 +70,7 @@ export function checkSettings(settings: RuntimeSettings): Settings {
     limits: Object.freeze(resolveLimits('run', limits)),
     audit,
     now,
-    belongings: new SessionBelongings(sandboxRoot),
+    resources: new SessionResources(sandboxRoot),
     ask,
   };
 }
@@ -223,7 +223,7 @@ export class Runtime implements AsyncDisposable {
    * loop does this by itself. Rejects as the file system does.
    */
   async endSession(sessionId: string): Promise<void> {
-    await this.#scope.belongings.end(sessionId);
+    await this.#scope.resources.end(sessionId);
   }
 
   /** Cancels what is running, ends the workers, and all sessions as {@link endSession} does. Idempotent. */
@@ -239,7 +239,7 @@ export class Runtime implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#scope.turn.close();
     await this.#scope.sandbox.close();
-    await this.#scope.belongings.close();
+    await this.#scope.resources.close();
   }
 
   #mustBeOpen(): void {

@@ -1,6 +1,6 @@
 import type { CallIo, FinalReply } from '../wire/call.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
-import type { Question } from '../wire/journal.ts';
+import type { ForkQuery } from '../wire/journal.ts';
 import type { HostFrame, TaggedJson, WorkerFrame } from '../wire/protocol.ts';
 
 type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
@@ -8,24 +8,24 @@ type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
 const OVER = 'the call is over: its variables cannot be reached any more';
 
 /**
- * One open call. Exactly one side speaks at a time: questions about variables are asked one after another, however many a
- * handler asks at once, and the answer waits for the last of them.
+ * One open call of a program. One side sends at a time: questions about variables are put one after another even when a handler
+ * asks several at once, and the answer is sent after the last of them.
  */
 export class OpenCall implements CallIo {
   readonly #send: (frame: HostFrame) => void;
   readonly #closed: (reply: FinalReply) => void;
-  /** Made when a handler asks for its signal; most do not, and it is the costliest part of a call. */
+  /** Made when a handler reads its signal. Most handlers do not, and making it is the costliest part of a call. */
   #abort: AbortController | null = null;
   #aborted: ErrorInfo | null = null;
-  readonly #waiting: { readonly ask: Question; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
-  readonly #asked: Question[] = [];
+  readonly #waiting: { readonly query: ForkQuery; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
+  readonly #queries: ForkQuery[] = [];
   #reply: FinalReply | null = null;
   #over = false;
   readonly #listeners = new Set<() => void>();
 
   readonly #cpuMs: () => number | null;
 
-  /** `closed` is called once, when the answer has been sent; `cpuMs` is what the run has used so far. */
+  /** `closed` is called once, after the answer was sent. `cpuMs` returns the CPU time of the run so far. */
   constructor(send: (frame: HostFrame) => void, closed: (reply: FinalReply) => void, cpuMs: () => number | null = () => null) {
     this.#cpuMs = cpuMs;
     this.#send = send;
@@ -52,25 +52,25 @@ export class OpenCall implements CallIo {
     return this.#cpuMs();
   }
 
-  get asked(): readonly Question[] {
-    return this.#asked;
+  get queries(): readonly ForkQuery[] {
+    return this.#queries;
   }
 
-  async repeat(question: Question): Promise<void> {
-    await this.#question(question);
+  async repeat(query: ForkQuery): Promise<void> {
+    await this.#ask(query);
   }
 
   async getVar(name: string): Promise<{ found: boolean; value: TaggedJson }> {
-    const { found, value } = await this.#question({ t: 'var.get', name });
+    const { found, value } = await this.#ask({ t: 'var.get', name });
     return { found, value };
   }
 
   async setVar(name: string, value: TaggedJson): Promise<string | null> {
-    return (await this.#question({ t: 'var.set', name, value })).error;
+    return (await this.#ask({ t: 'var.set', name, value })).error;
   }
 
   async defineConst(name: string, value: TaggedJson, redefine: boolean): Promise<string | null> {
-    return (await this.#question({ t: 'const', name, value, redefine })).error;
+    return (await this.#ask({ t: 'const', name, value, redefine })).error;
   }
 
   /** Answers the call. Only the first answer counts. */
@@ -80,7 +80,7 @@ export class OpenCall implements CallIo {
     if (this.#waiting.length === 0) this.#close();
   }
 
-  /** Ends the call from outside: the handler's signal is aborted and the program gets `halt` instead of an answer. */
+  /** Ends the call before its answer: aborts the handler's signal and sends `halt` to the program. */
   halt(error: ErrorInfo): void {
     if (this.#over) return;
     this.#reply = { t: 'halt', error };
@@ -91,7 +91,7 @@ export class OpenCall implements CallIo {
     else this.#waiting.push(open);
   }
 
-  /** The worker is gone; nobody waits for an answer. */
+  /** The worker is gone, so that no answer can be sent. */
   lost(error: ErrorInfo): void {
     if (this.#over) return;
     this.#over = true;
@@ -99,13 +99,13 @@ export class OpenCall implements CallIo {
     for (const { answer } of this.#waiting.splice(0)) answer.reject(new RuntimeClosedError(OVER));
   }
 
-  /** The worker answers a question. False when none is open. */
+  /** The worker has answered a question. Returns false when no question is open. */
   answered(frame: VarFrame): boolean {
     const open = this.#waiting.shift();
     if (open === undefined) return false;
     open.answer.resolve(frame);
     const next = this.#waiting[0];
-    if (next !== undefined) this.#put(next.ask);
+    if (next !== undefined) this.#put(next.query);
     else if (this.#reply !== null) this.#close();
     return true;
   }
@@ -116,17 +116,17 @@ export class OpenCall implements CallIo {
     this.#abort?.abort(error);
   }
 
-  async #question(ask: Question): Promise<VarFrame> {
+  async #ask(query: ForkQuery): Promise<VarFrame> {
     if (this.#over || this.#reply !== null) throw new RuntimeClosedError(OVER);
     const answer = Promise.withResolvers<VarFrame>();
-    this.#waiting.push({ ask, answer });
-    if (this.#waiting.length === 1) this.#put(ask);
+    this.#waiting.push({ query, answer });
+    if (this.#waiting.length === 1) this.#put(query);
     return answer.promise;
   }
 
-  #put(question: Question): void {
-    this.#asked.push(question);
-    this.#send(question);
+  #put(query: ForkQuery): void {
+    this.#queries.push(query);
+    this.#send(query);
   }
 
   #close(): void {

@@ -80,7 +80,7 @@ function ioOf(variables: Map<string, unknown>, signal: AbortSignal): CallIo {
       signal.addEventListener('abort', callback, { once: true });
       return () => signal.removeEventListener('abort', callback);
     },
-    asked: [],
+    queries: [],
     repeat: () => Promise.resolve(),
     getVar: async (name) => ({ found: variables.has(name), value: encode(variables.get(name)) }),
     setVar: async (name, value) => {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encode } from '../wire/codec.ts';
-import type { ToolDefinition } from './define/define.ts';
+import type { ToolDefinition, ToolView } from './define/definition.ts';
 import { capabilityText } from './policy/capability.ts';
-import type { ToolView } from './registry.ts';
 
 /**
  * What a tool promises, as a short text: SHA-256, base64url, of its name, arguments, result, effects, capabilities and

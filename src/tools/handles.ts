@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from '../context/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { Handle } from '../wire/values.ts';
-import { ToolError } from './define/define.ts';
+import { ToolError } from './errors.ts';
 
 /** Most handles that one session holds at the same time. */
 const MAX_HANDLES = 10_000;

@@ -15,12 +15,9 @@ export {
 export type { ArgType, ArgTypes } from './define/argtypes.ts';
 export {
   defineTool,
-  type Effects,
-  type ToolDefinition,
-  ToolError,
   type ToolInit,
-  type ToolRuntime,
 } from './define/define.ts';
+export type { Effects, LoadedLibrary, RootDefinitions, ToolDefinition, ToolRuntime, ToolView } from './define/definition.ts';
 export type { FromJsonSchema, JsonSchema, JsonType } from './define/jsonschema.ts';
 export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './define/parameters.ts';
 export { definePure } from './define/pure.ts';
@@ -38,8 +35,9 @@ export {
 } from './dispatch/approval.ts';
 export type { AskCall, AskPort, AskReply } from './dispatch/asks.ts';
 export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.ts';
-export { callDepth, Dispatcher, type DispatchInit } from './dispatch/dispatcher.ts';
-export { Halt } from './dispatch/outcome.ts';
+export type { DispatchContext } from './dispatch/context.ts';
+export { Dispatcher } from './dispatch/dispatcher.ts';
+export { callDepth } from './dispatch/nesting.ts';
 export {
   type CallDivergence,
   type CallScript,
@@ -51,16 +49,17 @@ export {
   RecordedCalls,
 } from './dispatch/recorded.ts';
 export { resultJson } from './dispatch/result.ts';
-export type { Loaded, RootPort, Shared } from './dispatch/toolruntime.ts';
+export { Halt, ToolError } from './errors.ts';
 export { Handles } from './handles.ts';
 export { loadMockTools } from './mock/file.ts';
 export { perSession } from './mock/persession.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
-export { canonicalName, nearestTool } from './names.ts';
+export { canonicalName, nearestTool, toolAdvice } from './names.ts';
 export type { PendingOptions } from './pending.ts';
 export { type Capability, matchesPattern } from './policy/capability.ts';
-export { Policy, type PolicyContext, PolicyGuard, type PolicyOptions, policyOptions } from './policy/policy.ts';
+export { type Denial, PolicyGuard } from './policy/guard.ts';
+export { Policy, type PolicyContext, type PolicyOptions, policyOptions } from './policy/policy.ts';
 export { loadPolicy } from './policy/policyfile.ts';
-export { ToolRegistry, ToolView } from './registry.ts';
-export { Belongings, SessionBelongings } from './sessionresources.ts';
+export { ForkTools, ToolRegistry } from './registry.ts';
+export { RunResources, SessionResources, ToolResources } from './sessionresources.ts';
 export { type SessionAccess, SessionStorage, type SessionStorageOptions } from './sessionstorage.ts';

@@ -3,29 +3,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '../context/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
-import { ToolError } from './define/define.ts';
+import { ToolError } from './errors.ts';
 import { Handles } from './handles.ts';
 
 /**
- * What tools keep for one session, or for one run outside of any: a directory and the objects behind handles. Nothing is made
- * before it is asked for, and everything goes when the session ends.
+ * The resources that tools keep for one session, or for one run outside of any session: a directory, and the objects behind
+ * handles. Both are made at the first use and removed when the session ends.
  */
-export class Belongings {
+export class ToolResources {
   readonly handles = new Handles();
   readonly #base: string;
   readonly #logger: Logger;
   #directory: Promise<string> | null = null;
   #ended: Promise<void> | null = null;
 
-  /** `base` is the directory in which the sandbox directory is made; the logger hears what cannot be ended. */
+  /** `base` is the parent of the sandbox directory. The logger receives what goes wrong at the end. */
   constructor(base: string, logger: Logger) {
     this.#base = base;
     this.#logger = logger;
   }
 
   /**
-   * The session's own directory, empty at first, readable by this user alone: an absolute path without symbolic links. Rejects
-   * with {@link ToolError} 26 when it cannot be made, 19 after the end.
+   * The session's own directory: empty at first, readable by this user alone, an absolute path without symbolic links. Rejects with
+   * {@link ToolError} 26 when it cannot be made, 19 after the end.
    */
   sandboxDir(): Promise<string> {
     if (this.#ended !== null)
@@ -34,7 +34,7 @@ export class Belongings {
     return this.#directory;
   }
 
-  /** Removes the directory with all that is in it, and ends what the handles stand for. Idempotent; rejects as the file system does. */
+  /** Removes the directory with its content, and disposes of the objects behind handles. Idempotent; rejects as the file system does. */
   end(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;
@@ -59,45 +59,73 @@ export class Belongings {
   }
 }
 
-/** Most sessions that have belongings at the same time. */
+/** Most sessions that have resources at the same time. */
 const MAX_SESSIONS = 10_000;
 
-/** The belongings of all sessions of a runtime. */
-export class SessionBelongings {
+/** The resources of all sessions of a runtime. */
+export class SessionResources {
   readonly #base: string;
-  readonly #sessions = new Map<string, Belongings>();
+  readonly #sessions = new Map<string, ToolResources>();
 
-  /** In the system's directory for temporary files when no `base` is given. */
+  /** `base` is the parent of all sandbox directories; the system's directory for temporary files when absent. */
   constructor(base: string = tmpdir()) {
     this.#base = base;
   }
 
-  /** Those of a session. Throws {@link ToolError} 37 when 10 000 sessions have some that nobody has ended. */
-  of(sessionId: string, logger: Logger): Belongings {
+  /** The resources of a session. Throws {@link ToolError} 37 when 10 000 sessions have resources already. */
+  of(sessionId: string, logger: Logger): ToolResources {
     const known = this.#sessions.get(sessionId);
     if (known !== undefined) return known;
     if (this.#sessions.size >= MAX_SESSIONS)
       throw new ToolError(NS_CODES.ResourceExhaustion, `there are ${MAX_SESSIONS} sessions with files or handles already`);
-    const made = this.alone(logger);
+    const made = this.unnamed(logger);
     this.#sessions.set(sessionId, made);
     return made;
   }
 
-  /** Those of something that is no session; whoever asks ends them. */
-  alone(logger: Logger): Belongings {
-    return new Belongings(this.#base, logger);
+  /** Resources of nothing that has an id: the caller ends them. */
+  unnamed(logger: Logger): ToolResources {
+    return new ToolResources(this.#base, logger);
   }
 
-  /** Ends those of a session that has ended; one of the same id begins with nothing. */
+  /** Ends a session; a later session of the same id starts with nothing. Does nothing for a session without resources. */
   async end(sessionId: string): Promise<void> {
-    const known = this.#sessions.get(sessionId);
+    const ended = this.#sessions.get(sessionId);
     this.#sessions.delete(sessionId);
-    await known?.end();
+    await ended?.end();
   }
 
-  /** Ends those of all sessions. */
+  /** Ends all sessions. */
   async close(): Promise<void> {
-    const ids = [...this.#sessions.keys()];
-    await Promise.all(ids.map((id) => this.end(id)));
+    await Promise.all([...this.#sessions.keys()].map((sessionId) => this.end(sessionId)));
+  }
+}
+
+/** The resources that one run uses: those of its session, or outside of any session its own, which end with the run. */
+export class RunResources implements AsyncDisposable {
+  readonly #sessions: SessionResources;
+  readonly #sessionId: string | null;
+  readonly #logger: Logger;
+  #own: ToolResources | null = null;
+
+  constructor(sessions: SessionResources, sessionId: string | null, logger: Logger) {
+    this.#sessions = sessions;
+    this.#sessionId = sessionId;
+    this.#logger = logger;
+  }
+
+  get(): ToolResources {
+    if (this.#sessionId !== null) return this.#sessions.of(this.#sessionId, this.#logger);
+    this.#own ??= this.#sessions.unnamed(this.#logger);
+    return this.#own;
+  }
+
+  /** A file that cannot be removed must not cost the result of the run: the failure goes to the log. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.#own?.end();
+    } catch (error) {
+      this.#logger.error({ error }, 'the sandbox directory of a run could not be removed');
+    }
   }
 }

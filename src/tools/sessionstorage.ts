@@ -2,7 +2,7 @@ import type { TurnContext } from '../context/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checker, checkFunction, wholeNumber } from '../wire/options.ts';
-import { ToolError } from './define/define.ts';
+import { ToolError } from './errors.ts';
 
 /** One attempt to reach the data of another session, allowed or not (A3-11.2-3). */
 export interface SessionAccess {

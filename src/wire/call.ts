@@ -1,8 +1,8 @@
-import type { Question } from './journal.ts';
+import type { ForkQuery } from './journal.ts';
 import type { GuestReply, TaggedJson } from './protocol.ts';
 
 /** An answer that closes a call. */
-export type FinalReply = Exclude<GuestReply, Question>;
+export type FinalReply = Exclude<GuestReply, ForkQuery>;
 
 /**
  * How the host reaches the fork that made a call, while the call is open; the sandbox gives one to each. Afterwards every method
@@ -17,10 +17,10 @@ export interface CallIo {
   whenOver(callback: () => void): () => void;
   /** CPU time of the run so far, milliseconds; null where the system does not tell. */
   cpuMs?(): number | null;
-  /** The questions that were put to the fork so far, in order: its answers cost it fuel. */
-  readonly asked: readonly Question[];
-  /** Puts a question as it was put before, when a recorded run is executed again. */
-  repeat(question: Question): Promise<void>;
+  /** The queries that were put to the fork so far, in order: its answers cost it fuel. */
+  readonly queries: readonly ForkQuery[];
+  /** Puts a query as it was put before, when a recorded run is executed again. */
+  repeat(query: ForkQuery): Promise<void>;
   /** Reads a variable of the fork that made the call. */
   getVar(name: string): Promise<{ readonly found: boolean; readonly value: TaggedJson }>;
   /** Sets one; resolves to the reason when the fork refuses, else to null. */

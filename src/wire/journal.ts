@@ -7,7 +7,7 @@ interface Recorded {
   readonly seq: number;
   readonly at: CallSite;
   /** What the host asked the calling fork while the call was open, in order; absent when it asked nothing. */
-  readonly asked?: readonly Question[];
+  readonly asked?: readonly ForkQuery[];
   readonly outcome: JournalOutcome;
   /** Elapsed milliseconds on the host. Not replayed, for the reader only. */
   readonly ms: number;
@@ -30,7 +30,7 @@ export type JournalEntry =
     });
 
 /** A question about the calling fork, as it was sent: it costs the program fuel, and may change its variables. */
-export type Question = Exclude<GuestReply, { readonly t: 'ok' | 'error' | 'halt' }>;
+export type ForkQuery = Exclude<GuestReply, { readonly t: 'ok' | 'error' | 'halt' }>;
 
 /** How a recorded call ended: a value, a failure the script could catch, or a halt. */
 export type JournalOutcome =
@@ -46,7 +46,7 @@ export interface WaitingCall {
   readonly args: readonly TaggedJson[];
   readonly at: CallSite;
   /** What the fork was asked before the tool said that it waits. */
-  readonly asked: readonly Question[];
+  readonly asked: readonly ForkQuery[];
   readonly reason: string;
   /** Milliseconds that the tool gives it; null: it does not say. */
   readonly expiresIn: number | null;

@@ -127,7 +127,7 @@ describe('repl with lines from a pipe', () => {
       'endwhile',
     ]);
     expect(stdout).toBe('');
-    expect(stderr).toMatch(/input-1:2:7: .*\(NS15\)[\s\S]*input-2:1:9: blocks are not written in braces/);
+    expect(stderr).toMatch(/input-1:2:7: .*\(NS15\)[\s\S]*input-2:1:9: a block is not written in braces/);
   });
 
   it('--trace and :usage show the calls of the input and nothing else', async () => {

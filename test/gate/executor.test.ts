@@ -12,7 +12,7 @@ const RECORD = `{"id":"${ID}","timestamp":"2026-01-15T12:00:00.000Z","hash":"${H
 const attempt = (state: string) => `${RECORD.slice(0, -2)},"state":"${state}"}\n`;
 const read = (queue: string, name = 'executed.jsonl') => readFileSync(join(queue, name), 'utf8');
 
-/** Executes the example and keeps what the human was shown. */
+/** Executes the example and collects the lines for the human. */
 async function execute(queue: string, work: () => Promise<unknown>, more: Partial<ExecuteOptions> = {}) {
   const shown: string[] = [];
   const options = { queue, verifier: { command: 'true', args: [] }, now: () => NOW, show: (text: string) => shown.push(text) };
@@ -20,7 +20,7 @@ async function execute(queue: string, work: () => Promise<unknown>, more: Partia
 }
 
 function record(queue: string, intentId = ID): void {
-  const lock = QueueLock.take(queue, NOW);
+  const lock = new QueueLock(queue, NOW);
   try {
     recordExecuted(lock, { intentId, hash: HASH }, NOW);
   } finally {
@@ -54,7 +54,7 @@ describe('recording an execution', () => {
   it.each([
     ['a line that was cut off', `${line({ id: OTHER })}{"id":`],
     ['a last line without its end', line({ id: OTHER }).trimEnd()],
-    ['a line that is no record', 'nonsense\n'],
+    ['a line that is not a record', 'nonsense\n'],
     ['an incomplete record', line({ id: OTHER, hash: undefined })],
     ['the intent itself', line()],
     ['the intent in capitals', line({ id: ID.toUpperCase() })],
@@ -83,16 +83,16 @@ describe('recording an execution', () => {
 
   it('needs the lock, and notices that somebody took it away', () => {
     const queue = queueWith();
-    const lock = QueueLock.take(queue, NOW);
+    const lock = new QueueLock(queue, NOW);
     rmSync(join(queue, 'executed.lock'));
-    const theirs = QueueLock.take(queue, NOW);
-    expect(() => recordExecuted(lock, INTENT, NOW)).toThrow(/the lock of the queue was taken away/);
+    const theirs = new QueueLock(queue, NOW);
+    expect(() => recordExecuted(lock, INTENT, NOW)).toThrow(/this process no longer holds the lock of the queue/);
     lock.release();
     expect(theirs.isHeld()).toBe(true);
   });
 
   it('refuses what is no UUID and no hash', () => {
-    const lock = QueueLock.take(queueWith(), NOW);
+    const lock = new QueueLock(queueWith(), NOW);
     for (const intent of [
       { ...INTENT, intentId: 'x' },
       { ...INTENT, hash: 'x' },
@@ -182,7 +182,7 @@ describe('executing once', () => {
     const queue = queueWith({ 'attempts.jsonl': attempt('started').replace(ID, ID.toUpperCase()) });
     const { result, shown } = await execute(queue, async () => 1);
     expect(result).toMatchObject({ state: 'denied', verdict: { code: 'ERR_GATE_ATTEMPT' } });
-    expect(shown).toEqual(['[ERROR] An attempt was started at 2026-01-15T12:00:00.000Z, and how it ended is not known']);
+    expect(shown).toEqual(['[ERROR] An attempt started at 2026-01-15T12:00:00.000Z, and its outcome is unknown']);
     writeFileSync(join(queue, 'attempts.jsonl'), attempt('started') + attempt('failed'));
     expect((await execute(queue, async () => 1)).result.state).toBe('executed');
   });

@@ -8,7 +8,7 @@ const disk = vi.hoisted(() => ({
   take: Number.POSITIVE_INFINITY,
   syncs: [] as string[],
   broken: '',
-  /** Happens while a file is read. */
+  /** Runs while a file is read. */
   meanwhile: (): void => {},
 }));
 
@@ -27,7 +27,7 @@ vi.mock('node:fs', async (load) => {
       disk.meanwhile();
       return read;
     },
-    // A disk that takes only the first bytes of a record.
+    // A disk that accepts only the first bytes of a record.
     writeSync: (file: number, bytes: Uint8Array) =>
       names.get(file)?.endsWith('.jsonl') === true ? fs.writeSync(file, bytes.subarray(0, disk.take)) : fs.writeSync(file, bytes),
     fsyncSync: (file: number) => {
@@ -43,7 +43,7 @@ afterEach(() => Object.assign(disk, { take: Number.POSITIVE_INFINITY, syncs: [],
 const NOW = Date.parse('2026-01-15T12:00:00Z');
 
 function record(queue: string): void {
-  recordExecuted(QueueLock.take(queue, NOW), { intentId: ID, hash: HASH }, NOW);
+  recordExecuted(new QueueLock(queue, NOW), { intentId: ID, hash: HASH }, NOW);
 }
 
 describe('a disk that fails while an execution is recorded', () => {
@@ -61,7 +61,7 @@ describe('a disk that fails while an execution is recorded', () => {
     const whole = line({ timestamp: '2026-01-15T12:00:00.000Z' });
     for (disk.take = 1; disk.take < whole.length; disk.take += 1) {
       const queue = queueWith({ 'executed.jsonl': line({ id: OTHER }) });
-      expect(() => record(queue)).toThrow('executed.jsonl cannot be continued: the disk took only a part of the line');
+      expect(() => record(queue)).toThrow('cannot append to executed.jsonl: the disk accepted only a part of the line');
       expect(readFileSync(join(queue, 'executed.jsonl'), 'utf8')).toBe(line({ id: OTHER }) + whole.slice(0, disk.take));
       expect(ask(queue, { command: 'true', args: [] }).eligible).toBe(false);
     }
@@ -105,7 +105,7 @@ describe('a record that changes while the gate reads it', () => {
     const queue = queueWith({ 'executed.jsonl': record.repeat(2) });
     const path = join(queue, 'executed.jsonl');
     utimesSync(path, seconds, seconds);
-    // One change after each piece that is read.
+    // One change after each chunk that is read.
     disk.meanwhile = () => changes.shift()?.(path);
     expect(ask(queue, { command: 'true', args: [] })).toMatchObject({ eligible: false, code: 'ERR_GATE_HISTORY' });
     expect(changes).toEqual([]);

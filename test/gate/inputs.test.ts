@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkEligibility, type GateRequest } from '../../src/gate/index.ts';
-import { readCommand } from '../../src/gate/words.ts';
+import { parseVerifier } from '../../src/gate/verifier.ts';
 import { neuroscript } from '../cli/spawn.ts';
 import { ask, HASH, ID, OK, queueWith, stub } from './kit.ts';
 
@@ -61,7 +61,7 @@ describe('the three inputs', () => {
   it('ARGO-2-3: a call that does not say that a human made it is denied', () => {
     for (const source of ['loop', 'HUMAN', '', undefined, null, true]) {
       const verifier = stub('exit 0');
-      // What plain JavaScript can pass.
+      // Values that plain JavaScript can pass.
       const request = { intentId: ID, hash: HASH, source } as unknown as GateRequest;
       expect(checkEligibility(request, { queue: queueWith(), verifier })).toMatchObject({
         eligible: false,
@@ -125,7 +125,7 @@ describe('the command line', () => {
     ['a variable', '$HOME/verify'],
     ['a substitution', '`verify`'],
     ['an open quote', "'verify"],
-  ])('a verifier that has %s is no plain command', async (_, command) => {
+  ])('a verifier that has %s is not a plain command', async (_, command) => {
     const outcome = await neuroscript(['gate', ID, HASH, '--queue', queueWith(), `--verifier=${command}`]);
     expect(outcome.code).toBe(1);
     expect(outcome.stdout).toBe(command === '' ? `${USAGE}\n` : '[ERROR] Cannot invoke execution verifier\n');
@@ -133,10 +133,10 @@ describe('the command line', () => {
 
   it('whatever only a shell could do is refused, wherever it stands', () => {
     for (const sign of '|&;<>()$`\'"')
-      for (const text of [sign, `verify ${sign}`, `${sign} verify`, `veri${sign}fy`]) expect(readCommand(text)).toBeNull();
-    expect(readCommand(`verify '|&;<>()$\`"' "'"`)).toEqual({ command: 'verify', args: ['|&;<>()$`"', "'"] });
-    expect(readCommand('  \t ')).toBeNull();
-    expect(readCommand("verify ''")).toEqual({ command: 'verify', args: [''] });
+      for (const text of [sign, `verify ${sign}`, `${sign} verify`, `veri${sign}fy`]) expect(parseVerifier(text)).toBeNull();
+    expect(parseVerifier(`verify '|&;<>()$\`"' "'"`)).toEqual({ command: 'verify', args: ['|&;<>()$`"', "'"] });
+    expect(parseVerifier('  \t ')).toBeNull();
+    expect(parseVerifier("verify ''")).toEqual({ command: 'verify', args: [''] });
   });
 
   it('quotes hold words of the verifier together, and nothing in them is expanded', async () => {

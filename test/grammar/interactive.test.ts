@@ -93,12 +93,12 @@ describe('what is typed at a prompt', () => {
     ['1:1 an assignment needs `set`', 'x = 5'],
     ['1:4 expected a value, found the end of the line', '1 +'],
     ['1:1 `endif` ends no open block', 'endif'],
-    ['1:1 `break` stands in no loop', 'break'],
+    ['1:1 `break` is outside any loop', 'break'],
     ['2:7 expected a value, found the end of the line', 'emit 1\nemit -'],
     ['1:1 a command block returns no value', 'return 5'],
-    ['2:1 `on event` does not stand in a command block', 'emit 1\non event "x" do\n  emit 1\nendon'],
+    ['2:1 `on event` cannot stand in a command block', 'emit 1\non event "x" do\n  emit 1\nendon'],
     ['none', 'if true\n  on event "x" do\n    emit 1\n  endon\nendif'],
-    ['2:1 `on event` does not stand in a command block', 'command\non event "x" do\n  emit 1\nendon\nendcommand'],
+    ['2:1 `on event` cannot stand in a command block', 'command\non event "x" do\n  emit 1\nendon\nendcommand'],
   ])('says %j', (expected, text) => {
     expect(problem(text).slice(0, expected.length)).toBe(expected);
   });

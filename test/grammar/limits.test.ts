@@ -101,7 +101,7 @@ describe('P33: nesting, one counter (ruling 15)', () => {
     expect(outcomes[0]).toBe('parsed');
     expect(
       new Set(outcomes.slice(1)).difference(
-        new Set(['parsed', 'the source nests too deeply for the stack that the caller has left']),
+        new Set(['parsed', 'the source nests too deeply for the remaining stack of the caller']),
       ),
     ).toEqual(new Set());
     expect(problems(deep)).toEqual([]);

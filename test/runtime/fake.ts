@@ -129,7 +129,7 @@ function fakeGuest(input: RunInput, handlers: RunHandlers, signal: AbortSignal):
           signal.addEventListener('abort', callback);
           return () => signal.removeEventListener('abort', callback);
         },
-        asked: [],
+        queries: [],
         repeat: async () => {},
         getVar: async (key: string) => ({ found: variables.has(key), value: variables.get(key) ?? null }),
         defineConst: async () => null,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defineTool, Policy, PolicyGuard, type PolicyOptions, ToolRegistry } from '../../src/tools/index.ts';
+import { defineTool, Policy, PolicyGuard, type PolicyOptions, ToolRegistry, toolAdvice } from '../../src/tools/index.ts';
 import { matchesPattern, meets, parseCapability } from '../../src/tools/policy/capability.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 
@@ -7,7 +7,7 @@ const run = (): null => null;
 const plain = defineTool({ name: 'tool.memory.Get', run });
 const trusted = defineTool({ name: 'tool.os.Getenv', requiresTrust: true, capabilities: ['env:read:HOME'], run });
 const admit = (policy: PolicyOptions | null, tool = plain): string | null =>
-  new PolicyGuard(policy === null ? null : new Policy(policy)).admit(tool, false);
+  new PolicyGuard(policy === null ? null : new Policy(policy)).admit(tool, false)?.reason ?? null;
 
 describe('the policy gate', () => {
   it('A3-11.2-1: a tool that no allow pattern matches is denied, and an empty or missing list denies everything', () => {
@@ -36,10 +36,14 @@ describe('the policy gate', () => {
   it('counts calls up to the limit, and only calls that everything else admits', () => {
     const guard = new PolicyGuard(new Policy({ allow: ['*'], toolMaxCalls: { 'memory.get': 2 } }));
     expect([guard.admit(plain, false), guard.admit(plain, false)]).toEqual([null, null]);
-    expect(guard.explain(plain, false)).toBeNull();
-    expect(guard.admit(plain, false)).toBe("tool 'tool.memory.get' exceeded its call limit of 2");
+    expect(guard.denial(plain, false)).toBeNull();
+    expect(guard.admit(plain, false)).toEqual({
+      tool: 'tool.memory.get',
+      rule: 'toolMaxCalls',
+      reason: "tool 'tool.memory.get' exceeded its call limit of 2",
+    });
     const denying = new PolicyGuard(new Policy({ allow: [], toolMaxCalls: { 'tool.memory.get': 0 } }));
-    expect(denying.admit(plain, false)).toContain('allow list');
+    expect(denying.admit(plain, false)?.rule).toBe('allow');
   });
 
   it('names the beginning of a long allow list, and how long it is', () => {
@@ -50,7 +54,7 @@ describe('the policy gate', () => {
 
   it('a tool of the fork itself needs no entry in the allow list, but obeys every other rule', () => {
     const own = (policy: PolicyOptions | null, tool = plain): string | null =>
-      new PolicyGuard(policy === null ? null : new Policy(policy)).admit(tool, true);
+      new PolicyGuard(policy === null ? null : new Policy(policy)).admit(tool, true)?.reason ?? null;
     expect(own({})).toBeNull();
     expect(own(null)).toContain('no execution policy');
     expect(own({ deny: ['*'] })).toContain('denied by policy rule');
@@ -147,7 +151,7 @@ describe('capabilities', () => {
 describe('the registry and its views', () => {
   it('CTX-3-8: every fork has its own view object over the same definitions', () => {
     const registry = new ToolRegistry([plain]);
-    const [one, two] = [registry.view('fork-1'), registry.view('fork-2')];
+    const [one, two] = [registry.forFork('fork-1'), registry.forFork('fork-2')];
     expect(one).not.toBe(two);
     expect([one.forkId, two.forkId, one.bind('fork-1.1').forkId]).toEqual(['fork-1', 'fork-2', 'fork-1.1']);
     expect(one.lookup('tool.memory.Get')).toBe(two.lookup('tool.MEMORY.get'));
@@ -161,19 +165,19 @@ describe('the registry and its views', () => {
     const registry = new ToolRegistry([plain]);
     const again = defineTool({ name: 'tool.Memory.GET', run });
     expect(() => registry.register(again)).toThrow(/there is a tool tool\.memory\.Get already/);
-    expect(() => registry.view('f', [again])).toThrow(ConfigError);
-    expect(() => registry.view('f', [trusted, trusted])).toThrow(ConfigError);
+    expect(() => registry.forFork('f', [again])).toThrow(ConfigError);
+    expect(() => registry.forFork('f', [trusted, trusted])).toThrow(ConfigError);
   });
 
   it('a fork sees its own tools beside the shared ones, others do not', () => {
     const registry = new ToolRegistry([plain]);
-    const view = registry.view('f', [trusted]);
+    const view = registry.forFork('f', [trusted]);
     expect([view.isOwn('tool.os.getenv'), view.isOwn('tool.memory.get'), view.bind('f.1').isOwn('tool.os.getenv')]).toEqual([
       true,
       false,
       true,
     ]);
-    expect(registry.view('g').lookup('tool.os.getenv')).toBeUndefined();
-    expect(view.advice('tool.memory.gte')).toBe('did you mean tool.memory.get?');
+    expect(registry.forFork('g').lookup('tool.os.getenv')).toBeUndefined();
+    expect(toolAdvice('tool.memory.gte', view.names())).toBe('did you mean tool.memory.get?');
   });
 });

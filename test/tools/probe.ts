@@ -10,14 +10,14 @@ import {
 } from '../../src/context/index.ts';
 import { rootTurn } from '../../src/context/turn.ts';
 import {
-  Belongings,
+  type DispatchContext,
   Dispatcher,
-  type DispatchInit,
   Policy,
   PolicyGuard,
   type PolicyOptions,
   type ToolDefinition,
   ToolRegistry,
+  ToolResources,
 } from '../../src/tools/index.ts';
 import type { CallIo, FinalReply } from '../../src/wire/call.ts';
 import { encode } from '../../src/wire/codec.ts';
@@ -38,18 +38,18 @@ export function testTurn(): TurnContext {
 }
 
 /** A root that nothing can be added to. */
-const NO_ROOT: DispatchInit['shared']['root'] = {
+const NO_ROOT: DispatchContext['definitions'] = {
   append: () => Promise.reject(new Error('there is no root here')),
   signatures: async () => new Map(),
-  refusesConstant: () => 'there is no root here',
+  constantProblem: () => 'there is no root here',
   setConstant: () => {},
 };
 
-/** Empty stores, and belongings of nobody. */
-export function testShared(): DispatchInit['shared'] {
+/** Empty stores, and resources of no session. */
+export function testShared(): Pick<DispatchContext, 'stores' | 'readers' | 'definitions' | 'resources'> {
   const stores = createStores();
-  const own = new Belongings(tmpdir(), SILENT_LOGGER);
-  return { stores, readers: readersOf(stores), root: NO_ROOT, belongings: () => own };
+  const own = new ToolResources(tmpdir(), SILENT_LOGGER);
+  return { stores, readers: readersOf(stores), definitions: NO_ROOT, resources: () => own };
 }
 
 /** Variables of a fork that is not there; `refuse` names those that cannot be set. */
@@ -69,7 +69,7 @@ export function variables(
       abort.signal.addEventListener('abort', callback);
       return () => abort.signal.removeEventListener('abort', callback);
     },
-    asked: [],
+    queries: [],
     repeat: async () => {},
     getVar: async (name) => ({ found: values.has(name), value: encode(values.get(name)) }),
     defineConst: async () => null,
@@ -87,7 +87,7 @@ interface BenchOptions {
   readonly host?: HostContext;
   readonly turn?: TurnContext;
   readonly own?: readonly ToolDefinition[];
-  readonly init?: Partial<DispatchInit>;
+  readonly init?: Partial<DispatchContext>;
 }
 
 /** A dispatcher over these tools, and a way to call one as a script would. */
@@ -97,12 +97,12 @@ export class Bench {
 
   constructor(tools: readonly ToolDefinition[], { policy = { allow: ['*'] }, limits, host, turn, own, init }: BenchOptions = {}) {
     this.dispatcher = new Dispatcher({
-      view: new ToolRegistry(tools).view('fork-1', own),
+      tools: new ToolRegistry(tools).forFork('fork-1', own),
       guards: [new PolicyGuard(policy === null ? null : new Policy(policy))],
       host: host ?? testHost(),
       turn: turn ?? testTurn(),
       limits: { ...defaultLimits('run'), ...limits },
-      shared: testShared(),
+      ...testShared(),
       ...init,
     });
   }

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { SILENT_LOGGER } from '../../src/context/index.ts';
-import { Belongings, SessionBelongings } from '../../src/tools/index.ts';
+import { SessionResources, ToolResources } from '../../src/tools/index.ts';
 import { Handle } from '../../src/wire/values.ts';
 
-const base = mkdtempSync(join(tmpdir(), 'ns-belongings-'));
+const base = mkdtempSync(join(tmpdir(), 'ns-resources-'));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 describe('the directory of a session', () => {
   it('is made when it is asked for, once, for this user alone', async () => {
-    const own = new Belongings(base, SILENT_LOGGER);
+    const own = new ToolResources(base, SILENT_LOGGER);
     const [first, second] = await Promise.all([own.sandboxDir(), own.sandboxDir()]);
     expect(second).toBe(first);
     expect(isAbsolute(first)).toBe(true);
@@ -22,7 +22,7 @@ describe('the directory of a session', () => {
     const outside = join(base, 'outside');
     mkdirSync(outside);
     writeFileSync(join(outside, 'kept'), 'x');
-    const own = new Belongings(base, SILENT_LOGGER);
+    const own = new ToolResources(base, SILENT_LOGGER);
     const directory = await own.sandboxDir();
     mkdirSync(join(directory, 'deep'));
     writeFileSync(join(directory, 'deep', 'file'), 'x');
@@ -35,14 +35,14 @@ describe('the directory of a session', () => {
 
   it('that cannot be made is code 26, and may be made later', async () => {
     const missing = join(base, 'later');
-    const own = new Belongings(missing, SILENT_LOGGER);
+    const own = new ToolResources(missing, SILENT_LOGGER);
     await expect(own.sandboxDir()).rejects.toMatchObject({ nsCode: 26 });
     mkdirSync(missing);
     expect(existsSync(await own.sandboxDir())).toBe(true);
   });
 
   it('is another one for every session, and for the next session of the same id', async () => {
-    const sessions = new SessionBelongings(base);
+    const sessions = new SessionResources(base);
     const of = (id: string): Promise<string> => sessions.of(id, SILENT_LOGGER).sandboxDir();
     const [a, again, b] = [await of('a'), await of('a'), await of('b')];
     expect(again).toBe(a);
@@ -57,7 +57,7 @@ describe('the directory of a session', () => {
 
 describe('handles', () => {
   it('stand for an object of this session, under their own kind, until they are released', () => {
-    const { handles } = new Belongings(base, SILENT_LOGGER);
+    const { handles } = new ToolResources(base, SILENT_LOGGER);
     const object = { rows: 3 };
     const handle = handles.create('table', object);
     expect(handles.get(handle, 'table')).toBe(object);
@@ -65,21 +65,21 @@ describe('handles', () => {
     expect(() => handles.get(new Handle('table', 'guess'), 'table')).toThrow('no handle');
     expect(() => handles.get(new Handle('file', handle.id), 'table')).toThrow('no handle');
     expect(() => handles.get({ kind: 'table', id: handle.id } as never, 'table')).toThrow('no handle');
-    const other = new Belongings(base, SILENT_LOGGER);
+    const other = new ToolResources(base, SILENT_LOGGER);
     expect(() => other.handles.get(handle, 'table')).toThrow('no handle');
     expect([handles.release(handle), handles.release(handle), handles.size]).toEqual([true, false, 0]);
     expect(() => handles.get(handle, 'table')).toThrow('no handle');
   });
 
   it('cannot be guessed: each has 128 random bits', () => {
-    const { handles } = new Belongings(base, SILENT_LOGGER);
+    const { handles } = new ToolResources(base, SILENT_LOGGER);
     const ids = Array.from({ length: 1000 }, () => handles.create('x', {}).id);
     expect(new Set(ids).size).toBe(1000);
     for (const id of ids) expect(Buffer.from(id, 'base64url')).toHaveLength(16);
   });
 
   it('are bounded in number: code 37', () => {
-    const { handles } = new Belongings(base, SILENT_LOGGER);
+    const { handles } = new ToolResources(base, SILENT_LOGGER);
     for (let made = 0; made < 10_000; made++) handles.create('x', {});
     expect(() => handles.create('x', {})).toThrow(expect.objectContaining({ nsCode: 37 }));
   });
@@ -87,7 +87,7 @@ describe('handles', () => {
   it('end with the session: what can be disposed of is, the latest first, and a failure goes to the log', async () => {
     const ended: string[] = [];
     const logged: object[] = [];
-    const own = new Belongings(base, { ...SILENT_LOGGER, error: (fields) => void logged.push(fields) });
+    const own = new ToolResources(base, { ...SILENT_LOGGER, error: (fields) => void logged.push(fields) });
     own.handles.create('a', { [Symbol.dispose]: () => void ended.push('a') });
     own.handles.create('b', {
       [Symbol.dispose]: () => {

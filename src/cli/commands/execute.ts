@@ -3,13 +3,13 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { executeOnce } from '../../gate/index.ts';
 import { reasonOf } from '../../gate/queue.ts';
-import { readCommand } from '../../gate/words.ts';
+import { parseVerifier } from '../../gate/verifier.ts';
 import { planHash } from '../../loop/plan.ts';
+import { printable } from '../../report/index.ts';
 import { notRecorded } from '../flags/approval.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 
 interface Flags {
   readonly queue: string;
@@ -47,7 +47,7 @@ async function run(
   flags: Flags,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const verifier = readCommand(flags.verifier);
+  const verifier = parseVerifier(flags.verifier);
   if (verifier === null) throw new UsageError('--verifier must be a plain command: no shell reads it');
   const hash = planHash({ command });
   if (hash !== request.hash) throw new UsageError(`this command is not what was approved: its hash is ${hash}`);

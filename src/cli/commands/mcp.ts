@@ -46,7 +46,7 @@ async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
   const turns = { executor: runtimeExecutor(runtime), keyring, clock, ids: randomIds, replay: new ReplayCache({ clock }) };
   // Only what the policy admits: a client should not be told of what it can never call.
   const guard = new PolicyGuard(setup.policy);
-  const callable = setup.tools.filter((tool) => guard.explain(tool, false) === null);
+  const callable = setup.tools.filter((tool) => guard.denial(tool, false) === null);
   const catalogue = () => toolPrompt(callable).text;
   await serveStdio(mcpServer({ runtime, turns, catalogue, version: version() }), terminal.interrupt);
   return EXIT.ok;

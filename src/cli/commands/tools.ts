@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { printable, printableLines } from '../../report/index.ts';
 import {
   type CatalogueTool,
   canonicalName,
@@ -16,7 +17,6 @@ import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable, printableLines } from '../terminal/text.ts';
 
 const FORMATS = ['text', 'json', 'schema', 'prompt', 'md'] as const;
 
@@ -70,7 +70,7 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   await using resources = new AsyncDisposableStack();
   const { tools, policy } = await readSetup(flags, resources);
   const guard = new PolicyGuard(policy);
-  const callable = flags.all ? tools : tools.filter((tool) => guard.explain(tool, false) === null);
+  const callable = flags.all ? tools : tools.filter((tool) => guard.denial(tool, false) === null);
   const chosen = choose(callable, names);
   const { out } = terminal;
   if (format === 'json') out.line(JSON.stringify(toolCatalogue(chosen), null, 2));

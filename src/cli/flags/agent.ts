@@ -11,10 +11,10 @@ import {
   transcribed,
   v1SystemPrompt,
 } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { PolicyGuard } from '../../tools/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble, readText } from '../terminal/input.ts';
-import { printable } from '../terminal/text.ts';
 import { timeFlag, wholeNumber } from './options.ts';
 import { configText, named, type Setup } from './setup.ts';
 
@@ -164,7 +164,7 @@ export async function systemOf(flags: AgentOptions, setup: Setup, profile: 'v3' 
   if (flags.system === 'none') return '';
   if (flags.system !== undefined) return configText(flags.system);
   const guard = new PolicyGuard(setup.policy);
-  const tools = setup.tools.filter((tool) => guard.explain(tool, false) === null);
+  const tools = setup.tools.filter((tool) => guard.denial(tool, false) === null);
   const brief: AgentBrief = profile === 'v1' ? { tools, rules: v1SystemPrompt() } : { tools };
   return agentBrief(brief);
 }

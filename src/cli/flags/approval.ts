@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ExecutorError, executeOnce } from '../../gate/index.ts';
-import { readCommand } from '../../gate/words.ts';
+import { parseVerifier } from '../../gate/verifier.ts';
 import { humanApproval, type TurnApproval } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 
 /** The flags with which a human lets one approved plan be executed. */
 export interface ApprovalFlags {
@@ -46,7 +46,7 @@ export function approvalOf(flags: ApprovalFlags, terminal: Terminal): TurnApprov
   if (intentId === undefined && hash === undefined && queue === undefined && verifier === undefined) return { requiresApproval };
   if (intentId === undefined || hash === undefined || queue === undefined || verifier === undefined)
     throw new UsageError('an approval needs --intent, --hash, --queue and --verifier together');
-  const command = readCommand(verifier);
+  const command = parseVerifier(verifier);
   if (command === null) throw new UsageError('--verifier must be a plain command: no shell reads it');
   const show = (line: string): void => terminal.err.line(printable(line));
   const approval = humanApproval(hash, async (work) => {

@@ -1,10 +1,10 @@
 import { JsonError } from '../../aeiou/index.ts';
-import { type Attempt, readAttempt } from '../../gate/executor/attempts.ts';
-import { parseComplete } from '../../gate/executor/record.ts';
+import { type Attempt, parseAttempt } from '../../gate/executor/attempts.ts';
 import { isUuid } from '../../gate/formats.ts';
+import { parseCompleteRecord } from '../../gate/record.ts';
+import { clip } from '../../report/index.ts';
 import { intentOf } from '../commands/pending.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { clip } from '../terminal/text.ts';
 import {
   type Artefact,
   capped,
@@ -43,7 +43,7 @@ const DECISIONS: Form = {
   title: 'a record of the gate: intents that were approved, or executed',
   next: 'approved.jsonl and executed.jsonl have one form: only the name of the file says which it is. "neuroscript gate UUID HASH" asks the gate itself.',
   read: (line) => {
-    const record = parseComplete(line);
+    const record = parseCompleteRecord(line);
     return record === null ? null : { id: record.id, timestamp: record.timestamp ?? '', detail: record.hash ?? '' };
   },
 };
@@ -53,7 +53,7 @@ const ATTEMPTS: Form = {
   title: "the gate's journal of attempts (attempts.jsonl)",
   next: 'An intent whose last attempt was started and never ended may have been executed: somebody has to look.',
   read: (line) => {
-    const attempt: Attempt | null = readAttempt(line);
+    const attempt: Attempt | null = parseAttempt(line);
     return attempt === null ? null : { id: attempt.id, timestamp: attempt.timestamp, detail: attempt.state };
   },
 };

@@ -1,25 +1,25 @@
+import { checkName, NamedEntries } from './entries.ts';
 import { readFields, text } from './fields.ts';
-import { checkName, Named } from './named.ts';
 import { Secret } from './secret.ts';
 
-/** Access to a service of somebody else: whose it is, and the key to it (language.md 10.7). */
+/** Access to an external service: its provider and the key for it. */
 export interface Account {
   readonly name: string;
-  /** What it gives access to: `llm`. */
+  /** The kind of service, for instance `llm`. */
   readonly kind: string;
-  /** Name of the provider that takes the key. */
+  /** Name of the provider that accepts the key. */
   readonly provider: string;
-  /** Use `api_key.reveal()` where the request is made; everything else shows `[secret]`. */
+  /** Call `api_key.reveal()` where the request is made. Every other use of it shows `[secret]`. */
   readonly api_key: Secret;
   readonly org_id?: string;
   readonly project_id?: string;
   readonly notes?: string;
 }
 
-/** The fields of an account as they are given: those of {@link Account}; `api_key` is a text, or wrapped already. */
+/** The fields of {@link Account}, unchecked. `api_key` is a text or a {@link Secret}. */
 export type AccountFields = Readonly<Record<string, unknown>>;
 
-/** Looks accounts up. Names ignore letter case. */
+/** Finds accounts. Names ignore letter case. */
 export interface AccountReader {
   /** Undefined when there is none. */
   get(name: string): Account | undefined;
@@ -37,14 +37,14 @@ const READERS = {
 };
 const REQUIRED = ['kind', 'provider', 'api_key'] as const;
 
-/** The accounts of a root interpreter, shared by all its forks (CTX-3-4). */
+/** The accounts of a root interpreter, shared by all its forks. */
 export class AccountStore implements AccountReader {
-  readonly #accounts = new Named<Account>('account');
+  readonly #accounts = new NamedEntries<Account>('account');
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`), which shows no value, for fields that are missing, unknown or unfit and for a name that is taken. */
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for missing, unknown or invalid fields and for a name that is taken. The message shows no value. */
   register(name: string, fields: AccountFields): void {
     const known = checkName('account', name);
-    // `readFields` has just read every field with its reader.
+    // `readFields` has read every field with its reader.
     const read = readFields(`the account '${known}'`, fields, READERS, REQUIRED) as Omit<Account, 'name'>;
     this.#accounts.add(known, Object.freeze({ name: known, ...read }));
   }

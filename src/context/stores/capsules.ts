@@ -2,44 +2,44 @@ import { createHash } from 'node:crypto';
 import { ConfigError } from '../../wire/errors.ts';
 import { integer, readFields, text } from './fields.ts';
 
-/** A named, versioned text: a specification, a prompt, a card (language.md 10.7). */
+/** A named, versioned text, such as a specification or a prompt. */
 export interface StoredCapsule {
   /** `<name>@<version>`. */
   readonly id: string;
-  /** `capsule/` and letters, digits, `_`, `-`, in lower case. */
+  /** `capsule/`, then lower-case letters, digits, `_` and `-`. */
   readonly name: string;
   readonly version: number;
   readonly description: string;
   readonly mime: string;
   readonly content: string;
-  /** SHA-256 of the content, in lower-case hexadecimal. */
+  /** SHA-256 of the content in lower-case hexadecimal. */
   readonly sha256: string;
   /** Bytes of the content. */
   readonly size: number;
-  /** {@link CapsuleLayers.list} shows small ones first. */
+  /** {@link CapsuleReader.capsules} lists low numbers first. */
   readonly priority: number;
 }
 
-/** What a capsule is made from. */
+/** The fields that a capsule is made from. */
 export interface CapsuleFields {
   readonly name: string;
   /** A whole number from 1. */
   readonly version: number;
   readonly description: string;
   readonly content: string;
-  /** `text/markdown` when absent. */
+  /** Default `text/markdown`. */
   readonly mime?: string;
-  /** 100 when absent. */
+  /** Default 100. */
   readonly priority?: number;
 }
 
-/** Looks capsules up. */
+/** Finds capsules in layers. */
 export interface CapsuleReader {
-  /** The first layer that has it decides. */
+  /** From the first layer that has it. */
   get(name: string, version: number): StoredCapsule | undefined;
   /** The highest version of the first layer that knows the name. */
   latest(name: string): StoredCapsule | undefined;
-  /** All that can be got, by priority, then by name and version. */
+  /** Every capsule that {@link get} finds, by priority, then by name and version. */
   capsules(): readonly StoredCapsule[];
 }
 
@@ -52,11 +52,11 @@ const READERS = { name: text, version: integer, description: text, content: text
 const REQUIRED = ['name', 'version', 'description', 'content'] as const;
 
 /**
- * The fields of a capsule as a script or a file gives them; numbers may be text. Throws {@link ConfigError} (`ERR_CONFIG`) that
- * lists every unknown, missing and unfit field.
+ * Reads the fields of a capsule from a script or a file; numbers may be text. Throws {@link ConfigError} (`ERR_CONFIG`) that
+ * lists every unknown, missing and invalid field.
  */
 export function capsuleFields(given: unknown): CapsuleFields {
-  // `readFields` has just read every field with its reader.
+  // `readFields` has read every field with its reader.
   return readFields('the capsule', given, READERS, REQUIRED) as unknown as CapsuleFields;
 }
 
@@ -78,19 +78,19 @@ export function capsule(fields: CapsuleFields): StoredCapsule {
 }
 
 /**
- * The capsules of a root interpreter, shared by all its forks (CTX-3-4): one layer that can be written, in front of layers
- * that cannot. The standard tools `tool.capsule.*` read from it.
+ * The capsules of a root interpreter, shared by all its forks: one writable layer in front of read-only layers. The standard
+ * tools `tool.capsule.*` read from it.
  */
 export class CapsuleLayers implements CapsuleReader {
   readonly #own = new Map<string, StoredCapsule>();
   readonly #layers: readonly ReadonlyMap<string, StoredCapsule>[];
 
-  /** `readOnly` are layers that nothing changes, the nearest first. Throws {@link ConfigError} for an id twice in one layer. */
+  /** `readOnly` lists the read-only layers, the nearest first. Throws {@link ConfigError} for an id that occurs twice in one layer. */
   constructor(readOnly: readonly (readonly CapsuleFields[])[] = []) {
     this.#layers = [this.#own, ...readOnly.map(layerOf)];
   }
 
-  /** Adds to the writable layer, over whatever the others have. Throws {@link ConfigError} for fields that are unfit and for an id that it has. */
+  /** Adds a capsule to the writable layer, which hides those of other layers. Throws {@link ConfigError} for invalid fields and for an id that the layer has. */
   register(fields: CapsuleFields): StoredCapsule {
     const made = capsule(fields);
     if (this.#own.has(made.id)) throw new ConfigError(`there is a capsule '${made.id}' already; raise its version`);
@@ -99,7 +99,7 @@ export class CapsuleLayers implements CapsuleReader {
     return made;
   }
 
-  /** Takes one out of the writable layer; false when that has none of this id. */
+  /** Removes a capsule from the writable layer; false when the layer does not have the id. */
   delete(id: string): boolean {
     return this.#own.delete(id);
   }

@@ -2,15 +2,15 @@ import { decode, encode } from '../../wire/codec.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { Value, ValueMap } from '../../wire/values.ts';
 
-/** Reads one field of an entry as scripts, YAML files and applications give it; throws {@link ConfigError}. */
+/** Reads one field of an entry from a script, a YAML file or an application. Throws {@link ConfigError}. */
 export type FieldReader<T> = (value: unknown, field: string) => T;
 
-/** The readers of all fields of an entry. */
+/** The readers of an entry's fields, by field. */
 export type Readers = Readonly<Record<string, FieldReader<unknown>>>;
 
 /**
- * Reads the given fields; nil and absent fields are left out. Throws {@link ConfigError} (`ERR_CONFIG`) that lists every
- * unknown, missing and unfit field at once. Values are never in the message: one of them may be a key.
+ * Reads the given fields and leaves out those that are nil or absent. Throws {@link ConfigError} (`ERR_CONFIG`) that lists
+ * every unknown, missing and invalid field. The message never shows a value, which may be a key.
  */
 export function readFields(
   what: string,
@@ -45,13 +45,13 @@ const wrong = (field: string, wanted: string): never => {
   throw new ConfigError(`${field} must be ${wanted}`);
 };
 
-/** A text that is not empty; a number becomes its text. */
+/** A text that is not empty. A number becomes its text. */
 export const text: FieldReader<string> = (value, field) => {
   const found = typeof value === 'number' ? String(value) : value;
   return typeof found === 'string' && found.trim() !== '' ? found : wrong(field, 'a text that is not empty');
 };
 
-/** True, false, their words in any case, 1 and 0. */
+/** A boolean, also as a word in any letter case or as 1 or 0. */
 export const flag: FieldReader<boolean> = (value, field) => {
   const word = String(value).toLowerCase();
   if (word === 'true' || word === '1') return true;
@@ -82,14 +82,14 @@ export const count: FieldReader<number> = (value, field) => {
   return found >= 0 ? found : wrong(field, 'a whole number from 0');
 };
 
-/** A list of texts; one text alone is a list of it. */
+/** A list of texts. A single text becomes a list. */
 export const texts: FieldReader<readonly string[]> = (value, field) => {
   const list = typeof value === 'string' ? [value] : value;
   if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) return wrong(field, 'a list of texts');
   return Object.freeze([...list]);
 };
 
-/** A map of script values, copied and frozen to its depth. */
+/** A map of script values, deeply copied and frozen. */
 export const map: FieldReader<ValueMap> = (value, field) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return wrong(field, 'a map');
   try {
@@ -101,12 +101,12 @@ export const map: FieldReader<ValueMap> = (value, field) => {
   }
 };
 
-/** One of some words. */
+/** One of the given words. */
 export function oneOf<const T extends string>(...words: readonly T[]): FieldReader<T> {
   return (value, field) => words.find((word) => word === value) ?? wrong(field, `one of ${words.join(', ')}`);
 }
 
-/** The address of a service: http or https, without a user or password in it. */
+/** The http or https address of a service, without a user or password in it. */
 export const url: FieldReader<string> = (value, field) => {
   const found = URL.parse(text(value, field));
   if (found === null || !['http:', 'https:'].includes(found.protocol)) return wrong(field, 'an address with http or https');
@@ -114,7 +114,7 @@ export const url: FieldReader<string> = (value, field) => {
   return found.href;
 };
 
-/** Lists and maps that `decode` has just made, so nobody else holds them; bytes cannot be frozen and are copies. */
+/** Freezes the fresh result of `decode` deeply. Bytes cannot be frozen. */
 function frozen(value: Value): Value {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array || Object.isFrozen(value)) return value;
   for (const item of Object.values(value)) frozen(item);

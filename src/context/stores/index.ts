@@ -4,14 +4,14 @@ import { type AccountReader, AccountStore } from './accounts.ts';
 import { CapsuleLayers, type CapsuleReader } from './capsules.ts';
 import { type AgentModelReader, AgentModelStore } from './models.ts';
 
-/** The stores of a root interpreter: made with it or given to it, and the same objects in every fork (CTX-3-4). */
+/** The stores of a root interpreter, shared by all its forks. */
 export interface Stores {
   readonly accounts: AccountStore;
   readonly models: AgentModelStore;
   readonly capsules: CapsuleLayers;
 }
 
-/** The stores as every tool may read them. */
+/** Read-only views of the stores, for tools. */
 export interface StoreReaders {
   readonly accounts: AccountReader;
   readonly models: AgentModelReader;
@@ -20,7 +20,7 @@ export interface StoreReaders {
 
 const KEYS: KeysOf<Stores> = { accounts: true, models: true, capsules: true };
 
-/** Stores, empty where none is given. Throws {@link ConfigError} (`ERR_CONFIG`) for what is no store. */
+/** Completes the given stores with empty ones. Throws {@link ConfigError} (`ERR_CONFIG`) for an object that is not a store. */
 export function createStores(given: Partial<Stores> = {}): Stores {
   checkOptions('stores', given, KEYS);
   const { accounts = new AccountStore(), models = new AgentModelStore(), capsules = new CapsuleLayers() } = given;
@@ -30,7 +30,7 @@ export function createStores(given: Partial<Stores> = {}): Stores {
   return Object.freeze({ accounts, models, capsules });
 }
 
-/** A view of the stores that has no way to change them, whatever it is cast to (AMB-59). */
+/** Read-only views of the stores. They are objects of their own, so no cast gives access to a store's other methods. */
 export function readersOf({ accounts, models, capsules }: Stores): StoreReaders {
   return Object.freeze({
     accounts: Object.freeze({ get: (name: string) => accounts.get(name), list: () => accounts.list() }),
@@ -44,6 +44,6 @@ export function readersOf({ accounts, models, capsules }: Stores): StoreReaders 
 }
 
 export { type Account, type AccountFields, type AccountReader, AccountStore } from './accounts.ts';
-export { type CapsuleFields, CapsuleLayers, type CapsuleReader, type StoredCapsule } from './capsules.ts';
+export { type CapsuleFields, CapsuleLayers, type CapsuleReader, capsule, capsuleFields, type StoredCapsule } from './capsules.ts';
 export { type AgentModel, type AgentModelFields, type AgentModelReader, AgentModelStore } from './models.ts';
 export { Secret } from './secret.ts';

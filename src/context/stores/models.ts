@@ -1,26 +1,26 @@
 import { ConfigError } from '../../wire/errors.ts';
 import type { ValueMap } from '../../wire/values.ts';
+import { checkName, NamedEntries } from './entries.ts';
 import { amount, count, type FieldReader, flag, integer, map, number, oneOf, readFields, text, texts, url } from './fields.ts';
-import { checkName, Named } from './named.ts';
 
-/** An agent that `ask` can name: which model of which provider, how it is asked, and what it may do (language.md 10.7). */
+/** An agent that `ask` can name: its model, the parameters of its requests, and what it may do. */
 export interface AgentModel {
-  /** As it was registered; looked up without regard to letter case. */
+  /** As it was registered. Lookups ignore letter case. */
   readonly name: string;
   readonly provider: string;
   readonly model: string;
-  /** The account whose key is used. */
+  /** Name of the account whose key is used. */
   readonly account_name?: string;
   readonly base_url?: string;
   readonly budget_currency?: string;
   readonly notes?: string;
-  /** True: it is known and must not be asked. */
+  /** True when it must not be asked. */
   readonly disabled?: boolean;
-  /** Size of its context in thousands of tokens. */
+  /** Size of the model's context in thousands of tokens. */
   readonly context_ktok?: number;
   /** Most turns of one `ask`. */
   readonly max_turns?: number;
-  /** Most repetitions of a request that failed. */
+  /** Most retries of a failed request. */
   readonly max_retries?: number;
   /** Price of a million tokens, in `budget_currency`. */
   readonly input_per_mtok?: number;
@@ -43,18 +43,18 @@ export interface AgentModel {
   readonly tool_choice?: 'auto' | 'any' | 'none';
   readonly safe_prompt?: boolean;
   readonly safety_settings?: ValueMap;
-  /** What the provider takes besides. */
+  /** Further parameters of the provider. */
   readonly params?: ValueMap;
 }
 
-/** The fields of a model as they are given; numbers and truth values may be text. */
+/** The fields of {@link AgentModel}, unchecked. Numbers and booleans may be text. */
 export type AgentModelFields = Readonly<Record<string, unknown>>;
 
-/** Looks models up. Names ignore letter case. */
+/** Finds models. Names ignore letter case. */
 export interface AgentModelReader {
   /** Undefined when there is none. */
   get(name: string): AgentModel | undefined;
-  /** Names as they were registered, in the order of their lower-case forms. */
+  /** Names as they were registered, sorted by their lower-case forms. */
   list(): readonly string[];
 }
 
@@ -91,17 +91,17 @@ const READERS: { readonly [K in keyof Required<Omit<AgentModel, 'name'>>]: Field
 };
 const REQUIRED = ['provider', 'model'] as const;
 
-/** The agent models of a root interpreter, shared by all its forks (CTX-3-4). */
+/** The agent models of a root interpreter, shared by all its forks. */
 export class AgentModelStore implements AgentModelReader {
-  readonly #models = new Named<AgentModel>('agent model');
+  readonly #models = new NamedEntries<AgentModel>('agent model');
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`) for fields that are missing, unknown or unfit and for a name that is taken. */
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for missing, unknown or invalid fields and for a name that is taken. */
   register(name: string, fields: AgentModelFields): void {
     const known = checkName('agent model', name);
     this.#models.add(known, modelOf(known, fields));
   }
 
-  /** Sets the given fields and keeps the others; nil takes a field away. Throws {@link ConfigError} as {@link register}, and for an unknown name. */
+  /** Sets the given fields and keeps the others; nil removes a field. Throws {@link ConfigError} as {@link register} does, and for an unknown name. */
   update(name: string, fields: AgentModelFields): void {
     const before = this.#models.get(name);
     if (before === undefined) throw new ConfigError(`there is no agent model '${String(name).slice(0, 100)}'`);
@@ -125,8 +125,8 @@ export class AgentModelStore implements AgentModelReader {
 
 function modelOf(name: string, fields: AgentModelFields): AgentModel {
   if (typeof fields === 'object' && fields !== null && 'api_key' in fields)
-    throw new ConfigError(`the agent model '${name}': api_key belongs into an account; name that with account_name`);
-  // `readFields` has just read every field with its reader.
+    throw new ConfigError(`the agent model '${name}': api_key belongs in an account; name that with account_name`);
+  // `readFields` has read every field with its reader.
   const read = readFields(`the agent model '${name}'`, fields, READERS, REQUIRED) as Omit<AgentModel, 'name'>;
   return Object.freeze({ name, ...read });
 }

@@ -1,24 +1,24 @@
 import { inspect } from 'node:util';
 import { ConfigError } from '../../wire/errors.ts';
 
-/** What a secret shows wherever somebody tries to print it. */
+/** The text form of every secret. */
 const HIDDEN = '[secret]';
 
 /**
- * A key or a password that can be used and not seen: as text, as JSON, in a log, in an inspector, as a copy or as a value
- * for a script it is `[secret]`, nothing, or refused. {@link reveal} is the one way to it, easy to search for.
+ * A key or a password that cannot be printed by accident. Text, JSON, logs and inspectors show `[secret]`; copies do not
+ * contain it, and it is not a value for scripts. Only {@link reveal} gives the text.
  */
 export class Secret {
   readonly #text: string;
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`), which does not show what was given, unless it is a text that is not empty. */
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for an empty text and for a value that is not a text. The message does not show it. */
   constructor(text: string) {
     if (typeof text !== 'string' || text === '') throw new ConfigError('a secret must be a text that is not empty');
     this.#text = text;
     Object.freeze(this);
   }
 
-  /** The secret itself, for the request that needs it. Never put it into an object that outlives that request. */
+  /** The secret text, for the request that needs it. Do not store it in an object that outlives the request. */
   reveal(): string {
     return this.#text;
   }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { MalformedLine } from '../lines.ts';
-import { type LineReader, readRecords, reasonOf } from '../queue.ts';
+import { type LineParser, readRecords, reasonOf } from '../queue.ts';
 import { ExecutorError } from './error.ts';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
@@ -9,20 +9,20 @@ const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR } = constants;
 const LF = 0x0a;
 
 /**
- * Appends one line to a file of the queue and waits until the disk has it. What stands there is never changed, and nothing is
- * appended to a file that leaves a doubt: every line must be a record, the last one ended, and `check` content with each. The
- * line goes out in one write; if that comes out short, nothing is repaired, so that every reader denies from then on. The
- * caller holds the lock. Throws {@link ExecutorError} `ERR_GATE_RECORD`, after which nobody knows whether the line was kept.
+ * Appends one line to a file of the queue and returns when the disk has it. First it reads the file: every line must be a
+ * record that `check` accepts, and the last line must be complete. The new line takes one write. A short write is not
+ * repaired, so every later reader denies. The caller holds the lock. Throws {@link ExecutorError} `ERR_GATE_RECORD`; it is
+ * then unknown whether the file has the line.
  */
-export function appendLine<T>(queue: string, name: string, line: string, read: LineReader<T>, check: (record: T) => void): void {
+export function appendLine<T>(queue: string, name: string, line: string, parse: LineParser<T>, check: (record: T) => void): void {
   try {
     const { file, isNew } = openForAppend(join(queue, name));
     try {
-      if (!fstatSync(file).isFile()) throw new Error('it is no regular file');
-      const size = readRecords(file, read, check);
-      if (size > 0 && lastByte(file, size) !== LF) throw new Error('its last line was never finished');
+      if (!fstatSync(file).isFile()) throw new Error('it is not a regular file');
+      const size = readRecords(file, parse, check);
+      if (size > 0 && lastByte(file, size) !== LF) throw new Error('its last line is incomplete');
       const bytes = Buffer.from(line);
-      if (writeSync(file, bytes) !== bytes.length) throw new Error('the disk took only a part of the line');
+      if (writeSync(file, bytes) !== bytes.length) throw new Error('the disk accepted only a part of the line');
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -30,8 +30,8 @@ export function appendLine<T>(queue: string, name: string, line: string, read: L
     if (isNew) syncDirectory(queue);
   } catch (cause) {
     if (cause instanceof ExecutorError) throw cause;
-    const why = cause instanceof MalformedLine ? `its line ${cause.line} is no record` : reasonOf(cause);
-    throw new ExecutorError('ERR_GATE_RECORD', `${name} cannot be continued: ${why}`, { cause });
+    const why = cause instanceof MalformedLine ? `its line ${cause.line} is not a record` : reasonOf(cause);
+    throw new ExecutorError('ERR_GATE_RECORD', `cannot append to ${name}: ${why}`, { cause });
   }
 }
 
@@ -51,7 +51,7 @@ function lastByte(file: number, size: number): number | undefined {
   return byte[0];
 }
 
-/** The name of a new file is only kept once its directory is. */
+/** Waits until the disk has the name of a new file, which is stored in its directory. */
 function syncDirectory(path: string): void {
   const directory = openSync(path, constants.O_RDONLY);
   try {

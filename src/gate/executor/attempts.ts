@@ -5,10 +5,10 @@ import { appendLine } from './append.ts';
 import { ExecutorError } from './error.ts';
 import type { QueueLock } from './lock.ts';
 
-/** The executor's own journal; the gate never opens it. */
+/** The executor's journal. The gate never opens it. */
 export const ATTEMPTS = 'attempts.jsonl';
 
-/** `started` stands there before anything is executed; one of the others ends the attempt. */
+/** `started` is recorded before the work runs; each of the others ends the attempt. */
 export type AttemptState = 'started' | 'failed' | 'executed';
 
 /** One line of the journal. */
@@ -18,20 +18,20 @@ export interface Attempt {
   readonly state: AttemptState;
 }
 
-/** What is to be executed. */
+/** The intent to approve, execute or record. */
 export interface Intent {
   readonly intentId: string;
   readonly hash: string;
 }
 
 /**
- * Throws {@link ExecutorError} `ERR_GATE_ATTEMPT` when an attempt at this intent was started and never ended: its executor died,
- * and nobody knows what it had done by then. Also when the journal cannot be read as it stands.
+ * Throws {@link ExecutorError} `ERR_GATE_ATTEMPT` when an attempt at this intent started and never ended: its executor died,
+ * and the effects of its work are unknown. Also throws it when the journal cannot be read.
  */
 export function refuseOpenAttempt(queue: string, intentId: string): void {
   let last: Attempt | null = null;
   try {
-    readQueue(queue, ATTEMPTS, readAttempt, (attempt) => {
+    readQueue(queue, ATTEMPTS, parseAttempt, (attempt) => {
       if (sameUuid(attempt.id, intentId)) last = attempt;
     });
   } catch (cause) {
@@ -39,21 +39,21 @@ export function refuseOpenAttempt(queue: string, intentId: string): void {
   }
   const open = openOf(last);
   if (open !== null)
-    throw new ExecutorError('ERR_GATE_ATTEMPT', `an attempt was started at ${open.timestamp}, and how it ended is not known`);
+    throw new ExecutorError('ERR_GATE_ATTEMPT', `an attempt started at ${open.timestamp}, and its outcome is unknown`);
 }
 
-/** Writes down that an attempt started or ended. Throws {@link ExecutorError} `ERR_GATE_RECORD`. */
-export function noteAttempt(lock: QueueLock, { intentId, hash }: Intent, state: AttemptState, now: number): void {
+/** Records the start or the end of an attempt. Throws {@link ExecutorError} `ERR_GATE_RECORD`. */
+export function recordAttempt(lock: QueueLock, { intentId, hash }: Intent, state: AttemptState, now: number): void {
   const line = `${JSON.stringify({ id: intentId, timestamp: new Date(now).toISOString(), hash, state })}\n`;
-  appendLine(lock.queue, ATTEMPTS, line, readAttempt, () => {});
+  appendLine(lock.queue, ATTEMPTS, line, parseAttempt, () => {});
 }
 
 function openOf(attempt: Attempt | null): Attempt | null {
   return attempt?.state === 'started' ? attempt : null;
 }
 
-/** Reads one line; null for what is none. */
-export function readAttempt(text: string): Attempt | null {
+/** Parses one line; null for a malformed line. */
+export function parseAttempt(text: string): Attempt | null {
   const record = parseRecord(text);
   if (record === null || record.timestamp === null || record.hash === null) return null;
   const { id, timestamp } = record;

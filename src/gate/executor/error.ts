@@ -1,7 +1,7 @@
-/** Why an intent was not executed, or not recorded; each has a page in `docs/errors`. */
+/** Why an intent was not executed or not recorded. Each code has a page in `docs/errors`. */
 export type ExecutorCode = 'ERR_GATE_LOCKED' | 'ERR_GATE_ATTEMPT' | 'ERR_GATE_RECORD';
 
-/** What the side that executes and records throws. */
+/** The errors of approving, executing and recording. */
 export class ExecutorError extends Error {
   readonly code: ExecutorCode;
   constructor(code: ExecutorCode, message: string, options?: ErrorOptions) {

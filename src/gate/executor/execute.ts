@@ -1,41 +1,41 @@
 import { checkEligibility, type GateOptions, type GateRequest } from '../eligibility.ts';
 import { reasonOf } from '../queue.ts';
 import type { Denied } from '../verdict.ts';
-import { noteAttempt, refuseOpenAttempt } from './attempts.ts';
+import { recordAttempt, refuseOpenAttempt } from './attempts.ts';
 import { type ExecutorCode, ExecutorError } from './error.ts';
+import { recordExecuted } from './executed.ts';
 import { QueueLock } from './lock.ts';
-import { recordExecuted } from './record.ts';
 
-/** The executor refused before the gate was asked. */
+/** The executor refused before it asked the gate. */
 export interface Refused {
   readonly eligible: false;
   readonly code: ExecutorCode;
-  /** What the human is shown; begins with `[ERROR] `. */
+  /** The line for the human; it begins with `[ERROR] `. */
   readonly line: string;
   readonly detail: null;
 }
 
-/** How an attempt ended. */
+/** The outcome of {@link executeOnce}. */
 export type Execution<T> =
   | { readonly state: 'executed'; readonly value: T }
-  /** The work threw; nothing is recorded, so that a human may try again (ARGO-5-9). */
+  /** The work threw. No execution is recorded, so a human may try again. */
   | { readonly state: 'failed'; readonly error: unknown }
-  /** Nothing ran. */
+  /** The work did not run. */
   | { readonly state: 'denied'; readonly verdict: Denied | Refused };
 
-/** Where and how an intent is executed. */
+/** Options of {@link executeOnce}. */
 export interface ExecuteOptions extends GateOptions {
-  /** Unix milliseconds, for the records; the clock of the system when absent. The gate never reads it. */
+  /** The clock for the records, in Unix milliseconds. Default `Date.now`. The gate never reads it. */
   readonly now?: () => number;
-  /** Shown the gate's line, whatever it says, before anything runs (ARGO-R6). */
+  /** Called with the gate's line before the work runs. */
   readonly show: (line: string) => void;
 }
 
 /**
- * Executes an approved intent at most once: takes the lock of the queue, refuses an attempt whose end nobody knows, asks the
- * gate (once), notes the attempt, runs the work, and records it when it succeeded. `work` must be exactly what the hash was
- * made of; the caller has compared that. Rejects with {@link ExecutorError} `ERR_GATE_RECORD` alone: something ran, its end
- * could not be written down, and the lock stays until a human has looked.
+ * Executes an approved intent at most once. It takes the lock of the queue, refuses an intent whose last attempt has an unknown
+ * outcome, asks the gate once, records the attempt, runs the work, and records a success. `work` must do exactly what was
+ * hashed; the caller compares the two. Rejects only with {@link ExecutorError} `ERR_GATE_RECORD`: the work ran, its end could
+ * not be recorded, and the lock stays until a human removes it.
  */
 export async function executeOnce<T>(
   request: GateRequest,
@@ -52,21 +52,21 @@ export async function executeOnce<T>(
     result = { state: 'failed', error };
   }
   if (result.state === 'executed') recordExecuted(prepared, request, now());
-  noteAttempt(prepared, request, result.state, now());
+  recordAttempt(prepared, request, result.state, now());
   prepared.release();
   return result;
 }
 
-/** The lock, once the gate has agreed and the attempt is written down; else why not. */
+/** The lock, when the gate agreed and the attempt is recorded; otherwise the refusal. */
 function prepare(request: GateRequest, options: ExecuteOptions, now: () => number): QueueLock | Denied | Refused {
   let lock: QueueLock | null = null;
   try {
-    lock = QueueLock.take(options.queue, now());
+    lock = new QueueLock(options.queue, now());
     refuseOpenAttempt(options.queue, request.intentId);
     const verdict = checkEligibility(request, options);
     options.show(verdict.line);
     if (verdict.eligible) {
-      noteAttempt(lock, request, 'started', now());
+      recordAttempt(lock, request, 'started', now());
       return lock;
     }
     lock.release();

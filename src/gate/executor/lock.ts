@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { reasonOf } from '../queue.ts';
 import { ExecutorError } from './error.ts';
 
-/** Name of the file that is there while somebody executes, or died executing. */
+/** Name of the lock file. It exists while a process executes an intent, and after that process died. */
 export const LOCK = 'executed.lock';
 
 /**
- * The exclusive right to execute intents of a queue, for all processes: the gate, the execution and the record happen under
- * it, so that two executors never both find an intent unexecuted. A lock whose holder died stays: only a human can say what
- * the dead one had done, and removes the file then. Not for network file systems.
+ * The exclusive right of one process to execute intents of a queue. The check, the execution and the record happen under it,
+ * so that two executors never both find an intent unexecuted. The lock of a process that died stays until a human has found
+ * out what it did and removes the file. Network file systems are not supported.
  */
 export class QueueLock {
   /** The queue directory. */
@@ -18,31 +18,27 @@ export class QueueLock {
   readonly #path: string;
   readonly #content: string;
 
-  private constructor(queue: string, path: string, content: string) {
+  /** Takes the lock without waiting. Throws {@link ExecutorError} `ERR_GATE_LOCKED` when it is held. `now` is Unix milliseconds. */
+  constructor(queue: string, now: number, name: string = LOCK) {
     this.queue = queue;
-    this.#path = path;
-    this.#content = content;
-  }
-
-  /** Takes the lock at once or throws {@link ExecutorError} `ERR_GATE_LOCKED`: nobody waits. `now` is Unix milliseconds. */
-  static take(queue: string, now: number, name: string = LOCK): QueueLock {
-    const path = join(queue, name);
+    this.#path = join(queue, name);
     const holder = { pid: process.pid, since: new Date(now).toISOString(), token: randomUUID() };
-    const content = `${JSON.stringify(holder)}\n`;
+    this.#content = `${JSON.stringify(holder)}\n`;
     try {
-      const file = openSync(path, 'wx', 0o644);
+      const file = openSync(this.#path, 'wx', 0o644);
       try {
-        writeSync(file, content);
+        writeSync(file, this.#content);
       } finally {
         closeSync(file);
       }
     } catch (cause) {
-      throw new ExecutorError('ERR_GATE_LOCKED', `the queue cannot be locked: ${holderOf(path) ?? reasonOf(cause)}`, { cause });
+      throw new ExecutorError('ERR_GATE_LOCKED', `the queue cannot be locked: ${holderOf(this.#path) ?? reasonOf(cause)}`, {
+        cause,
+      });
     }
-    return new QueueLock(queue, path, content);
   }
 
-  /** Whether the lock's file is still ours; somebody may have removed it by hand, and somebody else taken it since. */
+  /** Whether this process still holds the lock. A human may have removed the file, and another process may have taken it. */
   isHeld(): boolean {
     try {
       return readFileSync(this.#path, 'utf8') === this.#content;
@@ -51,13 +47,13 @@ export class QueueLock {
     }
   }
 
-  /** Gives the lock up, when nothing of the execution is left undone. */
+  /** Releases the lock. Call it when the execution is completely recorded. */
   release(): void {
     if (this.isHeld()) rmSync(this.#path);
   }
 }
 
-/** Who has the lock, in words; null when that cannot be read. */
+/** A sentence about the holder of the lock; null when the file cannot be read. */
 function holderOf(path: string): string | null {
   try {
     const holder: unknown = JSON.parse(readFileSync(path, 'utf8'));

@@ -216,8 +216,8 @@ class TriedCalls implements CallScript {
     const own = canonicalName(tool) === MAGIC_TOOL;
     const known = { canonicalName: canonicalName(tool), requiresTrust: false, capabilities: [] };
     for (const guard of this.#guards) {
-      const denied = guard.explain(known, own);
-      if (denied !== null) return denied;
+      const denial = guard.denial(known, own);
+      if (denial !== null) return denial.reason;
     }
     return null;
   }

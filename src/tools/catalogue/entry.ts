@@ -1,6 +1,6 @@
 import { encode } from '../../wire/codec.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import type { Effects, ToolDefinition } from '../define/define.ts';
+import type { Effects, ToolDefinition } from '../define/definition.ts';
 import type { JsonSchema } from '../define/jsonschema.ts';
 import type { Parameter } from '../define/parameters.ts';
 import { schemaWords } from '../define/returns.ts';

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../wire/errors.ts';
-import type { ToolDefinition } from '../define/define.ts';
+import type { ToolDefinition } from '../define/definition.ts';
 import { matchesPattern } from '../policy/capability.ts';
 import { type CatalogueTool, toolCatalogue } from './entry.ts';
 import { firstSentence, oneLine } from './text.ts';

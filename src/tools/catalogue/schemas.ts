@@ -1,4 +1,4 @@
-import type { ToolDefinition } from '../define/define.ts';
+import type { ToolDefinition } from '../define/definition.ts';
 import type { JsonSchema } from '../define/jsonschema.ts';
 import { type CatalogueTool, toolCatalogue } from './entry.ts';
 

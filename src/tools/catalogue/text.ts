@@ -1,4 +1,4 @@
-import type { ToolDefinition } from '../define/define.ts';
+import type { ToolDefinition } from '../define/definition.ts';
 import { type CatalogueTool, toolCatalogue } from './entry.ts';
 
 /** A text of somebody else's on one line, without control characters: what describes a tool must not look like anything else. */

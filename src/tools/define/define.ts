@@ -1,5 +1,4 @@
-import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../../context/index.ts';
-import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
+import { ConfigError } from '../../wire/errors.ts';
 import {
   anything,
   checker,
@@ -12,85 +11,12 @@ import {
   required,
   wholeNumber,
 } from '../../wire/options.ts';
-import type { CallSite } from '../../wire/protocol.ts';
 import type { Value } from '../../wire/values.ts';
-import type { RootPort } from '../dispatch/toolruntime.ts';
-import type { Handles } from '../handles.ts';
 import { canonicalName, checkToolName } from '../names.ts';
-import type { PendingOptions } from '../pending.ts';
-import { type Capability, parseCapability } from '../policy/capability.ts';
-import type { ToolView } from '../registry.ts';
-import { type ArgSpecs, type ArgsOf, type Parameter, parametersOf } from './parameters.ts';
-import { type ResultKind, type ResultOf, type ReturnSpec, returnsOf } from './returns.ts';
-
-/**
- * What a tool throws to raise an error of the language: `on error` sees this code and message. Anything else that a tool
- * throws becomes code 21 with the text of its message.
- */
-export class ToolError extends NeuroScriptError {
-  /** A number of the table in `docs/errors`, or one of the tool's own from 1000 on; `code` is `NS` and that number. */
-  readonly nsCode: number;
-  readonly hint: string | undefined;
-  constructor(nsCode: number, message: string, hint?: string, options?: ErrorOptions) {
-    super(`NS${nsCode}`, message, options);
-    this.nsCode = nsCode;
-    this.hint = hint;
-  }
-}
-
-/**
- * What a tool receives besides its arguments: the running operation as its immediate caller sees it (P29). It is of use
- * while the call lasts; afterwards every method rejects with `TurnClosedError` (`ERR_TURN_CLOSED`).
- */
-export interface ToolRuntime {
-  /** Id of the fork that made the call. */
-  readonly forkId: string;
-  /** Where in the script the call stands. */
-  readonly site: CallSite;
-  readonly host: HostContext;
-  readonly actor: Actor | null;
-  /** Session, turn index, deadline and the application's values. */
-  readonly turn: TurnContext;
-  /** Aborted when the run is cancelled, reaches a time limit, or ends. */
-  readonly signal: AbortSignal;
-  readonly logger: Logger;
-  /** The tools that the calling fork can see. */
-  readonly tools: ToolView;
-  /** A variable of the calling fork, or undefined when it has none of that name. */
-  getVar(name: string): Promise<Value | undefined>;
-  /** Sets a variable of the calling fork. Rejects with {@link ToolError} 43 when a script could not set it there either. */
-  setVar(name: string, value: unknown): Promise<void>;
-  /** Objects of the host that scripts hold as handles: those of the caller's session, or of its run outside of any. */
-  readonly handles: Handles;
-  /** The accounts, agent models and capsules of the root interpreter, to be read. */
-  readonly stores: StoreReaders;
-  /** The same to be changed. Throws {@link ToolError} 1003 unless the tool is one that requires trust. */
-  adminStores(): Stores;
-  /**
-   * A directory of the caller's session, or of its run outside of any: absolute, empty at first, removed with all that is in
-   * it when the session ends. Made at the first call. Rejects with {@link ToolError} 26 when it cannot be.
-   */
-  sandboxDir(): Promise<string>;
-  /** The procedures of the root interpreter: what is added here, runs from the next one on know. */
-  readonly definitions: Pick<RootPort, 'append' | 'signatures'>;
-  /**
-   * Defines a global constant: all forks of this run see it at once, and all runs of the root from now on. Rejects with
-   * {@link ToolError} 1003 unless the tool is one that requires trust, with 21 for a name that means something already;
-   * `redefine` lets a constant get another value.
-   */
-  defineConstant(name: string, value: unknown, options?: { readonly redefine?: boolean }): Promise<void>;
-  /**
-   * For a tool whose answer comes later, from a person or a long job: `return runtime.pending({ reason })`. It throws what
-   * leaves the tool. In a turn of the host loop the run is put aside, and goes on when the call is completed, in any process;
-   * elsewhere the call fails with code 19.
-   */
-  pending(options: PendingOptions): never;
-  /** Calls another tool in the calling fork's name, under the same policy. Rejects with {@link ToolError} as a script would fail. */
-  callTool(name: string, args: readonly unknown[]): Promise<Value>;
-}
-
-/** `none`: neither reads nor changes anything outside; `read`: reads; `write`: may change something. */
-export type Effects = 'none' | 'read' | 'write';
+import { parseCapability } from '../policy/capability.ts';
+import type { Effects, ToolDefinition, ToolRuntime } from './definition.ts';
+import { type ArgSpecs, type ArgsOf, parametersOf } from './parameters.ts';
+import { type ResultOf, type ReturnSpec, returnsOf } from './returns.ts';
 
 /** What {@link defineTool} makes a tool from. */
 export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec> {
@@ -132,34 +58,6 @@ export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec>
    * result, or waits again. The answer is the result when absent.
    */
   readonly complete?: (answer: Value, args: ArgsOf<S>, runtime: ToolRuntime) => unknown;
-}
-
-/** A checked, frozen tool, as {@link defineTool} makes it. */
-export interface ToolDefinition {
-  readonly name: string;
-  /** `isolate`: a pure tool, which runs where the script does and never comes to the host (`definePure`). */
-  readonly where: 'host' | 'isolate';
-  /** The registry's key: {@link name} in lower case. */
-  readonly canonicalName: string;
-  readonly description: string;
-  readonly example: string;
-  readonly parameters: readonly Parameter[];
-  /** What it gives back, in words. */
-  readonly returns: string;
-  /** What every result is held to; null where `returns` is but words. */
-  readonly result: ResultKind | null;
-  readonly effects: Effects;
-  readonly capabilities: readonly Capability[];
-  readonly requiresTrust: boolean;
-  readonly requiresApproval: boolean;
-  /** Null: no bound of its own, only that of the run. */
-  readonly timeoutMs: number | null;
-  readonly maxArgBytes: number | null;
-  readonly maxResultBytes: number | null;
-  /** Takes the arguments by name, already fitted to {@link parameters}. */
-  readonly run: (args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown;
-  /** Makes a result of the answer to a call that waited; null: the answer is the result. */
-  readonly complete: ((answer: Value, args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown) | null;
 }
 
 /** So that nothing counts as checked which did not come through here. */

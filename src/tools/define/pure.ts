@@ -1,6 +1,8 @@
 import { NS_CODES } from '../../wire/codes.ts';
 import { type PureDeclaration, readSignature } from '../../wire/pure/declaration.ts';
-import { defineAt, type ToolDefinition, ToolError } from './define.ts';
+import { ToolError } from '../errors.ts';
+import { defineAt } from './define.ts';
+import type { ToolDefinition } from './definition.ts';
 
 /**
  * The definition of a pure tool, made from its declaration: lookup, policy, checks and catalogues treat it like any other tool.

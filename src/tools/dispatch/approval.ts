@@ -2,7 +2,8 @@ import type { TurnContext } from '../../context/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { type ToolDefinition, ToolError } from '../define/define.ts';
+import type { ToolDefinition } from '../define/definition.ts';
+import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
 
 /** What is about to be executed, as JSON: `{tool, args}` of a tool call, `{actions}` of a turn. A human approves its hash. */

@@ -2,11 +2,12 @@ import { argumentMessage, argumentProblem, countProblems, MUST_NOT_BE_NIL } from
 import { decode, encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import type { Value } from '../../wire/values.ts';
+import { type Value, ValueError } from '../../wire/values.ts';
 import { type Coerced, coerce } from '../define/argtypes.ts';
-import { type ToolDefinition, ToolError } from '../define/define.ts';
+import type { ToolDefinition } from '../define/definition.ts';
 import type { Parameter } from '../define/parameters.ts';
 import { issuesText, type SchemaIssue, type StandardSchema } from '../define/standardschema.ts';
+import { ToolError } from '../errors.ts';
 
 /**
  * Matches a call's arguments to a tool's parameters by position and fits each to its type (language.md 9.3–9.4, P6):
@@ -38,13 +39,32 @@ export async function matchArgs(
   return { ok: false, problem: argumentMessage(tool.canonicalName, problems) };
 }
 
-/** Throws {@link ToolError} 4 when the arguments of a call are more than the tool itself wants to take. */
-export function checkArgBytes({ canonicalName, maxArgBytes }: ToolDefinition, given: readonly TaggedJson[]): void {
+/** The arguments of a call by name, fitted to the tool's parameters. Rejects with {@link ToolError} 4 when they do not fit. */
+export async function checkArguments(
+  tool: ToolDefinition,
+  given: readonly TaggedJson[],
+): Promise<Readonly<Record<string, unknown>>> {
+  checkSize(tool, given);
+  const args = await matchArgs(tool, valuesOf(tool, given));
+  if (args.ok) return args.value;
+  throw new ToolError(NS_CODES.ArgMismatch, args.problem);
+}
+
+function checkSize({ canonicalName, maxArgBytes }: ToolDefinition, given: readonly TaggedJson[]): void {
   if (maxArgBytes === null) return;
   const bytes = Buffer.byteLength(JSON.stringify(given), 'utf8');
   if (bytes <= maxArgBytes) return;
   const problem = `the arguments come to ${bytes} bytes, ${maxArgBytes} are allowed`;
   throw new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [problem]));
+}
+
+function valuesOf({ canonicalName }: ToolDefinition, given: readonly TaggedJson[]): readonly Value[] {
+  try {
+    return given.map(decode);
+  } catch (cause) {
+    if (!(cause instanceof ValueError)) throw cause;
+    throw new ToolError(NS_CODES.ArgMismatch, argumentMessage(canonicalName, [cause.message]), undefined, { cause });
+  }
 }
 
 function fitted({ kind, ...parameter }: Parameter, given: Value | undefined): Coerced<unknown> | Promise<Coerced<unknown>> {

@@ -1,19 +1,21 @@
 import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
-import { ToolError } from '../define/define.ts';
+import { ToolError } from '../errors.ts';
+import { unlessOver } from './over.ts';
+import type { CallQuotas } from './quotas.ts';
 
-/** The call of a script that asks an agent. */
+/** The `ask` statement of a script, as a call. */
 export type AskCall = GuestCall & { readonly t: 'ask' };
 
-/** What an `ask` ends with. `spent` is what its loop used up, which its caller pays also when the reply ends the run. */
+/** The end of an `ask`. `spent` is what its nested loop used, which the asking run pays even when the reply ends that run. */
 export type AskReply = FinalReply & { readonly spent?: AskSpent };
 
 /** Answers the asks of one run. */
 export type AskPort = (call: AskCall, io: CallIo) => Promise<AskReply>;
 
-/** On a host without agents: code 9, as for any unknown model (P34). */
-export const NO_AGENTS: AskPort = async ({ model }) => {
+/** On a host without agents: code 9, as for any unknown model. */
+const noAgents: AskPort = async ({ model }) => {
   throw new ToolError(
     NS_CODES.KeyNotFound,
     `there is no agent model '${model}' here to answer 'ask'`,
@@ -21,14 +23,41 @@ export const NO_AGENTS: AskPort = async ({ model }) => {
   );
 };
 
-/** The asks of one run: what each has used up, also those that the run did not wait for. */
-export class AskLedger {
+/** The asks of one run. It knows what each has used, including those that the run did not wait for. */
+export class Asks {
+  readonly #port: AskPort;
+  readonly #quotas: CallQuotas;
   readonly #spent = new Map<number, AskSpent>();
   readonly #open = new Set<Promise<unknown>>();
 
-  /** Answers a call, and keeps what the answer has cost whether anybody waits for it or not. */
-  async follow(call: AskCall, work: () => Promise<AskReply>): Promise<AskReply> {
-    const reply = work();
+  constructor(port: AskPort = noAgents, quotas: CallQuotas) {
+    this.#port = port;
+    this.#quotas = quotas;
+  }
+
+  /** Answers one `ask` by a nested loop, whose tool calls count as calls of this run. */
+  async answer(call: AskCall, io: CallIo): Promise<FinalReply> {
+    const toolCalls = Math.min(call.left.toolCalls, this.#quotas.callsLeft);
+    const bounded = { ...call, left: { ...call.left, toolCalls } };
+    const reply = await unlessOver(io, () => this.#follow(bounded, io));
+    this.#quotas.countCallsElsewhere(reply.spent?.toolCalls ?? 0);
+    // The host charges the run for an ask that ended it: the interpreter is gone by then.
+    return reply.t === 'halt' ? { t: 'halt', error: reply.error } : reply;
+  }
+
+  /** What the nested loop of a call has used; undefined for a call that started none. */
+  spentBy({ seq }: GuestCall): AskSpent | undefined {
+    return this.#spent.get(seq);
+  }
+
+  /** Resolves when no nested loop runs any more. The loops of a run that has ended are cancelled, so they end soon. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#open);
+  }
+
+  /** Notes what the answer has cost, even when the run does not wait for it. */
+  async #follow(call: AskCall, io: CallIo): Promise<AskReply> {
+    const reply = this.#port(call, io);
     this.#open.add(reply);
     try {
       const { spent } = await reply;
@@ -37,15 +66,5 @@ export class AskLedger {
     } finally {
       this.#open.delete(reply);
     }
-  }
-
-  /** What the call has used up; undefined for one that began no loop. */
-  of({ seq }: GuestCall): AskSpent | undefined {
-    return this.#spent.get(seq);
-  }
-
-  /** Resolves when no loop runs any more; those of a run that has ended are being cancelled. */
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#open);
   }
 }

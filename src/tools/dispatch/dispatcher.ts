@@ -1,126 +1,69 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { type HostContext, type TurnContext, turnStorage } from '../../context/index.ts';
+import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
-import { decode } from '../../wire/codec.ts';
-import { NS_CODES } from '../../wire/codes.ts';
-import { cancelledError, languageError, quotaError, suspendedError, workerError } from '../../wire/errorinfo.ts';
+import { workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import type { JournalEntry, JournalOutcome, Question, WaitingCall } from '../../wire/journal.ts';
-import type { LimitValues } from '../../wire/limits.ts';
-import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
-import { type Value, ValueError } from '../../wire/values.ts';
-import { type ToolDefinition, ToolError } from '../define/define.ts';
+import type { ForkQuery, JournalEntry, WaitingCall } from '../../wire/journal.ts';
+import type { GuestCall } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
-import { Pending } from '../pending.ts';
-import type { PolicyGuard } from '../policy/policy.ts';
-import type { ToolView } from '../registry.ts';
-import { approvedCall } from './approval.ts';
-import { checkArgBytes, matchArgs } from './arguments.ts';
-import { type AskCall, AskLedger, type AskPort, NO_AGENTS } from './asks.ts';
-import { type AuditRecord, digestOf } from './audit.ts';
+import { Asks } from './asks.ts';
+import { type DispatchContext, notify } from './context.ts';
 import { CallJournal, elapsed } from './journal.ts';
-import { encodeAs, Halt, outcomeOf, replyFor, translate } from './outcome.ts';
+import { onBehalfOfCall } from './nesting.ts';
+import { outcomeOf, replyFor } from './outcome.ts';
+import { unlessOver } from './over.ts';
 import { promptUser } from './prompt.ts';
-import { type CallScript, type Completion, type Known, replyOf } from './recorded.ts';
-import { resultJson } from './result.ts';
-import { timeboxed } from './timebox.ts';
-import { type Shared, ToolCall } from './toolruntime.ts';
+import { CallQuotas } from './quotas.ts';
+import { type Completion, type Known, replyOf } from './recorded.ts';
+import { Suspended } from './suspended.ts';
+import { callTool } from './toolcall.ts';
 
-export interface DispatchInit {
-  readonly view: ToolView;
-  /** All must admit a call: the root's, then the fork's own. */
-  readonly guards: readonly PolicyGuard[];
-  readonly host: HostContext;
-  readonly turn: TurnContext;
-  readonly limits: LimitValues;
-  readonly shared: Shared;
-  /** Told of every call of a script once it has ended. */
-  readonly onCall?: ((entry: JournalEntry) => void) | undefined;
-  readonly audit?: ((record: AuditRecord) => void) | undefined;
-  /** Answers `ask`; without it there is no agent to ask. */
-  readonly ask?: AskPort | undefined;
-  /** Knows calls before they are made, when a recorded run is executed again. */
-  readonly calls?: CallScript | undefined;
-  /** Whether a tool may let the script wait: somebody keeps the run and goes on with it later. */
-  readonly mayWait?: boolean;
-  /** How many scripts wait for the run whose calls these are; 0 when absent. */
-  readonly depth?: number;
-}
-
-/** Ends a run whose tool will answer later. */
-class Suspended extends Halt {
-  readonly pending: Pending;
-  constructor(tool: string, pending: Pending) {
-    super(suspendedError(`tool '${tool}' will answer later: ${pending.reason}`));
-    this.pending = pending;
-  }
-}
-
-/** Set in everything that a tool does on behalf of a call. */
-const openCall = new AsyncLocalStorage<{ open: boolean; readonly depth: number }>();
-
-/** How many scripts wait, each within the other, for the call on whose behalf the current code runs; 0 outside of any. */
-export function callDepth(): number {
-  const call = openCall.getStore();
-  return call?.open === true ? call.depth : 0;
-}
-
-/** Deepest nesting of tools that call tools. */
-const MAX_NESTING = 32;
-
-/** One run's bridge from calls of scripts to tools: lookup, policy, arguments, the call itself, its result, the journal. */
+/**
+ * Answers the calls of one run: tool calls, prompts and asks. Each call of a script goes through the same steps: it enters the
+ * journal, a recorded answer is repeated or a new one is made, and the answer enters the journal.
+ */
 export class Dispatcher {
-  readonly #init: DispatchInit;
+  readonly #context: DispatchContext;
+  readonly #quotas: CallQuotas;
   readonly #journal: CallJournal;
-  readonly #asks = new AskLedger();
+  readonly #asks: Asks;
   #waiting: WaitingCall | null = null;
-  #nestedCalls = 0;
-  #scriptCalls = 0;
-  /** Calls of each tool so far, by its canonical name, those of scripts included. */
-  readonly #callsOf = new Map<string, number>();
-  #halt: ErrorInfo | null = null;
 
-  constructor(init: DispatchInit) {
-    this.#init = init;
-    this.#journal = new CallJournal((entry) => this.#guarded('onCall', () => init.onCall?.(entry)));
+  constructor(context: DispatchContext) {
+    this.#context = context;
+    this.#quotas = new CallQuotas(context.limits);
+    this.#journal = new CallJournal((entry) => notify(context, 'onCall', () => context.onCall?.(entry)));
+    this.#asks = new Asks(context.ask, this.#quotas);
   }
 
-  /** Answers one call. Never rejects: what a tool does wrong is an answer. */
-  async handle(call: GuestCall, variables: CallIo): Promise<FinalReply> {
-    this.#journal.open(call, variables);
-    const known = this.#init.calls?.known(call) ?? null;
-    if (known?.t === 'recorded') return this.#repeat(call, known.entry, variables);
+  /** Answers one call of a script. Never rejects: the failure of a tool is an answer. */
+  async handle(call: GuestCall, io: CallIo): Promise<FinalReply> {
+    this.#journal.open(call, io);
+    const known = this.#context.recorded?.known(call) ?? null;
+    if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
     if (known?.t === 'answer' && known.reply.t === 'halt') {
-      // It ends the run as it ended before, whatever the journal would hold.
+      // A halt that is known ends the run in any case: it may exceed what the journal holds.
       this.#journal.close(call, outcomeOf(known.reply));
       return known.reply;
     }
-    const state = { open: true, depth: (this.#init.depth ?? 0) + 1 };
-    const answer = (): Promise<FinalReply> => turnStorage.run(this.#init.turn, () => this.#answer(call, variables, known));
-    const refused = this.#weigh(call);
-    const answered = refused ?? (await openCall.run(state, answer));
-    const reply = refused ?? this.#weigh(answered) ?? answered;
-    state.open = false;
+    const reply = this.#tooLarge(call) ?? (await this.#withinJournal(() => this.#answer(call, io, known)));
     if (this.#waiting?.seq === call.seq) {
-      // The call is still to be answered: it belongs to the journal only then.
-      if (!variables.over) this.#journal.drop(call);
-      return reply;
-    }
-    // An answer that comes too late never reaches the script: then `finish` says how the call really ended.
-    if (!variables.over) this.#journal.close(call, outcomeOf(reply), this.#asks.of(call));
+      // A waiting call enters the journal when it is answered, in a later run.
+      if (!io.over) this.#journal.drop(call);
+    } else if (!io.over) this.#journal.close(call, outcomeOf(reply), this.#asks.spentBy(call));
+    // An answer that comes too late never reaches the script: `finish` then records how the call really ended.
     return reply;
   }
 
   /**
-   * The journal, once the run is over: calls that were never answered end in `error`, which stopped the run. A run
-   * without such an error was given up by its worker.
+   * The journal, once the run is over. Calls that were never answered end with `error`, which stopped the run; a run without
+   * such an error was given up by its worker.
    */
   finish(error: ErrorInfo | null): readonly JournalEntry[] {
     const halted = error ?? workerError('the run ended while the call was open');
-    return this.#journal.finish(halted, (call) => this.#asks.of(call));
+    return this.#journal.finish(halted, (call) => this.#asks.spentBy(call));
   }
 
-  /** Resolves when no nested loop of this run is left: one that nobody waits for any more was cancelled, and ends soon. */
+  /** Resolves when no nested loop of this run is left. */
   settled(): Promise<void> {
     return this.#asks.settled();
   }
@@ -130,264 +73,71 @@ export class Dispatcher {
     return this.#waiting;
   }
 
-  /** Gives a recorded call the answer that it had, after the same questions. */
-  async #repeat(call: GuestCall, entry: JournalEntry, variables: CallIo): Promise<FinalReply> {
+  /** Gives a recorded call its recorded answer, after the same queries to the fork. */
+  async #repeat(call: GuestCall, entry: JournalEntry, io: CallIo): Promise<FinalReply> {
     const reply = replyOf(entry);
-    this.#scriptCalls += entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool');
-    this.#weigh(call);
-    this.#weigh(reply);
-    await putAgain(entry.asked ?? [], variables);
-    if (!variables.over) this.#journal.repeat(call, entry);
+    this.#quotas.countCallsElsewhere(entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool'));
+    this.#quotas.countJournalBytes(call);
+    this.#quotas.countJournalBytes(reply);
+    await repeatQueries(entry.asked ?? [], io);
+    if (!io.over) this.#journal.repeat(call, entry);
     return reply;
   }
 
-  /** The answer that ends the run when its journal would hold too much; else null. */
-  #weigh(kept: GuestCall | FinalReply): FinalReply | null {
-    const allowed = this.#init.limits.journalBytes;
-    const used = this.#journal.weigh(kept);
-    if (used <= allowed) return null;
-    const message = `the calls of this run come to ${used} bytes of arguments and results, ${allowed} are allowed`;
-    this.#halt ??= quotaError({ limit: 'journalBytes', allowed, used }, message);
-    return { t: 'halt', error: this.#halt };
+  /** The answer that ends the run when the journal would hold too much with this call or reply; else null. */
+  #tooLarge(callOrReply: GuestCall | FinalReply): FinalReply | null {
+    const breach = this.#quotas.countJournalBytes(callOrReply);
+    return breach === null ? null : { t: 'halt', error: breach };
   }
 
-  async #answer(call: GuestCall, variables: CallIo, known: Known | null): Promise<FinalReply> {
+  async #withinJournal(answer: () => Promise<FinalReply>): Promise<FinalReply> {
+    const { turn, depth = 0 } = this.#context;
+    const reply = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer));
+    return this.#tooLarge(reply) ?? reply;
+  }
+
+  async #answer(call: GuestCall, io: CallIo, known: Known | null): Promise<FinalReply> {
     if (known?.t === 'answer') return known.reply;
     const start = performance.now();
     try {
       const completed = known?.t === 'completed' ? known : null;
-      await putAgain(completed?.asked ?? [], variables);
-      if (call.t === 'ask') return await this.#ask(call, variables);
-      const value = await this.#perform(call, variables, completed?.completion ?? null);
-      return this.#halt === null ? { t: 'ok', value } : { t: 'halt', error: this.#halt };
+      await repeatQueries(completed?.asked ?? [], io);
+      const reply = await this.#make(call, io, completed?.completion ?? null);
+      const { breach } = this.#quotas;
+      return breach === null || call.t === 'ask' ? reply : { t: 'halt', error: breach };
     } catch (error) {
-      if (this.#halt !== null) return { t: 'halt', error: this.#halt };
-      if (error instanceof Suspended && call.t === 'tool') this.#wait(call, error.pending, variables, start);
+      const { breach } = this.#quotas;
+      if (breach !== null) return { t: 'halt', error: breach };
+      if (error instanceof Suspended && call.t === 'tool') this.#wait(call, error, io, start);
       return replyFor(error);
     }
   }
 
+  async #make(call: GuestCall, io: CallIo, completion: Completion | null): Promise<FinalReply> {
+    switch (call.t) {
+      case 'ask':
+        return this.#asks.answer(call, io);
+      case 'prompt':
+        return { t: 'ok', value: await unlessOver(io, () => promptUser(this.#context.host, call.text)) };
+      case 'tool': {
+        const { name, args, at } = call;
+        this.#quotas.countScriptCall(canonicalName(name));
+        const run = { context: this.#context, quotas: this.#quotas };
+        return { t: 'ok', value: await callTool(run, { name, args, site: at, io, depth: 0, completion }) };
+      }
+    }
+  }
+
   /** Puts the run aside at this call. */
-  #wait(call: GuestCall & { readonly t: 'tool' }, pending: Pending, variables: CallIo, start: number): void {
+  #wait(call: GuestCall & { readonly t: 'tool' }, { pending }: Suspended, io: CallIo, start: number): void {
     const { seq, args, at } = call;
     const { reason, expiresIn } = pending;
     const tool = canonicalName(call.name);
-    this.#waiting = { seq, tool, args, at, asked: [...variables.asked], reason, expiresIn, ms: elapsed(start) };
-  }
-
-  /** Runs a nested loop, whose tool calls count as calls of this run: it has as many left as this host has not counted. */
-  async #ask(call: AskCall, variables: CallIo): Promise<FinalReply> {
-    const { ask = NO_AGENTS, limits } = this.#init;
-    const toolCalls = Math.max(0, Math.min(call.left.toolCalls, limits.toolCalls - this.#scriptCalls - this.#nestedCalls));
-    const bounded = { ...call, left: { ...call.left, toolCalls } };
-    const reply = await unlessOver(variables, () => this.#asks.follow(call, () => ask(bounded, variables)));
-    this.#scriptCalls += reply.spent?.toolCalls ?? 0;
-    // What ends the run is paid where the run ends: its script does not go on.
-    return reply.t === 'halt' ? { t: 'halt', error: reply.error } : reply;
-  }
-
-  async #perform(call: Exclude<GuestCall, AskCall>, variables: CallIo, completion: Completion | null): Promise<TaggedJson> {
-    if (call.t === 'prompt') return unlessOver(variables, () => promptUser(this.#init.host, call.text));
-    this.#scriptCalls++;
-    const own = canonicalName(call.name);
-    this.#callsOf.set(own, (this.#callsOf.get(own) ?? 0) + 1);
-    return this.#invoke(call.name, call.args, call.at, variables, 0, completion);
-  }
-
-  /** Policy, arguments, call, result; for scripts and, with `depth` above 0, for tools that call tools. */
-  async #invoke(
-    name: string,
-    args: readonly TaggedJson[],
-    site: CallSite,
-    variables: CallIo,
-    depth: number,
-    completion: Completion | null = null,
-  ): Promise<TaggedJson> {
-    const start = performance.now();
-    try {
-      const tool = this.#admit(name, site);
-      const json = await this.#call(tool, args, site, variables, depth, completion);
-      this.#audit(name, args, site, depth, { ok: true, value: json }, start);
-      return json;
-    } catch (error) {
-      this.#audit(name, args, site, depth, outcomeOf(replyFor(error)), start);
-      throw error;
-    }
-  }
-
-  #admit(name: string, site: CallSite): ToolDefinition {
-    const { view, guards, turn } = this.#init;
-    if (turn.signal.aborted) throw new Halt(cancelledError('the turn has ended'));
-    const tool = view.lookup(name);
-    if (tool === undefined)
-      throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, view.advice(name));
-    for (const guard of guards) {
-      const denied = guard.admit(tool, view.isOwn(name));
-      if (denied === null) continue;
-      if (guard.policy?.onPolicyBreach === 'halt') this.#stop(languageError(NS_CODES.Policy, denied, site));
-      throw new ToolError(NS_CODES.Policy, denied);
-    }
-    return tool;
-  }
-
-  async #call(
-    tool: ToolDefinition,
-    given: readonly TaggedJson[],
-    site: CallSite,
-    variables: CallIo,
-    depth: number,
-    completion: Completion | null,
-  ): Promise<TaggedJson> {
-    const { host, turn, limits, view, shared } = this.#init;
-    checkArgBytes(tool, given);
-    const args = await matchArgs(tool, decodeArgs(tool, given));
-    if (!args.ok) throw new ToolError(NS_CODES.ArgMismatch, args.problem);
-    const expired = tool.timeoutMs === null ? null : new AbortController();
-    const call = new ToolCall(tool, {
-      site,
-      host,
-      shared,
-      turn,
-      variables,
-      expired: expired?.signal ?? null,
-      tools: view.bind(site.fork),
-      toolBytes: limits.toolBytes,
-      callTool: (name, values) => this.#nested(name, values, site, variables, depth + 1),
-    });
-    const run = async () => {
-      // What is completed has begun, with the approval that it needed.
-      const result =
-        completion === null
-          ? await approvedCall(tool, given, turn, async () => tool.run(args.value, call))
-          : await completed(tool, completion, args.value, call);
-      return resultJson(tool, result, limits.toolBytes);
-    };
-    try {
-      return await unlessOver(variables, () => timeboxed(tool, expired, run));
-    } catch (error) {
-      throw error instanceof Pending ? this.#suspended(tool, error, depth) : translate(tool, error);
-    } finally {
-      call.end();
-    }
-  }
-
-  /** What a tool that will answer later ends with: the whole run, where somebody keeps it, else the call. */
-  #suspended(tool: ToolDefinition, pending: Pending, depth: number): Error {
-    const name = tool.canonicalName;
-    if (depth > 0)
-      return new ToolError(NS_CODES.PreconditionFailed, `tool '${name}' will answer later, and no tool can wait for another one`);
-    if (this.#init.mayWait === true) return new Suspended(name, pending);
-    return new ToolError(
-      NS_CODES.PreconditionFailed,
-      `tool '${name}' will answer later (${pending.reason}), and nobody keeps this run until then`,
-      'only turns of the host loop can wait',
-    );
-  }
-
-  async #nested(name: string, values: readonly unknown[], site: CallSite, variables: CallIo, depth: number): Promise<Value> {
-    if (this.#halt !== null) throw new Halt(this.#halt);
-    if (depth > MAX_NESTING)
-      throw new ToolError(NS_CODES.ResourceExhaustion, `tools called each other more than ${MAX_NESTING} levels deep`);
-    const { toolCalls, toolCallsPerTool, toolBytes } = this.#init.limits;
-    const used = ++this.#nestedCalls + this.#scriptCalls;
-    if (used > toolCalls) {
-      const message = `the run made more than ${toolCalls} tool calls, those made by tools included`;
-      this.#stop(quotaError({ limit: 'toolCalls', allowed: toolCalls, used }, message));
-    }
-    const own = canonicalName(name);
-    const same = (this.#callsOf.get(own) ?? 0) + 1;
-    this.#callsOf.set(own, same);
-    if (same > toolCallsPerTool) {
-      const message = `the run called ${own} more than ${toolCallsPerTool} times, calls made by tools included`;
-      this.#stop(quotaError({ limit: 'toolCallsPerTool', allowed: toolCallsPerTool, used: same }, message));
-    }
-    const args = values.map((value) =>
-      encodeAs(NS_CODES.ArgMismatch, `tool '${canonicalName(name)}' argument validation failed`, value, toolBytes),
-    );
-    const json = await turnStorage.run(this.#init.turn, () => this.#invoke(name, args, site, variables, depth));
-    return decode(json);
-  }
-
-  /** From here on the run only ends, whatever a tool makes of the exception. */
-  #stop(info: ErrorInfo): never {
-    this.#halt ??= info;
-    throw new Halt(info);
-  }
-
-  #audit(name: string, args: readonly TaggedJson[], site: CallSite, depth: number, outcome: JournalOutcome, start: number): void {
-    const { audit, turn, host } = this.#init;
-    if (audit === undefined) return;
-    const { sessionId, turnIndex } = turn;
-    const record: AuditRecord = {
-      tool: canonicalName(name),
-      sessionId,
-      turnIndex,
-      forkId: site.fork,
-      actor: host.actor?.id ?? null,
-      nested: depth > 0,
-      args,
-      argsDigest: digestOf(args),
-      outcome,
-      at: turn.now(),
-      ms: performance.now() - start,
-    };
-    this.#guarded('audit', () => audit(record));
-  }
-
-  /** A callback of the application cannot break a run; what it throws goes to the log. */
-  #guarded(name: string, callback: () => void): void {
-    try {
-      callback();
-    } catch (error) {
-      this.#init.host.logger.error({ error }, `the callback ${name} threw`);
-    }
+    this.#waiting = { seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) };
   }
 }
 
-/** Puts questions to the fork that were put to it before: their answers are known, but cost what they cost. */
-async function putAgain(asked: readonly Question[], variables: CallIo): Promise<void> {
-  for (const question of asked) await variables.repeat(question);
-}
-
-/** What a tool makes of the answer that it waited for. */
-async function completed(
-  tool: ToolDefinition,
-  completion: Completion,
-  args: Readonly<Record<string, unknown>>,
-  call: ToolCall,
-): Promise<unknown> {
-  if (!completion.ok) throw new ToolError(completion.code, completion.message);
-  const answer = decode(completion.value);
-  return tool.complete === null ? answer : tool.complete(answer, args, call);
-}
-
-function decodeArgs(tool: ToolDefinition, args: readonly TaggedJson[]): readonly Value[] {
-  try {
-    return args.map(decode);
-  } catch (cause) {
-    if (!(cause instanceof ValueError)) throw cause;
-    const message = `tool '${tool.canonicalName}' argument validation failed: ${cause.message}`;
-    throw new ToolError(NS_CODES.ArgMismatch, message, undefined, { cause });
-  }
-}
-
-/**
- * The outcome of `work`, or, when the call is over first, an exception: a tool that never settles must not keep the
- * run's record alive. The sandbox has ended the call by then and ignores the answer.
- */
-function unlessOver<T>(call: CallIo, work: () => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const forget = call.whenOver(() => reject(new Halt(cancelledError('the call was given up'))));
-    if (call.over) return;
-    work().then(
-      (value) => {
-        forget();
-        resolve(value);
-      },
-      (error: unknown) => {
-        forget();
-        reject(error);
-      },
-    );
-  });
+/** Puts recorded queries to the fork again: their answers are known, but the script pays fuel for them. */
+async function repeatQueries(queries: readonly ForkQuery[], io: CallIo): Promise<void> {
+  for (const query of queries) await io.repeat(query);
 }

@@ -1,29 +1,22 @@
-import type { CallIo, FinalReply } from '../../wire/call.ts';
+import type { CallIo } from '../../wire/call.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import type { JournalEntry, JournalOutcome, Question } from '../../wire/journal.ts';
+import type { ForkQuery, JournalEntry, JournalOutcome } from '../../wire/journal.ts';
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
 
 /** The calls of one run: those that are open, and, in the order in which they ended, those that are not. */
 export class CallJournal {
   readonly #entries: JournalEntry[] = [];
-  readonly #open = new Map<GuestCall, { readonly start: number; readonly variables: CallIo }>();
+  readonly #open = new Map<GuestCall, { readonly start: number; readonly io: CallIo }>();
   readonly #onEntry: (entry: JournalEntry) => void;
-  #bytes = 0;
 
   /** `onEntry` is told of every call once it has ended. */
   constructor(onEntry: (entry: JournalEntry) => void) {
     this.#onEntry = onEntry;
   }
 
-  open(call: GuestCall, variables: CallIo): void {
-    this.#open.set(call, { start: performance.now(), variables });
-  }
-
-  /** The bytes of all calls and answers so far, this one included. */
-  weigh(kept: GuestCall | FinalReply): number {
-    this.#bytes += Buffer.byteLength(JSON.stringify(kept), 'utf8');
-    return this.#bytes;
+  open(call: GuestCall, io: CallIo): void {
+    this.#open.set(call, { start: performance.now(), io });
   }
 
   /** A call has ended; nothing happens when it had ended before. */
@@ -31,7 +24,7 @@ export class CallJournal {
     const open = this.#open.get(call);
     if (open === undefined) return;
     this.#open.delete(call);
-    this.#keep(entryOf(call, outcome, elapsed(open.start), open.variables.asked, spent));
+    this.#keep(entryOf(call, outcome, elapsed(open.start), open.io.queries, spent));
   }
 
   /** A call ended as it had ended before. */
@@ -46,8 +39,7 @@ export class CallJournal {
 
   /** All entries. What is still open was ended from outside: by what its script was sent, else by `halted`. `spent` says what an `ask` has used up. */
   finish(halted: ErrorInfo, spent: (call: GuestCall) => AskSpent | undefined = () => undefined): readonly JournalEntry[] {
-    for (const [call, { variables }] of [...this.#open])
-      this.close(call, { ok: false, halted: sentTo(variables) ?? halted }, spent(call));
+    for (const [call, { io }] of [...this.#open]) this.close(call, { ok: false, halted: sentTo(io) ?? halted }, spent(call));
     return this.#entries;
   }
 
@@ -66,11 +58,11 @@ function entryOf(
   call: GuestCall,
   outcome: JournalOutcome,
   ms: number,
-  questions: readonly Question[],
+  queries: readonly ForkQuery[],
   spent: AskSpent | undefined,
 ): JournalEntry {
   const { seq, at } = call;
-  const asked = questions.length === 0 ? {} : { asked: [...questions] };
+  const asked = queries.length === 0 ? {} : { asked: [...queries] };
   if (call.t === 'tool') return { kind: 'tool', seq, name: canonicalName(call.name), args: call.args, at, ...asked, outcome, ms };
   if (call.t === 'prompt') return { kind: 'prompt', seq, text: call.text, at, ...asked, outcome, ms };
   const { model, prompt, options } = call;

@@ -2,20 +2,11 @@ import type { FinalReply } from '../../wire/call.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { quotaError, shorten, workerError } from '../../wire/errorinfo.ts';
-import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalOutcome } from '../../wire/journal.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { TooLargeError, ValueError } from '../../wire/values.ts';
-import { type ToolDefinition, ToolError } from '../define/define.ts';
-
-/** Carries an error that no script may catch through the code of tools, which might catch it. */
-export class Halt extends Error {
-  readonly info: ErrorInfo;
-  constructor(info: ErrorInfo) {
-    super(info.message);
-    this.info = info;
-  }
-}
+import type { ToolDefinition } from '../define/definition.ts';
+import { Halt, ToolError } from '../errors.ts';
 
 /** What the journal keeps of an answer. */
 export function outcomeOf(reply: FinalReply): JournalOutcome {

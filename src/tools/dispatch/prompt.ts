@@ -1,7 +1,7 @@
 import type { HostContext } from '../../context/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import { ToolError } from '../define/define.ts';
+import { ToolError } from '../errors.ts';
 
 /** `promptuser` (P35): writes the question and a blank, reads one line, trims it. Code 26 without input or at its end. */
 export async function promptUser(host: HostContext, text: string): Promise<TaggedJson> {

@@ -1,6 +1,6 @@
 import type { FinalReply } from '../../wire/call.ts';
 import { replayError } from '../../wire/errorinfo.ts';
-import type { JournalEntry, Question } from '../../wire/journal.ts';
+import type { ForkQuery, JournalEntry } from '../../wire/journal.ts';
 import { plainMaps } from '../../wire/maporder.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
@@ -15,7 +15,7 @@ export type Known =
   /** It was answered before: the same questions are put to the fork, and the same answer is given. */
   | { readonly t: 'recorded'; readonly entry: JournalEntry }
   /** Its tool waited, and what it waited for has come. */
-  | { readonly t: 'completed'; readonly asked: readonly Question[]; readonly completion: Completion }
+  | { readonly t: 'completed'; readonly asked: readonly ForkQuery[]; readonly completion: Completion }
   /** An answer from elsewhere, for a run that tries something out. */
   | { readonly t: 'answer'; readonly reply: FinalReply };
 

@@ -2,8 +2,9 @@ import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { coerce } from '../define/argtypes.ts';
-import { type ToolDefinition, ToolError } from '../define/define.ts';
+import type { ToolDefinition } from '../define/definition.ts';
 import { issuesText } from '../define/standardschema.ts';
+import { ToolError } from '../errors.ts';
 import { encodeAs } from './outcome.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { NS_CODES } from '../../wire/codes.ts';
-import { type ToolDefinition, ToolError } from '../define/define.ts';
+import type { ToolDefinition } from '../define/definition.ts';
+import { ToolError } from '../errors.ts';
 
 /**
  * The outcome of a tool's work, or {@link ToolError} 37 once its own time is over, with `expired` aborted. Work that never

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../wire/errors.ts';
-import type { ToolRuntime } from '../define/define.ts';
+import type { ToolRuntime } from '../define/definition.ts';
 
 /**
  * Something that lives as long as one root interpreter, separately for each session on it, and no longer than the session:

@@ -1,7 +1,7 @@
 import type { JournalEntry, JournalOutcome } from '../../wire/journal.ts';
 import { checkList } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
-import type { ToolDefinition } from '../define/define.ts';
+import type { ToolDefinition } from '../define/definition.ts';
 import { canonicalName } from '../names.ts';
 import { capabilityText } from '../policy/capability.ts';
 import { keyText } from './match.ts';

@@ -5,7 +5,7 @@ import { jsonText, mapFrom, plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
 import { typeName } from '../define/argtypes.ts';
-import { ToolError } from '../define/define.ts';
+import { ToolError } from '../errors.ts';
 
 /** What an answer is computed from: the arguments of the call and the state of the file. */
 export interface Scope {

@@ -1,8 +1,7 @@
 import { ConfigError } from '../../wire/errors.ts';
 import { checker, checkObject, checkText, listOf, oneOf, wholeNumber } from '../../wire/options.ts';
-import type { ToolDefinition } from '../define/define.ts';
 import { canonicalName } from '../names.ts';
-import { type Capability, capabilityText, matchesPattern, meets, parseCapability } from './capability.ts';
+import { type Capability, capabilityText, parseCapability } from './capability.ts';
 
 /** In which kind of run a script finds itself: only `config` admits tools that require trust. */
 export type PolicyContext = 'config' | 'normal' | 'test';
@@ -32,7 +31,7 @@ const checkPolicyOptions = checker<PolicyOptions>({
   onPolicyBreach: oneOf('error', 'halt'),
 });
 
-/** A checked, immutable policy (language.md 9.5–9.6). Counters are in {@link PolicyGuard}. */
+/** A checked, immutable policy (language.md 9.5–9.6). A `PolicyGuard` counts calls. */
 export class Policy {
   readonly context: PolicyContext;
   readonly allow: readonly string[];
@@ -99,70 +98,4 @@ function callLimits(given: Readonly<Record<string, number>>): ReadonlyMap<string
     limits.set(canonicalName(name), limit);
   }
   return limits;
-}
-
-/** A policy with its call counters, as one root interpreter and all its forks share it. */
-export class PolicyGuard {
-  readonly policy: Policy | null;
-  readonly #calls = new Map<string, number>();
-  /** What {@link explain} said: neither tools nor policies change. Of tools of a fork, and of the others. */
-  readonly #verdicts = {
-    own: new WeakMap<ToolDefinition, string | null>(),
-    shared: new WeakMap<ToolDefinition, string | null>(),
-  };
-
-  /** Null: no policy at all, which denies everything. */
-  constructor(policy: Policy | null) {
-    this.policy = policy;
-  }
-
-  /**
-   * Counts a call and decides it: null, or why it is denied. `own` tools need no entry in the allow list, because the
-   * host gave them to the calling fork itself; every other rule holds for them too.
-   */
-  admit(tool: ToolDefinition, own: boolean): string | null {
-    const denied = this.#verdict(tool, own);
-    if (denied !== null) return denied;
-    const limit = this.policy?.toolMaxCalls.get(tool.canonicalName);
-    if (limit === undefined) return null;
-    const calls = (this.#calls.get(tool.canonicalName) ?? 0) + 1;
-    this.#calls.set(tool.canonicalName, calls);
-    return calls > limit ? `tool '${tool.canonicalName}' exceeded its call limit of ${limit}` : null;
-  }
-
-  #verdict(tool: ToolDefinition, own: boolean): string | null {
-    const known = own ? this.#verdicts.own : this.#verdicts.shared;
-    let verdict = known.get(tool);
-    if (verdict === undefined) {
-      verdict = this.explain(tool, own);
-      known.set(tool, verdict);
-    }
-    return verdict;
-  }
-
-  /** As {@link admit}, without counting and without the call limit: for checks before anything runs. */
-  explain(tool: Pick<ToolDefinition, 'canonicalName' | 'requiresTrust' | 'capabilities'>, own: boolean): string | null {
-    const name = tool.canonicalName;
-    const { policy } = this;
-    if (policy === null) return 'action denied: no execution policy is set';
-    if (tool.requiresTrust && policy.context !== 'config')
-      return `tool '${name}' requires a privileged context (config), and this one is ${policy.context}`;
-    const rule = policy.deny.find((pattern) => matchesPattern(pattern, name));
-    if (rule !== undefined) return `tool '${name}' denied by policy rule: ${rule}`;
-    if (!own && !policy.allow.some((pattern) => matchesPattern(pattern, name)))
-      return `tool '${name}' was not found in the policy's allow list. Allow list contains: [${shortList(policy.allow)}]`;
-    const missing = tool.capabilities.find((need) => !policy.grants.some((grant) => meets(grant, need)));
-    if (missing === undefined) return null;
-    const had = policy.grants.length === 0 ? 'none' : policy.grants.map(capabilityText).join(' ');
-    return `permission denied for tool '${name}': missing required grants. Required: [${capabilityText(missing)}], Had: [${had}]`;
-  }
-}
-
-/** Most patterns of a list that a message names. */
-const MAX_SHOWN = 12;
-
-/** A list for a message: a person reads the beginning of a long one, and how long it is. */
-function shortList(patterns: readonly string[]): string {
-  const more = patterns.length - MAX_SHOWN;
-  return more <= 0 ? patterns.join(', ') : `${patterns.slice(0, MAX_SHOWN).join(', ')}, … and ${more} more`;
 }

@@ -42,10 +42,33 @@ describe('replay cache', () => {
     expect(cache.add('a', 'recent')).toBe(false);
     expect(cache.add('a', 'old')).toBe(true);
     clock.seconds = 110;
-    // Seen at 100, not at 91.
+    // The cache saw it at 100; the store's time, 91, is older.
     expect(cache.add('a', 'mine')).toBe(false);
     cache.restore('b', []);
     expect(cache.size().sessions).toBe(1);
+  });
+
+  it('A3-11.3-2: of more ids than the capacity, those that were seen last are restored, in whatever order a store gives them', () => {
+    const cache = new ReplayCache({ clock: new TestClock(100), ttl: 50, capacity: 3 });
+    cache.add('s', 'now');
+    cache.restore(
+      's',
+      [96, 98, 95, 99, 97].map((second) => ({ jti: `at ${second}`, second })),
+    );
+    expect(cache.size().ids).toBe(3);
+    // Known ids first: adding an unknown id pushes out a known one.
+    expect(['now', 'at 99', 'at 98'].map((jti) => cache.add('s', jti))).toEqual([false, false, false]);
+    expect(['at 97', 'at 96', 'at 95'].map((jti) => cache.add('s', jti))).toEqual([true, true, true]);
+  });
+
+  it('AL3-5.2-8: a restored session counts as used, and makes room like any other', () => {
+    const cache = new ReplayCache({ clock: new TestClock(100), maxSessions: 2 });
+    cache.add('a', 'x');
+    cache.add('b', 'x');
+    cache.restore('a', [{ jti: 'y', second: 90 }]);
+    cache.restore('c', [{ jti: 'x', second: 90 }]);
+    expect(cache.size()).toEqual({ sessions: 2, ids: 3 });
+    expect([cache.add('a', 'y'), cache.add('c', 'x')]).toEqual([false, false]);
   });
 
   it('a session in use loses its old ids, and one that is not is dropped whole', () => {

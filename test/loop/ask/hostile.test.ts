@@ -12,7 +12,7 @@ const io: CallIo = {
   signal: new AbortController().signal,
   over: false,
   whenOver: () => () => {},
-  asked: [],
+  queries: [],
   repeat: async () => {},
   getVar: async () => ({ found: false, value: null }),
   setVar: async () => null,

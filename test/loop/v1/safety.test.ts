@@ -98,7 +98,7 @@ describe('writes and plans', () => {
       run: () => null,
     });
     const admits = (mayApply: boolean, ...apply: string[]) =>
-      new PolicyGuard(new Policy(planApplyPolicy(apply, mayApply))).explain(needy, false) === null;
+      new PolicyGuard(new Policy(planApplyPolicy(apply, mayApply))).denial(needy, false) === null;
     expect([admits(false), admits(true), admits(true, 'tool.x.*'), admits(false, 'tool.x.*')]).toEqual([true, true, true, false]);
   });
 

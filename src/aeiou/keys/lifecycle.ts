@@ -1,0 +1,86 @@
+import { type CryptoPort, defaultCrypto, ED25519_KEY_BYTES } from '../../crypto/index.ts';
+import { KeyError } from '../errors.ts';
+import { type Lifetimes, resolveLifetimes } from '../lifetimes.ts';
+import type { KeyInit } from './keyring.ts';
+
+/** Two new Ed25519 keys: `<name>-primary` and `<name>-fallback`. */
+export function generateKeys(name: string): readonly KeyInit[] {
+  return [newKey(`${name}-primary`, 'primary'), newKey(`${name}-fallback`, 'fallback')];
+}
+
+/** The public halves of the Ed25519 keys, for verifiers elsewhere. Each becomes a retired key. */
+export function publicKeys(keys: readonly KeyInit[], crypto: CryptoPort = defaultCrypto): readonly KeyInit[] {
+  return keys.flatMap((key) => {
+    if (key.alg === 'HS256') return [];
+    const publicKey = 'seed' in key ? crypto.ed25519PublicKey(key.seed) : key.publicKey;
+    const until = key.verifyUntil === undefined ? {} : { verifyUntil: key.verifyUntil };
+    return [{ kid: key.kid, role: 'retired' as const, alg: key.alg, publicKey, ...until }];
+  });
+}
+
+/** Options of {@link rotateKeys}. */
+export interface RotationOptions {
+  readonly role: 'primary' | 'fallback';
+  /** Unix seconds; fractions are dropped. */
+  readonly now: number;
+  /** Name of the new key; by default the old name with the next number appended. */
+  readonly kid?: string;
+  readonly lifetimes?: Partial<Lifetimes>;
+  readonly crypto?: CryptoPort;
+}
+
+/** The result of {@link rotateKeys}. */
+export interface Rotation {
+  readonly keys: readonly KeyInit[];
+  /** Name of the new key. */
+  readonly minted: string;
+  /** The replaced key; null when the role was empty. */
+  readonly retired: { readonly kid: string; readonly verifyUntil: number } | null;
+  /** Names of the retired keys whose time was over. */
+  readonly dropped: readonly string[];
+}
+
+/**
+ * Puts a new Ed25519 key into one role and returns the keys of the file after the rotation. The old key loses its private
+ * half and still verifies for the longest `ttl` plus the buffer. Retired keys whose time is over are dropped. Throws
+ * {@link KeyError} (`duplicate`) for a name that is taken.
+ */
+export function rotateKeys(keys: readonly KeyInit[], options: RotationOptions): Rotation {
+  const { role } = options;
+  const crypto = options.crypto ?? defaultCrypto;
+  const { maxTtl, rotationBuffer } = resolveLifetimes(options.lifetimes);
+  const now = Math.floor(options.now);
+  const old = keys.find((key) => key.role === role);
+  const kid = options.kid ?? nextName(old?.kid ?? role, keys);
+  if (keys.some((key) => key.kid === kid)) throw new KeyError('duplicate', `the kid '${kid}' is in the file already`);
+  const verifyUntil = now + maxTtl + rotationBuffer;
+  const dropped = keys.filter((key) => key.verifyUntil !== undefined && now > key.verifyUntil);
+  const kept = keys
+    .filter((key) => !dropped.includes(key))
+    .flatMap((key) => (key === old ? retire(key, verifyUntil, crypto) : [key]));
+  return {
+    keys: [newKey(kid, role), ...kept],
+    minted: kid,
+    retired: old === undefined ? null : { kid: old.kid, verifyUntil },
+    dropped: dropped.map((key) => key.kid),
+  };
+}
+
+function newKey(kid: string, role: 'primary' | 'fallback'): KeyInit {
+  return { kid, role, alg: 'Ed25519', seed: crypto.getRandomValues(new Uint8Array(ED25519_KEY_BYTES)) };
+}
+
+/** The retired form of a key. A shared secret has no public half and must stay, or its tokens could not be verified. */
+function retire(key: KeyInit, verifyUntil: number, crypto: CryptoPort): readonly KeyInit[] {
+  if (key.alg === 'HS256') return [{ kid: key.kid, role: 'retired', alg: 'HS256', secret: key.secret, verifyUntil }];
+  return publicKeys([key], crypto).map((half) => ({ ...half, verifyUntil }));
+}
+
+/** `main-primary` → `main-primary-2` → `main-primary-3`; skips names that are taken. */
+function nextName(old: string, keys: readonly KeyInit[]): string {
+  const [, stem = old, number = '1'] = /^(.*?)-(\d{1,6})$/.exec(old) ?? [];
+  for (let next = Number(number) + 1; ; next++) {
+    const kid = `${stem}-${next}`;
+    if (!keys.some((key) => key.kid === kid)) return kid;
+  }
+}

@@ -1,0 +1,186 @@
+import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
+import type { AgentUse } from '../loop/agents/consult.ts';
+import type { LoopResult } from '../loop/result.ts';
+import type { Waiting } from '../loop/suspend/suspension.ts';
+import { type Decision, HALT_REASONS } from '../loop/turn/decision.ts';
+import type { CandidateRecord, TurnRecord } from '../loop/turn/record.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { JournalEntry } from '../wire/journal.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { Usage } from '../wire/protocol.ts';
+import { explainCall } from './calls.ts';
+import {
+  capLines,
+  counted,
+  duration,
+  field,
+  flow,
+  grouped,
+  LABEL,
+  row,
+  rule,
+  section,
+  streamLines,
+  textLines,
+  valueText,
+  WIDTH,
+} from './layout.ts';
+import type { Palette } from './palette.ts';
+import { printable, wrap } from './text.ts';
+import { CHECKS, describeToken } from './tokens.ts';
+
+/**
+ * A turn for a reader at a terminal of 80 columns, as lines: what went in, what the program called and said, every token
+ * with the checks it passed or failed, the decision and why, remarks, and what it cost. Whatever a program, a tool or an
+ * agent wrote is made printable: no control character of theirs reaches the terminal.
+ */
+export function explainTurn(record: TurnRecord, palette: Palette): string[] {
+  const title = `Turn ${record.turn} of session ${printable(record.sid)}`;
+  return [
+    palette.bold(title),
+    ...explainInput(record.inputs.envelope, palette),
+    ...explainCalls(record.journal, palette),
+    ...section('out', palette),
+    ...field('OUTPUT', streamLines(record.output), palette),
+    ...field('SCRATCHPAD', streamLines(record.scratchpad), palette),
+    ...(record.outputComplete ? [] : field('', ['(the worker was killed: the last lines may be missing)'], palette)),
+    ...explainTokens(record, palette),
+    ...explainDecision(record, palette),
+  ];
+}
+
+/** How a session ended, as lines: the decision, why, and what its last turn said to the user. */
+export function explainEnd(result: LoopResult, palette: Palette): string[] {
+  const { decision, reason, error, turns, waiting } = result;
+  const style = styleOf(decision, palette);
+  const sentence = reason === null ? [] : [`${reason}: ${HALT_REASONS[reason]}`];
+  const said = result.output === null ? [] : textLines(result.output);
+  return [
+    rule(palette),
+    `Session ${printable(result.sid)}: ${style(palette.bold(decision))} after ${counted(turns.length, 'turn')}`,
+    ...(reason === null ? [] : field('reason', sentence, palette)),
+    ...(error === null ? [] : field('error', explainError(error), palette)),
+    ...(waiting === undefined ? [] : field('waits for', explainWaiting(waiting), palette)),
+    ...field('said', said, palette),
+  ];
+}
+
+/** A whole session, turn by turn, and its end. */
+export function explainSession(result: LoopResult, palette: Palette): string[] {
+  return [...result.turns.flatMap((record) => [...explainTurn(record, palette), '']), ...explainEnd(result, palette)];
+}
+
+function styleOf(decision: LoopResult['decision'] | Decision, palette: Palette): (text: string) => string {
+  return decision === 'HALT' ? palette.red : decision === 'ABORT' || decision === 'SUSPENDED' ? palette.yellow : palette.green;
+}
+
+function explainInput(text: string, palette: Palette): string[] {
+  const envelope = readable(text);
+  if (envelope === null) return [...section('in', palette), ...field('envelope', textLines(text), palette, palette.red)];
+  return [
+    ...section('in', palette),
+    ...field('USERDATA', textLines(envelope.userdata), palette),
+    ...field('SCRATCHPAD', envelope.scratchpad === null ? [] : textLines(envelope.scratchpad), palette),
+    ...field('OUTPUT', envelope.output === null ? [] : textLines(envelope.output), palette),
+    ...row('ACTIONS', codeLines(envelope.actions, palette), palette),
+  ];
+}
+
+/** A program with line numbers; a line that is too long goes on further in than it started. */
+function codeLines(code: string, palette: Palette): string[] {
+  const lines = capLines(code.split('\n').map((line) => printable(line.replaceAll('\t', '  '))));
+  const gutter = String(lines.length).length;
+  return lines.flatMap((line, index) => {
+    const indent = Math.min(line.length - line.trimStart().length, 20);
+    const pieces = wrap(line.slice(indent), WIDTH - LABEL - 2 - gutter - 2 - indent - 4);
+    return pieces.map((piece, at) => {
+      const number = palette.dim(at === 0 ? String(index + 1).padStart(gutter) : ' '.repeat(gutter));
+      return `${number}  ${' '.repeat(at === 0 ? indent : indent + 4)}${piece}`.trimEnd();
+    });
+  });
+}
+
+/** Null for text that is no envelope: then the turn ended before it began, and the reader sees what was received. */
+function readable(text: string): Envelope | null {
+  try {
+    return parseEnvelope(new TextEncoder().encode(text));
+  } catch (error) {
+    if (error instanceof EnvelopeError) return null;
+    throw error;
+  }
+}
+
+function explainCalls(journal: readonly JournalEntry[], palette: Palette): string[] {
+  if (journal.length === 0) return [];
+  return [...section('calls', palette), ...journal.flatMap((entry) => explainCall(entry, palette))];
+}
+
+function explainTokens(record: TurnRecord, palette: Palette): string[] {
+  if (record.candidates.length === 0) return [];
+  const lines = record.output.split('\n');
+  return [
+    ...section('tokens', palette),
+    ...record.candidates.flatMap((candidate) => explainToken(candidate, lines[candidate.line - 1] ?? '', record, palette)),
+  ];
+}
+
+function explainToken(candidate: CandidateRecord, token: string, record: TurnRecord, palette: Palette): string[] {
+  const decides = candidate.ok && candidate.jti === record.jti;
+  const [verdict, style] = candidate.ok
+    ? [decides ? 'verified, and decides' : 'verified', palette.green]
+    : [`rejected: ${candidate.code ?? ''}: ${candidate.message ?? ''}`, palette.red];
+  const failed = CHECKS.findIndex(({ details }) => candidate.detail !== null && details.includes(candidate.detail));
+  const checks = CHECKS.slice(0, failed < 0 ? CHECKS.length : failed + 1).map(({ name }, index) =>
+    index === failed ? palette.red(`${name} FAILED`) : `${name} ${palette.green('ok')}`,
+  );
+  return [
+    ...field(`line ${candidate.line}`, [verdict], palette, style),
+    ...field('', describeToken(token, candidate.ok).map(printable), palette),
+    ...row('', flow(checks), palette),
+  ];
+}
+
+function explainDecision(record: TurnRecord, palette: Palette): string[] {
+  return [
+    ...section('decision', palette),
+    ...row('decision', [styleOf(record.decision, palette)(palette.bold(record.decision))], palette),
+    ...(record.reason === null ? [] : field('reason', [`${record.reason}: ${HALT_REASONS[record.reason]}`], palette)),
+    ...(record.overridden === null ? [] : field('instead of', [record.overridden], palette)),
+    ...(record.error === null ? [] : field('error', explainError(record.error), palette)),
+    ...field('lints', flow(record.lints.map(({ code, line }) => `${code} (line ${line})`)), palette),
+    ...row('used', flow([...usageParts(record.usage, record.inputs.limits), ...agentParts(record.agent)]), palette),
+  ];
+}
+
+function explainWaiting({ call, tool, args, reason, expiresAt, completed }: Waiting): string[] {
+  const until = completed ? 'completed: resume the session' : `until ${new Date(expiresAt).toISOString()}`;
+  return [`call ${call}: ${printable(tool)}(${args.map(valueText).join(', ')})`, printable(reason), until];
+}
+
+function explainError(error: ErrorInfo): string[] {
+  const place = error.line === null ? '' : `${printable(error.source ?? '')}:${error.line}:${error.column ?? 1}: `;
+  return [
+    `${place}${printable(error.message)} (${error.code})`,
+    ...(error.hint === undefined ? [] : [`hint: ${printable(error.hint)}`]),
+  ];
+}
+
+function usageParts(usage: Usage, limits: LimitValues): string[] {
+  return [
+    `fuel ${grouped(usage.fuel)} of ${grouped(limits.fuel)}`,
+    `CPU ${duration(usage.cpuMs)}`,
+    `${duration(usage.wallMs)} in all`,
+    `${grouped(usage.peakMemoryBytes)} bytes of values`,
+    counted(usage.toolCalls, 'tool call'),
+    `${grouped(usage.outputBytes)} bytes of output`,
+  ];
+}
+
+/** What an agent took, when there is something to tell. */
+function agentParts(agent: AgentUse | null): string[] {
+  if (agent === null) return [];
+  return [
+    ...(agent.asks === 1 ? [] : [`${agent.asks} replies`]),
+    ...(agent.tokens === 0 ? [] : [`${grouped(agent.tokens)} model tokens`]),
+  ];
+}

@@ -1,0 +1,31 @@
+import type { SessionParent, SessionSummary, Waiting } from '../loop/index.ts';
+import { counted } from './layout.ts';
+import { printable } from './text.ts';
+
+/** One session in one line. */
+export function sessionLine(session: SessionSummary): string {
+  const { sid, status, reason, turns, updatedAt, started, waits, lease, parent, damaged } = session;
+  const parts = [
+    printable(sid),
+    reason === null ? status : `${status} ${reason}`,
+    counted(turns, 'turn'),
+    new Date(updatedAt).toISOString(),
+    ...(parent === null ? [] : [askedBy(parent)]),
+    ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
+    ...(waits === null ? [] : [waitOf(waits)]),
+    ...(damaged === null ? [] : [`DAMAGED: ${printable(damaged)}`]),
+    ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${new Date(lease.until).toISOString()}`]),
+  ];
+  return parts.join('  ');
+}
+
+/** Whose program asked for a session. */
+function askedBy({ sid, turn, seq }: SessionParent): string {
+  return sid === null ? `asked by call ${seq} of a run` : `asked by call ${seq} of turn ${turn} of ${printable(sid)}`;
+}
+
+/** What a session waits for, in a few words. */
+function waitOf({ call, tool, reason, expiresAt, completed }: Waiting): string {
+  const until = completed ? 'completed, resume it' : `until ${new Date(expiresAt).toISOString()}`;
+  return `waits for call ${call} of ${printable(tool)} (${printable(reason)}), ${until}`;
+}

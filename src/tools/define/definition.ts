@@ -1,0 +1,120 @@
+import type { Actor, HostContext, Logger, StoreReaders, Stores, TurnContext } from '../../context/index.ts';
+import type { CallSite, TaggedJson } from '../../wire/protocol.ts';
+import type { Value } from '../../wire/values.ts';
+import type { Handles } from '../handles.ts';
+import type { PendingOptions } from '../pending.ts';
+import type { Capability } from '../policy/capability.ts';
+import type { Parameter } from './parameters.ts';
+import type { ResultKind } from './returns.ts';
+
+/** `none`: neither reads nor changes anything outside; `read`: reads; `write`: may change something. */
+export type Effects = 'none' | 'read' | 'write';
+
+/** A checked, frozen tool, as `defineTool` makes it. */
+export interface ToolDefinition {
+  readonly name: string;
+  /** `isolate`: a pure tool, which runs beside the script and never reaches the host (`definePure`). */
+  readonly where: 'host' | 'isolate';
+  /** The registry's key: {@link name} in lower case. */
+  readonly canonicalName: string;
+  readonly description: string;
+  readonly example: string;
+  readonly parameters: readonly Parameter[];
+  /** The result, in words. */
+  readonly returns: string;
+  /** The check of every result; null where `returns` is only words. */
+  readonly result: ResultKind | null;
+  readonly effects: Effects;
+  readonly capabilities: readonly Capability[];
+  readonly requiresTrust: boolean;
+  readonly requiresApproval: boolean;
+  /** Null: the tool has no bound of its own, only that of the run. */
+  readonly timeoutMs: number | null;
+  readonly maxArgBytes: number | null;
+  readonly maxResultBytes: number | null;
+  /** Takes the arguments by name, already fitted to {@link parameters}. */
+  readonly run: (args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown;
+  /** Makes the result from the answer to a suspended call; null: the answer is the result. */
+  readonly complete: ((answer: Value, args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) => unknown) | null;
+}
+
+/** The tools that a fork can see. */
+export interface ToolView {
+  /** The fork whose view this is. */
+  readonly forkId: string;
+  /** By any spelling of the name; undefined when there is none. */
+  lookup(name: string): ToolDefinition | undefined;
+  /** True for a tool that the host gave to this fork alone. */
+  isOwn(name: string): boolean;
+  /** Canonical names, sorted. */
+  names(): readonly string[];
+}
+
+/**
+ * What a tool receives besides its arguments: the running operation as its immediate caller sees it. It is valid while the call
+ * lasts; afterwards every method rejects with `TurnClosedError` (`ERR_TURN_CLOSED`).
+ */
+export interface ToolRuntime {
+  /** Id of the fork that made the call. */
+  readonly forkId: string;
+  /** Where in the script the call stands. */
+  readonly site: CallSite;
+  readonly host: HostContext;
+  readonly actor: Actor | null;
+  /** Session, turn index, deadline and the application's values. */
+  readonly turn: TurnContext;
+  /** Aborted when the run is cancelled, reaches a time limit, or ends. */
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
+  /** The tools that the calling fork can see. */
+  readonly tools: ToolView;
+  /** A variable of the calling fork, or undefined when it has none of that name. */
+  getVar(name: string): Promise<Value | undefined>;
+  /** Sets a variable of the calling fork. Rejects with `ToolError` 43 when a script could not set it there either. */
+  setVar(name: string, value: unknown): Promise<void>;
+  /** Objects of the host that scripts hold as handles. They belong to the caller's session, or to its run outside of any session. */
+  readonly handles: Handles;
+  /** The accounts, agent models and capsules of the root interpreter, read-only. */
+  readonly stores: StoreReaders;
+  /** The same stores, writable. Throws `ToolError` 1003 unless the tool requires trust. */
+  adminStores(): Stores;
+  /**
+   * A directory of the caller's session, or of its run outside of any session: an absolute path, empty at first. The first call
+   * makes it; the end of the session removes it with its content. Rejects with `ToolError` 26 when it cannot be made.
+   */
+  sandboxDir(): Promise<string>;
+  /** The procedures of the root interpreter. Runs that start later know what is added here. */
+  readonly definitions: Pick<RootDefinitions, 'append' | 'signatures'>;
+  /**
+   * Defines a global constant: all forks of this run see it at once, and all later runs of the root. Rejects with `ToolError` 1003
+   * unless the tool requires trust, and with 21 for a name that is taken; `redefine` gives an existing constant another value.
+   */
+  defineConstant(name: string, value: unknown, options?: { readonly redefine?: boolean }): Promise<void>;
+  /**
+   * For a tool whose answer comes later, from a person or a long job: `return runtime.pending({ reason })`. It throws. In a turn of
+   * the host loop the run is put aside, and continues when the call is completed, in any process; elsewhere the call fails with
+   * code 19.
+   */
+  pending(options: PendingOptions): never;
+  /** Calls another tool in the calling fork's name, under the same policy. Rejects with the `ToolError` that a script would get. */
+  callTool(name: string, args: readonly unknown[]): Promise<Value>;
+}
+
+/** What tools may do to the definitions of the root that a run descends from. */
+export interface RootDefinitions {
+  /** Adds a library for later runs. */
+  append(source: string, name?: string): Promise<LoadedLibrary>;
+  /** `name` to `name(a, [b])`. */
+  signatures(): Promise<ReadonlyMap<string, string>>;
+  /** Why a constant cannot have the name; null when it can. */
+  constantProblem(name: string, redefine: boolean): string | null;
+  setConstant(name: string, value: TaggedJson): void;
+}
+
+/** The content of a loaded library. */
+export interface LoadedLibrary {
+  readonly procedures: readonly string[];
+  /** The number of its event handlers. */
+  readonly events: number;
+  readonly metadata: Readonly<Record<string, string>>;
+}

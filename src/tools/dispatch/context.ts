@@ -1,0 +1,69 @@
+import type { HostContext, StoreReaders, Stores, TurnContext } from '../../context/index.ts';
+import type { CallIo } from '../../wire/call.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import type { CallSite, TaggedJson } from '../../wire/protocol.ts';
+import type { RootDefinitions } from '../define/definition.ts';
+import type { PolicyGuard } from '../policy/guard.ts';
+import type { ForkTools } from '../registry.ts';
+import type { ToolResources } from '../sessionresources.ts';
+import type { AskPort } from './asks.ts';
+import type { AuditRecord } from './audit.ts';
+import type { CallQuotas } from './quotas.ts';
+import type { CallScript, Completion } from './recorded.ts';
+
+/** What one run brings to its calls. It stays the same from the first call to the last. */
+export interface DispatchContext {
+  readonly tools: ForkTools;
+  /** Every guard must admit a call: first that of the root, then those of the fork. */
+  readonly guards: readonly PolicyGuard[];
+  readonly host: HostContext;
+  readonly turn: TurnContext;
+  readonly limits: LimitValues;
+  readonly stores: Stores;
+  /** Read-only views of {@link stores}. */
+  readonly readers: StoreReaders;
+  readonly definitions: RootDefinitions;
+  /** The resources of the session, or of the run outside of any session; made at the first use. */
+  resources(): ToolResources;
+  /** Receives every call of a script once the call has ended. */
+  readonly onCall?: ((entry: JournalEntry) => void) | undefined;
+  readonly audit?: ((record: AuditRecord) => void) | undefined;
+  /** Answers `ask`; without it there is no agent to ask. */
+  readonly ask?: AskPort | undefined;
+  /** Answers that are known before the call, when a recorded run is executed again. */
+  readonly recorded?: CallScript | undefined;
+  /** Whether a tool may put the run aside, because the host keeps the run and continues it later; false when absent. */
+  readonly mayWait?: boolean;
+  /** How many scripts wait for this run; 0 when absent. */
+  readonly depth?: number;
+}
+
+/** What all tool calls of a run share. */
+export interface CallingRun {
+  readonly context: DispatchContext;
+  readonly quotas: CallQuotas;
+}
+
+/** One call of a tool, made by a script or by another tool. */
+export interface ToolCall {
+  /** As the caller wrote it. */
+  readonly name: string;
+  readonly args: readonly TaggedJson[];
+  /** Where in the script the outermost call stands. */
+  readonly site: CallSite;
+  readonly io: CallIo;
+  /** How many tools called each other to get here; 0 for a call of a script. */
+  readonly depth: number;
+  /** The answer that a suspended call was completed with; null for a new call. */
+  readonly completion: Completion | null;
+}
+
+/** Calls a callback of the application. A callback cannot break a run: an exception goes to the log. */
+export function notify({ host }: Pick<DispatchContext, 'host'>, name: string, callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    host.logger.error({ error }, `the callback ${name} threw`);
+  }
+}

@@ -1,0 +1,80 @@
+import { quotaError } from '../../wire/errorinfo.ts';
+import type { ErrorInfo } from '../../wire/errors.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import { Halt } from '../errors.ts';
+
+/**
+ * The call limits of one run. The interpreter counts the calls of scripts itself; the host counts them too, together with the
+ * calls that tools make and with those of nested loops. The first breach ends the run, even when a tool catches the exception.
+ */
+export class CallQuotas {
+  readonly #limits: LimitValues;
+  #scriptCalls = 0;
+  #nestedCalls = 0;
+  /** Calls of each tool by its canonical name, those of scripts included. */
+  readonly #callsOf = new Map<string, number>();
+  #journalBytes = 0;
+  #breach: ErrorInfo | null = null;
+
+  constructor(limits: LimitValues) {
+    this.#limits = limits;
+  }
+
+  /** Why the run ends; null while no limit is breached. */
+  get breach(): ErrorInfo | null {
+    return this.#breach;
+  }
+
+  /** The tool calls that are left by the host's own count. */
+  get callsLeft(): number {
+    return Math.max(0, this.#limits.toolCalls - this.#scriptCalls - this.#nestedCalls);
+  }
+
+  /** Counts a call that a script makes. */
+  countScriptCall(tool: string): void {
+    this.#scriptCalls++;
+    this.#count(tool);
+  }
+
+  /** Counts calls that are not made here: those of a nested loop, or recorded ones. */
+  countCallsElsewhere(calls: number): void {
+    this.#scriptCalls += calls;
+  }
+
+  /** Counts a call that a tool makes. Throws {@link Halt} for a breach. */
+  countNestedCall(tool: string): void {
+    const { toolCalls, toolCallsPerTool } = this.#limits;
+    const used = ++this.#nestedCalls + this.#scriptCalls;
+    if (used > toolCalls) {
+      const message = `the run made more than ${toolCalls} tool calls, those made by tools included`;
+      this.end(quotaError({ limit: 'toolCalls', allowed: toolCalls, used }, message));
+    }
+    const same = this.#count(tool);
+    if (same > toolCallsPerTool) {
+      const message = `the run called ${tool} more than ${toolCallsPerTool} times, calls made by tools included`;
+      this.end(quotaError({ limit: 'toolCallsPerTool', allowed: toolCallsPerTool, used: same }, message));
+    }
+  }
+
+  /** Counts the bytes of a call or an answer as JSON, which the journal keeps. Returns the breach of `journalBytes`, or null. */
+  countJournalBytes(callOrReply: object): ErrorInfo | null {
+    const allowed = this.#limits.journalBytes;
+    this.#journalBytes += Buffer.byteLength(JSON.stringify(callOrReply), 'utf8');
+    if (this.#journalBytes <= allowed) return null;
+    const message = `the calls of this run come to ${this.#journalBytes} bytes of arguments and results, ${allowed} are allowed`;
+    this.#breach ??= quotaError({ limit: 'journalBytes', allowed, used: this.#journalBytes }, message);
+    return this.#breach;
+  }
+
+  /** Ends the run. Throws {@link Halt}; the first reason counts. */
+  end(reason: ErrorInfo): never {
+    this.#breach ??= reason;
+    throw new Halt(reason);
+  }
+
+  #count(tool: string): number {
+    const calls = (this.#callsOf.get(tool) ?? 0) + 1;
+    this.#callsOf.set(tool, calls);
+    return calls;
+  }
+}

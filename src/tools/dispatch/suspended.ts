@@ -1,0 +1,37 @@
+import { NS_CODES } from '../../wire/codes.ts';
+import { suspendedError } from '../../wire/errorinfo.ts';
+import type { ToolDefinition } from '../define/definition.ts';
+import { Halt, ToolError } from '../errors.ts';
+import type { Pending } from '../pending.ts';
+
+/** Ends a run whose tool will answer later. */
+export class Suspended extends Halt {
+  readonly pending: Pending;
+  constructor(tool: string, pending: Pending) {
+    super(suspendedError(`tool '${tool}' will answer later: ${pending.reason}`));
+    this.pending = pending;
+  }
+}
+
+/**
+ * The end of a call whose tool will answer later. Where the host keeps the run (`mayWait`), the whole run ends with
+ * {@link Suspended}; elsewhere, and where another tool made the call (`depth` above 0), the call fails with code 19.
+ */
+export function suspend(
+  { canonicalName }: ToolDefinition,
+  pending: Pending,
+  depth: number,
+  mayWait: boolean,
+): Suspended | ToolError {
+  if (depth > 0)
+    return new ToolError(
+      NS_CODES.PreconditionFailed,
+      `tool '${canonicalName}' will answer later, and no tool can wait for another one`,
+    );
+  if (mayWait) return new Suspended(canonicalName, pending);
+  return new ToolError(
+    NS_CODES.PreconditionFailed,
+    `tool '${canonicalName}' will answer later (${pending.reason}), and nobody keeps this run until then`,
+    'only turns of the host loop can wait',
+  );
+}

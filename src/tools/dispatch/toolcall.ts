@@ -1,0 +1,67 @@
+import { turnStorage } from '../../context/index.ts';
+import { decode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import type { JournalOutcome } from '../../wire/journal.ts';
+import type { TaggedJson } from '../../wire/protocol.ts';
+import type { Value } from '../../wire/values.ts';
+import { Halt, ToolError } from '../errors.ts';
+import { canonicalName } from '../names.ts';
+import { checkArguments } from './arguments.ts';
+import { digestOf } from './audit.ts';
+import { authorize } from './authorize.ts';
+import { type CallingRun, notify, type ToolCall } from './context.ts';
+import { invoke } from './invoke.ts';
+import { encodeAs, outcomeOf, replyFor } from './outcome.ts';
+
+/** Deepest nesting of tools that call tools. */
+const MAX_DEPTH = 32;
+
+/** Calls a tool: authorize, check the arguments, invoke, audit. Rejects with `ToolError` or `Halt`. */
+export async function callTool(run: CallingRun, call: ToolCall): Promise<TaggedJson> {
+  const start = performance.now();
+  try {
+    const tool = authorize(run, call);
+    const args = await checkArguments(tool, call.args);
+    const value = await invoke(run, tool, args, call, (name, values) => callNested(run, call, name, values));
+    audit(run, call, { ok: true, value }, start);
+    return value;
+  } catch (error) {
+    audit(run, call, outcomeOf(replyFor(error)), start);
+    throw error;
+  }
+}
+
+/** Calls a tool on behalf of the tool that answers `outer`. */
+async function callNested(run: CallingRun, outer: ToolCall, name: string, values: readonly unknown[]): Promise<Value> {
+  const { context, quotas } = run;
+  const depth = outer.depth + 1;
+  if (quotas.breach !== null) throw new Halt(quotas.breach);
+  if (depth > MAX_DEPTH)
+    throw new ToolError(NS_CODES.ResourceExhaustion, `tools called each other more than ${MAX_DEPTH} levels deep`);
+  const tool = canonicalName(name);
+  quotas.countNestedCall(tool);
+  const problem = `tool '${tool}' argument validation failed`;
+  const args = values.map((value) => encodeAs(NS_CODES.ArgMismatch, problem, value, context.limits.toolBytes));
+  const call: ToolCall = { name, args, site: outer.site, io: outer.io, depth, completion: null };
+  return decode(await turnStorage.run(context.turn, () => callTool(run, call)));
+}
+
+function audit({ context }: CallingRun, { name, args, site, depth }: ToolCall, outcome: JournalOutcome, start: number): void {
+  const { audit: record, turn, host } = context;
+  if (record === undefined) return;
+  const { sessionId, turnIndex } = turn;
+  const entry = {
+    tool: canonicalName(name),
+    sessionId,
+    turnIndex,
+    forkId: site.fork,
+    actor: host.actor?.id ?? null,
+    nested: depth > 0,
+    args,
+    argsDigest: digestOf(args),
+    outcome,
+    at: turn.now(),
+    ms: performance.now() - start,
+  };
+  notify(context, 'audit', () => record(entry));
+}

@@ -1,0 +1,25 @@
+import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
+
+/**
+ * What a tool throws to raise an error of the language: `on error` sees this code and message. Anything else that a tool
+ * throws becomes code 21 with the text of its message.
+ */
+export class ToolError extends NeuroScriptError {
+  /** A number of the table in `docs/errors`, or one of the tool's own from 1000 on; `code` is `NS` and that number. */
+  readonly nsCode: number;
+  readonly hint: string | undefined;
+  constructor(nsCode: number, message: string, hint?: string, options?: ErrorOptions) {
+    super(`NS${nsCode}`, message, options);
+    this.nsCode = nsCode;
+    this.hint = hint;
+  }
+}
+
+/** Ends the run. It passes through the code of tools, which might catch it: the dispatcher therefore remembers why the run ends. */
+export class Halt extends Error {
+  readonly info: ErrorInfo;
+  constructor(info: ErrorInfo) {
+    super(info.message);
+    this.info = info;
+  }
+}
