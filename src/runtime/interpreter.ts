@@ -1,5 +1,4 @@
-import { currentTurn, type HostContext, readersOf, type StoreReaders, type Stores } from '../context/index.ts';
-import { TurnContext } from '../context/turn.ts';
+import { currentTurn, type HostContext, readersOf, type StoreReaders, type Stores, TurnContext } from '../context/index.ts';
 import { checkLimits, type LimitOptions, tighten } from '../sandbox/index.ts';
 import {
   type AuditRecord,

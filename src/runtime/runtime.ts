@@ -5,12 +5,12 @@ import {
   type HostContext,
   type HostContextInit,
   isHostContext,
+  rootTurn,
   SILENT_LOGGER,
   type Stores,
   type TurnContext,
   type TurnInit,
 } from '../context/index.ts';
-import { rootTurn } from '../context/turn.ts';
 import { type LimitOptions, type ParseOutcome, resolveLimits } from '../sandbox/index.ts';
 import {
   type AuditRecord,

@@ -15,11 +15,11 @@ import {
   tokenOf,
 } from './kit.ts';
 
-/** OUTPUT of a turn that emitted these texts. */
+/** The OUTPUT of a turn that emitted these texts. */
 const emitted = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
 const select = (output: string, changes: Partial<VerifyOptions> = {}): Selection =>
   selectDecision(output, goldenTurn({ replay: new ReplayCache({ clock: new TestClock() }), ...changes }));
-/** `DECISION` or `HALT CODE`. */
+/** The decision as `DECISION` or `HALT CODE`. */
 const decide = (output: string, changes: Partial<VerifyOptions> = {}): string => {
   const { decision, reason } = select(output, changes);
   return reason === null ? decision : `${decision} ${reason}`;

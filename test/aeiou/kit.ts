@@ -68,7 +68,7 @@ export function canonicalText(parts: Parts): string {
   return `{"issued_at":${issuedAt},"jti":"${jtiOf(n)}","kid":"${kid}","kind":"LOOP","payload":${payload},"session_id":"${sid}",${ttlText}"turn_index":${turn},"turn_nonce":"${nonce}","v":3}`;
 }
 
-/** A token line around any payload bytes, signed with the key that `kid` names. */
+/** A token line with any payload bytes, signed with the key of `kid`. */
 export function tokenOf(text: string | Uint8Array, kid: string = PRIMARY, kind = 'LOOP'): string {
   const message = Buffer.from(text);
   return lineOf(message, tagOf(message, kid), kind);
@@ -188,7 +188,7 @@ export function hex(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'hex'));
 }
 
-/** What a call threw; fails when it returned. */
+/** The value that a call throws. Fails when the call returns. */
 export function thrownBy(work: () => unknown): unknown {
   try {
     work();

@@ -108,7 +108,7 @@ describe('golden tokens', () => {
   });
 });
 
-/** `done` with `request.pad` of that many letters. */
+/** The action `done` with `length` letters in `request.pad`. */
 const padded = (length: number): ControlPayload => ({ action: 'done', request: { pad: 'a'.repeat(length) } });
 const paddedText = (n: number, kid: string, length: number): string =>
   canonicalText({ n, kid, payload: `{"action":"done","request":{"pad":"${'a'.repeat(length)}"}}` });

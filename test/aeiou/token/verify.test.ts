@@ -31,13 +31,13 @@ import {
   tokenOf,
 } from '../kit.ts';
 
-/** `ok`, or `CODE/detail`. */
+/** The verdict as `ok` or `CODE/detail`. */
 function verdict(line: string, changes: Partial<VerifyOptions> = {}): string {
   const result = verifyToken(line, goldenTurn(changes));
   return result.ok ? 'ok' : `${result.code}/${result.detail}`;
 }
 
-/** A correctly signed token whose payload text is the given one. */
+/** The verdict on a correctly signed token with the given payload text. */
 const signed = (text: string): string => verdict(tokenOf(text));
 /** A correctly signed, canonical token with fields replaced. */
 function withFields(fields: Readonly<Record<string, unknown>>): string {
@@ -365,7 +365,7 @@ describe('token: binding', () => {
 
 describe('token: order of checks', () => {
   it('A3-8-3: each defect has its code, and of two the earlier check decides', () => {
-    /** One defect each, in the order of the checks; each later entry is combined with every earlier one. */
+    /** One defect each, in the order of the checks. The test combines each entry with every earlier one. */
     const text = (changes: Partial<Record<Defect, boolean>>): string => {
       let payload = canonicalText({
         kid: changes.unknown_kid ? 'stranger' : PRIMARY,

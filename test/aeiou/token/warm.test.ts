@@ -32,7 +32,7 @@ import {
   TURN,
 } from '../kit.ts';
 
-/** Every way to a file, a connection or a process that Node has. */
+/** Every module of Node that opens files, connections or processes. */
 const DOORS: Readonly<Record<string, object>> = {
   fs,
   'fs.promises': fs.promises,
@@ -50,12 +50,12 @@ afterEach(() => {
   syncBuiltinESMExports();
 });
 
-/** Watches all of them; what is used is passed on, and its name remembered. */
+/** Records the name of every function of {@link DOORS} that is called, and calls the original. */
 function watchDoors(): string[] {
   const used: string[] = [];
   for (const [module, door] of Object.entries(DOORS))
     for (const [name, value] of Object.entries(door)) {
-      // Classes and constants are reached through functions in the end.
+      // Classes and constants take effect only through functions.
       if (typeof value !== 'function' || /^[A-Z_]/.test(name)) continue;
       const functions = door as Record<string, (...args: unknown[]) => unknown>;
       const original = functions[name];
