@@ -37,8 +37,7 @@ export function shorten(text: string): string {
   return text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`;
 }
 
-const unplaced = { source: null, line: null, column: null, stack: [] } as const;
-const nowhere = { nsCode: null, ...unplaced } as const;
+const nowhere = { nsCode: null, source: null, line: null, column: null, stack: [] } as const;
 
 interface Breach {
   /** `maxTokens` bounds the model tokens of a session. */
@@ -60,8 +59,9 @@ export function timeoutError(breach: Breach, message: string): ErrorInfo {
 
 /** `ERR_USAGE`: a request or a command line cannot be understood. Nothing was executed. */
 export function usageError(message: string): ErrorInfo {
-  // In the order of the documented JSON, which its users may compare as text.
-  return { kind: 'usage', code: 'ERR_USAGE', nsCode: null, name: 'Usage', message: shorten(message), ...unplaced };
+  const [kind, code, name] = ['usage', 'ERR_USAGE', 'Usage'] as const;
+  // In the order of the public JSON.
+  return { kind, code, nsCode: null, name, message: shorten(message), source: null, line: null, column: null, stack: [] };
 }
 
 /** `ERR_CANCELLED`: the caller cancelled the run. */
