@@ -116,9 +116,6 @@ function refuse(what: string, wanted: string, value: unknown): never {
   throw new ConfigError(`${what} must be ${wanted}, got ${got}`);
 }
 
-/** The words of the language: none of them is a name. */
-export const LANGUAGE_WORDS: ReadonlySet<string> = RESERVED;
-
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Why no program could ever read a variable or constant of this name (language.md 1.5–1.6); null for a name that it can write. */
