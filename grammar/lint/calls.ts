@@ -96,7 +96,8 @@ class CallChecker {
     if (this.#complete && tool === undefined) this.#unknownTool(file, expr);
     else if (reason !== undefined) {
       const fix = 'use another tool, or have the policy allow this one';
-      this.#report(file, lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` would be refused: ${reason}`, fix));
+      const denied = lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` would be refused: ${reason}`, fix);
+      this.#report(file, { ...denied, tool: expr.name });
     }
     if (tool !== undefined && (expr.args.length < tool.least || expr.args.length > tool.most))
       this.#wrongCount(file, expr, `\`${expr.written}\``, tool.least, tool.most);

@@ -10,7 +10,7 @@ import {
   type ReplayCache,
   resolveLifetimes,
 } from '../../aeiou/index.ts';
-import type { Again } from '../../runtime/index.ts';
+import type { RecordedRun } from '../../runtime/index.ts';
 import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
 import { APPROVAL } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
@@ -85,7 +85,7 @@ export interface EarlierRun {
   readonly startedAt: number;
   readonly nonce: string;
   /** What the worker was given, and what is known of the calls; null when no program had run. */
-  readonly again: Again | null;
+  readonly again: RecordedRun | null;
   /** Readings of the clock and token ids that were given out then. */
   readonly clock: readonly number[];
   readonly jtis: readonly string[];
