@@ -2,8 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeys, keyringFrom } from '../src/aeiou/index.ts';
-import { SILENT_LOGGER } from '../src/context/index.ts';
-import { rootTurn } from '../src/context/turn.ts';
+import { rootTurn, SILENT_LOGGER } from '../src/context/index.ts';
 import {
   type Agent,
   FileLog,

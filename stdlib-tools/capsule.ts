@@ -1,5 +1,4 @@
-import type { CapsuleFields, StoredCapsule } from '../src/context/index.ts';
-import { capsule, capsuleFields } from '../src/context/stores/capsules.ts';
+import { type CapsuleFields, capsule, capsuleFields, type StoredCapsule } from '../src/context/index.ts';
 import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../src/tools/index.ts';
 import { decode, encode } from '../src/wire/codec.ts';
 import { NS_CODES } from '../src/wire/codes.ts';

@@ -1,5 +1,5 @@
-// Writes the vectors of this folder: `npx node conformance/aeiou/generate.mjs`. Nothing of the implementation takes part: texts are
-// written out in `generate/`, tags and digests come from node:crypto, and expected outcomes are what the specification says.
+// Writes the vectors of this folder: `npx node conformance/aeiou/generate.mjs`. It uses nothing of the implementation: texts are
+// written out in `generate/`, tags and digests come from node:crypto, and expected outcomes come from the specification.
 import { writeFileSync } from 'node:fs';
 import { canonical, refused } from './generate/canonical.mjs';
 import { compose, extract, parse, userdata } from './generate/envelopes.mjs';

@@ -66,7 +66,7 @@ export {
   type StrictJsonOptions,
 } from './json/strict.ts';
 export { loadKeyFile, loadVerifyKeys, saveKeyFile } from './keys/file.ts';
-export { formatKeys, generateKeys, keyringFrom, parseKeys, publicKeys } from './keys/format.ts';
+export { formatKeys, parseKeys } from './keys/format.ts';
 /* Keys: algorithms, roles, files and rotation (sections 6.4, 11.4 and 11.5) */
 export {
   type Algorithm,
@@ -76,10 +76,11 @@ export {
   type KeyRole,
   Keyring,
   type KeyringOptions,
+  keyringFrom,
   type Signer,
   type VerifyKey,
 } from './keys/keyring.ts';
-export { type Rotation, type RotationOptions, rotateKeys } from './keys/rotate.ts';
+export { generateKeys, publicKeys, type Rotation, type RotationOptions, rotateKeys } from './keys/lifecycle.ts';
 export { DEFAULT_LIFETIMES, type Lifetimes, resolveLifetimes, secondsOf, type TokenClock } from './lifetimes.ts';
 /* Progress guard (section 9) */
 export {

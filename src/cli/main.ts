@@ -1,11 +1,11 @@
 import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { paletteFor } from '../report/index.ts';
 import { runProgram } from './program.ts';
 import { answerOf, EXIT, type ExitCode } from './terminal/exit.ts';
 import { exitOfThrown, failureLine, UsageError } from './terminal/failure.ts';
 import { Output } from './terminal/output.ts';
 import type { Terminal } from './terminal/terminal.ts';
-import { paintFor } from './terminal/text.ts';
 
 /** After an interrupt, the process ends at the latest after this time, even if something still waits, such as for a pipe to be opened. */
 const GRACE_MS = 3000;
@@ -40,8 +40,8 @@ export async function main(argv: string[]): Promise<void> {
     },
     out,
     err: new Output(process.stderr),
-    paintOut: paintFor(process.stdout, process.env),
-    paintErr: paintFor(process.stderr, process.env),
+    paintOut: paletteFor(process.stdout, process.env),
+    paintErr: paletteFor(process.stderr, process.env),
     outIsTTY: process.stdout.isTTY === true,
     errIsTTY: process.stderr.isTTY === true,
     interrupt: interrupt.signal,

@@ -1,9 +1,9 @@
 import { Command, CommanderError } from 'commander';
+import { printable } from '../report/index.ts';
 import { version } from '../runtime/version.ts';
 import { EXIT, type ExitCode } from './terminal/exit.ts';
 import { exitOfThrown, failureLine } from './terminal/failure.ts';
 import type { Execute, Terminal } from './terminal/terminal.ts';
-import { printable } from './terminal/text.ts';
 
 const EXAMPLES = `
 Examples:

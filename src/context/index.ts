@@ -10,6 +10,7 @@ export {
   type TextSink,
 } from './host.ts';
 export { LineReader, type LineSource } from './lines.ts';
+export { KeyedMutex } from './mutex.ts';
 export {
   type Account,
   type AccountFields,
@@ -22,6 +23,8 @@ export {
   type CapsuleFields,
   CapsuleLayers,
   type CapsuleReader,
+  capsule,
+  capsuleFields,
   createStores,
   readersOf,
   Secret,
@@ -29,4 +32,4 @@ export {
   type StoreReaders,
   type Stores,
 } from './stores/index.ts';
-export { currentTurn, DeadlineError, TurnClosedError, type TurnContext, type TurnInit, turnStorage } from './turn.ts';
+export { currentTurn, DeadlineError, rootTurn, TurnClosedError, TurnContext, type TurnInit, turnStorage } from './turn.ts';

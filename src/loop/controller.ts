@@ -1,5 +1,5 @@
 import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
-import { KeyedMutex } from '../context/mutex.ts';
+import { KeyedMutex } from '../context/index.ts';
 import { checkLimits } from '../sandbox/limits.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { ceiling, checkCeilings } from './ceilings.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Client, type JsonSchemaValidator, type jsonSchemaValidator, type Tool } from '@modelcontextprotocol/client';
-import type { Logger } from '../context/index.ts';
-import { KeyedMutex } from '../context/mutex.ts';
+import { KeyedMutex, type Logger } from '../context/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { DEFAULT_TIMEOUT_MS, type McpServerConfig, secretsOf } from './config.ts';
 import { plainWords } from './serverschema.ts';

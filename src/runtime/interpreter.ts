@@ -1,5 +1,4 @@
-import { currentTurn, type HostContext, readersOf, type Stores } from '../context/index.ts';
-import { TurnContext } from '../context/turn.ts';
+import { currentTurn, type HostContext, readersOf, type Stores, TurnContext } from '../context/index.ts';
 import { checkLimits, tighten } from '../sandbox/index.ts';
 import { callDepth, PolicyGuard } from '../tools/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';

@@ -5,12 +5,12 @@ import {
   type HostContext,
   type HostContextInit,
   isHostContext,
+  rootTurn,
   SILENT_LOGGER,
   type Stores,
   type TurnContext,
   type TurnInit,
 } from '../context/index.ts';
-import { rootTurn } from '../context/turn.ts';
 import type { ParseOutcome } from '../sandbox/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';

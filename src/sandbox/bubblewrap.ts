@@ -3,16 +3,16 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { seccompFilter } from './seccomp.ts';
 
-/** A file or folder of this machine and where the worker sees it. */
+/** A file or folder of this machine, and its path for the worker. */
 export interface Bind {
   readonly from: string;
   readonly to: string;
 }
 
-/** Bubblewrap on this machine, with what every worker needs. */
+/** Bubblewrap on this machine, and what it needs for every worker. */
 export interface Bubblewrap {
   readonly path: string;
-  /** The libraries of Node, at the places where its loader looks for them. */
+  /** The libraries of Node, at the paths where its loader finds them. */
   readonly libraries: readonly string[];
   readonly filter: Uint8Array;
 }
@@ -22,7 +22,7 @@ export const FILTER_FD = 4;
 
 let found: Bubblewrap | string | undefined;
 
-/** Looks once for what the launcher needs; a text says what is missing. Whether it works shows the first worker. */
+/** Finds what the launcher needs, once; a text says what is missing. The first worker shows whether the launcher works. */
 export function findBubblewrap(): Bubblewrap | string {
   found ??= search();
   return found;
@@ -52,7 +52,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Asks the loader, as `ldd` does. The program itself does not start. */
+/** Asks the loader for the libraries, as `ldd` does, without running the program. */
 function librariesOf(binary: string): string[] {
   const { stdout } = spawnSync(binary, ['--version'], {
     env: { LD_TRACE_LOADED_OBJECTS: '1' },
@@ -66,8 +66,8 @@ function librariesOf(binary: string): string[] {
 }
 
 /**
- * Arguments for bubblewrap, up to the program: namespaces of its own for everything, a user that is nobody, no capabilities,
- * and a root that holds `binds` and Node's libraries and cannot be written to. It has no `/proc`, no `/dev`, no `/tmp`.
+ * Arguments for bubblewrap, up to the program: separate namespaces of every kind, the user nobody, no capabilities, and a read-only
+ * root with `binds` and Node's libraries. The root has no `/proc`, `/dev` or `/tmp`.
  */
 export function bubblewrapArguments({ libraries }: Bubblewrap, binds: readonly Bind[]): string[] {
   const readOnly = [...libraries.map((path) => ({ from: path, to: path })), ...binds];
@@ -81,7 +81,7 @@ export function bubblewrapArguments({ libraries }: Bubblewrap, binds: readonly B
     ...['--uid', '65534', '--gid', '65534', '--hostname', 'worker'],
     ...['--cap-drop', 'ALL'],
     '--new-session',
-    // Whoever kills bubblewrap kills all that is in it, and so does the end of the host.
+    // The worker dies with bubblewrap, and bubblewrap with the host.
     '--die-with-parent',
     ...readOnly.flatMap(({ from, to }) => ['--ro-bind', from, to]),
     ...['--remount-ro', '/', '--chdir', '/'],

@@ -1,37 +1,37 @@
 import { availableParallelism } from 'node:os';
 
-/** A script whose last call came within this time of an answer is expected to make the next one as soon. */
+/** A script whose last call came within this time after an answer is expected to call again as soon. */
 const SOON_MS = 0.2;
 
-/** End of the time for which the event loop is kept awake, as `performance.now()` counts. */
+/** The event loop is polled until then, on the clock of `performance.now()`. */
 let until = 0;
-let awake = false;
+let polling = false;
 
-function stayAwake(ms: number): void {
+function poll(ms: number): void {
   until = performance.now() + ms;
-  if (awake) return;
-  awake = true;
-  setImmediate(look);
+  if (polling) return;
+  polling = true;
+  setImmediate(tick);
 }
 
-function look(): void {
-  if (performance.now() < until) setImmediate(look);
-  else awake = false;
+function tick(): void {
+  if (performance.now() < until) setImmediate(tick);
+  else polling = false;
 }
 
-/** Asked once: the system takes longer to count them than to make a turn known to a worker. */
+/** Read once: the system takes longer to count its cores than the host takes to send a run to a worker. */
 const CORES = availableParallelism();
 
-/** Scripts that compute at the moment, as far as this process knows. */
+/** Scripts of this process that compute at the moment. */
 let computing = 0;
 
 /**
- * Keeps the event loop awake between an answer to a script and the script's next call, when the one before came at once: to be
- * woken by another process takes the system some 50 µs, more than all the rest of a small tool's call. A script that keeps
- * silent costs 0.2 ms of this, once. Meanwhile the loop serves everything else as always. Where the scripts that compute need
- * every core, nobody watches: that would take from them what it is to give.
+ * Polls the event loop between the answer to a call and the next call of the script, when the previous call came within
+ * {@link SOON_MS}. Waking a sleeping process takes the system some 50 µs, more than everything else in the call of a small tool. A
+ * script that does not call again costs 0.2 ms once. The loop serves everything else meanwhile. There is no polling while
+ * scripts compute on every core, because it would slow them down.
  */
-export class Vigil {
+export class BusyPoll {
   readonly #cores: number;
   #computes = false;
   #answeredAt: number | null = null;
@@ -41,27 +41,27 @@ export class Vigil {
     this.#cores = cores;
   }
 
-  /** The script has been given to a worker. */
-  start(): void {
+  /** The script was given to a worker. */
+  onStart(): void {
     this.#count(true);
   }
 
-  /** A call was answered; the script goes on. */
-  begin(): void {
+  /** A call was answered; the script computes. */
+  onAnswer(): void {
     this.#count(true);
     this.#answeredAt = performance.now();
-    if (this.#quick && computing < this.#cores) stayAwake(SOON_MS);
+    if (this.#quick && computing < this.#cores) poll(SOON_MS);
   }
 
-  /** The script calls again. */
-  end(): void {
+  /** The script calls the host. */
+  onCall(): void {
     this.#count(false);
     this.#quick = this.#answeredAt !== null && performance.now() - this.#answeredAt < SOON_MS;
     until = 0;
   }
 
-  /** The script is over. */
-  stop(): void {
+  /** The script has ended. */
+  onEnd(): void {
     this.#count(false);
   }
 

@@ -8,13 +8,13 @@ type VarFrame = Extract<WorkerFrame, { t: 'var' }>;
 const OVER = 'the call is over: its variables cannot be reached any more';
 
 /**
- * One open call. Exactly one side speaks at a time: questions about variables are asked one after another, however many a
- * handler asks at once, and the answer waits for the last of them.
+ * One open call of a program. One side sends at a time: questions about variables are put one after another even when a handler
+ * asks several at once, and the answer is sent after the last of them.
  */
 export class OpenCall implements CallIo {
   readonly #send: (frame: HostFrame) => void;
   readonly #closed: (reply: FinalReply) => void;
-  /** Made when a handler asks for its signal; most do not, and it is the costliest part of a call. */
+  /** Made when a handler reads its signal. Most handlers do not, and making it is the costliest part of a call. */
   #abort: AbortController | null = null;
   #aborted: ErrorInfo | null = null;
   readonly #waiting: { readonly query: ForkQuery; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
@@ -25,7 +25,7 @@ export class OpenCall implements CallIo {
 
   readonly #cpuMs: () => number | null;
 
-  /** `closed` is called once, when the answer has been sent; `cpuMs` is what the run has used so far. */
+  /** `closed` is called once, after the answer was sent. `cpuMs` returns the CPU time of the run so far. */
   constructor(send: (frame: HostFrame) => void, closed: (reply: FinalReply) => void, cpuMs: () => number | null = () => null) {
     this.#cpuMs = cpuMs;
     this.#send = send;
@@ -80,7 +80,7 @@ export class OpenCall implements CallIo {
     if (this.#waiting.length === 0) this.#close();
   }
 
-  /** Ends the call from outside: the handler's signal is aborted and the program gets `halt` instead of an answer. */
+  /** Ends the call before its answer: aborts the handler's signal and sends `halt` to the program. */
   halt(error: ErrorInfo): void {
     if (this.#over) return;
     this.#reply = { t: 'halt', error };
@@ -91,7 +91,7 @@ export class OpenCall implements CallIo {
     else this.#waiting.push(open);
   }
 
-  /** The worker is gone; nobody waits for an answer. */
+  /** The worker is gone, so that no answer can be sent. */
   lost(error: ErrorInfo): void {
     if (this.#over) return;
     this.#over = true;
@@ -99,7 +99,7 @@ export class OpenCall implements CallIo {
     for (const { answer } of this.#waiting.splice(0)) answer.reject(new RuntimeClosedError(OVER));
   }
 
-  /** The worker answers a question. False when none is open. */
+  /** The worker has answered a question. Returns false when no question is open. */
   answered(frame: VarFrame): boolean {
     const open = this.#waiting.shift();
     if (open === undefined) return false;

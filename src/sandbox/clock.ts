@@ -1,69 +1,69 @@
 import { timeoutError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { RunInput } from '../wire/protocol.ts';
-import type { Reading } from './processstats.ts';
+import type { StatsReading } from './processstats.ts';
 import type { WorkerProcess } from './worker.ts';
 
 /**
- * A worker says that a program has started once that is worth a word: with its first output, or after some thousands of steps. One
- * that keeps silent longer than this is watched; once it has computed so long, and what its parser may need besides, its program
- * counts as started: it may be beyond all reach.
+ * A worker sends `started` with its first output or after some thousands of steps, so that a small run needs one write. The host
+ * watches a worker that sends nothing for this time. When the worker has computed for this time and for what its parser may need,
+ * the program counts as started: it may keep the worker from ever sending anything.
  */
 const SILENT_MS = 25;
-/** Characters that the parser takes a millisecond for, at worst. */
+/** Characters that the parser reads in a millisecond, at worst. */
 const PARSED_PER_MS = 500;
-/** A worker that has not said so by then is ended, however much time its program may take. */
+/** A worker that has not sent `started` after this time is killed, whatever the wall limit of its program is. */
 const PARSE_MS = 5_000;
 
-/** Whom the clock of a run tells. */
-export interface ClockPort {
-  /** The program has started, or counts as started; once. */
+/** The owner of a clock. */
+export interface ClockOwner {
+  /** The program has started, or counts as started. Called once. */
   onStarted(): void;
-  /** It is time to look after what the worker uses, or to look anew now that more is known. */
+  /** The watchdog must watch the worker, or must use what is known by now. */
   onWatch(): void;
-  /** The time of the program, or of the parser, is over. */
+  /** The program or the parser has used up its time. */
   onLate(error: ErrorInfo): void;
 }
 
-/** The time of one run: when its program started, what that took so far, and when it is over. */
+/** The elapsed time of one run: its start, its duration so far, and its end. */
 export class RunClock {
   readonly #worker: WorkerProcess;
   readonly #wallMs: number;
   readonly #sourceChars: number;
-  readonly #port: ClockPort;
-  /** What the worker used before anything of this run. */
-  readonly before: Reading;
+  readonly #owner: ClockOwner;
+  /** What the worker had used before this run. */
+  readonly before: StatsReading;
   #begun = 0;
   #started: number | null = null;
   #startCpu: number | null = null;
-  #told = false;
+  #announced = false;
   #watching = false;
   #stopped = false;
   #deadline: NodeJS.Timeout | undefined;
 
-  constructor(worker: WorkerProcess, { sources, limits }: RunInput, port: ClockPort) {
+  constructor(worker: WorkerProcess, { sources, limits }: RunInput, owner: ClockOwner) {
     this.#worker = worker;
     this.#wallMs = limits.wallMs;
     this.#sourceChars = sources.reduce((sum, { text }) => sum + text.length, 0);
-    this.#port = port;
+    this.#owner = owner;
     this.before = worker.reading();
   }
 
-  /** The run has been sent to the worker. */
+  /** The run was sent to the worker. */
   begin(): void {
     this.#begun = performance.now();
     this.#deadline = setTimeout(() => this.#onSilent(), SILENT_MS);
   }
 
-  /** Time is counted no more, and nobody is told of it. */
+  /** Stops the clock; it calls its owner no more. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#deadline);
   }
 
-  /** The worker has said that the program has started; until then it may have been taken for granted. */
-  get told(): boolean {
-    return this.#told;
+  /** Whether the worker has sent `started`. The program may count as started before. */
+  get announced(): boolean {
+    return this.#announced;
   }
 
   get started(): boolean {
@@ -80,31 +80,31 @@ export class RunClock {
     return this.#started === null ? 0 : performance.now() - this.#started;
   }
 
-  /** CPU time of the worker when the program started, milliseconds; null where it is not known yet, or ever. */
+  /** CPU time of the worker when the program started, milliseconds; null while it is unknown. */
   get startCpuMs(): number | null {
     return this.#startCpu;
   }
 
-  /** CPU milliseconds since the program's start, as the system counts them; null where it does not tell. */
+  /** CPU time since the start of the program, milliseconds; null where the system does not tell. */
   get usedCpuMs(): number | null {
-    const now = this.#worker.meter?.cpuMs() ?? null;
+    const now = this.#worker.stats?.cpuMs() ?? null;
     return now === null || this.#startCpu === null ? null : now - this.#startCpu;
   }
 
-  /** The worker says that the program has started. */
-  tell(): void {
-    this.#told = true;
+  /** The worker has sent `started`. */
+  announce(): void {
+    this.#announced = true;
     this.#onStarted();
   }
 
   /**
-   * The program may have taken the worker over before that could say that it has started; or the worker has not come to it yet, on
-   * a busy machine, which its own CPU time tells.
+   * The worker is silent: either the program keeps it from sending `started`, or the machine is busy and the worker has not begun
+   * yet. Its CPU time tells which.
    */
   #onSilent(): void {
     if (!this.#watching) this.#watch();
     const elapsed = performance.now() - this.#begun;
-    const cpuMs = this.#worker.meter?.cpuMs() ?? null;
+    const cpuMs = this.#worker.stats?.cpuMs() ?? null;
     const used = cpuMs === null || this.before.cpuMs === null ? elapsed : cpuMs - this.before.cpuMs;
     const left = SILENT_MS + this.#sourceChars / PARSED_PER_MS - used;
     if (elapsed >= PARSE_MS) setImmediate(() => this.#onNoWord());
@@ -112,7 +112,7 @@ export class RunClock {
     else this.#deadline = setTimeout(() => this.#onSilent(), Math.min(left, PARSE_MS - elapsed));
   }
 
-  /** What came while the host itself was busy has been read by now. */
+  /** Runs after the host has read the frames that arrived while it was busy. */
   #onNoWord(): void {
     if (this.#started === null && !this.#stopped) this.#onLate(true);
   }
@@ -121,27 +121,27 @@ export class RunClock {
     clearTimeout(this.#deadline);
     const again = this.#started !== null;
     this.#started = performance.now();
-    // A small program is over by then: the word that it has started came with that of its end.
+    // A small program has ended by then: its `started` comes together with its result.
     setImmediate(() => {
       if (this.#stopped) return;
-      this.#startCpu = this.#worker.meter?.cpuMs() ?? null;
+      this.#startCpu = this.#worker.stats?.cpuMs() ?? null;
       this.#bound();
       this.#watch();
     });
-    if (!again) this.#port.onStarted();
+    if (!again) this.#owner.onStarted();
   }
 
   #watch(): void {
     this.#watching = true;
-    this.#port.onWatch();
+    this.#owner.onWatch();
   }
 
   #bound(): void {
     const started = this.#started;
-    const parsed = this.#told ? Number.POSITIVE_INFINITY : this.#begun + PARSE_MS - performance.now();
+    const parsed = this.#announced ? Number.POSITIVE_INFINITY : this.#begun + PARSE_MS - performance.now();
     const left = Math.min(this.#wallMs - this.elapsed, parsed);
     const late = (): void => {
-      // Where the host itself was busy until now, the program may have ended in time: what came meanwhile is read first.
+      // The program may have ended in time while the host was busy: frames that have arrived are read first.
       setImmediate(() => {
         if (this.#started === started && !this.#stopped) this.#onLate(left === parsed);
       });
@@ -152,11 +152,11 @@ export class RunClock {
 
   #onLate(parsing: boolean): void {
     const allowed = parsing ? PARSE_MS : this.#wallMs;
-    // A timer may come a fraction of a millisecond early.
+    // A timer may fire a fraction of a millisecond early.
     const used = parsing ? PARSE_MS : Math.max(allowed, Math.round(this.elapsed));
     const message = parsing
       ? `parsing took longer than ${PARSE_MS} ms`
       : `the program ran for ${used} ms, ${allowed} ms are allowed`;
-    this.#port.onLate(timeoutError({ limit: 'wallMs', allowed, used }, message));
+    this.#owner.onLate(timeoutError({ limit: 'wallMs', allowed, used }, message));
   }
 }

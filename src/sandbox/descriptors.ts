@@ -6,15 +6,15 @@ const CLOSED_BY_EXEC = 0o2000000;
 /** Standard input, output and error are always replaced. */
 const FIRST_OTHER = 3;
 
-/** For a child's descriptors: a number is a descriptor of this process to put there, `ignore` leaves the place alone. */
+/** The descriptors of a child: a number is a descriptor of this process, `ignore` sets nothing up. */
 type Stdio = ('ignore' | 'pipe' | number)[];
 
 let nowhere: number | undefined;
 
 /**
- * Sees to it that a child gets none of the descriptors that this process has from its own parent. What Node opens is closed when
- * another program is started; what was open before Node is not, and Node closes it only up to the first gap. Each such number is
- * given a descriptor of the null device in the child. Linux tells which they are; elsewhere the system closes them by itself.
+ * Keeps a child from inheriting the descriptors that this process inherited from its own parent. Descriptors that Node opens are
+ * closed in a child; those that were open before Node started are not, and Node closes them only up to the first gap. The child
+ * gets the null device under each of these numbers. Linux lists them; other systems close them by themselves.
  */
 export function withoutInherited(stdio: Stdio): Stdio {
   const all = [...stdio];
@@ -27,7 +27,7 @@ export function withoutInherited(stdio: Stdio): Stdio {
   return all;
 }
 
-/** Numbers above standard error that a program started now would find open, in rising order. */
+/** The descriptors above standard error that a child would inherit now, in ascending order. */
 function inheritable(): number[] {
   if (process.platform !== 'linux') return [];
   return namesOf('/proc/self/fd')
@@ -45,7 +45,7 @@ function namesOf(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // No /proc: nothing can be told.
+    return []; // There is no /proc.
   }
 }
 
@@ -53,6 +53,6 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'latin1');
   } catch {
-    return ''; // Closed between the two looks.
+    return ''; // Closed after the listing.
   }
 }

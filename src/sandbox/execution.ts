@@ -1,39 +1,59 @@
-import type { FinalReply } from '../wire/call.ts';
+import type { CallIo, FinalReply } from '../wire/call.ts';
 import { cancelledError, timeoutError, workerError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, WireError } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
 import type { CallSite, GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
-import { Vigil } from './busypoll.ts';
+import { BusyPoll } from './busypoll.ts';
 import { OpenCall } from './call.ts';
 import { RunClock } from './clock.ts';
-import type { RunHandlers, SandboxResult } from './handlers.ts';
-import { diedOf, lostResult, messageOf, withVerdict } from './outcome.ts';
-import { watchedRun } from './overuse.ts';
-import type { Watchdog, Watched } from './watchdog.ts';
+import { crashError, lostResult, messageOf, type SandboxResult, withVerdict } from './result.ts';
+import type { Watchdog, WatchedRun } from './watchdog.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
 type ResultFrame = Extract<WorkerFrame, { t: 'result' }>;
 
-/** What the pool wants to know of a run on one of its workers. */
+/** What the host does for one run. A handler that throws ends the run with `ERR_WORKER`, kind `internal`. */
+export interface RunHandlers {
+  /** The program has started, or counts as started because its worker is silent. Called before all other handlers. */
+  onStarted?(): void;
+  /** Output of the program, in order, always before the call that follows it. */
+  onOut(out: OutFrame): void;
+  /** Answers a call, for which the program waits. The answer is ignored after `io.signal` is aborted. */
+  onCall(call: GuestCall, io: CallIo): Promise<FinalReply>;
+  /**
+   * The run belongs to a call of another run, which waits for it. It may not wait for a worker that its ancestors hold: it gets a
+   * worker at once or is refused with `BusyError`.
+   */
+  readonly nested?: boolean;
+  /**
+   * The number of runs that wait for this nested run, each within the other, from 1. Up to the sandbox's `nesting` the run waits
+   * for a worker; a deeper run, and one without a depth, is refused instead.
+   */
+  readonly depth?: number;
+  /** The session of the run. Sessions that wait for a worker take turns, however many runs each of them has. */
+  readonly session?: string | null;
+}
+
+/** The owner of a run on one of the workers of a pool. */
 export interface ExecutionOwner {
-  /** The worker waits for the host, or goes on. */
+  /** The worker begins or ends waiting for the host. */
   onBlocked(blocked: boolean): void;
   /** Called once. */
   onEnd(result: SandboxResult): void;
 }
 
-/** What the parser takes at worst for a character of source, garbage included. */
+/** Bytes that the parser needs for a character of source at worst, garbage included. */
 const PARSER_BYTES = 512;
-/** How long a program may take to end once its call was answered with `halt`, before its worker is killed. */
+/** Time that a program has to end after its call was answered with `halt`; then its worker is killed. */
 const HALT_MS = 50;
-/** The same when the host's own handler halted it, where no clock is running out. */
-const REFUSED_MS = 250;
-/** How long the interpreter may take to notice by itself that its wall time is over. */
+/** The same when a handler of the host halted the program, so that no time limit is exceeded. */
+const HANDLER_HALT_MS = 250;
+/** Time that the interpreter has to notice the end of its wall time by itself. */
 const WALL_MS = 20;
 
 /**
- * One run on one worker, from its `run` frame to its end. Whatever happens on the way is turned into one result; the order of
- * frames is enforced, and time, memory, cancellation and death of the worker end it.
+ * One run on one worker, from its `run` frame to its result. It enforces the order of frames; time, memory, cancellation and the
+ * death of the worker end it.
  */
 export class Execution implements WorkerTask {
   readonly #worker: WorkerProcess;
@@ -45,23 +65,23 @@ export class Execution implements WorkerTask {
   readonly #id: number;
   readonly #onAbort = (): void => this.cancel('the run was cancelled');
   readonly #clock: RunClock;
-  /** CPU time of the program when its worker was killed. */
+  /** CPU time of the program, read just before its worker is killed. */
   #cpuMs: number | null = null;
-  readonly #vigil = new Vigil();
+  readonly #poll = new BusyPoll();
   #lastSeq = 0;
   #calls = 0;
-  /** What nested loops used up that this run was charged. */
+  /** What this run was charged for nested loops. */
   readonly #paid = { fuel: 0, toolCalls: 0, cpuMs: 0 };
   #outputBytes = 0;
   #call: OpenCall | null = null;
-  /** Where in the program the open call stands. */
+  /** The position of the open call in the program. */
   #at: CallSite | null = null;
-  /** Why the host ends the run; the worker's own account cannot change it. */
+  /** Why the host ends the run. The worker's own report cannot change it. */
   #verdict: ErrorInfo | null = null;
   #over = false;
   #toolTimer: NodeJS.Timeout | undefined;
   #grace: NodeJS.Timeout | undefined;
-  #watched: Watched | null = null;
+  #watched: WatchedRun | null = null;
 
   constructor(init: {
     worker: WorkerProcess;
@@ -80,13 +100,13 @@ export class Execution implements WorkerTask {
     this.#owner = init.owner;
     this.#watchdog = init.watchdog;
     this.#clock = new RunClock(init.worker, init.input, {
-      onStarted: () => this.#hand(() => this.#handlers.onStarted?.()),
+      onStarted: () => this.#notify(() => this.#handlers.onStarted?.()),
       onWatch: () => this.#watch(),
       onLate: (error) => this.#end(error, this.#call === null ? WALL_MS : HALT_MS),
     });
   }
 
-  /** Throws, without having begun, when the input cannot be sent. */
+  /** Sends the run. Throws when the input cannot be sent; the worker is free then. */
   begin(): void {
     this.#worker.assign(this, frameLimit(this.#input.limits));
     try {
@@ -96,19 +116,19 @@ export class Execution implements WorkerTask {
       throw error;
     }
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
-    this.#vigil.start();
+    this.#poll.onStart();
     this.#clock.begin();
   }
 
-  /** Ends the run with `ERR_CANCELLED`: at once while it computes, after its handler's signal while it waits for a call. */
+  /** Ends the run with `ERR_CANCELLED`: at once while it computes; while it waits for a call, after the handler's signal. */
   cancel(message: string): void {
     this.#end(cancelledError(message), this.#call === null ? 0 : HALT_MS);
   }
 
   onFrame(frame: WorkerFrame): void {
-    const { told } = this.#clock;
-    const free = told && this.#call === null;
-    if (frame.t === 'started' && frame.id === this.#id && !told) this.#clock.tell();
+    const { announced } = this.#clock;
+    const free = announced && this.#call === null;
+    if (frame.t === 'started' && frame.id === this.#id && !announced) this.#clock.announce();
     else if (frame.t === 'out' && free) this.#onOut(frame);
     else if ((frame.t === 'tool' || frame.t === 'prompt' || frame.t === 'ask') && free) this.#onCall(frame);
     else if (frame.t === 'result' && frame.id === this.#id && this.#call === null) this.#onResult(frame);
@@ -118,7 +138,7 @@ export class Execution implements WorkerTask {
 
   onGone(gone: Gone): void {
     const { started, elapsed } = this.#clock;
-    const error = this.#verdict ?? diedOf(gone, this.#input.limits.memoryBytes);
+    const error = this.#verdict ?? crashError(gone, this.#input.limits.memoryBytes);
     this.#call?.lost(error);
     const [phase, wallMs] = started ? (['exec', elapsed] as const) : (['parse', 0] as const);
     const { fuel, cpuMs: nested } = this.#paid;
@@ -127,35 +147,37 @@ export class Execution implements WorkerTask {
   }
 
   #watch(): void {
-    const { meter } = this.#worker;
-    const rss = meter?.rssBytes() ?? null;
-    if (meter === null || rss === null) return;
-    const { before, told, sourceChars } = this.#clock;
+    const { stats } = this.#worker;
+    const rss = stats?.rssBytes() ?? null;
+    if (stats === null || rss === null) return;
+    const { before, announced, sourceChars } = this.#clock;
     const parsed = (before.rssBytes ?? rss) + sourceChars * PARSER_BYTES;
-    // By the time that it is told of the program may have grown already.
-    const base = told ? Math.min(rss, parsed) : parsed;
-    if (told) this.#worker.restRss = rss;
+    // The program may have grown before its `started` was read.
+    const baseRss = announced ? Math.min(rss, parsed) : parsed;
+    if (announced) this.#worker.restRss = rss;
     if (this.#watched !== null) this.#watchdog.remove(this.#watched);
-    this.#watched = watchedRun(meter, base, {
+    this.#watched = {
+      stats,
+      baseRss,
       limits: this.#input.limits,
       sourceChars,
       startCpuMs: () => this.#clock.startCpuMs,
       calls: () => this.#calls,
       nestedCpuMs: () => this.#paid.cpuMs,
       end: (error) => this.#end(error, 0),
-    });
+    };
     this.#watchdog.add(this.#watched);
   }
 
   #onOut(frame: OutFrame): void {
     for (const text of frame.emits) this.#outputBytes += Buffer.byteLength(text, 'utf8') + 1;
-    this.#hand(() => this.#handlers.onOut(frame));
+    this.#notify(() => this.#handlers.onOut(frame));
   }
 
   #onCall(call: GuestCall): void {
     if (call.seq <= this.#lastSeq) throw new WireError(`call ${call.seq} came after call ${this.#lastSeq}`);
     this.#lastSeq = call.seq;
-    this.#vigil.end();
+    this.#poll.onCall();
     if (call.t === 'tool') this.#calls++;
     const open = new OpenCall(
       (frame) => this.#send(frame),
@@ -169,7 +191,7 @@ export class Execution implements WorkerTask {
       open.halt(this.#verdict);
       return;
     }
-    // A nested loop is bounded by the time of this run and by its own, not by that of one tool.
+    // The time of this run and its own limits bound a nested loop; the time of one tool does not.
     if (call.t !== 'ask') this.#startToolTimer(call);
     void this.#answer(call, open);
   }
@@ -202,12 +224,12 @@ export class Execution implements WorkerTask {
     this.#paid.cpuMs += cpuMs;
   }
 
-  /** Tool calls that the host has seen, those of nested loops included. */
+  /** Tool calls that the host has counted, those of nested loops included. */
   get #toolCalls(): number {
     return this.#calls + this.#paid.toolCalls;
   }
 
-  /** An answer may be too large for any frame, or hold what JSON cannot. */
+  /** Sends a frame. An answer that is too large for a frame or that JSON cannot hold ends the run. */
   #send(frame: HostFrame): void {
     try {
       this.#worker.send(frame);
@@ -220,13 +242,13 @@ export class Execution implements WorkerTask {
     clearTimeout(this.#toolTimer);
     this.#call = null;
     this.#owner.onBlocked(false);
-    if (reply.t === 'halt') this.#end(reply.error, REFUSED_MS);
-    else this.#vigil.begin();
+    if (reply.t === 'halt') this.#end(reply.error, HANDLER_HALT_MS);
+    else this.#poll.onAnswer();
     this.#at = null;
   }
 
-  /** Calls a handler of the host; one that throws ends the run, not the host. */
-  #hand(handler: () => void): void {
+  /** Calls a handler of the host. An exception ends the run and spares the host. */
+  #notify(handler: () => void): void {
     try {
       handler();
     } catch (error) {
@@ -234,7 +256,7 @@ export class Execution implements WorkerTask {
     }
   }
 
-  /** Decides that the run ends with this error. The first decision counts. With no grace the worker is killed at once. */
+  /** Ends the run with this error; the first verdict counts. The worker is killed after `graceMs`, or at once when that is 0. */
   #end(verdict: ErrorInfo, graceMs: number): void {
     if (this.#over || this.#verdict !== null) return;
     const place = this.#at === null ? {} : { source: this.#at.source, line: this.#at.line, column: this.#at.column };
@@ -251,10 +273,10 @@ export class Execution implements WorkerTask {
   }
 
   #onResult(frame: ResultFrame): void {
-    if (!this.#clock.told && frame.result.ok) throw new WireError("a success came before 'started'");
+    if (!this.#clock.announced && frame.result.ok) throw new WireError("a success came before 'started'");
     this.#worker.free();
     const { result, errors } = frame;
-    // What the host has charged itself holds, whatever is left of the worker's account.
+    // The host's own counts are a lower bound of what the worker reports.
     const fuel = Math.max(frame.usage.fuel, this.#paid.fuel);
     const usage = { ...frame.usage, fuel, toolCalls: Math.max(frame.usage.toolCalls, this.#toolCalls) };
     this.#finish({ result: withVerdict(result, this.#verdict), usage, errors, outputComplete: !frame.last });
@@ -263,7 +285,7 @@ export class Execution implements WorkerTask {
   #finish(result: SandboxResult): void {
     if (this.#over) return;
     this.#over = true;
-    this.#vigil.stop();
+    this.#poll.onEnd();
     this.#stopTimers();
     clearTimeout(this.#grace);
     this.#signal?.removeEventListener('abort', this.#onAbort);

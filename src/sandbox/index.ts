@@ -1,5 +1,5 @@
 export type { CallIo, FinalReply } from '../wire/call.ts';
-export type { RunHandlers, SandboxResult } from './handlers.ts';
+export type { RunHandlers } from './execution.ts';
 export { packageFiles, type WorkerFiles } from './launch.ts';
 export { LAUNCHERS, type Launcher, type LauncherChoice } from './launcher.ts';
 export {
@@ -13,5 +13,6 @@ export {
 } from './limits.ts';
 export type { Isolation } from './pool.ts';
 export type { ParseOutcome } from './query.ts';
+export type { SandboxResult } from './result.ts';
 export { examineRings, type Lack, type Ring } from './rings.ts';
 export { Sandbox, type SandboxOptions } from './sandbox.ts';

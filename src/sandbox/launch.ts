@@ -8,54 +8,53 @@ import { ConfigError } from '../wire/errors.ts';
 import { type Bind, type Bubblewrap, bubblewrapArguments } from './bubblewrap.ts';
 import { withoutInherited } from './descriptors.ts';
 
-/** The two bundles a worker is made of, as absolute paths. */
+/** The two bundles of a worker, as absolute paths. */
 export interface WorkerFiles {
   readonly worker: string;
   readonly guest: string;
 }
 
-/** A worker process that has just been started. */
+/** A worker process after its start. */
 export interface Launched {
-  /** The process itself, or the launcher's, which ends with it and takes it along when it is killed. */
+  /** The worker process, or the launcher: it ends when the worker ends, and killing it kills the worker. */
   readonly child: ChildProcess;
-  /** Processes between `child` and the one that runs scripts. */
+  /** Processes between `child` and the process that runs scripts. */
   readonly generations: number;
-  /** Both directions of descriptor 3 of the worker. */
+  /** Descriptor 3 of the worker, in both directions. */
   readonly frames: Socket;
   readonly stderr: Readable;
 }
 
-/** What a worker needs to find, as it sees it. */
+/** The paths that a worker uses, as the worker sees them. */
 interface Places extends WorkerFiles {
   readonly node: string;
   readonly ivm: string;
-  /** Files and folders that it may read while it loads. */
+  /** Files and folders that the worker may read while it loads. */
   readonly readable: readonly string[];
 }
 
 const require = createRequire(import.meta.url);
 
-/** Heap of the worker's own realm: the parser and what it makes of the largest source; scripts have heaps of their own. */
+/** Heap of the worker's own realm, for the parser and the tree of the largest source. Scripts have separate heaps. */
 const OWN_HEAP_MB = 512;
 
-/** The bundles of this package. Throws {@link ConfigError} when they were not built. */
+/** The bundles of this package. Throws {@link ConfigError} when they are not built. */
 export function packageFiles(): WorkerFiles {
   return { worker: fileOf('#worker'), guest: fileOf('#guest') };
 }
 
 /**
- * Starts a worker with an empty environment, no standard input or output, and the permission model with the least that
- * loading needs: its own two files and the native module. What Node calls descriptor 3 is the only way in or out.
- * `memoryBytes` tells for which limit the first isolate is prepared. With `bubblewrap` all of that stands in a cage of the
- * system, where nothing else exists.
+ * Starts a worker with an empty environment, no standard input or output, and Node's permission model, which lets it read its two
+ * files and the native module. Descriptor 3 is its only connection. `memoryBytes` is the limit for which the first isolate is
+ * prepared. With `bubblewrap` the worker also runs in a sandbox of the operating system that contains nothing else.
  */
 export function launch(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubblewrap | null = null): Launched {
-  return bubblewrap === null ? launchDirectly(files, memoryBytes) : launchCaged(files, memoryBytes, bubblewrap);
+  return bubblewrap === null ? launchDirectly(files, memoryBytes) : launchConfined(files, memoryBytes, bubblewrap);
 }
 
 function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
   const { ivm, loader } = nativeModule();
-  // Musl or glibc is told by that file's existence.
+  // The loader tells musl from glibc by the last of these files.
   const readable = [files.worker, files.guest, `${dirname(ivm)}/*`, `${loader}/*`, '/etc/alpine-release'];
   const places: Places = { ...files, node: process.execPath, ivm, readable };
   const child = spawn(places.node, commandLine(places, memoryBytes), {
@@ -68,22 +67,22 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
   return { child, generations: 0, ...pipesOf(child) };
 }
 
-/** The worker's folder in the cage. */
+/** The folder of the worker in the sandbox of bubblewrap. */
 const HOME = '/worker';
 
-function launchCaged(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubblewrap): Launched {
+function launchConfined(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubblewrap): Launched {
   const { ivm, loader } = nativeModule();
   const modules = join(HOME, 'node_modules');
   const ivmHome = join(modules, 'isolated-vm');
   const places: Places = {
     node: join(HOME, 'node'),
-    // Without a package.json beside it only the ending says what kind of module it is.
+    // There is no package.json beside it, so the extension says that it is an ECMAScript module.
     worker: join(HOME, 'worker.mjs'),
     guest: join(HOME, 'guest.js'),
     ivm: join(ivmHome, 'isolated-vm.js'),
     readable: [`${HOME}/*`, '/etc/alpine-release'],
   };
-  // Of isolated-vm only what is loaded: the package holds its sources and an archive of itself too.
+  // Only the files of isolated-vm that are loaded; the package also contains its sources and an archive.
   const native = ['package.json', 'isolated-vm.js', 'prebuilds', 'build'].map(
     (name): Bind => ({ from: join(dirname(ivm), name), to: join(ivmHome, name) }),
   );
@@ -99,20 +98,20 @@ function launchCaged(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubble
     env: {},
     cwd: '/',
     stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe', 'pipe']),
-    // In a group of its own: a terminal's Ctrl-C is for the host, which then ends what it started in good order.
+    // A process group of its own: Ctrl-C in a terminal goes to the host, which then ends its workers in order.
     detached: true,
   });
   const pipes = pipesOf(child);
   const filter = child.stdio[4];
   if (filter instanceof Writable) filter.on('error', () => {}).end(bubblewrap.filter);
-  // Bubblewrap itself, then the first process of the namespace, which waits for the worker.
+  // Two generations: bubblewrap, and the first process of the namespace, which waits for the worker.
   return { child, generations: 2, ...pipes };
 }
 
 function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number): string[] {
   return [
     '--no-node-snapshot', // isolated-vm demands it
-    '--stack-size=3900', // 500 frames of a script stand on many more of the interpreter's
+    '--stack-size=3900', // 500 frames of a script need many more frames of the interpreter
     '--permission',
     '--allow-addons',
     ...readable.map((path) => `--allow-fs-read=${path}`),
@@ -134,9 +133,9 @@ function nativeModule(): { readonly ivm: string; readonly loader: string } {
   return { ivm, loader: dirname(realpathSync(createRequire(ivm).resolve('node-gyp-build/package.json'))) };
 }
 
-/** Throws when the system gave no process. */
+/** Throws when the system could not start the process. */
 function pipesOf(child: ChildProcess): Pick<Launched, 'frames' | 'stderr'> {
-  // Where the system has no descriptors left there are no pipes either, and an `error` event comes later.
+  // When the system has no free descriptors, there are no pipes and an `error` event follows.
   const frames = child.stdio?.[3];
   if (!(frames instanceof Socket) || child.stderr === null) {
     child.on('error', () => {});
@@ -151,7 +150,7 @@ function fileOf(name: string): string {
   return realpathSync(path);
 }
 
-/** Scopes of the permission model that a worker must report as closed, on the Node line that runs this process. */
+/** Scopes of the permission model that a worker must report as closed, for the Node version of this process. */
 export function requiredScopes(): readonly string[] {
   const flags = process.allowedNodeEnvironmentFlags;
   const always = ['fs.write', 'child', 'worker', 'wasi'];

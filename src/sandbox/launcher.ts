@@ -2,7 +2,7 @@ import { ConfigError } from '../wire/errors.ts';
 import { type Bubblewrap, findBubblewrap } from './bubblewrap.ts';
 
 /**
- * Whether workers stand in a cage of the operating system: `auto` where the machine can, `required` or not at all, `none`
+ * Whether bubblewrap confines the workers: `auto` where the machine supports it, `required` always or there is no sandbox, `none`
  * never.
  */
 export type LauncherChoice = 'auto' | 'required' | 'none';
@@ -16,10 +16,10 @@ export interface Launcher {
   readonly reason: string | null;
 }
 
-/** Why the launcher that was found does not work here, once that has been seen. */
+/** Why bubblewrap does not work on this machine although it is installed; null while that is not known. */
 let broken: string | null = null;
 
-/** Throws {@link ConfigError} for an unknown choice, and when a launcher is required that this machine does not have. */
+/** Throws {@link ConfigError} for an unknown choice, and when the launcher is required and this machine has none. */
 export function chooseLauncher(choice: LauncherChoice): Launcher {
   if (!LAUNCHERS.includes(choice))
     throw new ConfigError(`launcher must be one of ${LAUNCHERS.join(', ')}, got '${String(choice)}'`);
@@ -30,7 +30,7 @@ export function chooseLauncher(choice: LauncherChoice): Launcher {
   return { bubblewrap: null, reason: found };
 }
 
-/** Starts without the launcher that was tried in vain; its reason is remembered once the sandbox works without it. */
+/** No launcher, because bubblewrap failed. Call `remember` when the sandbox works without it: later sandboxes then do not try. */
 export function withoutLauncher(reason: string): { readonly launcher: Launcher; remember(): void } {
   return {
     launcher: { bubblewrap: null, reason },

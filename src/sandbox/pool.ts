@@ -1,26 +1,26 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { BusyError, ConfigError, RuntimeClosedError } from '../wire/errors.ts';
-import type { RunKind } from './affinity.ts';
-import { outside } from './detached.ts';
+import type { Affinity } from './affinity.ts';
 import { launch, type WorkerFiles } from './launch.ts';
 import type { Launcher } from './launcher.ts';
-import { messageOf } from './outcome.ts';
+import { messageOf } from './result.ts';
 import { WorkerProcess } from './worker.ts';
 
-/** Something that needs a worker for itself for a while. */
+/** A task that needs a worker of its own until it ends. */
 export interface Job {
-  /** How many runs wait for it, each within the other, see `RunHandlers.nested`; 0 for one that nobody waits for. */
+  /** The number of runs that wait for it, each within the other, see `RunHandlers.depth`; 0 when no run waits for it. */
   readonly depth: number;
-  /** Whose it is; jobs of one session do not hold up those of another. Null: nobody's in particular. */
+  /** Its session; jobs of one session do not hold up those of another. Null: no session. */
   readonly session: string | null;
-  /** What a worker has ready that has run such a job before; null where nothing is. */
-  readonly kind: RunKind | null;
-  /** Called with a free worker. Must call `pool.release(worker)` once it is done with it, dead or alive. */
+  /** Tells which worker starts it soonest; null when every worker is as good. */
+  readonly affinity: Affinity | null;
+  /** Called with a free worker. The job must call `pool.release(worker)` when it ends, even if the worker is dead. */
   start(worker: WorkerProcess): void;
-  /** No worker will come: the pool is closed, or none can be started. */
+  /** The job gets no worker: the pool is closed, or no worker can be started. */
   fail(error: RuntimeClosedError | Error): void;
 }
 
-/** How runs share processes: one after another in the same worker, each in a fresh isolate, or each in a process of its own. */
+/** How runs share processes: `worker` gives each a fresh isolate in a reused process, `process-per-turn` a process of its own. */
 export type Isolation = 'worker' | 'process-per-turn';
 
 export interface PoolOptions {
@@ -29,47 +29,53 @@ export interface PoolOptions {
   readonly maxWorkers: number;
   readonly queueLength: number;
   /**
-   * Depths at which nested runs wait for a worker, where deeper ones are refused: that many workers are kept for them, one for each
-   * depth, so that runs which wait for each other always end.
+   * Depths at which nested runs wait for a worker; deeper runs are refused. The pool reserves one worker for each of these depths,
+   * so that runs which wait for each other always end.
    */
   readonly levels: number;
   readonly files: WorkerFiles;
   readonly launcher: Launcher;
-  /** The memory limit most runs will have, for which isolates are prepared. */
+  /** The memory limit for which isolates are prepared: that of most runs. */
   readonly memoryBytes: number;
 }
 
-/** A worker is replaced after this many runs, whatever they did to it. */
+/** The pool replaces a worker after this number of runs. */
 const MAX_RUNS = 2_000;
-/** The same when its process has grown by this much since it started. */
+/** The pool replaces a worker that has grown by this number of bytes since its start. */
 const MAX_GROWTH = 64 * 1024 * 1024;
-/** Starts that may fail one after another before the jobs that wait are told. */
+/** Waiting jobs fail after this number of failed starts in a row. */
 const MAX_FAILED_STARTS = 3;
 const RETRY_MS = 100;
-/** A worker beyond `concurrency`, made while others waited for the host, is given up after doing nothing for so long. */
+/** The pool ends a worker beyond `concurrency` that has been idle for this time. */
 const SPARE_MS = 5_000;
 
 /**
- * The workers and the jobs that wait for one. At most `concurrency` jobs are begun at a time, not counting those that wait for
- * the host, for which the pool grows up to `maxWorkers`; an answer to a waiting job is never held back. Workers are started ahead,
- * replaced when they die, and renewed when worn. Sessions take turns; within one, first come, first served.
+ * Runs a function outside of the caller's asynchronous context. A worker outlives the run for which it is started; it would keep
+ * the values of the caller's `AsyncLocalStorage` alive and show them to later callbacks.
+ */
+const detached: <T>(action: () => T) => T = AsyncLocalStorage.snapshot();
+
+/**
+ * The workers, and the jobs that wait for one. At most `concurrency` jobs compute at a time. Jobs that wait for the host do not
+ * count, and the pool grows up to `maxWorkers` for their sake; a job whose answer has come continues at once. The pool starts
+ * workers ahead, replaces dead ones and renews worn ones. Sessions take turns; the jobs of one session keep their order.
  */
 export class Pool {
   readonly #options: PoolOptions;
   readonly #workers = new Set<WorkerProcess>();
   readonly #starting = new Set<WorkerProcess>();
-  /** The one that has been idle longest comes first. */
+  /** The worker that has been idle longest comes first. */
   readonly #idle: WorkerProcess[] = [];
   readonly #busy = new Set<WorkerProcess>();
   readonly #blocked = new Set<WorkerProcess>();
   readonly #worn = new Set<WorkerProcess>();
   readonly #queue: Job[] = [];
-  /** Nested ones that wait. */
+  /** Waiting nested jobs. */
   readonly #inner: Job[] = [];
-  /** Nested ones whose own worker is being started. */
+  /** Nested jobs whose own worker is being started. */
   #coming = 0;
   readonly #levels: number;
-  /** When each session got a worker last, while anybody waits. */
+  /** The order in which sessions got a worker last; kept while jobs wait. */
   readonly #served = new Map<string | null, number>();
   #serving = 0;
   #failedStarts = 0;
@@ -82,7 +88,7 @@ export class Pool {
     this.#levels = Math.min(options.levels, options.maxWorkers - 1);
   }
 
-  /** Starts the workers; resolves with the first that is ready. Throws {@link ConfigError} when none can be started. */
+  /** Starts the workers; resolves when the first is ready. Throws {@link ConfigError} when none can be started. */
   async open(): Promise<void> {
     try {
       await Promise.any(Array.from({ length: this.#options.concurrency }, () => this.#spawn()));
@@ -92,7 +98,7 @@ export class Pool {
     }
   }
 
-  /** Begins a job now or later. Throws {@link RuntimeClosedError} and, when the queue is full, {@link BusyError}. */
+  /** Starts a job now or later. Throws {@link RuntimeClosedError} and, when the queue is full, {@link BusyError}. */
   submit(job: Job): void {
     if (this.#closed) throw new RuntimeClosedError();
     const nested = job.depth > 0;
@@ -104,7 +110,7 @@ export class Pool {
     else this.#startOwn(job);
   }
 
-  /** Jobs of a depth that may be begun: the deeper, the more, so that what waits for one never keeps it from its place. */
+  /** Jobs of a depth that may begin. Deeper jobs have more room, so that a job never waits for a place that its ancestors hold. */
   #room(depth: number): number {
     return this.#options.maxWorkers - Math.max(0, this.#levels - depth) - this.#busy.size - this.#coming;
   }
@@ -113,7 +119,7 @@ export class Pool {
     return this.#workers.size >= this.#options.maxWorkers;
   }
 
-  /** Takes back a job that waits. False when it does not wait any more. */
+  /** Removes a waiting job. Returns false when it waits no more. */
   withdraw(job: Job): boolean {
     for (const waiting of [this.#queue, this.#inner]) {
       const at = waiting.indexOf(job);
@@ -124,14 +130,14 @@ export class Pool {
     return false;
   }
 
-  /** A busy worker waits for the host, or goes on. */
+  /** A busy worker begins or ends waiting for the host. */
   block(worker: WorkerProcess, blocked: boolean): void {
     if (blocked) this.#blocked.add(worker);
     else this.#blocked.delete(worker);
     if (blocked) this.#serve();
   }
 
-  /** Takes a worker back from a job. `reusable` is false when its process may have kept something of a hard breach. */
+  /** Takes a worker back from a job. `reusable` is false when a hard breach may have left traces in its process. */
   release(worker: WorkerProcess, reusable: boolean): void {
     this.#busy.delete(worker);
     this.#blocked.delete(worker);
@@ -143,19 +149,19 @@ export class Pool {
     }
     if (isWorn(worker, worker.restRss)) this.#worn.add(worker);
     this.#settle(worker);
-    // Whoever waits for the result comes first.
+    // The caller that waits for the result comes first.
     setImmediate(() => this.#refit(worker));
   }
 
-  /** Looks after a worker that has run something, unless it runs the next by now: what that takes is no wear. */
+  /** Checks the wear of a worker that has ended a run and prepares its next isolate, unless it has begun its next run. */
   #refit(worker: WorkerProcess): void {
     if (worker.dead || !this.#idle.includes(worker)) return;
-    if (isWorn(worker, worker.meter?.rssBytes() ?? null)) this.#worn.add(worker);
+    if (isWorn(worker, worker.stats?.rssBytes() ?? null)) this.#worn.add(worker);
     worker.prepare();
     this.#renew();
   }
 
-  /** Ends all workers; jobs that wait fail. Resolves when every process is gone. */
+  /** Ends all workers and fails the waiting jobs. Resolves when every process is gone. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#retry);
@@ -177,7 +183,7 @@ export class Pool {
     this.#grow();
   }
 
-  /** Starts a worker for this job alone. */
+  /** Starts a worker for one job. */
   #startOwn(job: Job): void {
     if (this.#isFull)
       throw new BusyError(`a nested run needs a worker of its own, and all ${this.#options.maxWorkers} are taken`);
@@ -192,15 +198,15 @@ export class Pool {
   }
 
   /**
-   * The worker that ran a job of this kind last, and has had the time to prepare its next isolate: its caches and its core are warm
-   * still. Where there is none, the one that has been idle longest: nobody else's comes back to it soon.
+   * The idle worker that ran a job of this affinity last and has prepared its next isolate; its caches are still warm. If there is
+   * none, the worker that has been idle longest, because jobs of other affinities are least likely to want it back.
    */
-  #takeIdle({ kind }: Job): WorkerProcess | undefined {
-    const at = this.#idle.findLastIndex((worker) => worker.isReadyFor(kind));
+  #takeIdle({ affinity }: Job): WorkerProcess | undefined {
+    const at = this.#idle.findLastIndex((worker) => worker.isReadyFor(affinity));
     return at < 0 ? this.#idle.shift() : this.#idle.splice(at, 1)[0];
   }
 
-  /** The first job of the session that was not served for the longest time. */
+  /** The first job of the session that has waited longest since it got a worker. */
   #takeNext(): Job | undefined {
     const lastOf = (job: Job | undefined): number => (job === undefined ? 0 : (this.#served.get(job.session) ?? 0));
     let best = 0;
@@ -212,11 +218,11 @@ export class Pool {
   #begin(job: Job, worker: WorkerProcess): void {
     this.#served.set(job.session, ++this.#serving);
     this.#busy.add(worker);
-    worker.kind = job.kind ?? worker.kind;
+    worker.affinity = job.affinity ?? worker.affinity;
     job.start(worker);
   }
 
-  /** Gives waiting jobs to free workers, as many as may compute, and starts workers for the rest. */
+  /** Gives waiting jobs to idle workers, as many as may compute, and starts workers for the rest. */
   #serve(): void {
     this.#serveInner();
     if (this.#queue.length === 0) this.#served.clear();
@@ -229,7 +235,7 @@ export class Pool {
     this.#grow();
   }
 
-  /** Begins nested jobs that wait, the deepest first: others wait for it. */
+  /** Starts waiting nested jobs, the deepest first, because the others wait for it. */
   #serveInner(): void {
     this.#inner.sort((left, right) => right.depth - left.depth);
     for (const job of [...this.#inner]) {
@@ -241,7 +247,7 @@ export class Pool {
     }
   }
 
-  /** Keeps `concurrency` workers alive, and one on its way for each job that could be begun if it were there. */
+  /** Keeps `concurrency` workers alive, and starts one for each job that lacks only a worker. */
   #grow(): void {
     if (this.#closed || this.#retry !== undefined) return;
     const { concurrency, maxWorkers } = this.#options;
@@ -250,7 +256,7 @@ export class Pool {
     for (let n = Math.min(missing, maxWorkers - this.#workers.size); n > 0; n--) this.#spawn().catch(() => {});
   }
 
-  /** Starts a worker for whoever comes next. Rejects when it cannot be used, which has been dealt with then. */
+  /** Starts a worker for the next job. Rejects when the worker cannot be used; that is already handled. */
   async #spawn(): Promise<void> {
     try {
       const worker = this.#create();
@@ -265,10 +271,10 @@ export class Pool {
     }
   }
 
-  /** Throws when the system gives no process. */
+  /** Throws when the system cannot start a process. */
   #create(): WorkerProcess {
     const { files, memoryBytes, launcher } = this.#options;
-    return outside(() => {
+    return detached(() => {
       const worker = new WorkerProcess(launch(files, memoryBytes, launcher.bubblewrap));
       this.#workers.add(worker);
       void worker.gone.then(() => this.#forget(worker));
@@ -276,18 +282,18 @@ export class Pool {
     });
   }
 
-  /** A worker is free: it gets the next job or waits; a worn one goes as soon as another can take its place. */
+  /** A worker is free: it gets the next job or becomes idle. */
   #settle(worker: WorkerProcess): void {
     if (worker.dead || this.#closed) return;
     worker.rest();
     this.#idle.push(worker);
-    // First: where somebody always waits, a worn worker would be idle at no other time.
+    // Before the next job starts: while jobs always wait, a worn worker is idle only now.
     this.#renew();
     this.#serve();
     this.#armSpare();
   }
 
-  /** Lets worn workers go that are idle, each once there is another to take its place. */
+  /** Ends an idle worn worker when another worker can take its place; else starts that worker. */
   #renew(): void {
     const worn = this.#idle.find((worker) => this.#worn.has(worker));
     if (worn === undefined) return;
@@ -306,7 +312,7 @@ export class Pool {
     if (at >= 0) this.#idle.splice(at, 1);
     this.#workers.delete(worker);
     this.#worn.delete(worker);
-    // One that failed to start is replaced with a delay, by `#startFailed`.
+    // A worker that failed to start is replaced later, by `#startFailed`.
     if (!this.#starting.delete(worker)) this.#serve();
   }
 
@@ -330,7 +336,7 @@ export class Pool {
       if (oldest !== undefined && this.#workers.size > this.#options.concurrency) this.#dismiss(oldest);
       this.#armSpare();
     };
-    this.#spare = outside(() => setTimeout(look, SPARE_MS).unref());
+    this.#spare = detached(() => setTimeout(look, SPARE_MS).unref());
   }
 }
 

@@ -1,30 +1,30 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
-/** What a process uses, as the system sees it. */
-export interface ProcessMeter {
-  /** Bytes of resident memory; null once the process is gone. */
+/** Memory and CPU time of a process, as the system counts them. */
+export interface ProcessStats {
+  /** Bytes of resident memory; null when the process is gone. */
   rssBytes(): number | null;
-  /** Milliseconds of CPU time of its main thread, which is the one that runs scripts; null once it is gone. */
+  /** CPU time of the main thread, which runs the scripts, in milliseconds; null when the process is gone. */
   cpuMs(): number | null;
   close(): void;
 }
 
-/** What a process used at one moment; null where the system does not tell. */
-export interface Reading {
+/** The statistics of a process at one moment; null where the system does not tell. */
+export interface StatsReading {
   readonly rssBytes: number | null;
   readonly cpuMs: number | null;
 }
 
-/** Both at once. */
-export function readingOf(meter: ProcessMeter | null): Reading {
-  return { rssBytes: meter?.rssBytes() ?? null, cpuMs: meter?.cpuMs() ?? null };
+/** Reads memory and CPU time. */
+export function readStats(stats: ProcessStats | null): StatsReading {
+  return { rssBytes: stats?.rssBytes() ?? null, cpuMs: stats?.cpuMs() ?? null };
 }
 
 /**
- * Looks at a process through `/proc`. The files stay open: reading again costs some 3 µs, and a number given to another
- * process later cannot be mistaken for this one. Null where the system has no such files.
+ * Opens the statistics of a process in `/proc`. The files stay open: a further read costs some 3 µs, and another process that gets
+ * the same number later is not mistaken for this one. Null where the system has no such files.
  */
-export function openMeter(pid: number): ProcessMeter | null {
+export function openStats(pid: number): ProcessStats | null {
   if (PAGE_BYTES === null) return null;
   const fds: number[] = [];
   try {
@@ -32,14 +32,17 @@ export function openMeter(pid: number): ProcessMeter | null {
     fds.push(statm);
     const schedstat = openSync(`/proc/${pid}/schedstat`, 'r');
     fds.push(schedstat);
-    return meterOn(fds, statm, schedstat, PAGE_BYTES);
+    return statsOf(fds, statm, schedstat, PAGE_BYTES);
   } catch {
     for (const fd of fds) closeSync(fd);
     return null;
   }
 }
 
-/** The process so many generations below `pid`, each the only child of its parent; null when the system does not tell. */
+/**
+ * The process that stands `generations` below `pid`, where each process on the way has one child. Null when the system does not
+ * tell.
+ */
 export function descendant(pid: number, generations: number): number | null {
   let last = pid;
   try {
@@ -54,7 +57,7 @@ export function descendant(pid: number, generations: number): number | null {
   }
 }
 
-function meterOn(fds: number[], statm: number, schedstat: number, pageBytes: number): ProcessMeter {
+function statsOf(fds: number[], statm: number, schedstat: number, pageBytes: number): ProcessStats {
   return {
     rssBytes() {
       const pages = fieldOf(statm, 1);
@@ -72,7 +75,7 @@ function meterOn(fds: number[], statm: number, schedstat: number, pageBytes: num
 
 const buffer = Buffer.alloc(256);
 
-/** The n-th number of a one-line file; null when the process is gone. */
+/** The number at an index of a one-line file; null when the process is gone. */
 function fieldOf(fd: number, index: number): number | null {
   try {
     const text = buffer.toString('latin1', 0, readSync(fd, buffer, 0, buffer.length, 0));
@@ -83,7 +86,10 @@ function fieldOf(fd: number, index: number): number | null {
   }
 }
 
-/** `statm` counts pages, whose size Node does not tell: it is what makes our own two figures agree, a power of two. */
+/**
+ * The size of a page: the unit of `statm`. Node does not tell it, so it is derived from this process, whose resident memory is known
+ * in bytes and in pages. It is a power of two.
+ */
 const PAGE_BYTES = pageBytes();
 
 function pageBytes(): number | null {

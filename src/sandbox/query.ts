@@ -17,21 +17,21 @@ export interface ParseOutcome {
   readonly diagnostics: readonly Diagnostic[];
   readonly files: readonly ParsedFile[];
   /**
-   * Names of the sources that end within a block, a bracket, a string or a line that goes on: they may only lack their rest.
+   * Names of the sources that end within a block, a bracket, a string or a continued line, so that they may only be incomplete.
    * Absent when there are none.
    */
   readonly open?: readonly string[];
 }
 
-/** A question to a worker that runs nothing: how it is asked, and which frame answers it. */
-export interface Question<Answer> {
+/** A request to a worker that runs no program: the frame that asks and the frame that answers. */
+export interface Query<Answer> {
   frame(id: number): HostFrame;
-  /** The answer in a frame; undefined when the frame is no answer to this question. */
+  /** The answer in a frame; undefined when the frame does not answer this query. */
   answer(frame: WorkerFrame): Answer | undefined;
 }
 
-/** Which procedures, events and tools there are in some sources. */
-export function parseQuestion(sources: readonly Source[], sourceBytes: number): Question<ParseOutcome> {
+/** Asks which procedures, events and tools some sources have. */
+export function parseQuery(sources: readonly Source[], sourceBytes: number): Query<ParseOutcome> {
   return {
     frame: (id) => ({ t: 'parse', id, sources, sourceBytes }),
     answer: (frame) => {
@@ -42,12 +42,8 @@ export function parseQuestion(sources: readonly Source[], sourceBytes: number): 
   };
 }
 
-/** What is wrong with sources that run together, and what they cost. */
-export function checkQuestion(
-  sources: readonly Source[],
-  sourceBytes: number,
-  environment: CheckEnvironment,
-): Question<CheckReport> {
+/** Asks what is wrong with sources that run together, and what they cost. */
+export function checkQuery(sources: readonly Source[], sourceBytes: number, environment: CheckEnvironment): Query<CheckReport> {
   return {
     frame: (id) => ({ t: 'check', id, sources, sourceBytes, environment }),
     answer: (frame) => {
@@ -58,47 +54,41 @@ export function checkQuestion(
   };
 }
 
-/** How a source looks in its canonical layout. */
-export function formatQuestion(source: Source, sourceBytes: number): Question<FormatReport> {
+/** Asks for a source in its canonical layout. */
+export function formatQuery(source: Source, sourceBytes: number): Query<FormatReport> {
   return {
     frame: (id) => ({ t: 'format', id, source, sourceBytes }),
     answer: (frame) => (frame.t === 'formatted' ? { text: frame.text, diagnostics: frame.diagnostics } : undefined),
   };
 }
 
-/** For all files of one request together. */
-const PARSE_MS = 30_000;
+/** Most milliseconds that a worker may take for all files of one query. */
+const QUERY_MS = 30_000;
 
-/** Puts one question to a worker. */
-export class Inquiry<Answer> implements WorkerTask {
+/** One query on one worker. */
+export class QueryTask<Answer> implements WorkerTask {
   readonly #worker: WorkerProcess;
   readonly #id: number;
-  readonly #question: Question<Answer>;
+  readonly #query: Query<Answer>;
   readonly #settle: PromiseWithResolvers<Answer>;
   readonly #onEnd: () => void;
   #late = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `settle` is rejected with `ERR_TIMEOUT` or `ERR_WORKER` when the worker has no answer; `onEnd` is called once. */
-  constructor(
-    worker: WorkerProcess,
-    id: number,
-    question: Question<Answer>,
-    settle: PromiseWithResolvers<Answer>,
-    onEnd: () => void,
-  ) {
+  /** `settle` rejects with `ERR_TIMEOUT` or `ERR_WORKER` when the worker does not answer; `onEnd` is called once. */
+  constructor(worker: WorkerProcess, id: number, query: Query<Answer>, settle: PromiseWithResolvers<Answer>, onEnd: () => void) {
     this.#worker = worker;
     this.#id = id;
-    this.#question = question;
+    this.#query = query;
     this.#settle = settle;
     this.#onEnd = onEnd;
   }
 
-  /** Throws, without having begun, when the sources cannot be sent. */
+  /** Sends the query. Throws when the sources cannot be sent; the worker is free then. */
   begin(): void {
     this.#worker.assign(this, MAX_FRAME_BYTES);
     try {
-      this.#worker.send(this.#question.frame(this.#id));
+      this.#worker.send(this.#query.frame(this.#id));
     } catch (error) {
       this.#worker.free();
       throw error;
@@ -106,16 +96,16 @@ export class Inquiry<Answer> implements WorkerTask {
     this.#timer = setTimeout(() => {
       this.#late = true;
       this.#worker.kill();
-    }, PARSE_MS);
+    }, QUERY_MS);
   }
 
-  /** Gives the request up, for good. */
+  /** Gives the query up and kills its worker. */
   cancel(): void {
     this.#worker.kill();
   }
 
   onFrame(frame: WorkerFrame): void {
-    const answer = 'id' in frame && frame.id === this.#id ? this.#question.answer(frame) : undefined;
+    const answer = 'id' in frame && frame.id === this.#id ? this.#query.answer(frame) : undefined;
     if (answer === undefined) throw new WireError(`a frame '${frame.t}' came out of turn`);
     this.#worker.free();
     clearTimeout(this.#timer);
@@ -127,7 +117,7 @@ export class Inquiry<Answer> implements WorkerTask {
     clearTimeout(this.#timer);
     this.#settle.reject(
       this.#late
-        ? new NeuroScriptError('ERR_TIMEOUT', `parsing took longer than ${PARSE_MS} ms`)
+        ? new NeuroScriptError('ERR_TIMEOUT', `parsing took longer than ${QUERY_MS} ms`)
         : new NeuroScriptError('ERR_WORKER', `the worker process died while parsing: ${violation ?? how}`),
     );
     this.#onEnd();

@@ -1,26 +1,26 @@
 import { defaultLimits } from '../wire/limits.ts';
 import { requiredScopes } from './launch.ts';
 import type { LauncherChoice } from './launcher.ts';
-import { openMeter } from './processstats.ts';
+import { openStats } from './processstats.ts';
 import { Sandbox } from './sandbox.ts';
 
-/** One of the three rings as it stands on this machine. */
+/** The state of one of the three rings on this machine. */
 export interface Ring {
   readonly ring: 1 | 2 | 3;
   readonly name: 'interpreter' | 'isolate' | 'process';
-  /** Whether it holds everything that SECURITY.md promises of it. */
+  /** Whether the ring keeps everything that SECURITY.md promises of it. */
   readonly complete: boolean;
   readonly active: readonly string[];
   readonly missing: readonly Lack[];
 }
 
-/** Something that a ring lacks, and what to do about it. */
+/** A missing part of a ring, and what to do about it. */
 export interface Lack {
   readonly what: string;
   readonly todo: string;
 }
 
-/** Scopes of Node's permission model that a worker does without, for people. */
+/** Scopes of Node's permission model that are closed to a worker, in words. */
 const SCOPES: ReadonlyMap<string, string> = new Map([
   ['fs.read', 'reading files'],
   ['fs.write', 'writing files'],
@@ -34,8 +34,8 @@ const SCOPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Starts a sandbox, breaches limits in it, and tells which rings are complete. Throws `ConfigError` when it cannot be started,
- * for instance because `required` asks for a launcher that this machine does not have.
+ * Starts a sandbox, breaches limits in it, and reports which rings are complete. Throws `ConfigError` when the sandbox cannot be
+ * started, for instance because the launcher is `required` and this machine has none.
  */
 export async function examineRings(launcher: LauncherChoice): Promise<readonly Ring[]> {
   await using sandbox = await Sandbox.create({ concurrency: 1, launcher });
@@ -73,23 +73,23 @@ export async function examineRings(launcher: LauncherChoice): Promise<readonly R
 
 interface Fact {
   readonly holds: boolean;
-  /** What it is when it holds, and what is missing when it does not. */
+  /** Says what is active when the fact holds; `missing` says what is missing when it does not. */
   readonly active: string;
   readonly missing: Lack;
 }
 
 function processFacts({ launcher }: Sandbox): readonly Fact[] {
   const closed = new Set(requiredScopes());
-  const caged = launcher.bubblewrap !== null;
+  const confined = launcher.bubblewrap !== null;
   const reason = launcher.reason ?? 'no reason is known';
   return [
     {
-      holds: caged,
+      holds: confined,
       active: 'bubblewrap: own namespaces for processes, network, users and messages, a read-only root, a filter of system calls',
-      missing: { what: `the system's cage for workers is not active: ${reason}`, todo: adviceOn(reason) },
+      missing: { what: `the operating system does not confine the workers: ${reason}`, todo: adviceOn(reason) },
     },
     {
-      holds: openMeter(process.pid) !== null,
+      holds: openStats(process.pid) !== null,
       active: 'memory and CPU time are watched from outside',
       missing: {
         what: "a worker's memory and CPU time cannot be seen from outside: there is no /proc",
@@ -98,7 +98,7 @@ function processFacts({ launcher }: Sandbox): readonly Fact[] {
     },
     ...[...SCOPES].map(
       ([scope, what]): Fact => ({
-        holds: closed.has(scope) || caged,
+        holds: closed.has(scope) || confined,
         active: `denied: ${what}`,
         missing: {
           what: `a worker that was taken over could use ${what}: Node ${process.version} cannot deny it`,
@@ -109,7 +109,7 @@ function processFacts({ launcher }: Sandbox): readonly Fact[] {
   ];
 }
 
-/** What to do where the launcher is not there; `reason` is the launcher's, or bubblewrap's own words. */
+/** What to do without a launcher; `reason` is the launcher's text, or bubblewrap's own message. */
 function adviceOn(reason: string): string {
   if (reason.includes('switched off')) return "leave '--launcher none' out";
   if (reason.includes('is not installed')) return "install the package 'bubblewrap' (Debian, Ubuntu: apt-get install bubblewrap)";
@@ -131,7 +131,7 @@ function ring(number: Ring['ring'], name: Ring['name'], active: readonly string[
   };
 }
 
-/** Whether an endless loop ends with the quota of this limit. */
+/** Whether this limit ends an endless loop. */
 async function breach(sandbox: Sandbox, limit: 'fuel' | 'cpuMs', value: number): Promise<boolean> {
   const { result } = await sandbox.run(
     {

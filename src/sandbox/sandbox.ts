@@ -3,38 +3,37 @@ import { cancelledError, workerError } from '../wire/errorinfo.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { defaultLimits } from '../wire/limits.ts';
 import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } from '../wire/protocol.ts';
-import { kindOf } from './affinity.ts';
-import { Execution } from './execution.ts';
-import type { RunHandlers, SandboxResult } from './handlers.ts';
+import { affinityOf } from './affinity.ts';
+import { Execution, type RunHandlers } from './execution.ts';
 import { packageFiles, type WorkerFiles } from './launch.ts';
 import { chooseLauncher, type Launcher, type LauncherChoice, withoutLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
-import { messageOf, unstartedResult } from './outcome.ts';
 import { type Isolation, type Job, Pool, type PoolOptions } from './pool.ts';
-import { checkQuestion, formatQuestion, Inquiry, type ParseOutcome, parseQuestion, type Question } from './query.ts';
+import { checkQuery, formatQuery, type ParseOutcome, parseQuery, type Query, QueryTask } from './query.ts';
+import { messageOf, type SandboxResult, unstartedResult } from './result.ts';
 import { Watchdog } from './watchdog.ts';
 import type { WorkerProcess } from './worker.ts';
 
-/** How a sandbox is made. The limits of its pool are those of the table; `concurrency` is the number of cores when absent. */
+/** The options of a sandbox. The limits of its pool have the defaults of the table of limits. */
 export interface SandboxOptions extends PoolLimitOptions {
-  /** The memory limit most runs will have, for which isolates are prepared; the default limit when absent. */
+  /** The memory limit for which isolates are prepared: that of most runs. The default limit when absent. */
   readonly memoryBytes?: number;
-  /** Whether the operating system cages the workers; `auto` when absent. */
+  /** Whether the operating system confines the workers; `auto` when absent. */
   readonly launcher?: LauncherChoice;
-  /** Whether a worker may serve one run after another; `worker` (it may) when absent. */
+  /** Whether a worker serves several runs, one after another; `worker` (it does) when absent. */
   readonly isolation?: Isolation;
-  /** Depths at which nested runs wait for a worker in place of being refused, see `PoolOptions`; none when absent. */
+  /** Depths at which nested runs wait for a worker instead of being refused, see `PoolOptions`; 0 when absent. */
   readonly nesting?: number;
-  /** Other bundles than the package's own; tests put theirs here. */
+  /** Bundles to use in place of the package's own; for tests. */
   readonly files?: WorkerFiles;
 }
 
 /**
- * Runs programs in worker processes. What a program, a limit or a cancellation does comes back as a result; the methods reject
+ * Runs programs in worker processes. Everything that a program, a limit or a cancellation does is a result; the methods reject
  * only with `ConfigError`, `RuntimeClosedError` and `BusyError`.
  */
 export class Sandbox implements AsyncDisposable {
-  /** How its workers were started. */
+  /** How its workers are started. */
   readonly launcher: Launcher;
   readonly #pool: Pool;
   readonly #watchdog = new Watchdog();
@@ -44,7 +43,8 @@ export class Sandbox implements AsyncDisposable {
   readonly #keepAlive = setInterval(() => {}, 1 << 30).unref();
   #closing: Promise<void> | null = null;
 
-  private constructor(pool: Pool, launcher: Launcher) {
+  /** Use {@link create}, which starts the workers. */
+  constructor(pool: Pool, launcher: Launcher) {
     this.#pool = pool;
     this.launcher = launcher;
   }
@@ -70,7 +70,7 @@ export class Sandbox implements AsyncDisposable {
       return await Sandbox.#open({ ...settings, launcher });
     } catch (error) {
       if (choice !== 'auto' || launcher.bubblewrap === null) throw error;
-      // The first workers are the probe of the launcher. What goes wrong without it too is not its fault.
+      // The first workers test the launcher. If they fail without it too, the launcher is not at fault.
       const direct = withoutLauncher(messageOf(error));
       const sandbox = await Sandbox.#open({ ...settings, launcher: direct.launcher });
       direct.remember();
@@ -85,7 +85,7 @@ export class Sandbox implements AsyncDisposable {
     return sandbox;
   }
 
-  /** Runs a program in a fresh isolate. An abort of `signal` ends it wherever it stands: `ERR_CANCELLED`. */
+  /** Runs a program in a fresh isolate. Aborting `signal` ends it at any point with `ERR_CANCELLED`. */
   async run(input: RunInput, handlers: RunHandlers, signal?: AbortSignal): Promise<SandboxResult> {
     if (this.#closing !== null) throw new RuntimeClosedError();
     if (signal?.aborted) return unstartedResult(cancelledError(CANCELLED));
@@ -93,24 +93,24 @@ export class Sandbox implements AsyncDisposable {
   }
 
   /**
-   * Parses sources without running them; `depth` as in `RunHandlers`, 0 when no run waits for it. Besides the errors of the class this rejects with a `NeuroScriptError`
-   * of code `ERR_TIMEOUT` or `ERR_WORKER` when a source brings the parser down.
+   * Parses sources without running them; `depth` is as in `RunHandlers`, 0 when no run waits for it. Rejects also with a
+   * `NeuroScriptError` of code `ERR_TIMEOUT` or `ERR_WORKER` when a source makes the parser fail.
    */
   async parse(sources: readonly Source[], sourceBytes: number, depth = 0): Promise<ParseOutcome> {
-    return this.#inquire(parseQuestion(sources, sourceBytes), depth);
+    return this.#query(parseQuery(sources, sourceBytes), depth);
   }
 
-  /** Looks for mistakes in sources that run together, and estimates what they cost. Rejects as {@link parse}. */
+  /** Finds mistakes in sources that run together, and estimates their fuel. Rejects as {@link parse}. */
   async check(sources: readonly Source[], sourceBytes: number, environment: CheckEnvironment): Promise<CheckReport> {
-    return this.#inquire(checkQuestion(sources, sourceBytes, environment));
+    return this.#query(checkQuery(sources, sourceBytes, environment));
   }
 
-  /** Gives a source its canonical layout. Rejects as {@link parse}. */
+  /** Formats a source. Rejects as {@link parse}. */
   async format(source: Source, sourceBytes: number): Promise<FormatReport> {
-    return this.#inquire(formatQuestion(source, sourceBytes));
+    return this.#query(formatQuery(source, sourceBytes));
   }
 
-  /** Ends everything: waiting runs reject with `RuntimeClosedError`, running ones are cancelled. Resolves when no process is left. */
+  /** Rejects waiting runs with `RuntimeClosedError` and cancels running ones. Resolves when no process is left. */
   async close(): Promise<void> {
     this.#closing ??= this.#whileAwake(async () => {
       for (const running of this.#running) running.cancel('the runtime was closed');
@@ -126,7 +126,7 @@ export class Sandbox implements AsyncDisposable {
 
   #run(input: RunInput, handlers: RunHandlers, signal: AbortSignal | undefined): Promise<SandboxResult> {
     const { promise, resolve, reject } = Promise.withResolvers<SandboxResult>();
-    // Not called any more once the job has started.
+    // Called only before the job starts.
     const withdrawn = (): void => {
       this.#pool.withdraw(job);
       resolve(unstartedResult(cancelledError(CANCELLED)));
@@ -134,7 +134,7 @@ export class Sandbox implements AsyncDisposable {
     const job: Job = {
       depth: handlers.nested === true ? (handlers.depth ?? Number.POSITIVE_INFINITY) : 0,
       session: handlers.session ?? null,
-      kind: kindOf(input),
+      affinity: affinityOf(input),
       start: (worker) => {
         signal?.removeEventListener('abort', withdrawn);
         if (signal?.aborted) {
@@ -151,7 +151,7 @@ export class Sandbox implements AsyncDisposable {
         else resolve(unstartedResult(workerError(error.message)));
       },
     };
-    // Before it may start at once: a signal may be that of a thousand runs, and none may leave anything behind there.
+    // Added before the job can start, which removes it: one signal may serve a thousand runs, so no run may leave a listener.
     signal?.addEventListener('abort', withdrawn, { once: true });
     try {
       this.#pool.submit(job);
@@ -188,30 +188,30 @@ export class Sandbox implements AsyncDisposable {
     return execution;
   }
 
-  async #inquire<Answer>(question: Question<Answer>, depth = 0): Promise<Answer> {
+  async #query<Answer>(query: Query<Answer>, depth = 0): Promise<Answer> {
     if (this.#closing !== null) throw new RuntimeClosedError();
-    return this.#whileAwake(() => this.#ask(question, depth));
+    return this.#whileAwake(() => this.#ask(query, depth));
   }
 
-  #ask<Answer>(question: Question<Answer>, depth: number): Promise<Answer> {
+  #ask<Answer>(query: Query<Answer>, depth: number): Promise<Answer> {
     const settle = Promise.withResolvers<Answer>();
     this.#pool.submit({
       depth,
       session: null,
-      kind: null,
+      affinity: null,
       start: (worker) => {
-        const inquiry: Inquiry<Answer> = new Inquiry(worker, this.#nextId++, question, settle, () => {
-          this.#running.delete(inquiry);
+        const task: QueryTask<Answer> = new QueryTask(worker, this.#nextId++, query, settle, () => {
+          this.#running.delete(task);
           this.#pool.release(worker, true);
         });
-        this.#begin(worker, inquiry, settle.reject, () => inquiry.begin());
+        this.#begin(worker, task, settle.reject, () => task.begin());
       },
       fail: (error) => settle.reject(error),
     });
     return settle.promise;
   }
 
-  /** What cannot be sent to a worker is a mistake of the caller. */
+  /** Begins a task. Input that cannot be sent to a worker is a mistake of the caller. */
   #begin(
     worker: WorkerProcess,
     task: { cancel(message: string): void },
@@ -228,7 +228,7 @@ export class Sandbox implements AsyncDisposable {
     }
   }
 
-  /** No worker keeps the host's event loop alive; work that somebody waits for does. */
+  /** Keeps the event loop of the host alive until `work` ends; idle workers do not keep it alive. */
   async #whileAwake<T>(work: () => Promise<T>): Promise<T> {
     this.#outstanding++;
     this.#keepAlive.ref();

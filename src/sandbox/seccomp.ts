@@ -1,13 +1,13 @@
 /**
- * The system calls that a worker may make, as a program for the kernel's filter (seccomp BPF). What is not listed does not
- * exist for it (`ENOSYS`): no sockets, no new processes, no mounts, no namespaces, no tracing of others, no io_uring, no
- * keys, no modules. The list is what Node and V8 were seen to use, and what their libraries may use in its place.
+ * The system calls that a worker may make, as a program for the kernel's filter (seccomp BPF). Every other call fails with
+ * `ENOSYS`: there are no sockets, new processes, mounts, namespaces, tracing, io_uring, keys or modules. The list has the calls
+ * that Node and V8 were observed to make, and the alternatives that their libraries may use.
  */
 
-/** Numbers of one system call: on x64, on arm64 (`asm/unistd_64.h`, `asm-generic/unistd.h`). */
+/** The numbers of one system call on x64 and arm64 (`asm/unistd_64.h`, `asm-generic/unistd.h`). */
 type Numbers = readonly [x64: number | null, arm64: number | null];
 
-/** The frequent ones stand in front: the kernel goes through the list. */
+/** Ordered by frequency: the kernel scans linearly. */
 const ALLOWED: Readonly<Record<string, Numbers>> = {
   futex: [202, 98],
   getppid: [110, 173],
@@ -62,7 +62,7 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   rt_sigreturn: [15, 139],
   sigaltstack: [131, 132],
   restart_syscall: [219, 128],
-  // In a namespace of its own there is nobody else to signal; a worker ends itself like that.
+  // A worker kills itself with it. Its namespace has no other process to signal.
   kill: [62, 129],
   tgkill: [234, 131],
   gettid: [186, 178],
@@ -91,13 +91,13 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   arch_prctl: [158, null],
   exit: [60, 93],
   exit_group: [231, 94],
-  // The launcher starts Node with it, under this filter already. There is no other program in the worker's root.
+  // The launcher starts Node with it, under this filter. The worker's root contains no other program.
   execve: [59, 221],
-  // Its first process waits for the worker, under the same filter.
+  // The first process of the namespace waits for the worker, under the same filter.
   wait4: [61, 260],
 };
 
-/** A system call of which only some uses are allowed: those where `argument & mask` is one of `values`. */
+/** A system call that is allowed only where `argument & mask` is one of `values`. */
 interface Guarded {
   readonly numbers: Numbers;
   readonly argument: number;
@@ -106,8 +106,8 @@ interface Guarded {
 }
 
 const GUARDED: readonly Guarded[] = [
-  // clone: threads (CLONE_THREAD) and nothing that makes a namespace (CLONE_NEW…). clone3 hides its flags in memory; where
-  // it does not exist the C library takes this one.
+  // clone: threads (CLONE_THREAD), but no namespaces (CLONE_NEW…). clone3 has its flags in memory, where the filter cannot read
+  // them; when clone3 does not exist, the C library uses clone.
   { numbers: [56, 220], argument: 0, mask: 0x7e03_0080, values: [0x0001_0000] },
   // ioctl: FIONBIO, FIOCLEX, TCGETS.
   { numbers: [16, 29], argument: 1, mask: 0xffff_ffff, values: [0x5421, 0x5451, 0x5401] },
@@ -132,12 +132,12 @@ const NO_SUCH_CALL = 0x0005_0000 | 38;
 const AT_NUMBER = 0;
 const AT_ARCHITECTURE = 4;
 const atArgument = (index: number): number => 16 + 8 * index;
-/** From here on x64 numbers mean the same calls with 32-bit pointers. */
+/** On x64, numbers from here on are the same calls with 32-bit pointers. */
 const X32 = 0x4000_0000;
 
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, k: number];
 
-/** The filter as the kernel takes it; null for an architecture whose numbers are not known here. */
+/** The filter in the kernel's format; null for an architecture that is not supported. */
 export function seccompFilter(arch: string): Uint8Array | null {
   const architecture = ARCHITECTURES.get(arch);
   if (architecture === undefined) return null;

@@ -1,25 +1,26 @@
 import type { HostFrame, SentSource, Source } from '../wire/protocol.ts';
 
-/** Shorter sources are sent again each time: that costs less than the book-keeping. */
+/** Shorter sources are sent with every run: that costs less than the bookkeeping. */
 const MIN_CHARS = 2048;
-/** Most characters of sources that one worker keeps; the ones not used the longest go. */
+/** Most characters of sources in the cache of one worker. */
 const MAX_CHARS = 4 * 1024 * 1024;
 
-/** Whether a source is one to be kept: only frozen ones are sure to be the same when they come again. */
-export function isKept(source: Source): boolean {
+/** Whether a worker may keep a source. Only a frozen source is sure to be unchanged when it is used again. */
+export function isCacheable(source: Source): boolean {
   return source.text.length >= MIN_CHARS && source.text.length <= MAX_CHARS / 4 && Object.isFrozen(source);
 }
 
 /**
- * The sources that one worker keeps: a library of 60 KB took longer to travel than to run a procedure of it. From
- * the second time on, because most come once.
+ * The host's view of the sources that one worker keeps. Sending a library of 60 KB takes longer than running one of its
+ * procedures. A source is cached when it is used for the second time, because most are used once. The least recently used
+ * sources are dropped first.
  */
-export class KeptSources {
-  /** Numbers, by source; null: seen once. */
+export class SourceCache {
+  /** The number of each source; null for a source that was used once. */
   readonly #numbers = new WeakMap<Source, number | null>();
-  /** What the worker keeps, the least recently used first. */
+  /** The sources that the worker keeps, the least recently used first. */
   readonly #held = new Map<number, { readonly source: WeakRef<Source>; readonly chars: number }>();
-  /** For before the next run: this one may still need what is dropped. */
+  /** Sent before the next run: the present run may still use what they drop. */
   readonly #drops: HostFrame[] = [];
   #chars = 0;
   #next = 1;
@@ -28,13 +29,13 @@ export class KeptSources {
   refer(sources: readonly Source[]): { readonly ahead: readonly HostFrame[]; readonly sources: readonly SentSource[] } {
     const ahead: HostFrame[] = this.#drops.splice(0);
     const sent = sources.map((source): SentSource => {
-      if (!isKept(source)) return source;
+      if (!isCacheable(source)) return source;
       const number = this.#numbers.get(source);
       if (number === undefined) {
         this.#numbers.set(source, null);
         return source;
       }
-      return { kept: number === null ? this.#keep(source, ahead) : this.#used(number) };
+      return { kept: number === null ? this.#keep(source, ahead) : this.#touch(number) };
     });
     return { ahead, sources: sent };
   }
@@ -49,14 +50,14 @@ export class KeptSources {
       if (this.#chars <= MAX_CHARS) break;
       this.#held.delete(oldest);
       this.#chars -= held.chars;
-      const gone = held.source.deref();
-      if (gone !== undefined) this.#numbers.delete(gone);
+      const dropped = held.source.deref();
+      if (dropped !== undefined) this.#numbers.delete(dropped);
       this.#drops.push({ t: 'drop', number: oldest });
     }
     return number;
   }
 
-  #used(number: number): number {
+  #touch(number: number): number {
     const held = this.#held.get(number);
     if (held !== undefined) {
       this.#held.delete(number);

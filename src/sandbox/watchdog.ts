@@ -1,44 +1,82 @@
-import type { ProcessMeter } from './processstats.ts';
+import { quotaError } from '../wire/errorinfo.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { ProcessStats } from './processstats.ts';
 
-/** A run on a worker, as far as its process is watched. */
-export interface Watched {
-  readonly meter: ProcessMeter;
-  readonly maxRssBytes: number;
-  maxCpuMs(): number;
-  /** Called once, with what was exceeded and the reading. */
-  exceeded(what: 'rss' | 'cpu', reading: number): void;
+const MB = 1024 * 1024;
+/** Resident memory allowed above the limit: V8's garbage and its new space. */
+const RSS_SLACK = 64 * MB;
+/** Bytes of a tree and its compiled form, per character of source. */
+const TREE_FACTOR = 64;
+/** CPU time above the limit after which the host no longer waits for the interpreter's own meter. */
+const CPU_SLACK_MS = 100;
+/** CPU time of the worker's own code for one call; it runs on the thread of the program. */
+const CALL_CPU_MS = 2;
+
+/** A run whose worker is watched. */
+export interface WatchedRun {
+  readonly stats: ProcessStats;
+  /** Resident bytes of the worker before the run. */
+  readonly baseRss: number;
+  readonly limits: LimitValues;
+  readonly sourceChars: number;
+  /** CPU time of the worker when the program started; null while that is unknown, and then CPU time is not limited. */
+  startCpuMs(): number | null;
+  /** Tool calls so far. */
+  calls(): number;
+  /** CPU time of its nested loops. */
+  nestedCpuMs(): number;
+  /** Ends the run: its worker uses too much. Called at most once. */
+  end(error: ErrorInfo): void;
 }
 
 const TICK_MS = 5;
 
 /**
- * Looks at the processes of all running programs every few milliseconds. It is the last resort: the interpreter refuses first,
- * the isolate second; what comes here is wedged in native code or has outgrown V8.
+ * Reads the memory and CPU time of all running workers every few milliseconds. It is the last resort after the interpreter and
+ * the isolate: it ends workers that are stuck in native code or whose V8 exceeds its heap limit.
  */
 export class Watchdog {
-  readonly #watched = new Set<Watched>();
+  readonly #runs = new Set<WatchedRun>();
   #timer: NodeJS.Timeout | null = null;
 
-  add(watched: Watched): void {
-    this.#watched.add(watched);
-    this.#timer ??= setInterval(() => this.#look(), TICK_MS).unref();
+  add(run: WatchedRun): void {
+    this.#runs.add(run);
+    this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref();
   }
 
-  remove(watched: Watched): void {
-    this.#watched.delete(watched);
-    if (this.#watched.size > 0 || this.#timer === null) return;
+  remove(run: WatchedRun): void {
+    this.#runs.delete(run);
+    if (this.#runs.size > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
   }
 
-  #look(): void {
-    for (const watched of this.#watched) {
-      const rss = watched.meter.rssBytes() ?? 0;
-      const cpu = watched.meter.cpuMs() ?? 0;
-      const what = rss > watched.maxRssBytes ? 'rss' : cpu > watched.maxCpuMs() ? 'cpu' : null;
-      if (what === null) continue;
-      this.remove(watched);
-      watched.exceeded(what, what === 'rss' ? rss : cpu);
+  #tick(): void {
+    for (const run of this.#runs) {
+      const error = memoryBreach(run) ?? cpuBreach(run);
+      if (error === null) continue;
+      this.remove(run);
+      run.end(error);
     }
   }
+}
+
+function memoryBreach({ stats, baseRss, limits, sourceChars }: WatchedRun): ErrorInfo | null {
+  const allowed = limits.memoryBytes;
+  const used = (stats.rssBytes() ?? 0) - baseRss;
+  if (used <= allowed * 1.25 + RSS_SLACK + sourceChars * TREE_FACTOR) return null;
+  const message = `the worker of the program grew by ${used} bytes, ${allowed} are allowed`;
+  return quotaError({ limit: 'memoryBytes', allowed, used }, message);
+}
+
+function cpuBreach(run: WatchedRun): ErrorInfo | null {
+  const allowed = run.limits.cpuMs;
+  const start = run.startCpuMs();
+  const now = run.stats.cpuMs();
+  if (start === null || now === null) return null;
+  const nested = run.nestedCpuMs();
+  if (now - start <= Math.max(0, allowed - nested) * 1.25 + CPU_SLACK_MS + run.calls() * CALL_CPU_MS) return null;
+  const used = Math.round(now - start + nested);
+  return quotaError({ limit: 'cpuMs', allowed, used }, `the program computed for ${used} ms, ${allowed} ms are allowed`);
 }

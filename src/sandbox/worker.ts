@@ -3,27 +3,26 @@ import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
-import { isSameKind, type RunKind } from './affinity.ts';
-import { killTree } from './killtree.ts';
+import { type Affinity, isSameAffinity } from './affinity.ts';
+import { killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
-import { descendant, openMeter, type ProcessMeter, type Reading, readingOf } from './processstats.ts';
-import { adopt } from './reaper.ts';
-import { KeptSources } from './sourcecache.ts';
+import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
+import { SourceCache } from './sourcecache.ts';
 import { readWorkerFrame } from './workerframes.ts';
 
 /** How a worker process ended. */
 export interface Gone {
   /** `exit code 70`, `signal SIGKILL`. */
   readonly how: string;
-  /** What it did against the protocol, when that is why it was killed. */
+  /** How it violated the protocol, when it was killed for that; else null. */
   readonly violation: string | null;
   /** The end of what it wrote to its standard error, trimmed. */
   readonly stderr: string;
 }
 
-/** Who a worker's frames are for while it is busy. */
+/** The receiver of a worker's frames while the worker is busy. */
 export interface WorkerTask {
-  /** May throw `WireError` for a frame out of turn: the worker is killed then. */
+  /** May throw `WireError` for a frame out of turn; then the worker is killed. */
   onFrame(frame: WorkerFrame): void;
   onGone(gone: Gone): void;
 }
@@ -31,38 +30,38 @@ export interface WorkerTask {
 const HELLO_BYTES = 64 * 1024;
 const START_MS = 10_000;
 const STDERR_CHARS = 4096;
-/** A killed process is taken for dead after this time even when the system has not said so. */
+/** A killed process counts as dead after this time even if the system has not reported its end. */
 const KILL_MS = 500;
-/** By then a worker has thrown its last isolate away, and made and warmed the next. */
+/** Time that a worker needs to dispose of its last isolate, and to make and warm the next. */
 const PREPARED_MS = 4;
 
 /**
- * The host's end of one worker process. Reads and checks its frames, hands them to the task at hand, and kills the worker
- * at the first violation. None of its handles keeps the host's event loop alive.
+ * The host's end of one worker process. It checks the worker's frames, passes them to the current task, and kills the worker at
+ * the first violation of the protocol. None of its handles keeps the host's event loop alive.
  */
 export class WorkerProcess {
-  /** Settles when the worker has said hello as it should; rejects when it cannot be used. */
+  /** Resolves after a valid `hello` frame; rejects when the worker cannot be used. */
   readonly ready: Promise<void>;
-  /** Resolves, always, when the process is gone. */
+  /** Resolves when the process is gone. Never rejects. */
   readonly gone: Promise<Gone>;
-  /** Set by its hello. */
-  meter: ProcessMeter | null = null;
-  /** Runs finished so far. */
+  /** Set at the `hello` frame; null where the system has no statistics. */
+  stats: ProcessStats | null = null;
+  /** The number of finished runs. */
   runs = 0;
-  /** Of what kind its last run was. */
-  kind: RunKind | null = null;
+  /** The affinity of its last run. */
+  affinity: Affinity | null = null;
   #idleSince = 0;
-  /** Resident bytes at its hello, one prepared isolate included; null where the system does not tell. */
+  /** Resident bytes at its `hello` frame, one prepared isolate included; null where the system does not tell. */
   baseRss: number | null = null;
-  /** Resident bytes when the last program that took its time had just started: what those before it have left behind. */
+  /** Resident bytes at the start of the last program that ran for some time: the memory that earlier programs left behind. */
   restRss: number | null = null;
   #rest: NodeJS.Timeout | undefined;
-  #atRest: Reading | null = null;
+  #atRest: StatsReading | null = null;
   readonly #child: ChildProcess;
   readonly #generations: number;
   readonly #frames: Socket;
   readonly #reader = new FrameReader(HELLO_BYTES);
-  readonly #kept = new KeptSources();
+  readonly #sources = new SourceCache();
   readonly #release: () => void;
   #task: WorkerTask | null = null;
   #violation: string | null = null;
@@ -75,7 +74,7 @@ export class WorkerProcess {
     this.#child = child;
     this.#generations = generations;
     this.#frames = frames;
-    this.#release = adopt(() => this.#end());
+    this.#release = killOnExit(() => this.#end());
     this.gone = new Promise((resolve) => {
       this.#onGone = resolve;
     });
@@ -87,19 +86,19 @@ export class WorkerProcess {
     });
     if ('unref' in stderr && typeof stderr.unref === 'function') stderr.unref();
     stderr.on('error', () => {});
-    // A broken pipe shows up as an end too; that is where it is handled.
+    // A broken pipe is handled when the process closes.
     frames.on('error', () => {});
     frames.on('data', (chunk: Buffer) => this.#receive(chunk));
     child.on('error', (error) => this.#bury(error.message));
     child.on('close', (code, signal) => this.#bury(endingOf(code, signal)));
   }
 
-  /** Dead, or about to be: a killed process may still say that its run has ended, and must not get another. */
+  /** Whether the process is dead or was killed. A killed process may still send a result, and must not get another run. */
   get dead(): boolean {
     return this.#dead || this.#killed;
   }
 
-  /** Gives the worker to a task; `maxBytes` caps the frames it may send meanwhile. */
+  /** Gives the worker to a task, during which it may send frames of at most `maxBytes`. */
   assign(task: WorkerTask, maxBytes: number): void {
     clearTimeout(this.#rest);
     this.#atRest = null;
@@ -107,53 +106,53 @@ export class WorkerProcess {
     this.#reader.maxBytes = maxBytes;
   }
 
-  /** What the process uses while it has no task: as it was seen at rest, if it has come to that. */
-  reading(): Reading {
-    return this.#atRest ?? readingOf(this.meter);
+  /** The statistics of the process without a task: the reading that was taken at rest, if there is one. */
+  reading(): StatsReading {
+    return this.#atRest ?? readStats(this.stats);
   }
 
-  /** It has nothing to do from now on. */
+  /** The worker is idle from now on. */
   rest(): void {
     this.#idleSince = performance.now();
   }
 
-  /** Whether it has rested long enough to be ready for a run of the kind of its last one. */
-  isReadyFor(kind: RunKind | null): boolean {
-    return performance.now() - this.#idleSince >= PREPARED_MS && isSameKind(this.kind, kind);
+  /** Whether its next isolate is ready and suits a run of this affinity. */
+  isReadyFor(affinity: Affinity | null): boolean {
+    return performance.now() - this.#idleSince >= PREPARED_MS && isSameAffinity(this.affinity, affinity);
   }
 
-  /** The task is over. From now on a frame is a violation. */
+  /** The task has ended. From now on every frame is a violation. */
   free(): void {
     this.#task = null;
     this.#reader.maxBytes = HELLO_BYTES;
   }
 
-  /** Sends a run; sources that the worker keeps are only named. Throws as {@link send}. */
+  /** Sends a run; of the sources that the worker keeps it sends only the numbers. Throws as {@link send}. */
   run(id: number, input: RunInput): void {
-    const { ahead, sources } = this.#kept.refer(input.sources);
+    const { ahead, sources } = this.#sources.refer(input.sources);
     for (const frame of ahead) this.send(frame);
     this.send({ t: 'run', id, input: { ...input, sources } });
   }
 
   /**
-   * Lets the worker make the next run's isolate. That takes 3 ms, in which it may keep a core from the host that has just been
-   * woken by its result; so it waits for this.
+   * Tells the worker to make the isolate of the next run. The worker does not do so by itself: that takes 3 ms, and could keep a
+   * core from the host, which the result has just woken.
    */
   prepare(): void {
     this.send({ t: 'prepare' });
-    // Read while nobody waits for it: that takes 40 µs.
+    // Reading takes 40 µs, so it is done while no run waits.
     this.#rest = setTimeout(() => {
-      this.#atRest = readingOf(this.meter);
+      this.#atRest = readStats(this.stats);
     }, PREPARED_MS).unref();
   }
 
-  /** Throws `WireError` for a frame that is too large, `TypeError` for what is no JSON; a dead worker's pipe takes anything. */
+  /** Throws `WireError` for a frame that is too large and `TypeError` for a value that JSON cannot hold. Does nothing once dead. */
   send(frame: HostFrame): void {
     const bytes = encodeFrame(JSON.stringify(frame), MAX_FRAME_BYTES);
     if (!this.#dead) this.#frames.write(bytes);
   }
 
-  /** Ends the process for good; what it had already written still arrives before `gone`. */
+  /** Kills the process. Frames that it has written still arrive before `gone` resolves. */
   kill(): void {
     if (this.#dead) return;
     this.#killed = true;
@@ -161,7 +160,7 @@ export class WorkerProcess {
     setTimeout(() => this.#bury('signal SIGKILL'), KILL_MS).unref();
   }
 
-  /** Ends the process, and all that a launcher has started, at once. */
+  /** Kills the process, with everything that a launcher has started. */
   #end(): void {
     const { pid } = this.#child;
     if (this.#generations > 0 && pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null)
@@ -186,8 +185,8 @@ export class WorkerProcess {
             return;
           }
           this.free();
-          this.meter = this.#openMeter();
-          this.baseRss = this.meter?.rssBytes() ?? null;
+          this.stats = this.#openStats();
+          this.baseRss = this.stats?.rssBytes() ?? null;
           hello.resolve();
         },
         onGone: ({ how, violation, stderr }) =>
@@ -202,11 +201,11 @@ export class WorkerProcess {
     }
   }
 
-  /** Of the process that runs scripts, which stands some generations below the launcher's. */
-  #openMeter(): ProcessMeter | null {
+  /** The statistics of the process that runs scripts, which stands some generations below the launcher. */
+  #openStats(): ProcessStats | null {
     const { pid } = this.#child;
     const own = pid === undefined ? null : descendant(pid, this.#generations);
-    return own === null ? null : openMeter(own);
+    return own === null ? null : openStats(own);
   }
 
   #receive(chunk: Uint8Array): void {
@@ -237,7 +236,7 @@ export class WorkerProcess {
     this.#dead = true;
     this.#release();
     clearTimeout(this.#rest);
-    this.meter?.close();
+    this.stats?.close();
     this.#frames.destroy();
     if (this.#violation === null && this.#reader.partial) this.#violation = 'its last frame is cut off';
     const gone: Gone = { how, violation: this.#violation, stderr: this.#stderr.trim() };
@@ -248,13 +247,13 @@ export class WorkerProcess {
   }
 }
 
-/** A launcher ends with 128 and the number of the signal that ended what it launched. */
+/** The exit code of a launcher is 128 plus the number of the signal that ended the launched process. */
 function endingOf(code: number | null, signal: string | null): string {
   const name = signal ?? Object.entries(constants.signals).find(([, number]) => 128 + number === code)?.[0];
   return name === undefined ? `exit code ${code}` : `signal ${name}`;
 }
 
-/** Why a worker that introduces itself like this cannot be used; null when it can. */
+/** Why a worker with this first frame cannot be used; null when it can. */
 function refusal(frame: WorkerFrame): string | null {
   if (frame.t !== 'hello') return `its first frame is '${frame.t}'`;
   if (frame.version !== PROTOCOL_VERSION) return `it speaks version ${frame.version} of the protocol, not ${PROTOCOL_VERSION}`;

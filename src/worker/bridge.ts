@@ -4,11 +4,11 @@ import { frameLimit } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { AskSpent, GuestFrame, GuestReply } from '../wire/protocol.ts';
 
-/** The worker's end of the pipe to the host, as texts of frames. `read` does not return when the host is gone. */
+/** The worker's end of the pipe to the host, in texts of frames. `read` does not return when the host is gone. */
 export interface HostPort {
   read(): string;
   write(text: string): void;
-  /** Writes it with the next text, or at one of the next looks at the clocks. */
+  /** Holds a text until the next one is written, or until one of the next clock checks. */
   hold(text: string): void;
 }
 
@@ -18,21 +18,21 @@ const CALLS: ReadonlySet<string> = new Set(['tool', 'prompt', ASK]);
 const QUESTIONS: ReadonlySet<string> = new Set<GuestReply['t']>(['var.get', 'var.set', 'const']);
 
 /**
- * Passes the guest's frames on to the host and the host's answers back, for one run. The guest counts as untrusted here:
- * what is no guest frame, comes out of turn or is too large never reaches the pipe; it ends the run instead. So nothing
- * in an isolate can forge the worker's own frames or break the alternation.
+ * Passes the guest's frames to the host and the host's answers back, for one run. The guest is untrusted: a text that is no guest
+ * frame, comes out of turn or is too large ends the run instead of reaching the pipe. So code in an isolate can neither forge the
+ * worker's own frames nor break the alternation.
  */
 export class Bridge {
-  /** Why the run must end, whatever the guest says it did. */
+  /** Why the run must end, whatever the guest reports; null while it may continue. */
   breach: ErrorInfo | null = null;
   /** Milliseconds spent waiting for the host. */
   waitedMs = 0;
-  /** CPU time of nested loops, milliseconds: it counts as this run's own. */
+  /** CPU time of nested loops, milliseconds; it counts as CPU time of this run. */
   nestedCpuMs = 0;
   readonly #port: HostPort;
   readonly #maxBytes: number;
   #asked = false;
-  /** Whether the open call is one that runs a nested loop. */
+  /** Whether the open call runs a nested loop. */
   #nests = false;
 
   constructor(port: HostPort, limits: LimitValues) {
@@ -41,8 +41,8 @@ export class Bridge {
   }
 
   /**
-   * The isolate's `host` port. Once the run is to end, every call is answered with that. Output that something else `follows` at
-   * once goes out together with it.
+   * The `host` port of the isolate. After a breach it answers every call with `halt`. When another frame `follows` at once, output
+   * is held and sent together with it.
    */
   pass(text: unknown, follows = false): string {
     if (this.breach !== null) return this.#halt(this.breach);
@@ -50,7 +50,7 @@ export class Bridge {
     const expected = this.#asked ? kind === 'var' : kind === OUT || (kind !== null && CALLS.has(kind));
     if (typeof text !== 'string' || !expected)
       return this.#halt(internalError(`the interpreter sent a frame '${kind}' where none such may come`));
-    // A UTF-16 unit is at most three bytes of UTF-8: most texts need no count.
+    // A UTF-16 unit is at most three bytes of UTF-8, so most texts need not be counted.
     if (text.length * 3 > this.#maxBytes && utf8Bytes(text) > this.#maxBytes) return this.#halt(this.#tooLarge(kind));
     if (kind === OUT) {
       if (follows) this.#port.hold(text);
@@ -71,8 +71,8 @@ export class Bridge {
   }
 
   /**
-   * The answer to an `ask`: CPU time is charged here, and the guest sees of what was spent only what it charges itself. An answer
-   * costs fuel for its length, which must not depend on times.
+   * The answer to an `ask` without its CPU time, which is charged here. The guest pays fuel for the length of an answer, and that
+   * must not depend on times.
    */
   #paid(text: string): string {
     const { spent, ...reply }: { readonly spent?: AskSpent } = JSON.parse(text);
@@ -98,8 +98,8 @@ export class Bridge {
 const HEAD = /^\{"t":"([a-z.]{1,8})"[,}]/;
 
 /**
- * The `t` of a frame as any JSON parser will see it; null when the text is no frame at all. A frame of the interpreter has it in
- * front; that no later field of the same name overrides it shows without parsing, which for large output saves half the time.
+ * The `t` of a frame as every JSON parser reads it; null when the text is no frame. The frames of the interpreter begin with it.
+ * A search shows that no later field of the same name overrides it, which takes half the time of parsing for large output.
  */
 function kindOf(text: string): string | null {
   const head = HEAD.exec(text)?.[1];

@@ -3,7 +3,7 @@ import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '..
 import type { CheckReport, Diagnostic, FormatReport, ParsedFile, Source } from '../wire/protocol.ts';
 import { summaryOf } from './parser.ts';
 
-/** The interpreter's prices, as the estimate wants them. */
+/** The interpreter's cost table in the form that the estimate takes. */
 const COSTS: FuelCosts = {
   steps: STEP_FUEL,
   data: DATA_FUEL,
@@ -12,7 +12,7 @@ const COSTS: FuelCosts = {
   padding: MAX_PADDING,
 };
 
-/** Parses files that run together, and looks for mistakes in them when all of them parse. */
+/** Parses files that run together, and looks for mistakes when all of them parse. */
 export function checkSources(sources: readonly Source[], maxBytes: number, environment: Environment): CheckReport {
   const diagnostics: Diagnostic[] = [];
   const files: ParsedFile[] = [];
@@ -24,7 +24,7 @@ export function checkSources(sources: readonly Source[], maxBytes: number, envir
       files.push(summaryOf(result.file));
     } else diagnostics.push(...result.errors.map((error): Diagnostic => ({ ...error, file: name })));
   }
-  // What a file that cannot be read defines is not known, so half of what would be said about the others is wrong.
+  // The definitions of a file that does not parse are unknown, so findings about the other files would often be wrong.
   if (diagnostics.length > 0) return { diagnostics, files, findings: [], estimates: [] };
   const { globals = [], constants = [], tools = [] } = environment;
   const pure = tools.filter((tool) => tool.pure === true).map(({ name }) => name);

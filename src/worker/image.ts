@@ -4,21 +4,21 @@ import { LOCKDOWN } from './lockdown.ts';
 /** The module `isolated-vm`, loaded by the caller. */
 export type IsolatedVm = typeof import('isolated-vm');
 
-/** The ways out of an isolate; only strings and numbers go through them. */
+/** The functions that an isolate can call. Only strings and numbers pass through them. */
 export interface GuestPorts {
-  /** 0: go on; 1: the CPU limit is reached; 2: the wall limit is. */
+  /** 0: continue; 1: the CPU limit is reached; 2: the wall limit is reached. */
   clock(): number;
-  /** Takes the JSON of a guest frame, and whether another one follows at once; returns the JSON of a reply, or ''. */
+  /** Takes the JSON of a guest frame, and whether another frame follows at once. Returns the JSON of a reply, or ''. */
   host(frame: unknown, follows: boolean): string;
-  /** The JSON of a part of this run's files that the guest was given the number of; '' for any other. */
+  /** The JSON of a part of this run's files by its number; '' for a number that the guest was not given. */
   tree(file: unknown, part: unknown): string;
 }
 
-/** A fresh isolate in which the interpreter stands ready and nothing untrusted has been yet. */
+/** A fresh isolate with the interpreter, in which nothing untrusted has run. */
 export interface Prepared {
   readonly isolate: Isolate;
   readonly context: Context;
-  /** Takes the JSON of a `GuestInput`, and the pure tools where it names any; returns the JSON of a `GuestResult`. */
+  /** Takes the JSON of a `GuestInput`, and the pure tools when the input names any. Returns the JSON of a `GuestResult`. */
   readonly run: Reference;
   /** Heap limit of the isolate, in MB. */
   readonly heapMb: number;
@@ -27,12 +27,12 @@ export interface Prepared {
 const FILE_NAME = 'guest.js';
 const PURE_FILE_NAME = 'pure.js';
 
-/** What stands between the interpreter and the pure tools in the file that the build makes. */
+/** Separates the interpreter from the pure tools in the file that the build makes. */
 const PURE_MARK = '\n//# pure tools\n';
 
 /**
- * The guest program and everything needed to put it into fresh isolates quickly. V8's code cache is made here, from the
- * text, when the worker starts; one from outside could be forged and is never accepted.
+ * The guest program, and V8's code cache that loads it into fresh isolates quickly. The cache is made here from the text when the
+ * worker starts. A cache from outside could be forged and is never accepted.
  */
 export class GuestImage {
   readonly #ivm: IsolatedVm;
@@ -44,8 +44,8 @@ export class GuestImage {
   readonly #caches = new Map<string, ExternalCopy<ArrayBuffer>>();
 
   /**
-   * `guest` is the text of a script that declares `var guest = { boot }`; it runs before the lockdown. Behind a mark it may have
-   * another one that declares `var pure = { tools }` and stands on `guest.kit`; it runs when a program needs it.
+   * `guest` is the text of a script that declares `var guest = { boot }` and runs before the lockdown. After a mark it may have a
+   * second script, which declares `var pure = { tools }`, uses `guest.kit` and runs when a program needs it.
    */
   constructor(ivm: IsolatedVm, guest: string, ports: GuestPorts) {
     this.#ivm = ivm;
@@ -57,7 +57,7 @@ export class GuestImage {
     this.#tree = new ivm.Callback((file: unknown, part: unknown) => ports.tree(file, part));
   }
 
-  /** Makes an isolate ready for one run. Costs about a millisecond, so it is done while nobody waits. */
+  /** Makes an isolate for one run. That takes about a millisecond, so it is done while the worker is idle. */
   prepare(heapMb: number): Prepared {
     const isolate = new this.#ivm.Isolate({ memoryLimit: heapMb });
     const context = isolate.createContextSync();
@@ -71,7 +71,7 @@ export class GuestImage {
     return { isolate, context, run, heapMb };
   }
 
-  /** Puts the pure tools into an isolate: what `run` needs to have them, or undefined when this image has none. */
+  /** Loads the pure tools into an isolate. Returns the argument for `run`, or undefined when this image has no pure tools. */
   pureTools({ isolate, context }: Prepared): Reference | undefined {
     if (this.#pure === null) return undefined;
     const script = this.#compile(isolate, this.#pure, PURE_FILE_NAME);
@@ -86,7 +86,7 @@ export class GuestImage {
       filename,
       ...(cache === undefined ? { produceCachedData: true } : { cachedData: cache }),
     });
-    // The declarations of isolated-vm do not say that a compiled script carries the cache it was asked to produce.
+    // The type declarations of isolated-vm lack the cache of a compiled script.
     const made: unknown = Reflect.get(script, 'cachedData');
     if (cache === undefined && made instanceof this.#ivm.ExternalCopy) this.#caches.set(filename, made);
     return script;

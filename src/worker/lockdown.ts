@@ -1,12 +1,12 @@
 /**
- * What is done to an isolate before anything untrusted enters it. A script never reaches JavaScript; this is for the day
- * when a hole in the interpreter lets one. Afterwards there is no clock, no randomness, no code from strings, no shared
- * memory and no locale data, and the intrinsics that the interpreter stands on cannot be changed.
+ * Locks an isolate before anything untrusted enters it. Scripts never reach JavaScript; the lockdown is a second wall in case a
+ * hole in the interpreter lets one through. After it there is no clock, randomness, code from strings, shared memory or locale
+ * data, and the intrinsics that the interpreter uses cannot be changed.
  */
 
 /**
- * Runs inside the isolate as text, so it may name nothing outside of itself. Takes away every global that is not listed
- * (new V8 versions bring new ones), then the hidden ways to the function constructors, then freezes.
+ * Runs inside the isolate as text, so it may use nothing outside of itself. It removes every global that is not listed (new V8
+ * versions bring new ones) and the function constructors behind prototypes, then freezes the rest.
  */
 function lockdown(): void {
   const kept = new Set(
@@ -40,8 +40,8 @@ function lockdown(): void {
   ];
   for (const [owner, names] of gone) for (const name of names) Reflect.deleteProperty(owner, name);
 
-  // A frozen property of a prototype could not be assigned on what inherits from it (`error.name = …`, or a plain object
-  // with a key like `toString`); as an accessor that defines an own property it can.
+  // If a property of a prototype were only frozen, objects that inherit it could not assign it (`error.name = …`, or a plain object
+  // with a key like `toString`). As an accessor, it defines an own property on assignment.
   const assignable = (owner: object): void => {
     for (const key of ownKeys(owner)) {
       const property = getOwnPropertyDescriptor(owner, key);
@@ -64,7 +64,7 @@ function lockdown(): void {
     if (name.endsWith('Error') && typeof type === 'function') assignable(type.prototype);
   }
 
-  // Breadth first over everything that holds intrinsics: globals, their prototypes, and the prototypes that no name leads to.
+  // Breadth first over all holders of intrinsics: globals, their prototypes, and the prototypes that have no name.
   const hidden = [
     [][Symbol.iterator](),
     new Map().entries(),
@@ -94,5 +94,5 @@ function lockdown(): void {
   freeze(globalThis);
 }
 
-/** The text of an expression that locks the realm it is evaluated in, once. */
+/** The text of an expression that locks the realm in which it is evaluated. */
 export const LOCKDOWN = `(${lockdown})()`;

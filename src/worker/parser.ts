@@ -15,36 +15,36 @@ import type { Diagnostic, GuestFile, GuestProcedure, ParsedFile, Source } from '
 export type Parse = (source: string, options: ParseOptions) => ParseResult;
 
 /**
- * A file's tree as JSON texts, ready for an isolate: what every run needs of it, and apart from that its procedures, the bodies
- * of its event handlers, and its lines, each under the number that stands in its place.
+ * The tree of a file as JSON texts for an isolate. `head` is what every run needs; `parts` are the procedures, the bodies of event
+ * handlers and the lines, each under the number that stands in its place in `head`.
  */
 export interface Tree {
   readonly head: string;
   readonly parts: readonly string[];
   /** Line of the first command block, or null. */
   readonly command: number | null;
-  /** Canonical names of the tools that are called in it. */
+  /** Canonical names of the tools that it calls. */
   readonly tools: readonly string[];
-  /** Characters of all of it. */
+  /** Characters of all texts. */
   readonly chars: number;
 }
 
-/** Either every file's tree, or what is wrong with the files. */
+/** The tree of every file, or the errors of the files. */
 export type ParsedSources =
   | { readonly ok: true; readonly trees: readonly Tree[] }
   | { readonly ok: false; readonly errors: readonly [Diagnostic, ...Diagnostic[]] };
 
-/** Characters of JSON that the cache may hold in all: libraries that are loaded again and again, not everything seen. */
+/** Most characters of JSON in the cache: enough for libraries that are used again and again. */
 const CACHE_CHARS = 8 * 1024 * 1024;
 
 /**
- * Parses sources in the worker's own realm, where the parser is warm. A tree depends on the text and its name alone, so
- * trees are kept for the next run that brings the same text, whoever it belongs to.
+ * Parses sources in the worker's own realm, where the parser is warm. A tree depends only on the text and its name, so runs of any
+ * owner that bring the same text share the cached tree.
  */
 export class Parser {
   readonly #parse: Parse;
   readonly #cache = new Map<string, Tree>();
-  /** The same without the search by text, for sources that the worker keeps. */
+  /** The trees of sources that the worker keeps, found without a search by text. */
   readonly #known = new WeakMap<Source, Tree>();
   #chars = 0;
 
@@ -52,7 +52,7 @@ export class Parser {
     this.#parse = parse;
   }
 
-  /** Parses all files; the errors are those of every file, in order. No source is larger than `maxBytes` (the caller looked). */
+  /** Parses all files; the errors are those of all files, in order. The caller has checked that no source exceeds `maxBytes`. */
   trees(sources: readonly Source[], maxBytes: number): ParsedSources {
     const trees: Tree[] = [];
     const errors: Diagnostic[] = [];
@@ -71,7 +71,7 @@ export class Parser {
     return first === undefined ? { ok: true, trees } : { ok: false, errors: [first, ...rest] };
   }
 
-  /** Parses all files for what the host may know of them. */
+  /** Parses all files and summarises them for the host. */
   summaries(sources: readonly Source[], maxBytes: number): { diagnostics: Diagnostic[]; files: ParsedFile[]; open?: string[] } {
     const diagnostics: Diagnostic[] = [];
     const files: ParsedFile[] = [];
@@ -98,7 +98,7 @@ export class Parser {
     return found;
   }
 
-  /** Puts a tree in front; the ones not asked for the longest go. */
+  /** Caches a tree; the least recently used trees are dropped. */
   #keep(source: Source, file: SourceFile): Tree {
     const tree = treeOf(file);
     const key = keyOf(source);
@@ -115,13 +115,13 @@ export class Parser {
   }
 }
 
-/** Those of the allowed pure tools that a program calls: only for these does the isolate get the script of the pure tools. */
+/** The allowed pure tools that a program calls. The isolate gets the script of the pure tools only when there are any. */
 export function pureCalls(allowed: readonly string[], trees: readonly Tree[]): readonly string[] {
   const called = new Set(trees.flatMap(({ tools }) => tools));
   return called.size === 0 ? [] : allowed.filter((name) => called.has(name));
 }
 
-/** A call of a tool in a tree's JSON. No text of a program looks like it there, because its quotes are escaped. */
+/** A tool call in the JSON of a tree. Texts of a program cannot match, because their quotes are escaped. */
 const TOOL_CALL = /"k":"tool","name":"([^"]+)"/g;
 
 function treeOf({ name, lines, procedures, events, commands }: SourceFile): Tree {
@@ -164,12 +164,12 @@ function optionsOf({ name, interactive = false }: Source, maxBytes: number): Par
   return { name, maxBytes, interactive };
 }
 
-/** A name holds no NUL, so two different sources never share a key. */
+/** NUL separates the parts and is escaped in the name, so two different sources never share a key. */
 function keyOf({ name, text, interactive }: Source): string {
   return `${name.replaceAll('\0', '\\0')}\0${interactive === true ? '>' : ''}\0${text}`;
 }
 
-/** What the host may know of a file. */
+/** The summary of a file for the host. */
 export function summaryOf(file: SourceFile): ParsedFile {
   return {
     name: file.name,
@@ -189,7 +189,7 @@ function signatureOf({ name, needs, optional }: Procedure): string {
   return `${name.name}(${parameters.join(', ')})`;
 }
 
-/** Names of all tools called anywhere in a tree. Trees nest at most a few hundred levels (P33), but the walk needs no stack. */
+/** Names of all tools that a tree calls. The walk is iterative, so deep trees need no stack. */
 function toolNames(file: SourceFile): Set<string> {
   const names = new Set<string>();
   const open: unknown[] = [file];

@@ -1,30 +1,30 @@
 /**
- * The worker starts with the least that loading needs, gives that up, and looks whether it is gone. Node's `drop` ignores a
- * scope it does not know without a word, so only `has` counts.
+ * The worker starts with the permissions that loading needs, drops them, and checks that they are gone. Node's `drop` silently
+ * ignores an unknown scope, so only `has` counts.
  */
 
-/** What loading needed: reading its own files, and the native part of isolated-vm. */
+/** Permissions for loading: reading the worker's own files, and the native part of isolated-vm. */
 const NEEDED_TO_LOAD = ['fs.read', 'addon'] as const;
 
-/** Everything the permission model of any supported Node line can close. */
+/** All scopes that the permission model of some supported Node version can close. */
 const SCOPES = ['fs.read', 'fs.write', 'child', 'worker', 'addon', 'wasi', 'inspector', 'net', 'ffi'] as const;
 
-/** Scopes that not every supported line knows, with the flag by which one sees whether this one does. */
+/** Scopes that only newer Node versions have, with the flag that exists in those versions. */
 const NEWER: ReadonlyMap<string, string> = new Map([
   ['inspector', '--allow-inspector'],
   ['net', '--allow-net'],
   ['ffi', '--allow-ffi'],
 ]);
 
-/** `process.permission` as Node 26 has it; `drop` is absent on older lines, all of it without `--permission`. */
+/** `process.permission` of Node 26. `drop` is absent in older versions; the whole object is absent without `--permission`. */
 export interface PermissionPort {
   has(scope: string): boolean;
   drop?(scope: string): void;
 }
 
 /**
- * Drops what loading needed and returns the scopes that are closed now. A scope this Node line cannot close is not in the
- * list, and the host decides whether it accepts that. Throws when a scope that this line can close is still open.
+ * Drops the permissions for loading and returns the scopes that are closed. A scope that this Node version cannot close is not in
+ * the list; the host decides whether it accepts that. Throws when a scope that this version can close is still open.
  */
 export function closePermissions(permission: PermissionPort | undefined, knownFlags: ReadonlySet<string>): string[] {
   if (permission === undefined) return [];

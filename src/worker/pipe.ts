@@ -1,10 +1,19 @@
 import { readSync, writeSync } from 'node:fs';
 import type { BytePipe } from '../wire/frames.ts';
 
-/** The descriptor that the host leaves open for frames. */
+/** The connection to a host, in texts of frames; `read` returns null when the host is gone. */
+export interface FramePort {
+  read(): string | null;
+  write(text: string): void;
+  /** Holds a text until the next one is written, or until `flush`. */
+  hold(text: string): void;
+  flush(): void;
+}
+
+/** The descriptor for frames, which the host opens. */
 export const FRAMES_FD = 3;
 
-/** A descriptor as a blocking pipe, also where the system has set it to non-blocking. */
+/** A descriptor as a blocking pipe, even when the system has set it to non-blocking. */
 export function descriptorPipe(fd: number): BytePipe {
   return {
     read: (into) => untilReady(() => readSync(fd, into)),

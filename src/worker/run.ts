@@ -15,14 +15,14 @@ export interface Ended {
 }
 
 /**
- * V8 ends a program that never asks for the time, which only a hole in the interpreter allows. Its timer counts elapsed
- * time, so on a busy machine it must leave room for a program that gets a fraction of a core; on Linux the host, which
- * sees the process's CPU time, comes first.
+ * The time after which V8 stops a program that does not ask for the clocks, which only a hole in the interpreter makes possible.
+ * V8 counts elapsed time, so a program that gets a fraction of a core on a busy machine needs room. On Linux the host stops such a
+ * program first, by the CPU time of the process.
  */
 const v8TimeoutMs = ({ cpuMs }: LimitValues): number => cpuMs * 4 + 250;
 
-/** One run of a prepared isolate, from `started` to its end. */
-export class Turn implements GuestPorts {
+/** One run in a prepared isolate, from `started` to its result. */
+export class Run implements GuestPorts {
   readonly #prepared: Prepared;
   readonly #limits: LimitValues;
   readonly #bridge: Bridge;
@@ -43,7 +43,7 @@ export class Turn implements GuestPorts {
     return performance.now() - this.#startWall >= this.#limits.wallMs ? 2 : 0;
   }
 
-  /** CPU time of the isolate and of the loops that it has begun, milliseconds. */
+  /** CPU time of the isolate and of its nested loops, milliseconds. */
   #cpuMs(): number {
     return cpuMs(this.#prepared) - this.#startCpu + this.#bridge.nestedCpuMs;
   }
@@ -56,7 +56,10 @@ export class Turn implements GuestPorts {
     return partOf(this.#trees, file, part);
   }
 
-  /** Runs the program to its end, with the pure tools where its input names any. Does not throw: whatever goes wrong in the isolate is a typed result. */
+  /**
+   * Runs the program to its end. `pureTools` are present when the input names pure tools. Does not throw: a failure of the isolate
+   * is a result with an error.
+   */
   execute(input: RunInput, pureTools?: Reference): Ended {
     const outcome = this.#apply(guestInput(input, this.#trees), pureTools);
     const breach = this.#bridge.breach ?? outcome.breach;
@@ -82,16 +85,16 @@ export class Turn implements GuestPorts {
     const result = typeof text === 'string' ? readResult(text) : null;
     if (result !== null) return { result, breach: null, last: false, cpuMs: used };
     const breach = internalError('the interpreter ended without a result');
-    return { result: NOTHING, breach, last: true, cpuMs: used };
+    return { result: NO_RESULT, breach, last: true, cpuMs: used };
   }
 
-  /** The isolate threw, ran out of its heap, or V8 stopped it; its state is not to be trusted any more. */
+  /** The isolate threw, exceeded its heap limit, or was stopped by V8. Its state cannot be trusted any more. */
   #broken(error: unknown): { result: GuestResult; breach: ErrorInfo; last: boolean; cpuMs: number } {
     const message = error instanceof Error ? error.message : String(error);
     const { isolate } = this.#prepared;
     const elapsed = performance.now() - this.#startWall - this.#bridge.waitedMs;
     const used = isolate.isDisposed ? elapsed + this.#bridge.nestedCpuMs : this.#cpuMs();
-    const end = (breach: ErrorInfo) => ({ result: NOTHING, breach, last: true, cpuMs: used });
+    const end = (breach: ErrorInfo) => ({ result: NO_RESULT, breach, last: true, cpuMs: used });
     if (isolate.isDisposed || /memory limit|allocation failed/.test(message)) {
       const allowed = this.#limits.memoryBytes;
       return end(quotaError({ limit: 'memoryBytes', allowed }, `the program needs more memory than ${allowed} bytes`));
@@ -105,14 +108,14 @@ export class Turn implements GuestPorts {
   }
 }
 
-/** The interpreter has no clock and can only say that time was up; here it is known how much was used. */
+/** Adds the time used to an error of a time limit. The interpreter has no clock and knows only that the time is over. */
 function measured(error: ErrorInfo | null, spent: Readonly<Record<string, number>>): ErrorInfo | null {
   const used = spent[error?.limit ?? ''];
   return error === null || used === undefined ? error : { ...error, used: Math.max(error.allowed ?? 0, Math.round(used)) };
 }
 
-/** What is known of a run whose interpreter did not live to tell. */
-const NOTHING: GuestResult = {
+/** The result of a run whose interpreter ended without one. */
+const NO_RESULT: GuestResult = {
   ok: false,
   phase: 'exec',
   result: null,
@@ -128,49 +131,18 @@ function cpuMs({ isolate }: Prepared): number {
   return Number(isolate.cpuTime) / 1e6;
 }
 
-/**
- * A run of our own in an isolate that nobody has used yet. V8 compiles and links on the way what every program needs: without it a
- * small program takes twice as long. What it says and asks for goes nowhere; at its call of a pure tool, of which there are none
- * here, it ends.
- */
-export class Warmup implements GuestPorts {
-  readonly #input: string;
-  readonly #trees: readonly Tree[];
-
-  constructor(input: RunInput, trees: readonly Tree[]) {
-    this.#input = guestInput(input, trees);
-    this.#trees = trees;
-  }
-
-  clock(): number {
-    return 0;
-  }
-
-  host(): string {
-    return '';
-  }
-
-  tree(file: unknown, part: unknown): string {
-    return partOf(this.#trees, file, part);
-  }
-
-  /** The caller has connected the isolate's ports to this. */
-  run({ run }: Prepared): void {
-    run.applySync(undefined, [this.#input]);
-  }
-}
-
-function partOf(trees: readonly Tree[], file: unknown, part: unknown): string {
+/** The JSON of one part of a file; empty for numbers that the guest was not given. */
+export function partOf(trees: readonly Tree[], file: unknown, part: unknown): string {
   return typeof file === 'number' && typeof part === 'number' ? (trees[file]?.parts[part] ?? '') : '';
 }
 
-/** The trees are JSON already; parsing them only to write them again would cost more than the run. */
-function guestInput({ sources: _, ...rest }: RunInput, trees: readonly Tree[]): string {
+/** The JSON of a `GuestInput`. The trees are JSON already; to parse and write them again would cost more than a small run. */
+export function guestInput({ sources: _, ...rest }: RunInput, trees: readonly Tree[]): string {
   const head = JSON.stringify(rest satisfies Omit<GuestInput, 'files'>);
   return `${head.slice(0, -1)},"files":[${trees.map(({ head }) => head).join(',')}]}`;
 }
 
-/** The guest's own account of its end; null when it is none. The host checks every field again. */
+/** The guest's result; null when the text is none. The host checks every field. */
 function readResult(text: string): GuestResult | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -7,47 +7,39 @@ import type { HostPort } from './bridge.ts';
 import { checkSources, formatSource } from './check.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
 import { type Parser, pureCalls, syntaxError, type Tree } from './parser.ts';
-import { type Ended, Turn, Warmup } from './run.ts';
-import { REHEARSAL } from './warmup.ts';
+import type { FramePort } from './pipe.ts';
+import { type Ended, Run } from './run.ts';
+import { WARMUP_ID, Warmup } from './warmup.ts';
 
 const MB = 1024 * 1024;
 
 /**
- * Heap for the interpreter itself, a small program's tree and what V8 moves about. V8 uses what it is given before it collects,
- * so each megabyte more is one that the process may grow beyond 1.25 times the limit.
+ * Heap for the interpreter, the tree of a small program and V8's evacuation. V8 uses all of its heap before it collects, so each
+ * further megabyte lets the process grow further beyond 1.25 times the limit.
  */
 const BASE_HEAP_MB = 6;
-/** Trees up to so many characters of JSON fit into that. */
+/** Trees up to this number of characters of JSON fit into {@link BASE_HEAP_MB}. */
 const SMALL_TREES = 128 * 1024;
 /** Heap of a tree and its compiled form, in bytes per character. */
 const TREE_FACTOR = 16;
-/** A program that took longer to get ready is told of at once, so that the host measures its time and not the parser's. */
+/** `started` is sent at once for a program that took longer to prepare, so that the host does not measure the parser's time. */
 const READY_MS = 5;
-
-/** A host to answer, as texts of frames; `read` returns null when it is gone. */
-export interface Frames {
-  read(): string | null;
-  write(text: string): void;
-  /** Keeps a text back until the next one, or until `flush`. */
-  hold(text: string): void;
-  flush(): void;
-}
 
 /** Answers a host's frames one after another until it closes the pipe or says `exit`. */
 export class Server implements HostPort, GuestPorts {
   readonly #parser: Parser;
-  #frames: Frames | null = null;
+  #frames: FramePort | null = null;
   #image: GuestImage | null = null;
   #next: Prepared | null = null;
-  /** The isolate of the last run: to end it takes time that somebody waits for, until the host says otherwise. */
+  /** The isolate of the last run. Disposing of it takes time, so it waits until the host sends `prepare` or the next run. */
   #spent: Prepared | null = null;
-  /** What answers the isolate that is running. */
-  #turn: GuestPorts | null = null;
-  /** The rehearsal, for isolates to come. */
+  /** Answers the isolate that is running. */
+  #run: GuestPorts | null = null;
+  /** The warm-up program, for later isolates. */
   #warmup: Warmup | null = null;
-  /** Looks at the clocks in this turn. */
-  #looks = 0;
-  /** Sources for runs to come, by the host's numbers. */
+  /** Clock checks of this run. */
+  #checks = 0;
+  /** Sources that later runs may use, by the host's numbers. */
   readonly #kept = new Map<number, Source>();
   readonly #hostPid = process.ppid;
 
@@ -62,25 +54,25 @@ export class Server implements HostPort, GuestPorts {
   }
 
   clock(): number {
-    // A program that computes never looks at the pipe. When the host is gone the system gives its children to another
-    // process; asking for the parent costs 0.2 µs.
+    // A program that computes does not read the pipe. When the host dies, the system gives the worker another parent; asking for
+    // the parent costs 0.2 µs.
     if (process.ppid !== this.#hostPid) dieAtOnce();
-    // The first look comes before the first statement. A program that gets to the second will not be over at once.
-    if (++this.#looks > 1) this.#frames?.flush();
-    return this.#turn?.clock() ?? 1;
+    // The first check comes before the first statement. A program that reaches the second runs for longer, so held frames go out.
+    if (++this.#checks > 1) this.#frames?.flush();
+    return this.#run?.clock() ?? 1;
   }
 
   host(frame: unknown, follows: boolean): string {
-    return this.#turn?.host(frame, follows) ?? '';
+    return this.#run?.host(frame, follows) ?? '';
   }
 
   tree(file: unknown, part: unknown): string {
-    return this.#turn?.tree(file, part) ?? '';
+    return this.#run?.tree(file, part) ?? '';
   }
 
   read(): string {
     const text = this.#frames?.read() ?? null;
-    // The host closed the pipe in the middle of a run.
+    // The host closed the pipe during a run.
     if (text === null) dieAtOnce();
     return text ?? '';
   }
@@ -93,13 +85,13 @@ export class Server implements HostPort, GuestPorts {
     this.#frames?.hold(text);
   }
 
-  /** Returns when there is nothing more to do for this host. */
-  serve(frames: Frames): void {
+  /** Answers frames until the host sends `exit` or closes the pipe. */
+  serve(frames: FramePort): void {
     this.#frames = frames;
     for (;;) {
       const text = frames.read();
       if (text === null) return;
-      // The host is trusted; its frames are of the agreed form.
+      // The host is trusted: its frames need no check.
       const frame = JSON.parse(text) as HostFrame;
       if (frame.t === 'exit') return;
       if (frame.t === 'parse') {
@@ -109,7 +101,8 @@ export class Server implements HostPort, GuestPorts {
       } else if (frame.t === 'format') {
         this.#send({ t: 'formatted', id: frame.id, ...formatSource(frame.source, frame.sourceBytes) });
       } else if (frame.t === 'run') {
-        if (this.#run(frame.id, { ...frame.input, sources: frame.input.sources.map((source) => this.#source(source)) })) return;
+        if (this.#runProgram(frame.id, { ...frame.input, sources: frame.input.sources.map((source) => this.#source(source)) }))
+          return;
       } else if (frame.t === 'prepare') {
         this.#replace();
       } else if (frame.t === 'keep') {
@@ -130,10 +123,10 @@ export class Server implements HostPort, GuestPorts {
     return kept;
   }
 
-  /** True when this worker must not be used again. */
-  #run(id: number, input: RunInput): boolean {
+  /** Returns true when this worker must not be used again. */
+  #runProgram(id: number, input: RunInput): boolean {
     const asked = performance.now();
-    const refused = tooLarge(input);
+    const refused = oversized(input);
     if (refused !== null) return this.#refuse(id, 'parse', refused);
     const parsed = this.#parser.trees(input.sources, input.limits.sourceBytes);
     if (!parsed.ok) return this.#refuse(id, 'parse', syntaxError(parsed.errors[0]), parsed.errors);
@@ -146,19 +139,19 @@ export class Server implements HostPort, GuestPorts {
     const pureTools = pure.length === 0 ? undefined : this.#image?.pureTools(prepared);
     this.hold(JSON.stringify({ t: 'started', id } satisfies WorkerFrame));
     if (performance.now() - asked > READY_MS) this.#frames?.flush();
-    this.#looks = 0;
-    const turn = new Turn(prepared, input.limits, this, parsed.trees);
-    this.#turn = turn;
-    const ended = turn.execute(pureTools === undefined ? rest : { ...rest, pure }, pureTools);
-    this.#turn = null;
-    if (id === REHEARSAL && ended.result.ok) this.#warmup = new Warmup(rest, parsed.trees);
+    this.#checks = 0;
+    const run = new Run(prepared, input.limits, this, parsed.trees);
+    this.#run = run;
+    const ended = run.execute(pureTools === undefined ? rest : { ...rest, pure }, pureTools);
+    this.#run = null;
+    if (id === WARMUP_ID && ended.result.ok) this.#warmup = new Warmup(rest, parsed.trees);
     this.#sendResult(id, ended, input.limits);
     if (ended.last) return true;
     this.#spent = prepared;
     return false;
   }
 
-  /** Replaces the isolate of the last run. The next run is most often of the same root, with the same library. */
+  /** Replaces the isolate of the last run by one with the same heap limit, which most often suits the next run. */
   #replace(): void {
     const spent = this.#spent;
     if (spent === null) return;
@@ -166,12 +159,12 @@ export class Server implements HostPort, GuestPorts {
     spent.isolate.dispose();
     if (this.#image === null || this.#next !== null) return;
     this.#next = this.#image.prepare(spent.heapMb);
-    this.#turn = this.#warmup;
+    this.#run = this.#warmup;
     this.#warmup?.run(this.#next);
-    this.#turn = null;
+    this.#run = null;
   }
 
-  /** The isolate that stands ready when its heap is right for this run, else one made to measure. */
+  /** The prepared isolate when its heap limit suits this run, else a new one. */
   #take(limits: LimitValues, trees: readonly Tree[]): Prepared {
     const chars = trees.reduce((sum, tree) => sum + tree.chars, 0);
     const wanted = heapMb(limits.memoryBytes, chars);
@@ -197,7 +190,7 @@ export class Server implements HostPort, GuestPorts {
     return false;
   }
 
-  /** A result may hold a value larger than any frame; then it is refused here, with its reason, and not by the host. */
+  /** Sends a result. A value that is too large for a frame is refused here with its reason, before the host refuses the frame. */
   #sendResult(id: number, ended: Ended, limits: LimitValues): void {
     const text = JSON.stringify({ t: 'result', id, errors: [], ...ended } satisfies WorkerFrame);
     const allowed = frameLimit(limits);
@@ -217,24 +210,24 @@ export class Server implements HostPort, GuestPorts {
   }
 }
 
-/** The host is gone. An isolate stands on the stack, through which nothing may be thrown, and nobody is left to tell. */
+/** The host is gone. An isolate is on the stack, so throwing is not possible. */
 function dieAtOnce(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** isolated-vm makes none that is smaller. */
+/** The smallest heap limit that isolated-vm accepts. */
 const MIN_HEAP_MB = 8;
 
 /**
- * Heap limit for a run, in MB. The interpreter refuses what goes beyond `memoryBytes` by its own account; the isolate's
- * limit is for what that account does not see, so it stands an eighth above, with room for the trees.
+ * Heap limit for a run, in MB. The interpreter refuses values beyond `memoryBytes` by its own accounting. The limit of the isolate
+ * is for memory that this accounting misses, so it is an eighth higher, with room for the trees.
  */
 function heapMb(memoryBytes: number, treeChars: number): number {
   const trees = treeChars > SMALL_TREES ? Math.ceil((treeChars * TREE_FACTOR) / MB) : 0;
   return Math.max(MIN_HEAP_MB, Math.ceil((memoryBytes * 1.125) / MB) + BASE_HEAP_MB + trees);
 }
 
-/** A command block where only definitions belong. */
+/** The error of a command block in a library; null when there is none. */
 function strayCommand({ sources }: RunInput, trees: readonly Tree[]): ErrorInfo | null {
   for (const [index, { name, definitions }] of sources.entries()) {
     const line = trees[index]?.command ?? null;
@@ -245,7 +238,8 @@ function strayCommand({ sources }: RunInput, trees: readonly Tree[]): ErrorInfo 
   return null;
 }
 
-function tooLarge({ sources, limits }: RunInput): ErrorInfo | null {
+/** The error of the first source that is too large; null when there is none. */
+function oversized({ sources, limits }: RunInput): ErrorInfo | null {
   const allowed = limits.sourceBytes;
   for (const { name, text } of sources) {
     const used = Buffer.byteLength(text, 'utf8');

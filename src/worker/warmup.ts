@@ -1,25 +1,29 @@
 import { defaultLimits } from '../wire/limits.ts';
-import type { HostFrame } from '../wire/protocol.ts';
-import type { Frames } from './server.ts';
+import type { HostFrame, RunInput } from '../wire/protocol.ts';
+import type { GuestPorts, Prepared } from './image.ts';
+import type { Tree } from './parser.ts';
+import type { FramePort } from './pipe.ts';
+import { guestInput, partOf } from './run.ts';
 
-const SOURCE = 'func f(needs a) means\n  set b = [1, "x"]\n  if a > b[0] and not a\n    emit "y" + f(a)\n  endif\nendfunc\n';
+const LIBRARY = 'func f(needs a) means\n  set b = [1, "x"]\n  if a > b[0] and not a\n    emit "y" + f(a)\n  endif\nendfunc\n';
 const COMMANDS =
   'command\n  set n = len([1, 2]) + 1\n  emit ```{{n}} of ``` + n\n  call f(0)\n  emit tool.str.Length("x")\nendcommand\n';
 
-/** The number of the run that is a rehearsal; a host counts from 1. */
-export const REHEARSAL = 0;
+/** The number of the warm-up run; the runs of a host count from 1. */
+export const WARMUP_ID = 0;
 
 /**
- * The frames of a host that asks for one run, lets the next be prepared and goes away. A worker answers it before it says hello: the parser builds its
- * tables at its first use, and whatever else runs for the first time takes its time then and not from somebody's first run.
+ * The frames of a host that asks for one run and lets the worker prepare the next. The worker answers them before it says hello: the
+ * parser builds its tables at its first use, and everything else that is slow the first time is slow now and not in the first
+ * real run.
  */
-export function rehearsal(memoryBytes: number): Frames {
+export function warmupFrames(memoryBytes: number): FramePort {
   const run: HostFrame = {
     t: 'run',
-    id: REHEARSAL,
+    id: WARMUP_ID,
     input: {
       sources: [
-        { name: 'lib', text: SOURCE },
+        { name: 'lib', text: LIBRARY },
         { name: 'src', text: COMMANDS },
       ],
       globals: {},
@@ -27,11 +31,43 @@ export function rehearsal(memoryBytes: number): Frames {
       call: null,
       events: [],
       limits: { ...defaultLimits('run'), memoryBytes },
-      forkId: 'rehearsal',
+      forkId: 'warmup',
       turn: false,
       stdin: false,
     },
   };
   const frames = [run, { t: 'prepare' } satisfies HostFrame].map((frame) => JSON.stringify(frame));
   return { read: () => frames.shift() ?? null, write: () => {}, hold: () => {}, flush: () => {} };
+}
+
+/**
+ * Runs the warm-up program in an isolate that no program has used yet. V8 then compiles and links what every program needs;
+ * without it a small program takes twice as long. Output and calls are discarded. The program ends at its call of a pure tool,
+ * because the isolate has no pure tools.
+ */
+export class Warmup implements GuestPorts {
+  readonly #input: string;
+  readonly #trees: readonly Tree[];
+
+  constructor(input: RunInput, trees: readonly Tree[]) {
+    this.#input = guestInput(input, trees);
+    this.#trees = trees;
+  }
+
+  clock(): number {
+    return 0;
+  }
+
+  host(): string {
+    return '';
+  }
+
+  tree(file: unknown, part: unknown): string {
+    return partOf(this.#trees, file, part);
+  }
+
+  /** The caller has connected the ports of the isolate to this object. */
+  run({ run }: Prepared): void {
+    run.applySync(undefined, [this.#input]);
+  }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rename, rmdir, unlink } from 'node:fs/promises';
-import { KeyedMutex } from '../../src/context/mutex.ts';
+import { KeyedMutex } from '../../src/context/index.ts';
 import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 import { ConfigError } from '../../src/wire/errors.ts';

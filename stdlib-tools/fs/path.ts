@@ -51,13 +51,19 @@ export function namesBelow(path: string): readonly [string, ...string[]] {
 
 /** Turns any text into a name that {@link namesOf} accepts: runs of other characters become `_`. */
 export function safeName(text: string): string {
-  const name = text
-    .replace(/[^\p{L}\p{N}._-]+/gu, '_')
-    .replace(/^[._]+|[._]+$/g, '')
-    .slice(0, 100)
-    .toWellFormed()
-    .replace(/[._]+$/, '');
+  const inner = withoutOuterMarks(text.replace(/[^\p{L}\p{N}._-]+/gu, '_'));
+  const name = withoutOuterMarks(inner.slice(0, 100).toWellFormed());
   return name === '' || DEVICES.test(name) ? `_${name}` : name;
+}
+
+/** Takes dots and underscores off both ends, in linear time: a pattern that ends in `+$` takes quadratic time. */
+function withoutOuterMarks(text: string): string {
+  const isMark = (index: number): boolean => text[index] === '.' || text[index] === '_';
+  let start = 0;
+  let end = text.length;
+  while (start < end && isMark(start)) start += 1;
+  while (end > start && isMark(end - 1)) end -= 1;
+  return text.slice(start, end);
 }
 
 /** The error for a path that leads, or could lead, out of the directory. */

@@ -1,12 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { ReplayCache, type Selection, scanOutput, selectDecision, type VerifyOptions } from '../../src/aeiou/index.ts';
-import { canonicalText, goldenTurn, ISSUED, lineOf, PRIMARY, TEXTS, TestClock, TOKENS, tagOf, tokenOf } from './kit.ts';
+import {
+  canonicalText,
+  goldenTurn,
+  ISSUED,
+  jtiOf,
+  lineOf,
+  PRIMARY,
+  replayOf,
+  TEXTS,
+  TestClock,
+  TOKENS,
+  tagOf,
+  tokenOf,
+} from './kit.ts';
 
-/** OUTPUT of a turn that emitted these texts. */
+/** The OUTPUT of a turn that emitted these texts. */
 const emitted = (...texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('');
 const select = (output: string, changes: Partial<VerifyOptions> = {}): Selection =>
   selectDecision(output, goldenTurn({ replay: new ReplayCache({ clock: new TestClock() }), ...changes }));
-/** `DECISION` or `HALT CODE`. */
+/** The decision as `DECISION` or `HALT CODE`. */
 const decide = (output: string, changes: Partial<VerifyOptions> = {}): string => {
   const { decision, reason } = select(output, changes);
   return reason === null ? decision : `${decision} ${reason}`;
@@ -108,6 +121,8 @@ describe('selection', () => {
 
   it('AL3-5.3-3: a weaker token after the chosen one is text after it too', () => {
     expect(lints(emitted(TOKENS.T1, TOKENS.T2))).toEqual(['LINT_MULTI_TOKENS 2', 'LINT_POST_TOKEN_TEXT 2']);
+    expect(lints(emitted(TOKENS.T3, 'bye', TOKENS.T1))).toEqual(['LINT_POST_TOKEN_TEXT 2', 'LINT_MULTI_TOKENS 3']);
+    expect(lints(emitted(TOKENS.T2, TOKENS.T1, 'bye'))).toEqual(['LINT_MULTI_TOKENS 2', 'LINT_POST_TOKEN_TEXT 3']);
   });
 
   it('AL3-8-18: the lint for text changes no decision', () => {
@@ -184,9 +199,7 @@ describe('HALT reasons', () => {
   });
 
   it('AL3-8-11: ERR_TOKEN_REPLAY is the reason when the only candidate was used before', () => {
-    const replay = new ReplayCache({ clock: new TestClock() });
-    replay.add('sid-1', '00000000-0000-4000-8000-000000000001');
-    expect(decide(emitted(TOKENS.T1), { replay })).toBe('HALT ERR_TOKEN_REPLAY');
+    expect(decide(emitted(TOKENS.T1), { replay: replayOf(1) })).toBe('HALT ERR_TOKEN_REPLAY');
   });
 
   it('AL3-5.3-4: of several failures the last candidate in emission order gives the reason', () => {
@@ -212,11 +225,7 @@ describe('HALT reasons', () => {
   it('every valid token uses up its id, chosen or not, and no other does', () => {
     const replay = new ReplayCache({ clock: new TestClock() });
     decide(emitted(TOKENS.T2, TOKENS.T3, forged()), { replay });
-    expect([2, 3, 1].map((n) => replay.add('sid-1', `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`))).toEqual([
-      false,
-      false,
-      true,
-    ]);
+    expect([2, 3, 1].map((n) => replay.add('sid-1', jtiOf(n)))).toEqual([false, false, true]);
   });
 
   it('A3-1.1-1: the same OUTPUT, turn, clock and keys give the same selection, a hundred times', () => {

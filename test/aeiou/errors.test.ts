@@ -11,7 +11,6 @@ import {
   parseStrict,
   prepareToken,
   progressDigest,
-  ReplayCache,
   requireToken,
   selectDecision,
   TokenError,
@@ -28,6 +27,7 @@ import {
   ISSUED,
   lineOf,
   PRIMARY,
+  replayOf,
   SHARED,
   TEXTS,
   TestClock,
@@ -57,7 +57,12 @@ describe('every failure has its class and its code', () => {
     ],
     ['AL3-8-9: a token of elsewhere', TokenError, 'ERR_TOKEN_SCOPE', () => requireToken(TOKENS.T1, goldenTurn({ turnIndex: 2 }))],
     ['AL3-8-10: an expired token', TokenError, 'ERR_TOKEN_TTL', () => requireToken(TOKENS.T1, goldenTurn({ now: ISSUED + 999 }))],
-    ['AL3-8-11: a used token', TokenError, 'ERR_TOKEN_REPLAY', () => requireToken(TOKENS.T1, goldenTurn({ replay: used() }))],
+    [
+      'AL3-8-11: a used token',
+      TokenError,
+      'ERR_TOKEN_REPLAY',
+      () => requireToken(TOKENS.T1, goldenTurn({ replay: replayOf(1) })),
+    ],
     [
       'a key',
       KeyError,
@@ -97,12 +102,6 @@ describe('every failure has its class and its code', () => {
     });
   });
 });
-
-function used(): ReplayCache {
-  const replay = new ReplayCache({ clock: new TestClock() });
-  replay.add('sid-1', '00000000-0000-4000-8000-000000000001');
-  return replay;
-}
 
 describe('verification, step by step', () => {
   const message = Buffer.from(TEXTS.T1);

@@ -1,10 +1,21 @@
 /**
- * The golden tokens of protocol.md 10, put together here by hand: the canonical text is written out, the tag comes from
- * `node:crypto`, and nothing of `src` takes part. `golden.test.ts` holds them against the published digests.
+ * The kit of the protocol's tests: keys, turns, clocks, envelopes, and the golden tokens of the specification. The golden tokens
+ * are made without `src`: their canonical text is written out, and their tags come from `node:crypto`. `golden.test.ts`
+ * compares them with the published digests.
  */
 import { createHash, createHmac, createPrivateKey, sign } from 'node:crypto';
-import { Keyring, type KeyringOptions } from '../../src/aeiou/index.ts';
-import type { VerifyOptions } from '../../src/aeiou/token/verify.ts';
+import {
+  generateKeys,
+  Keyring,
+  type KeyringOptions,
+  keyringFrom,
+  ReplayCache,
+  type Signer,
+  type TokenClock,
+  type TokenIds,
+  type TurnFacts,
+  type VerifyOptions,
+} from '../../src/aeiou/index.ts';
 
 export const SID = 'sid-1';
 export const NONCE = 'AAECAwQFBgcICQoLDA0ODw';
@@ -20,6 +31,14 @@ export const HS256_SECRET = new Uint8Array(32).fill(0x0b);
 export const PRIMARY = 'ed25519-test-1';
 export const FALLBACK = 'ed25519-fallback-1';
 export const SHARED = 'hs256-test-1';
+
+/** Id of the golden token `n`. */
+export function jtiOf(n: number): string {
+  return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+}
+
+/** Ids of the golden tokens, in the order of minting. */
+export const IDS: TokenIds = { jti: (_sid, _turn, mint) => jtiOf(mint + 1) };
 
 export interface Parts {
   readonly n?: number;
@@ -46,11 +65,10 @@ export function canonicalText(parts: Parts): string {
     nonce = NONCE,
   } = parts;
   const ttlText = ttl === null ? '' : `"ttl":${ttl},`;
-  const jti = `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
-  return `{"issued_at":${issuedAt},"jti":"${jti}","kid":"${kid}","kind":"LOOP","payload":${payload},"session_id":"${sid}",${ttlText}"turn_index":${turn},"turn_nonce":"${nonce}","v":3}`;
+  return `{"issued_at":${issuedAt},"jti":"${jtiOf(n)}","kid":"${kid}","kind":"LOOP","payload":${payload},"session_id":"${sid}",${ttlText}"turn_index":${turn},"turn_nonce":"${nonce}","v":3}`;
 }
 
-/** A token line around any payload bytes, signed with the key that `kid` names. */
+/** A token line with any payload bytes, signed with the key of `kid`. */
 export function tokenOf(text: string | Uint8Array, kid: string = PRIMARY, kind = 'LOOP'): string {
   const message = Buffer.from(text);
   return lineOf(message, tagOf(message, kid), kind);
@@ -88,18 +106,49 @@ export const TOKENS = {
   T6: tokenOf(TEXTS.T6),
 } as const;
 
-/** A clock that tests move by hand; `seconds` is Unix time. */
+/** A clock that only the test moves. */
 export class TestClock {
-  seconds: number;
+  /** Unix milliseconds. */
+  ms: number;
+  /** Monotonic milliseconds. */
+  elapsed = 0;
+  /** `seconds` is Unix time. */
   constructor(seconds: number = ISSUED) {
-    this.seconds = seconds;
+    this.ms = seconds * 1000;
+  }
+  get seconds(): number {
+    return this.ms / 1000;
+  }
+  set seconds(value: number) {
+    this.ms = value * 1000;
   }
   now(): number {
-    return this.seconds * 1000;
+    return this.ms;
+  }
+  monotonic(): number {
+    return this.elapsed;
   }
 }
 
-/** The keys of protocol.md 10. */
+/** A keyring with a new primary and a new fallback key. */
+export function newKeyring(name: string, clock: TokenClock): Keyring {
+  return keyringFrom(generateKeys(name), { clock });
+}
+
+/** The golden keys, with a remote signer for the primary key; null for no primary key. */
+export function remoteKeys(signer: Signer['sign'] | null): Keyring {
+  const keys = new Keyring({ clock: new TestClock() });
+  if (signer !== null) keys.add({ kid: PRIMARY, role: 'primary', alg: 'Ed25519', publicKey: PRIMARY_PUBLIC, signer });
+  keys.add({ kid: FALLBACK, role: 'fallback', alg: 'Ed25519', seed: FALLBACK_SEED });
+  return keys;
+}
+
+/** A signer that is unavailable. */
+export function brokenSigner(): never {
+  throw new Error('the key service is down');
+}
+
+/** The golden keys. */
 export function goldenKeys(options: Partial<KeyringOptions> = {}): Keyring {
   const keys = new Keyring({ clock: new TestClock(), allowHs256: true, ...options });
   keys.add({ kid: PRIMARY, role: 'primary', alg: 'Ed25519', seed: PRIMARY_SEED });
@@ -108,9 +157,27 @@ export function goldenKeys(options: Partial<KeyringOptions> = {}): Keyring {
   return keys;
 }
 
-/** The turn that the golden tokens are for. */
+/** The turn of the golden tokens. */
+export const TURN: TurnFacts = { sessionId: SID, turnIndex: 1, turnNonce: NONCE };
+
+/** A signal that nothing aborts. */
+export const NEVER: AbortSignal = new AbortController().signal;
+
+/** A replay cache that remembers a golden token. */
+export function replayOf(n: number): ReplayCache {
+  const replay = new ReplayCache({ clock: new TestClock() });
+  replay.add(SID, jtiOf(n));
+  return replay;
+}
+
+/** The envelope of a model's reply. */
+export function reply(actions: string, userdata = '{}'): string {
+  return `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n${userdata}\n<<<NSENV:V3:ACTIONS>>>\n${actions}\n<<<NSENV:V3:END>>>`;
+}
+
+/** Verification of the golden tokens. */
 export function goldenTurn(changes: Partial<VerifyOptions> = {}): VerifyOptions {
-  return { keys: goldenKeys(), sessionId: SID, turnIndex: 1, turnNonce: NONCE, now: ISSUED, ...changes };
+  return { ...TURN, keys: goldenKeys(), now: ISSUED, ...changes };
 }
 
 export function sha256(data: string | Uint8Array): string {
@@ -121,7 +188,7 @@ export function hex(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'hex'));
 }
 
-/** What a call threw; fails when it returned. */
+/** The value that a call throws. Fails when the call returns. */
 export function thrownBy(work: () => unknown): unknown {
   try {
     work();

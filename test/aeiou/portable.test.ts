@@ -5,7 +5,7 @@ import { importsOf } from '../architecture/imports.ts';
 import { sourceOf } from '../architecture/source.ts';
 import { goldenTurn, PRIMARY_SEED, TOKENS } from './kit.ts';
 
-/** Everything that a file imports as values, directly or not; packages and built-ins by their names. */
+/** Every file, package and built-in that a file imports as a value, directly or indirectly. */
 function reachable(path: string, seen = new Set<string>()): Set<string> {
   if (seen.has(path)) return seen;
   seen.add(path);

@@ -4,7 +4,7 @@ import { NO_PROGRESS_YET, nobleCrypto, ProgressGuard, progressDigest } from '../
 import { ConfigError } from '../../src/wire/errors.ts';
 import { sha256, TOKENS, thrownBy } from './kit.ts';
 
-/** Which turns of a sequence of digests halt. */
+/** For each turn of a sequence of digests, whether it halts. */
 function halts(digests: string, n?: number): boolean[] {
   const guard = new ProgressGuard(n);
   let state = NO_PROGRESS_YET;

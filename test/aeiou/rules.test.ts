@@ -1,19 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../grammar/index.ts';
-import {
-  AI_RULES,
-  EXAMPLE_ACTIONS,
-  EXAMPLE_REPLY,
-  extractEnvelope,
-  generateKeys,
-  keyringFrom,
-  systemPrompt,
-} from '../../src/aeiou/index.ts';
+import { AI_RULES, EXAMPLE_ACTIONS, EXAMPLE_REPLY, extractEnvelope, systemPrompt } from '../../src/aeiou/index.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { fixedClock, seededIds } from '../../src/loop/ports.ts';
 import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
-import { ISSUED, sha256 } from './kit.ts';
+import { ISSUED, newKeyring, sha256 } from './kit.ts';
 
 describe('what models are told', () => {
   it('A3-14-1: the rules are the block of section 14 of the seed, byte for byte, and the prompt holds it', () => {
@@ -32,7 +24,7 @@ describe('what models are told', () => {
   it('A3-1.1-3: the example ends a real session, and no control string was built by hand', async () => {
     await using runtime = await createRuntime({ concurrency: 1 });
     const clock = fixedClock(ISSUED);
-    const keyring = keyringFrom(generateKeys('example'), { clock });
+    const keyring = newKeyring('example', clock);
     const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring, clock, ids: seededIds('example') });
     const agent = { reply: async () => EXAMPLE_REPLY };
     const result = await loop.runLoop({ userdata: { subject: 'ask', fields: {} }, agent, sid: 'example', maxTurns: 1 });

@@ -14,8 +14,8 @@ import {
 import { goldenTurn, TOKENS } from './kit.ts';
 
 /**
- * Half a megabyte takes a few milliseconds. The bound here only tells linear from quadratic on a machine that is busy with
- * other things: a quadratic pass over these inputs takes many seconds.
+ * Half a megabyte takes a few milliseconds. The bound only tells linear from quadratic time, even on a
+ * busy machine: a quadratic pass over these inputs takes many seconds.
  */
 const BOUND_MS = 500;
 const SIZE = 512 * 1024;
@@ -51,7 +51,7 @@ const FLOODS: readonly (readonly [string, string])[] = [
   ['digits', fill('9')],
 ];
 
-/** Milliseconds of the fastest of three runs: the others may have been interrupted. */
+/** Milliseconds of the fastest of three runs. The others may have been interrupted. */
 function fastest(work: () => unknown): number {
   let best = Number.POSITIVE_INFINITY;
   for (let i = 0; i < 3; i++) {
@@ -59,7 +59,7 @@ function fastest(work: () => unknown): number {
     try {
       work();
     } catch {
-      // Refusing is as good as reading; only the time counts here.
+      // Only the time counts; the reader may refuse the input.
     }
     best = Math.min(best, performance.now() - start);
   }

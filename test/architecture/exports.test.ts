@@ -12,11 +12,12 @@ const entries = Object.entries(manifest.parse(JSON.parse(readFileSync(join(ROOT,
 );
 
 describe('the public entry points', () => {
-  it('are the runtime, the protocol, the loop, the gate, the grammar, MCP, the standard tools and the kit for tests', () => {
+  it('are the runtime, the protocol, the loop, its reports, the gate, the grammar, MCP, the standard tools and the kit for tests', () => {
     expect(entries.map(({ name }) => name)).toEqual([
       '.',
       './aeiou',
       './loop',
+      './report',
       './gate',
       './grammar',
       './mcp',

@@ -11,6 +11,9 @@ const ruleOf = (path: string): Part => {
   return found;
 };
 
+/** `tool.str.StripAnsi` removes control sequences, and its example has some. */
+const TERMINAL_TEXT = ['src/wire/pure/str.ts'];
+
 describe('imports point one way', () => {
   it('there are imports to look at', () => {
     expect(imports.length).toBeGreaterThan(300);
@@ -74,6 +77,12 @@ describe('imports point one way', () => {
     const readers = imports.filter(({ to }) => to === 'src/context/nonce.ts').map(({ from }) => from);
     // turn.ts keeps the nonce of the context that it makes
     expect(readers.filter((from) => partOf(from) !== 'loop')).toEqual(['src/context/turn.ts']);
+  });
+
+  it('only the report and the command line write control sequences of a terminal', () => {
+    const writing = files.filter(({ text }) => /\\u001b\[|\\x1b\[|\\e\[|styleText/.test(text)).map(({ path }) => path);
+    expect(writing.filter((path) => !['report', 'cli'].includes(partOf(path)))).toEqual(TERMINAL_TEXT);
+    expect(writing).toContain('src/report/palette.ts');
   });
 
   it('the gate imports nothing of any other part', () => {

@@ -40,6 +40,7 @@ export const PARTS: readonly Part[] = [
     'yaml zod ai @ai-sdk/openai-compatible @opentelemetry/api',
     true,
   ),
+  part('report', 'sessions, turns, tokens, calls and errors as text: `neuroscript-runtime/report`', 'loop aeiou wire', '', true),
   part('gate', 'the ARGO gate, its executor and approvals', '', '', true),
   part('entry', 'the entry point `neuroscript-runtime`', 'runtime sandbox tools context wire', '', false),
   part(
@@ -60,7 +61,7 @@ export const PARTS: readonly Part[] = [
   part(
     'cli',
     'the command line: commands, flags, terminal',
-    'mcp gate loop runtime aeiou sandbox tools context wire grammar stdlib-tools bench',
+    'mcp gate report loop runtime aeiou sandbox tools context wire grammar stdlib-tools bench',
     'commander yaml zod',
     true,
   ),

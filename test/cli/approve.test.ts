@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
-import { paintFor } from '../../src/cli/terminal/text.ts';
+import { paletteFor } from '../../src/report/index.ts';
 import { folder, linesOf, neuroscript } from './spawn.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
@@ -33,7 +33,7 @@ async function typing(argv: readonly string[], answer: string): Promise<Typed> {
   const stream = new PassThrough();
   const errors = new PassThrough();
   const out = new Output(stream);
-  const paint = paintFor({}, {});
+  const paint = paletteFor({}, {});
   const terminal = {
     stdin,
     screen: null,

@@ -18,10 +18,10 @@ import { describe, expect, it } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
 import type { Terminal } from '../../src/cli/terminal/terminal.ts';
-import { paintFor } from '../../src/cli/terminal/text.ts';
 import { SqliteStore } from '../../src/loop/index.ts';
 import { chained, GENESIS } from '../../src/loop/log/chain.ts';
 import { newSession } from '../../src/loop/sessions/store.ts';
+import { paletteFor } from '../../src/report/index.ts';
 import { SqliteStorage } from '../../stdlib-tools/index.ts';
 import { FALLBACK_SEED, NONCE, PRIMARY, PRIMARY_SEED, SHARED, SID, TOKENS } from '../aeiou/kit.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
@@ -46,7 +46,7 @@ async function print(args: readonly string[], { cwd = '', stdin = '' }: Where): 
       done();
     },
   });
-  const paint = paintFor({}, {});
+  const paint = paletteFor({}, {});
   const terminal: Terminal = {
     stdin: Readable.from([Buffer.from(stdin)]),
     ...{ out: new Output(sink), err: new Output(sink), paintOut: paint, paintErr: paint, outIsTTY: false, errIsTTY: false },

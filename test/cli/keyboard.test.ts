@@ -4,7 +4,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import { complete } from '../../src/cli/repl/complete.ts';
 import { KeyboardLines } from '../../src/cli/repl/lines.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
-import { paintFor } from '../../src/cli/terminal/text.ts';
+import { paletteFor } from '../../src/report/index.ts';
 
 const CONTROL_C = '\u0003';
 const CONTROL_D = '\u0004';
@@ -139,7 +139,7 @@ describe('repl before a person', () => {
     const stdin = new PassThrough();
     const screen = new PassThrough();
     const out = new Output(screen);
-    const paint = paintFor({}, {});
+    const paint = paletteFor({}, {});
     const interrupt = new AbortController();
     let shown = '';
     let from = 0;

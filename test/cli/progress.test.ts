@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Output } from '../../src/cli/terminal/output.ts';
 import { Progress } from '../../src/cli/terminal/progress.ts';
 import type { Terminal } from '../../src/cli/terminal/terminal.ts';
-import { plainPalette } from '../../src/loop/index.ts';
+import { plainPalette } from '../../src/report/index.ts';
 
 function terminal(errIsTTY: boolean): { readonly terminal: Terminal; shown(): string } {
   let written = '';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { amount, parseAge, parseQuantity, quantity } from '../../src/cli/flags/units.ts';
+import { parseAge, parseQuantity } from '../../src/cli/flags/units.ts';
 import { UsageError } from '../../src/cli/terminal/failure.ts';
+import { amount, quantity } from '../../src/report/index.ts';
 import { LIMITS, type Limit } from '../../src/wire/limits.ts';
 
 function limit(flag: string): Limit {

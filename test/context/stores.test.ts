@@ -8,7 +8,7 @@ import { ConfigError } from '../../src/wire/errors.ts';
 const KEY = 'sk-live-4711';
 const account = { kind: 'llm', provider: 'acme', api_key: KEY };
 
-/** Every way in which a value commonly ends up somewhere readable. */
+/** The common ways in which a value becomes readable. */
 function shown(value: unknown): string {
   const record: Record<string, unknown> = typeof value === 'object' && value !== null ? { ...value } : {};
   return [
@@ -150,7 +150,7 @@ describe('capsules', () => {
     expect(made).toMatchObject({ id: 'capsule/rules@1', size: 20, mime: 'text/markdown', priority: 100 });
     expect(made.sha256).toBe(createHash('sha256').update('Be fair, always: ä.', 'utf8').digest('hex'));
     expect(layers.get('capsule/rules', 1)?.content).toBe('Be fair, always: ä.');
-    // The first layer that knows the name decides, though another has a higher version.
+    // The first layer with the name decides, even if another layer has a higher version.
     expect(layers.latest('capsule/rules')?.version).toBe(1);
     expect(layers.capsules().map(({ id }) => id)).toEqual(['capsule/base@1', 'capsule/rules@1', 'capsule/rules@2']);
     expect(layers.delete('capsule/rules@1')).toBe(true);

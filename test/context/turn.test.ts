@@ -28,7 +28,7 @@ describe('a turn context', () => {
     const timers = (): string[] => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout');
     const before = timers();
     const outer = rootTurn(now).derive({ deadline: at });
-    // A deadline alone keeps no process alive.
+    // A deadline alone must not keep the process alive.
     expect(timers()).toEqual(before);
     expect(outer.derive({}).deadline).toBe(at);
     expect(outer.derive({ deadline: at + 1 }).deadline).toBe(at);

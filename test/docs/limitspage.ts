@@ -1,4 +1,4 @@
-import { quantity } from '../../src/cli/flags/units.ts';
+import { quantity } from '../../src/report/index.ts';
 import {
   DATA_FUEL,
   MAX_NESTING,

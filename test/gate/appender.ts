@@ -1,5 +1,5 @@
-// An executor that records without end, in many threads with a queue each, until it is killed. What was recorded is told on
-// standard output as `QUEUE NUMBER`, after the record was made.
+// Executors that record until they are killed, in many threads with a queue each. After every record one of them prints
+// `QUEUE NUMBER`.
 import { writeSync } from 'node:fs';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
 import { QueueLock, recordExecuted } from '../../src/gate/index.ts';

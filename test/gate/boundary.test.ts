@@ -21,7 +21,7 @@ const report = z.object({
   handles: z.array(z.string()),
 });
 
-/** The built command under the spy of `spy.mjs`. */
+/** Runs the built command with `spy.mjs`. */
 function spied(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const result: SpawnSyncReturns<Buffer> = spawnSync(process.execPath, ['--import', SPY, BIN, ...argv], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -31,7 +31,7 @@ function spied(argv: readonly string[], env: Readonly<Record<string, string>> = 
   return { status: result.status, stdout: String(result.stdout), stderr: String(result.stderr), ...asked };
 }
 
-/** The files that the gate itself consists of: what `eligibility.ts` needs, and what that needs. */
+/** A file and all files that it imports, directly or indirectly. */
 function filesOf(entry: string): string[] {
   const found = new Set([entry]);
   for (const path of found) for (const { to } of importsOf(sourceOf(path))) if (isOurs(to)) found.add(to);
@@ -63,7 +63,7 @@ describe('what the gate does to the system', () => {
   it('ARGO-5-7, ARGO-7-3: opens it for reading alone, once', () => {
     const queue = queueWith(STATES['eligible']);
     const flags = spied(ARGV(queue), { SPY_QUEUE: queue }).calls.flatMap(([name, , flag]) => (name === 'openSync' ? [flag] : []));
-    // O_RDONLY is 0 and O_NONBLOCK only says not to wait for the other end of a pipe.
+    // O_RDONLY is 0. O_NONBLOCK only avoids waiting for the other end of a pipe.
     expect(flags).toEqual([0o4000]);
   });
 

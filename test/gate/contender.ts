@@ -1,5 +1,5 @@
-// One of two executors that want the same intents at the same time: `contender.ts NAME GO QUEUE…`. Waits for the file GO, then
-// tries every queue's intent; running one means to append NAME to `ran` beside its records.
+// One of two executors that compete for the same intents: `contender.ts NAME GO QUEUE…`. It waits for the file GO and then
+// tries the intent of every queue. Its work appends NAME to the file `ran` of the queue.
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { executeOnce } from '../../src/gate/index.ts';

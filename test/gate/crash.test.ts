@@ -8,14 +8,14 @@ import { historyOf } from '../../src/gate/history.ts';
 import { tempFolder } from './kit.ts';
 import { numbered } from './numbered.ts';
 
-/** How many executors are killed; the whole thousand takes minutes, so it has to be asked for (`GATE_KILLS=1000`). */
+/** Number of executors to kill. A thousand take minutes, so they must be requested (`GATE_KILLS=1000`). */
 const KILLS = Number(process.env['GATE_KILLS'] ?? 32);
-/** Executors in one process, each with a queue of its own: one kill hits all of them, each wherever it is. */
+/** Executors in one process, each with its own queue. One kill hits all of them, each at a different step. */
 const THREADS = 16;
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** Starts the recording process, kills it `afterMs` after its first record, and gives back what it told. */
+/** Starts the recording process, kills it `afterMs` after its first record, and returns its output. */
 async function killed(first: number, queues: readonly string[], afterMs: number): Promise<string[]> {
   const child = spawn(process.execPath, [script('appender.ts'), String(first), ...queues], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -49,7 +49,7 @@ describe('an executor that is killed', () => {
         const whole = text === '' || text.endsWith('\n');
         const state = historyOf(queue, numbered(999_999_999_999)).state;
         expect(state).toBe(whole ? 'not executed' : 'malformed');
-        // What a human does after a crash: look, complete, unlock.
+        // The steps of a human after a crash: look, complete, unlock.
         if (!whole) torn += 1;
         if (!whole) writeFileSync(path(queue), text.slice(0, text.lastIndexOf('\n') + 1));
         rmSync(join(queue, 'executed.lock'), { force: true });
@@ -60,7 +60,7 @@ describe('an executor that is killed', () => {
       }
       before = queues.map((queue) => (existsSync(path(queue)) ? readFileSync(path(queue), 'utf8') : ''));
     }
-    // On a local disk one small write is not torn by a kill; a torn line is made by hand in history.test.ts.
+    // On a local disk a kill does not tear one small write; history.test.ts makes a torn line by hand.
     expect(torn).toBeLessThanOrEqual(KILLS);
   });
 });

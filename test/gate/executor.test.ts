@@ -12,7 +12,7 @@ const RECORD = `{"id":"${ID}","timestamp":"2026-01-15T12:00:00.000Z","hash":"${H
 const attempt = (state: string) => `${RECORD.slice(0, -2)},"state":"${state}"}\n`;
 const read = (queue: string, name = 'executed.jsonl') => readFileSync(join(queue, name), 'utf8');
 
-/** Executes the example and keeps what the human was shown. */
+/** Executes the example and collects the lines for the human. */
 async function execute(queue: string, work: () => Promise<unknown>, more: Partial<ExecuteOptions> = {}) {
   const shown: string[] = [];
   const options = { queue, verifier: { command: 'true', args: [] }, now: () => NOW, show: (text: string) => shown.push(text) };

@@ -8,7 +8,7 @@ const disk = vi.hoisted(() => ({
   take: Number.POSITIVE_INFINITY,
   syncs: [] as string[],
   broken: '',
-  /** Happens while a file is read. */
+  /** Runs while a file is read. */
   meanwhile: (): void => {},
 }));
 
@@ -27,7 +27,7 @@ vi.mock('node:fs', async (load) => {
       disk.meanwhile();
       return read;
     },
-    // A disk that takes only the first bytes of a record.
+    // A disk that accepts only the first bytes of a record.
     writeSync: (file: number, bytes: Uint8Array) =>
       names.get(file)?.endsWith('.jsonl') === true ? fs.writeSync(file, bytes.subarray(0, disk.take)) : fs.writeSync(file, bytes),
     fsyncSync: (file: number) => {
@@ -105,7 +105,7 @@ describe('a record that changes while the gate reads it', () => {
     const queue = queueWith({ 'executed.jsonl': record.repeat(2) });
     const path = join(queue, 'executed.jsonl');
     utimesSync(path, seconds, seconds);
-    // One change after each piece that is read.
+    // One change after each chunk that is read.
     disk.meanwhile = () => changes.shift()?.(path);
     expect(ask(queue, { command: 'true', args: [] })).toMatchObject({ eligible: false, code: 'ERR_GATE_HISTORY' });
     expect(changes).toEqual([]);

@@ -55,7 +55,7 @@ describe('step 2: the verifier is started', () => {
 
   it('ARGO-1-9, ARGO-4-6: a failing verifier is called once, and then the record is not even opened', () => {
     const verifier = stub('exit 1');
-    // A record that could not be read would be reported if anybody looked.
+    // The record cannot be read, so the answer would differ if a step read it.
     expect(ask(queueWith({ 'executed.jsonl': 'nonsense' }), verifier).line).toBe(NOT_APPROVED);
     expect(verifier.calls()).toHaveLength(1);
   });

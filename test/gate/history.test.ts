@@ -167,7 +167,7 @@ describe('what is no readable file', () => {
 
   it('ARGO-6-7: a file that may not be read is denied', () => {
     const queue = queueWith({ 'executed.jsonl': '' });
-    // Who runs the tests may read everything; `nobody` may not.
+    // The user who runs the tests may be root, who can read everything; `nobody` cannot.
     const script = `
       const { checkEligibility } = await import(process.argv[1]);
       const { chmodSync } = await import('node:fs');
@@ -223,13 +223,13 @@ describe('the examples of the specification, section 6', () => {
   });
 });
 
-/** A record of another intent whose line has so many bytes. */
+/** A record of another intent whose line has exactly this many bytes. */
 function padded(bytes: number): string {
   const bare = other({ pad: '' }).trimEnd();
   return `${other({ pad: 'x'.repeat(bytes - bare.length) }).trimEnd()}\n`;
 }
 
-/** Records of another intent that come to exactly so many bytes. */
+/** Records of another intent with exactly this many bytes in total. */
 function filled(bytes: number): string {
   const one = padded(1000);
   const whole = Math.floor(bytes / one.length) - 1;

@@ -61,7 +61,7 @@ describe('the three inputs', () => {
   it('ARGO-2-3: a call that does not say that a human made it is denied', () => {
     for (const source of ['loop', 'HUMAN', '', undefined, null, true]) {
       const verifier = stub('exit 0');
-      // What plain JavaScript can pass.
+      // Values that plain JavaScript can pass.
       const request = { intentId: ID, hash: HASH, source } as unknown as GateRequest;
       expect(checkEligibility(request, { queue: queueWith(), verifier })).toMatchObject({
         eligible: false,

@@ -18,7 +18,7 @@ export function line(fields: Readonly<Record<string, unknown>> = {}): string {
   return `${JSON.stringify({ id: ID, timestamp: TIME, hash: HASH, ...fields })}\n`;
 }
 
-/** A folder, gone when the test is over. */
+/** A folder that is removed after the test. */
 export function tempFolder(): string {
   const path = mkdtempSync(join(tmpdir(), 'neuroscript-gate-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ export function queueWith(files: Readonly<Record<string, string | Uint8Array>> =
   return path;
 }
 
-/** A verifier that notes its arguments, one line a call, and then does what the shell script says. */
+/** A verifier that records its arguments, one line per call, and then runs the shell script. */
 export interface Stub extends Verifier {
   /** The arguments of every call. */
   readonly calls: () => string[][];
@@ -53,12 +53,12 @@ export function stub(script: string): Stub {
   return { command, args: [], calls };
 }
 
-/** Asks the gate about the example as a human does. */
+/** Asks the gate about the example on behalf of a human. */
 export function ask(queue: string, verifier: Verifier = stub('exit 0'), intentId: string = ID): Verdict {
   return checkEligibility({ intentId, hash: HASH, source: 'human' }, { queue, verifier });
 }
 
-/** Everything in a folder: names and digests of the contents. */
+/** The names of all files in a folder, with digests of their contents. */
 export function snapshot(folder: string): string[] {
   return readdirSync(folder)
     .sort()

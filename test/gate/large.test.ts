@@ -6,7 +6,7 @@ import { HASH, ID, line, OTHER, queueWith } from './kit.ts';
 
 const MB = 1024 * 1024;
 
-/** Asks the gate in a process of its own; says how much memory that took above its start. */
+/** Asks the gate in its own process and reports how much memory that took. */
 const SCRIPT = `
   const { checkEligibility } = await import(process.argv[1]);
   const [queue, intentId, hash] = process.argv.slice(2);

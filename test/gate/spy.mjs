@@ -1,5 +1,6 @@
-// Loaded before the command (`node --import`): notes what it asks of the system, as one JSON line on descriptor 3 at its end,
-// and makes the SPY_ATth call that the gate makes of SPY_BREAK fail. Modules of Node are patched before anything imports them.
+// Loaded before the command (`node --import`). It records the command's calls to the system and writes them at the end, as one
+// JSON line, to descriptor 3. It also makes the gate's call number SPY_AT of SPY_BREAK fail. It patches the modules of Node
+// before other code imports them.
 import child from 'node:child_process';
 import dgram from 'node:dgram';
 import fs from 'node:fs';
@@ -21,7 +22,7 @@ function spy(object, name, note) {
   };
 }
 
-// Node itself reads the modules through these; only what concerns the queue is of interest.
+// Node itself reads modules with these functions, so only the calls for the queue are recorded.
 const ofQueue = (path) => typeof path === 'string' && path.startsWith(process.env.SPY_QUEUE ?? '\0');
 for (const name of Object.keys(fs).filter((key) => typeof fs[key] === 'function' && /^[a-z]/.test(key)))
   spy(fs, name, (args) => (ofQueue(args[0]) ? [args[0], typeof args[1] === 'number' ? args[1] : null] : []));

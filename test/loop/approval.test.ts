@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { generateKeys, keyringFrom } from '../../src/aeiou/index.ts';
 import { executeOnce, recordApproved, verifyApproval } from '../../src/gate/index.ts';
 import {
   type Agent,
@@ -18,9 +17,10 @@ import {
 import { replayTurn } from '../../src/loop/replay/turn.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { type Approval, defineTool, type Gate, type GateOutcome } from '../../src/tools/index.ts';
+import { newKeyring } from '../aeiou/kit.ts';
 import { reply, USERDATA } from './fake.ts';
 
-const keyring = keyringFrom(generateKeys('real'), { clock: systemClock });
+const keyring = newKeyring('real', systemClock);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 let ran: string[] = [];

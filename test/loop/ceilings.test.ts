@@ -3,7 +3,7 @@ import type { Agent } from '../../src/loop/agents/index.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import type { LoopControllerOptions } from '../../src/loop/options.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { fakeExecutor, programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
+import { fakeExecutor, newKeyring, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
 
 /** Each program of the fake executor spends 12 units of fuel. */
@@ -75,7 +75,12 @@ describe('options', () => {
   const host = (more: object) => {
     const clock = new TestClock();
     return () =>
-      new LoopController({ executor: fakeExecutor({}), keyring: testKeyring(clock), clock, ...more } as LoopControllerOptions);
+      new LoopController({
+        executor: fakeExecutor({}),
+        keyring: newKeyring('test', clock),
+        clock,
+        ...more,
+      } as LoopControllerOptions);
   };
 
   it.each([{ maxturns: 3 }, { timeout: 5 }, { noProgressn: 2 }, { leaseMS: 500 }])(

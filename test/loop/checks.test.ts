@@ -6,10 +6,10 @@ import { MemoryLog } from '../../src/loop/log/log.ts';
 import type { LoopControllerOptions } from '../../src/loop/options.ts';
 import { seededIds } from '../../src/loop/ports.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { fakeExecutor, type Program, programAgent, TestClock, testKeyring, USERDATA } from './fake.ts';
+import { fakeExecutor, newKeyring, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 
 const clock = new TestClock();
-const keyring = testKeyring(clock);
+const keyring = newKeyring('test', clock);
 const ids = seededIds('checks');
 const NOW = clock.ms / 1000;
 
@@ -95,7 +95,7 @@ async function forge(fields: object, by: Keyring = keyring): Promise<string> {
 
 describe('no configuration switches the protection off', () => {
   it.each([
-    ['signed by another host', 'ERR_TOKEN_VERIFY', () => forge({}, testKeyring(clock))],
+    ['signed by another host', 'ERR_TOKEN_VERIFY', () => forge({}, newKeyring('test', clock))],
     ['of another session', 'ERR_TOKEN_SCOPE', () => forge({ sessionId: 'other' })],
     ['of another turn', 'ERR_TOKEN_SCOPE', () => forge({ turnIndex: 2 })],
     ['of another run of this turn', 'ERR_TOKEN_SCOPE', () => forge({ turnNonce: 'AAECAwQFBgcICQoLDA0ODw' })],

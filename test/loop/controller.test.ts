@@ -5,7 +5,7 @@ import type { LoopEvent } from '../../src/loop/events.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { SessionExistsError, SessionStateError } from '../../src/loop/sessions/store.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
+import { newKeyring, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
 
 describe('a session', () => {
@@ -91,7 +91,7 @@ describe('a session', () => {
   it('A3-5.1-3: the session changes only after its token was verified', async () => {
     const order: string[] = [];
     const clock = new TestClock();
-    const keyring = testKeyring(clock);
+    const keyring = newKeyring('test', clock);
     const lookup = keyring.lookup.bind(keyring);
     keyring.lookup = (kid) => {
       order.push('verified');

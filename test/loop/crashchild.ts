@@ -6,7 +6,7 @@ import { systemClock } from '../../src/loop/ports.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
 import { isMute } from './crash.ts';
-import { fakeExecutor, type Program, reply, testKeyring, USERDATA } from './fake.ts';
+import { fakeExecutor, newKeyring, type Program, reply, USERDATA } from './fake.ts';
 
 /** One process of the crash test: drives all sessions of a store to their end, until it is killed. */
 const [storePath = '', logPath = '', worldPath = '', sessions = '', turns = '', leaseMs = ''] = process.argv.slice(2);
@@ -35,7 +35,7 @@ const work: Program = async ({ context, emit, magic }) => {
 
 const loop = new LoopController({
   executor: fakeExecutor({ work }),
-  keyring: testKeyring(systemClock),
+  keyring: newKeyring('test', systemClock),
   store: await SqliteStore.open(storePath),
   log: new FileLog(logPath, { maxBytes: 20_000 }),
   leaseMs: Number(leaseMs),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { generateKeys, type Keyring, keyringFrom } from '../../src/aeiou/index.ts';
+import type { Keyring } from '../../src/aeiou/index.ts';
 import { scriptAgent } from '../../src/loop/agents/script.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { fixedClock, seededIds } from '../../src/loop/ports.ts';
@@ -7,9 +7,10 @@ import type { LoopResult } from '../../src/loop/result.ts';
 import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { loadMockTools } from '../../src/tools/index.ts';
+import { newKeyring } from '../aeiou/kit.ts';
 
 export const clock = fixedClock(1_725_012_345);
-export const keyring: Keyring = keyringFrom(generateKeys('demo'), { clock });
+export const keyring: Keyring = newKeyring('demo', clock);
 
 /** A file of examples/plan-apply. */
 export function exampleFile(name: string): string {

@@ -1,14 +1,14 @@
-import type { Keyring } from '../../src/aeiou/index.ts';
-import { generateKeys, keyringFrom } from '../../src/aeiou/index.ts';
 import { SILENT_LOGGER, type TurnContext } from '../../src/context/index.ts';
 import { rootTurn } from '../../src/context/turn.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
-import type { Clock } from '../../src/loop/ports.ts';
 import type { TurnExecutor, TurnForkInit } from '../../src/loop/turn/executor.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import type { ParsedFile, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
 import type { RunResult } from '../../src/wire/result.ts';
+import { reply } from '../aeiou/kit.ts';
+
+export { newKeyring, reply, TestClock } from '../aeiou/kit.ts';
 
 /** What a program of the fake executor can do. */
 export interface ProgramIo {
@@ -115,29 +115,7 @@ function result(emits: readonly string[], whispers: readonly Whisper[], error: E
   };
 }
 
-/** A clock that stands where it is put. */
-export class TestClock implements Clock {
-  ms = 1_725_012_345_000;
-  elapsed = 0;
-  now(): number {
-    return this.ms;
-  }
-  monotonic(): number {
-    return this.elapsed;
-  }
-}
-
 export const USERDATA = { subject: 'test', fields: {} };
-
-/** A keyring with a primary and a fallback key. */
-export function testKeyring(clock: Clock): Keyring {
-  return keyringFrom(generateKeys('test'), { clock });
-}
-
-/** One envelope around ACTIONS, as a model would answer. */
-export function reply(actions: string, userdata = '{}'): string {
-  return `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n${userdata}\n<<<NSENV:V3:ACTIONS>>>\n${actions}\n<<<NSENV:V3:END>>>`;
-}
 
 /** An agent that answers turn N with the N-th program, and with the last one after that. */
 export function programAgent(...programs: readonly string[]): Agent & { readonly prompts: string[] } {

@@ -5,7 +5,7 @@ import { type Ids, seededIds } from '../../src/loop/ports.ts';
 import { readReply, type TurnInput } from '../../src/loop/turn/input.ts';
 import type { TurnRecord } from '../../src/loop/turn/record.ts';
 import { runTurn, type TurnHost, type TurnRequest } from '../../src/loop/turn/turn.ts';
-import { fakeExecutor, type Program, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
+import { fakeExecutor, newKeyring, type Program, reply, TestClock, USERDATA } from './fake.ts';
 
 /** One host for single turns, with a fake executor; the clock and the keys can be reached. */
 export interface Bench extends TurnHost {
@@ -22,7 +22,7 @@ export function bench(
   return {
     executor: fakeExecutor(programs, options.denied),
     clock,
-    keyring: options.keyring ?? testKeyring(clock),
+    keyring: options.keyring ?? newKeyring('test', clock),
     ids: options.ids ?? seededIds('seed'),
     replay: options.replay ?? new Cache({ clock }),
     ...(options.noProgressN === undefined ? {} : { noProgressN: options.noProgressN }),

@@ -5,7 +5,7 @@ import type { LoopControllerOptions } from '../../src/loop/options.ts';
 import { seededIds } from '../../src/loop/ports.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { timeoutError } from '../../src/wire/errorinfo.ts';
-import { fakeExecutor, type Program, TestClock, testKeyring, USERDATA } from './fake.ts';
+import { fakeExecutor, newKeyring, type Program, TestClock, USERDATA } from './fake.ts';
 
 let count = 0;
 /** Programs by name; `continue` says something else every time. */
@@ -75,7 +75,7 @@ export function controller(options: Partial<LoopControllerOptions> = {}) {
   const log = new MemoryLog();
   const loop = new LoopController({
     executor,
-    keyring: testKeyring(clock),
+    keyring: newKeyring('test', clock),
     clock,
     ids: seededIds('seed'),
     store,

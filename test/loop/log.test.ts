@@ -8,7 +8,7 @@ import { FileLog } from '../../src/loop/log/filelog.ts';
 import { type LogEntry, logEntry, MemoryLog } from '../../src/loop/log/log.ts';
 import { Metrics } from '../../src/loop/metrics.ts';
 import { seededIds } from '../../src/loop/ports.ts';
-import { fakeExecutor, type Program, programAgent, TestClock, testKeyring, USERDATA } from './fake.ts';
+import { fakeExecutor, newKeyring, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 import { bench, turnOf } from './harness.ts';
 
 const SECRET = 'SECRET-in-output-and-payload';
@@ -37,7 +37,7 @@ async function session(log: MemoryLog | FileLog, metrics = new Metrics()): Promi
   const clock = new TestClock();
   const loop = new LoopController({
     executor: fakeExecutor(programs),
-    keyring: testKeyring(clock),
+    keyring: newKeyring('test', clock),
     clock,
     ids: seededIds('seed'),
     log,

@@ -9,22 +9,20 @@ import { Handles } from '../../src/tools/handles.ts';
 import { ToolRegistry } from '../../src/tools/registry.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import {
+  brokenSigner,
   FALLBACK,
-  FALLBACK_SEED,
   goldenKeys,
   goldenTurn,
+  IDS,
   NONCE,
   PRIMARY,
-  PRIMARY_PUBLIC,
+  remoteKeys,
   SID,
   TestClock,
   TOKENS,
   thrownBy,
 } from '../aeiou/kit.ts';
 
-const ids = {
-  jti: (_sid: string, _turn: number, mint: number): string => `00000000-0000-4000-8000-${String(mint + 1).padStart(12, '0')}`,
-};
 const DONE = { kind: 'LOOP', payload: { action: 'done' }, opts: null };
 
 interface Setting {
@@ -37,7 +35,7 @@ interface Setting {
 function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessionId: SID, turnIndex: 1, nonce: NONCE }): Setting {
   const ledger = new MintLedger();
   const turn = rootTurn(() => 0).derive({ ...init, values: { [MINT_LEDGER]: ledger } });
-  const tool = createMagicTool({ keyring: goldenKeys(), clock: new TestClock(), ids, ...options });
+  const tool = createMagicTool({ keyring: goldenKeys(), clock: new TestClock(), ids: IDS, ...options });
   const warnings: object[] = [];
   const logger = { debug() {}, info() {}, warn: (fields: object) => void warnings.push(fields), error() {} };
   const host = createHostContext({ logger });
@@ -77,7 +75,7 @@ async function failure(work: Promise<unknown>): Promise<ToolError> {
 
 describe('tool.aeiou.magic', () => {
   it('A3-6.1-1: takes kind, payload and optional opts, in this order, and returns a text', async () => {
-    const tool = createMagicTool({ keyring: goldenKeys(), clock: new TestClock(), ids });
+    const tool = createMagicTool({ keyring: goldenKeys(), clock: new TestClock(), ids: IDS });
     expect([tool.name, tool.returns]).toEqual([MAGIC_TOOL, 'string']);
     expect(tool.parameters.map(({ name, required }) => `${name} ${required}`)).toEqual([
       'kind true',
@@ -144,13 +142,11 @@ describe('tool.aeiou.magic', () => {
 
   it('A3-11.4-1: without a fallback key there is no tool', () => {
     const keyring = new Keyring({ clock: new TestClock() });
-    expect(thrownBy(() => createMagicTool({ keyring, clock: new TestClock(), ids }))).toBeInstanceOf(ConfigError);
+    expect(thrownBy(() => createMagicTool({ keyring, clock: new TestClock(), ids: IDS }))).toBeInstanceOf(ConfigError);
   });
 
   it('A3-11.4-2: a broken primary gives an abort token of the fallback, and one line in the log without secrets', async () => {
-    const keyring = ringOf(() => {
-      throw new Error('the key service is down');
-    });
+    const keyring = remoteKeys(brokenSigner);
     const { call, ledger, warnings } = setting({ keyring });
     const result = verifyToken(String(await call()), goldenTurn({ keys: keyring }));
     expect(result).toMatchObject({ ok: true, payload: { kid: FALLBACK, payload: { action: 'abort' } } });
@@ -159,7 +155,7 @@ describe('tool.aeiou.magic', () => {
   });
 
   it('A3-6.1-4: when nobody can sign it is code 6, which a program can catch, and the ledger keeps it', async () => {
-    const keyring = ringOf(() => new Uint8Array(1));
+    const keyring = remoteKeys(() => new Uint8Array(1));
     const signer = keyring.signer.bind(keyring);
     keyring.signer = (role) => {
       const found = signer(role);
@@ -171,10 +167,3 @@ describe('tool.aeiou.magic', () => {
     expect(ledger.failed).toBe(true);
   });
 });
-
-function ringOf(signer: () => Uint8Array): Keyring {
-  const keys = new Keyring({ clock: new TestClock() });
-  keys.add({ kid: PRIMARY, role: 'primary', alg: 'Ed25519', publicKey: PRIMARY_PUBLIC, signer });
-  keys.add({ kid: FALLBACK, role: 'fallback', alg: 'Ed25519', seed: FALLBACK_SEED });
-  return keys;
-}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateKeys, keyringFrom, type MintInput, mintToken, NO_PROGRESS_YET, ReplayCache } from '../../src/aeiou/index.ts';
+import { type MintInput, mintToken, NO_PROGRESS_YET, ReplayCache } from '../../src/aeiou/index.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { fixedClock, seededIds } from '../../src/loop/ports.ts';
@@ -10,11 +10,12 @@ import { runTurn } from '../../src/loop/turn/turn.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import type { LimitOptions } from '../../src/sandbox/limits.ts';
 import { defineTool } from '../../src/tools/index.ts';
+import { newKeyring } from '../aeiou/kit.ts';
 import { reply, USERDATA } from './fake.ts';
 
 const NOW = 1_725_012_345;
 const clock = fixedClock(NOW);
-const keyring = keyringFrom(generateKeys('real'), { clock });
+const keyring = newKeyring('real', clock);
 const ids = seededIds('real');
 
 let seen: { readonly sid: string | null; readonly turn: number | null; readonly given: unknown }[] = [];
@@ -68,7 +69,7 @@ describe('tokens that a program wrote by hand', () => {
   });
 
   it.each([
-    ['AL3-8-8: forged with another key', 'ERR_TOKEN_VERIFY', {}, keyringFrom(generateKeys('real'), { clock })],
+    ['AL3-8-8: forged with another key', 'ERR_TOKEN_VERIFY', {}, newKeyring('real', clock)],
     ['AL3-8-9: of another session', 'ERR_TOKEN_SCOPE', { sessionId: 'other' }, keyring],
     ['AL3-8-9: of another turn', 'ERR_TOKEN_SCOPE', { turnIndex: 2 }, keyring],
     ['AL3-8-10: expired', 'ERR_TOKEN_TTL', { issuedAt: NOW - 121 }, keyring],

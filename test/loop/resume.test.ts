@@ -5,7 +5,7 @@ import { Leases } from '../../src/loop/sessions/lease.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { fakeExecutor, type Program, programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
+import { fakeExecutor, newKeyring, type Program, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
 
 /** A store that dies with the process: from the given call on, nothing reaches it any more. */
@@ -167,7 +167,7 @@ describe('after the death of a process', () => {
   it('AL3-5.2-8 AL3-8-11: ids that were used before the death are still used afterwards', async () => {
     const store = new MemoryStore();
     const clock = new TestClock();
-    const keyring = testKeyring(clock);
+    const keyring = newKeyring('test', clock);
     const same = { session: () => '', nonce: () => 'AAECAwQFBgcICQoLDA0ODw', jti: () => 'always-the-same' };
     const { loop } = controller({ clock, store, keyring, ids: same });
     await loop.open(USERDATA, 's');

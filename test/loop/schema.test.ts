@@ -11,7 +11,7 @@ import { interruptedRecord } from '../../src/loop/turn/interrupted.ts';
 import { toPublicTurn } from '../../src/loop/turn/record.ts';
 import { languageError } from '../../src/wire/errorinfo.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
-import { fakeExecutor, type Program, programAgent, reply, TestClock, testKeyring, USERDATA } from './fake.ts';
+import { fakeExecutor, newKeyring, type Program, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { actions, bench, turnOf } from './harness.ts';
 
 const read = (path: string): unknown => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
@@ -105,7 +105,7 @@ describe('the public JSON of a session', () => {
     ['failed', ['fails'], 25],
   ] as const)('fits its schema: %s', async (_, agent, maxTurns) => {
     const time = new TestClock();
-    const loop = new LoopController({ executor: fakeExecutor(programs), keyring: testKeyring(time), clock: time });
+    const loop = new LoopController({ executor: fakeExecutor(programs), keyring: newKeyring('test', time), clock: time });
     const result = await loop.runLoop({ userdata: USERDATA, agent: programAgent(...agent), maxTurns });
     expect(problems('loop', toPublicLoop(result))).toEqual([]);
     expect(Object.keys(toPublicLoop(result))).toEqual(['sid', 'decision', 'reason', 'output', 'error', 'turns']);

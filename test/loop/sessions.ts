@@ -1,4 +1,3 @@
-import { generateKeys, keyringFrom } from '../../src/aeiou/index.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import type { LoopControllerOptions, LoopOptions } from '../../src/loop/options.ts';
@@ -6,12 +5,13 @@ import { fixedClock, seededIds } from '../../src/loop/ports.ts';
 import type { LoopResult } from '../../src/loop/result.ts';
 import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { createRuntime, type RuntimeOptions } from '../../src/runtime/index.ts';
+import { newKeyring } from '../aeiou/kit.ts';
 import { reply, USERDATA } from './fake.ts';
 
 /** Unix seconds at which the clock of these sessions stands. */
 export const NOW = 1_725_012_345;
 export const clock = fixedClock(NOW);
-export const keyring = keyringFrom(generateKeys('real'), { clock });
+export const keyring = newKeyring('real', clock);
 export const ids = seededIds('sessions');
 
 export const DONE = 'emit tool.aeiou.magic("LOOP", {"action": "done"})';

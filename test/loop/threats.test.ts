@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeToken, generateKeys, type Keyring, keyringFrom, mintToken, parseEnvelope } from '../../src/aeiou/index.ts';
+import { decodeToken, type Keyring, mintToken, parseEnvelope } from '../../src/aeiou/index.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { readReply } from '../../src/loop/turn/input.ts';
 import { defineTool } from '../../src/tools/index.ts';
+import { newKeyring } from '../aeiou/kit.ts';
 import { filesBelow, sourceOf } from '../architecture/source.ts';
 import { titlesOf } from '../traceability/ids.ts';
 import { fakeExecutor, reply, USERDATA } from './fake.ts';
@@ -124,7 +125,7 @@ describe('threats to the control of the loop', () => {
     const decoded = decodeToken(first.result.turns[0]?.output.trimEnd() ?? '');
     const nonce = decoded.ok ? decoded.token.payload['turn_nonce'] : null;
     expect(nonce).toBe(first.result.turns[0]?.inputs.nonce);
-    const stranger = keyringFrom(generateKeys('real'), { clock });
+    const stranger = newKeyring('real', clock);
     const [unsigned, late] = [
       await forge('n-1', 1, { turnNonce: nonce }, stranger),
       await forge('n-2', 2, { turnNonce: ids.nonce('n-2', 1) }),

@@ -10,11 +10,11 @@ import {
 } from '../../src/aeiou/index.ts';
 import { seededIds } from '../../src/loop/ports.ts';
 import { readReply } from '../../src/loop/turn/input.ts';
-import { type Program, reply, TestClock, testKeyring } from './fake.ts';
+import { newKeyring, type Program, reply, TestClock } from './fake.ts';
 import { bench, turnOf } from './harness.ts';
 
 const clock = new TestClock();
-const keyring = testKeyring(clock);
+const keyring = newKeyring('test', clock);
 const NONCE = seededIds('seed').nonce('sid-1', 1);
 
 /** A token as this host would mint it for turn 1 of sid-1, but for the fields given. */
@@ -58,15 +58,10 @@ describe('a token that is not this turn’s', () => {
     });
   });
 
-  const stranger = keyringFrom(generateKeys('test'), { clock });
+  const stranger = newKeyring('test', clock);
   it.each([
     ['AL3-8-8: signed by another host under this host’s kid', 'ERR_TOKEN_VERIFY', forge({}, stranger), 'tag'],
-    [
-      'AL3-8-8: signed by another host’s own kid',
-      'ERR_TOKEN_VERIFY',
-      forge({}, keyringFrom(generateKeys('else'), { clock })),
-      'unknown_kid',
-    ],
+    ['AL3-8-8: signed by another host’s own kid', 'ERR_TOKEN_VERIFY', forge({}, newKeyring('else', clock)), 'unknown_kid'],
     ['AL3-8-9: of another session', 'ERR_TOKEN_SCOPE', forge({ sessionId: 'sid-2' }), 'session'],
     ['AL3-8-9: of another turn', 'ERR_TOKEN_SCOPE', forge({ turnIndex: 2 }), 'turn'],
     [

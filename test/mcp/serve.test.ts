@@ -4,11 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { Client, InMemoryTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { composeEnvelope, generateKeys, type Keyring, keyringFrom, ReplayCache } from '../../src/aeiou/index.ts';
+import { composeEnvelope, type Keyring, ReplayCache } from '../../src/aeiou/index.ts';
 import { randomIds, runtimeExecutor, systemClock } from '../../src/loop/index.ts';
 import { mcpServer } from '../../src/mcp/index.ts';
 import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
 import { defineTool } from '../../src/tools/index.ts';
+import { newKeyring } from '../aeiou/kit.ts';
 
 let runtime: Runtime;
 let client: Client;
@@ -25,7 +26,7 @@ beforeAll(async () => {
     limits: { fuel: 100_000 },
     concurrency: 2,
   });
-  const keyring: Keyring = keyringFrom(generateKeys('session'), { clock: systemClock });
+  const keyring: Keyring = newKeyring('session', systemClock);
   const clock = systemClock;
   const turns = { executor: runtimeExecutor(runtime), keyring, clock, ids: randomIds, replay: new ReplayCache({ clock }) };
   serve = () => mcpServer({ runtime, turns, catalogue: () => 'tool.test.Twice(n)', version: '1' });

@@ -65,7 +65,7 @@ describe('tool.regex, against re2js', () => {
     );
   });
 
-  it('refuses what is no pattern (code 41), and says why', () => {
+  it('refuses an invalid pattern (code 41), and says why', () => {
     const refused: Record<string, RegExp> = {
       '(a': /'\(' without '\)'/,
       'a)': /'\)' without '\('/,
@@ -79,14 +79,14 @@ describe('tool.regex, against re2js', () => {
       'a(?!b)': /cannot look around/,
       '(?<=a)b': /cannot look around/,
       '(?<!a)b': /cannot look around/,
-      '(?P<1>a)': /no name of a group/,
+      '(?P<1>a)': /not a group name/,
       '(?P<n>a)(?P<n>b)': /two groups named 'n'/,
       '[z-a]': /runs backwards/,
-      '\\q': /no escape/,
+      '\\q': /not an escape/,
       'a\\': /at the end/,
       '\\p{Nope}': /no Unicode property/,
-      '[[:nope:]]': /no class/,
-      '\\x{110000}': /no character/,
+      '[[:nope:]]': /not a class/,
+      '\\x{110000}': /not a character/,
     };
     for (const [source, why] of Object.entries(refused)) {
       const { error } = called('tool.regex.Match', [source, 'a']);

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { Vigil } from '../../src/sandbox/busypoll.ts';
+import { BusyPoll } from '../../src/sandbox/busypoll.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -9,17 +9,17 @@ afterEach(() => {
 /** Whether the event loop is kept awake after the second answer, with so many milliseconds between the first one and the next call. */
 function watches(cores: number, gapMs: number): boolean {
   vi.useFakeTimers({ toFake: ['performance', 'setImmediate'] });
-  const vigil = new Vigil(cores);
-  vigil.end();
-  vigil.begin();
+  const poll = new BusyPoll(cores);
+  poll.onCall();
+  poll.onAnswer();
   vi.advanceTimersByTime(gapMs);
-  vigil.end();
+  poll.onCall();
   const before = vi.getTimerCount();
-  vigil.begin();
+  poll.onAnswer();
   const watching = vi.getTimerCount() > before;
   vi.advanceTimersByTime(1);
   vi.runAllTimers();
-  vigil.stop();
+  poll.onEnd();
   return watching;
 }
 
@@ -33,30 +33,30 @@ it('does not take the only core from the script it waits for', () => {
 });
 
 it('takes no core from other scripts that compute, and counts none that waits or is over', () => {
-  const others = [new Vigil(), new Vigil()];
-  for (const other of others) other.start();
+  const others = [new BusyPoll(), new BusyPoll()];
+  for (const other of others) other.onStart();
   expect(watches(3, 0)).toBe(false);
   expect(watches(4, 0)).toBe(true);
-  others[0]?.end();
+  others[0]?.onCall();
   expect(watches(3, 0)).toBe(true);
-  others[0]?.begin();
+  others[0]?.onAnswer();
   expect(watches(3, 0)).toBe(false);
   for (const other of others) {
-    other.stop();
-    other.stop();
+    other.onEnd();
+    other.onEnd();
   }
   expect(watches(2, 0)).toBe(true);
 });
 
 it('ends soon when nothing comes', () => {
   vi.useFakeTimers({ toFake: ['performance', 'setImmediate'] });
-  const vigil = new Vigil(2);
-  vigil.begin();
-  vigil.end();
-  vigil.begin();
+  const poll = new BusyPoll(2);
+  poll.onAnswer();
+  poll.onCall();
+  poll.onAnswer();
   expect(vi.getTimerCount()).toBe(1);
   vi.advanceTimersByTime(1);
   vi.runAllTimers();
   expect(vi.getTimerCount()).toBe(0);
-  vigil.stop();
+  poll.onEnd();
 });

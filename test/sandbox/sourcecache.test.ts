@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRuntime, type Runtime } from '../../src/index.ts';
-import { KeptSources } from '../../src/sandbox/sourcecache.ts';
+import { SourceCache } from '../../src/sandbox/sourcecache.ts';
 import type { HostFrame, SentSource, Source } from '../../src/wire/protocol.ts';
 
 const frozen = (name: string, chars = 5_000): Source => Object.freeze({ name, text: name.padEnd(chars, '.') });
@@ -23,7 +23,7 @@ class Receiver {
 
 describe('sources that a worker keeps', () => {
   it('travel twice, then only by their number', () => {
-    const kept = new KeptSources();
+    const kept = new SourceCache();
     const library = frozen('lib');
     const own = frozen('src', 100);
     expect(kept.refer([library, own])).toEqual({ ahead: [], sources: [library, own] });
@@ -33,14 +33,14 @@ describe('sources that a worker keeps', () => {
   });
 
   it('are never ones that may have changed meanwhile', () => {
-    const kept = new KeptSources();
+    const kept = new SourceCache();
     const mine = { name: 'lib', text: 'a'.repeat(5_000) };
     for (let run = 0; run < 3; run++) expect(kept.refer([mine]).ahead).toEqual([]);
     expect(kept.refer([mine]).sources).toEqual([mine]);
   });
 
   it('are bounded; a run gets its own sources whatever is dropped, and a dropped one is sent again', () => {
-    const kept = new KeptSources();
+    const kept = new SourceCache();
     const worker = new Receiver();
     const many = Array.from({ length: 12 }, (_, index) => frozen(`lib${index}`, 900_000));
     for (let round = 0; round < 4; round++) {

@@ -159,6 +159,41 @@ describe('a recording', () => {
 });
 
 describe('secrets in a recording', () => {
+  it('are found by the same forms as with patterns that go back', () => {
+    const forms = [
+      /\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*/,
+      /\b(?:sk|pk|rk)[-_](?:[a-z]+[-_])*[A-Za-z0-9]{16,}/,
+      /\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]+:[^\s/@]+@/i,
+    ];
+    const long = 'a'.repeat(16);
+    const pieces = [
+      'sk',
+      'rk',
+      '-',
+      '_',
+      'a',
+      'Z9',
+      long,
+      long.toUpperCase(),
+      'eyJ',
+      'abcde',
+      '.',
+      '://',
+      ':',
+      '@',
+      '/',
+      ' ',
+      '+',
+      '1',
+      'é',
+    ];
+    const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((parts) => parts.join(''));
+    const property = fc.property(texts, (text) => {
+      expect(withoutSecrets(text).found).toBe(Number(forms.some((form) => form.test(text))));
+    });
+    fc.assert(property, { numRuns: 20_000, seed: 1 });
+  });
+
   it('are known by the name of what holds them', () => {
     const secret = [
       'password',

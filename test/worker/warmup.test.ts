@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { Sandbox } from '../../src/sandbox/index.ts';
-import { rehearsal } from '../../src/worker/warmup.ts';
+import { warmupFrames } from '../../src/worker/warmup.ts';
 import { handlers } from '../sandbox/kit.ts';
 
-it('the program that warms a worker up is one that succeeds, and the rehearsal ends after it', async () => {
-  const frames = rehearsal(64 * 1024 * 1024);
+it('the program that warms a worker up is one that succeeds, and the warm-up ends after it', async () => {
+  const frames = warmupFrames(64 * 1024 * 1024);
   const { t, input } = JSON.parse(frames.read() ?? '');
   expect([t, frames.read(), frames.read()]).toEqual(['run', '{"t":"prepare"}', null]);
   await using sandbox = await Sandbox.create({ concurrency: 1 });

@@ -1,4 +1,4 @@
-// Envelopes: reading, finding, writing them, and USERDATA.
+// Reading, finding and writing envelopes, and USERDATA.
 import { error, fill, join, ok } from './shared.mjs';
 
 const M = Object.fromEntries(
@@ -14,7 +14,7 @@ const asciiLength = (...lines) => join(...lines).length;
 
 function section(name, size) {
   const lines = { USERDATA: ['{}'], SCRATCHPAD: null, OUTPUT: null, ACTIONS: [CODE] };
-  // OUTPUT has lines of at most 8192 bytes: 8191 and a line feed, again and again.
+  // A line of OUTPUT has at most 8192 bytes: repeat 8191 bytes and a line feed.
   const body = name === 'OUTPUT' ? [{ repeat: [fill(8191), '\n'], times: size / 8192 - 1 }, fill(8192)] : [fill(size)];
   return Object.keys(lines).flatMap((each) => {
     if (each === name) return [`${M[each]}\n`, ...body, '\n'];
@@ -23,7 +23,7 @@ function section(name, size) {
 }
 const sized = (name, size) => [`${M.START}\n`, ...section(name, size), M.END];
 
-/** An envelope of exactly this many bytes: USERDATA and SCRATCHPAD share them. */
+/** An envelope of exactly this many bytes, divided between USERDATA and SCRATCHPAD. */
 function wholeOf(size) {
   const frame = asciiLength(M.START, M.USERDATA, '', M.SCRATCHPAD, '', M.ACTIONS, CODE, M.END);
   const left = size - frame - KiB512;

@@ -1,4 +1,4 @@
-// Keys, tokens and outcomes of all vectors. Nothing of the implementation takes part.
+// Keys, tokens and outcomes of all vectors, made without the implementation.
 import { createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 
 // Keys of RFC 8032 7.1 (tests 1 and 2), and a shared secret.
@@ -23,7 +23,7 @@ export const KEYS = [
 ];
 export const TURN = { session: 'sid-1', turn: 1, nonce: 'AAECAwQFBgcICQoLDA0ODw', now: 1725012345 };
 
-/** The canonical text of a payload, member by member in the order of RFC 8785; `extra` stands before `issued_at`. */
+/** The canonical text of a payload, with members in the order of RFC 8785; `extra` precedes `issued_at`. */
 export function textOf(n, changes = {}) {
   const given = {
     kid: 'ed25519-test-1',

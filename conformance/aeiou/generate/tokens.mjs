@@ -1,4 +1,4 @@
-// Control tokens: verifying and minting them.
+// Verifying and minting control tokens.
 import { createHmac } from 'node:crypto';
 import {
   b64,
@@ -200,7 +200,7 @@ export const verify = [
   };
 });
 
-/** S + L, which an implementation that does not check S takes for the same signature. */
+/** A signature with S + L, which verifies wherever S is not checked. */
 function malleable(tag) {
   const order = 2n ** 252n + 27742317777372353535851937790883648493n;
   let s = BigInt(`0x${Buffer.from(tag.subarray(32)).reverse().toString('hex')}`) + order;
@@ -209,7 +209,7 @@ function malleable(tag) {
   return out;
 }
 
-/** One letter of T1 changed, at every ninth place; and T1 cut short. */
+/** T1 with one letter changed, at every ninth place, and T1 truncated. */
 function mutations() {
   const list = [];
   const any = error(['ERR_TOKEN_PARSE', 'ERR_TOKEN_VERIFY']);

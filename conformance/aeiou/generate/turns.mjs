@@ -1,4 +1,4 @@
-// What a turn's OUTPUT decides, and the digest of its progress.
+// The decision of a turn's OUTPUT, and its progress digest.
 import { createHash } from 'node:crypto';
 import { control, made, ok, padded, T1, T3, TURN } from './shared.mjs';
 

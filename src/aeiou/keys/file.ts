@@ -87,9 +87,9 @@ function openFile(fs: typeof import('node:fs'), path: string): number {
 
 /** A sentence for a missing file, which is the usual cause; otherwise the system's error code or the message. */
 function reasonOf(cause: unknown): string {
-  if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return 'there is no such file or folder';
-  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
-  return cause instanceof Error ? cause.message : String(cause);
+  if (!(cause instanceof Error)) return String(cause);
+  if (!('code' in cause) || typeof cause.code !== 'string') return cause.message;
+  return cause.code === 'ENOENT' ? 'there is no such file or folder' : cause.code;
 }
 
 function octal(mode: number): string {

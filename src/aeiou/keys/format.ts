@@ -1,7 +1,7 @@
-import { type CryptoPort, decodeBase64Url, defaultCrypto, ED25519_KEY_BYTES, encodeBase64Url } from '../../crypto/index.ts';
+import { decodeBase64Url, encodeBase64Url } from '../../crypto/index.ts';
 import { JsonError, KeyError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseStrict } from '../json/strict.ts';
-import { type KeyInit, type KeyRole, Keyring, type KeyringOptions } from './keyring.ts';
+import type { KeyInit, KeyRole } from './keyring.ts';
 
 /**
  * The text of a key file is JSON: `{"version":1,"keys":[…]}`, with key material as base64url and times as Unix seconds. A
@@ -9,15 +9,6 @@ import { type KeyInit, type KeyRole, Keyring, type KeyringOptions } from './keyr
  * `{…,"alg":"HS256","secret"}`. Retired keys may have `"verifyUntil"`.
  */
 const VERSION = 1;
-
-/** Two new Ed25519 keys: `<name>-primary` and `<name>-fallback`. */
-export function generateKeys(name: string): readonly KeyInit[] {
-  const seed = (): Uint8Array => crypto.getRandomValues(new Uint8Array(ED25519_KEY_BYTES));
-  return [
-    { kid: `${name}-primary`, role: 'primary', alg: 'Ed25519', seed: seed() },
-    { kid: `${name}-fallback`, role: 'fallback', alg: 'Ed25519', seed: seed() },
-  ];
-}
 
 /** Writes the text of a key file. A key with a remote signer is written with its public half alone. */
 export function formatKeys(keys: readonly KeyInit[]): string {
@@ -31,23 +22,6 @@ export function parseKeys(text: string | Uint8Array): readonly KeyInit[] {
   const keys = file['keys'];
   if (!Array.isArray(keys)) throw keyFileError("'keys' of the key file must be a list");
   return keys.map((key, index) => keyOf(key, index));
-}
-
-/** A keyring that holds the given keys. Throws {@link KeyError}. */
-export function keyringFrom(keys: readonly KeyInit[], options: KeyringOptions): Keyring {
-  const keyring = new Keyring(options);
-  for (const key of keys) keyring.add(key);
-  return keyring;
-}
-
-/** The public halves of the Ed25519 keys, for verifiers elsewhere. Each becomes a retired key. */
-export function publicKeys(keys: readonly KeyInit[], crypto: CryptoPort = defaultCrypto): readonly KeyInit[] {
-  return keys.flatMap((key) => {
-    if (key.alg === 'HS256') return [];
-    const publicKey = 'seed' in key ? crypto.ed25519PublicKey(key.seed) : key.publicKey;
-    const until = key.verifyUntil === undefined ? {} : { verifyUntil: key.verifyUntil };
-    return [{ kid: key.kid, role: 'retired' as const, alg: key.alg, publicKey, ...until }];
-  });
 }
 
 function record(key: KeyInit): Readonly<Record<string, string | number>> {

@@ -234,6 +234,13 @@ export class Keyring implements KeyLookup {
   }
 }
 
+/** A keyring that holds the given keys. Throws {@link KeyError}. */
+export function keyringFrom(keys: readonly KeyInit[], options: KeyringOptions): Keyring {
+  const keyring = new Keyring(options);
+  for (const key of keys) keyring.add(key);
+  return keyring;
+}
+
 const FAULTS = {
   not_canonical: 'is not the canonical encoding of a point on the curve',
   small_order: 'has small order: forged signatures would verify',

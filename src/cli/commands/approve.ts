@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { ExecutorError, recordApproved, verifyApproval } from '../../gate/index.ts';
 import { systemClock } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 import { addPending, type PendingIntent, pendingOf, readPending } from './pending.ts';
 
 interface Flags {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { MAGIC_TOOL } from '../../loop/index.ts';
+import { printable, renderDiagnostic, renderFinding, type SourceTexts, SYNTAX } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { nearestTool } from '../../tools/index.ts';
 import { limitOf } from '../../wire/limits.ts';
@@ -8,9 +9,7 @@ import { repeatable } from '../flags/options.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { readSources } from '../terminal/input.ts';
-import { renderDiagnostic, renderFinding, type SourceTexts, SYNTAX } from '../terminal/render.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 
 interface CheckFlags extends SetupFlags {
   readonly json?: true;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { generateKeys, keyringFrom } from '../../aeiou/index.ts';
 import { type CallAnswer, LoopController, runtimeExecutor, systemClock } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { decode } from '../../wire/codec.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
@@ -13,7 +14,6 @@ import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 import { type DriveFlags, drive, usable } from './drive.ts';
 import { addSession } from './turn.ts';
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { clip, printable } from '../../report/index.ts';
 import { PACKAGE } from '../../runtime/version.ts';
 import { KitError, type KitReport, runKit, type Verdict } from '../conformance/driver.ts';
 import { answerLine } from '../conformance/serve.ts';
@@ -8,7 +9,6 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { splitLines } from '../terminal/lines.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { clip, printable } from '../terminal/text.ts';
 
 interface Flags {
   readonly impl?: string;

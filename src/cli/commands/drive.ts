@@ -2,8 +2,6 @@ import { open } from 'node:fs/promises';
 import {
   type Agent,
   CallError,
-  explainEnd,
-  explainTurn,
   FileLog,
   LogError,
   LoopController,
@@ -17,6 +15,7 @@ import {
   StoreError,
   toPublicLoop,
 } from '../../loop/index.ts';
+import { explainEnd, explainTurn, printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { type AgentOptions, systemOf } from '../flags/agent.ts';
 import { type ApprovalFlags, approvalOf } from '../flags/approval.ts';
@@ -31,7 +30,6 @@ import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
 import { Progress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 import { readKeyring } from './keys.ts';
 import { type RepeatFlags, sourcesOf } from './turn.ts';
 

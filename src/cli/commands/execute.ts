@@ -5,11 +5,11 @@ import { executeOnce } from '../../gate/index.ts';
 import { reasonOf } from '../../gate/queue.ts';
 import { parseVerifier } from '../../gate/verifier.ts';
 import { planHash } from '../../loop/plan.ts';
+import { printable } from '../../report/index.ts';
 import { notRecorded } from '../flags/approval.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 
 interface Flags {
   readonly queue: string;

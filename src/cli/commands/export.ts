@@ -8,13 +8,13 @@ import {
   type RedactionRules,
   SqliteStore,
 } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { YamlFile } from '../../tools/yaml.ts';
 import { configText, named } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 import { usable } from './drive.ts';
 
 interface ExportFlags {

@@ -1,15 +1,14 @@
 import { constants } from 'node:fs';
 import { access, chmod, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { printable, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble, readSources, STDIN } from '../terminal/input.ts';
-import { renderDiagnostic, SYNTAX } from '../terminal/render.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 
 const DETAILS = `
 Comments, the forms of literals, and groups of lines are kept; everything else has one form. What a program does is never

@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
 import { StoreError } from '../../loop/index.ts';
-import { amount } from '../flags/units.ts';
+import { amount, clip, printable, SYNTAX } from '../../report/index.ts';
 import { readArtefact } from '../inspect/artefact.ts';
 import { inspectDatabase } from '../inspect/database.ts';
 import { type Recognition, recognize } from '../inspect/index.ts';
 import type { Found } from '../inspect/kind.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { SYNTAX } from '../terminal/render.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { clip, printable } from '../terminal/text.ts';
 
 const DETAILS = `
 Goes by the content and not by the name, runs nothing, changes nothing, and needs no keys. It knows: AEIOU v3 envelopes, replies

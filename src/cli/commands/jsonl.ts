@@ -1,9 +1,9 @@
 import { TextDecoder } from 'node:util';
+import { quantity } from '../../report/index.ts';
 import { answerRequest, type Runtime } from '../../runtime/index.ts';
 import { usageError } from '../../wire/errorinfo.ts';
 import { jsonText } from '../../wire/maporder.ts';
 import { type PublicResult, refusedResult, toPublicResult } from '../../wire/result.ts';
-import { quantity } from '../flags/units.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { inOrder } from '../terminal/inorder.ts';
 import { type Line, splitLines, until } from '../terminal/lines.ts';

@@ -11,11 +11,11 @@ import {
   type TokenClock,
 } from '../../aeiou/index.ts';
 import { systemClock } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { named } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 import { addKeyChanges, utc } from './rotate.ts';
 
 /** `keys generate|list|rotate|export-public FILE`. */

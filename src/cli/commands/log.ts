@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { rotatedFiles, verifyChain } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 
 interface VerifyFlags {
   readonly after?: string;

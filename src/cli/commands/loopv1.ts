@@ -1,13 +1,5 @@
-import {
-  type Agent,
-  AskLoop,
-  explainV1End,
-  explainV1Turn,
-  runtimeExecutor,
-  toPublicV1Loop,
-  type V1LoopEvent,
-  type V1LoopResult,
-} from '../../loop/index.ts';
+import { type Agent, AskLoop, runtimeExecutor, toPublicV1Loop, type V1LoopEvent, type V1LoopResult } from '../../loop/index.ts';
+import { explainV1End, explainV1Turn } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { systemOf } from '../flags/agent.ts';
 import { limitsOf } from '../flags/options.ts';

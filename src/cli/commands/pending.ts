@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { isJsonObject, JsonError, type JsonValue, parseStrict } from '../../aeiou/index.ts';
 import { isUuid, sameUuid } from '../../gate/formats.ts';
 import { canonicalPlan, planHash } from '../../loop/plan.ts';
+import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
-import { printable } from '../terminal/text.ts';
 
 /** A plan that waits for a human. */
 export interface PendingIntent {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../loop/index.ts';
+import { sessionLine } from '../../report/index.ts';
 import { openStore } from '../flags/store.ts';
 import { parseAge } from '../flags/units.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
-import { sessionLine } from '../terminal/summary.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 

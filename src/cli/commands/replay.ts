@@ -12,6 +12,7 @@ import {
   type TurnReplay,
   tryOut,
 } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { defaultLimits } from '../../wire/limits.ts';
 import { launcherOption, repeatable, wholeNumber } from '../flags/options.ts';
@@ -22,7 +23,6 @@ import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 import { usable } from './drive.ts';
 import { readKeyring } from './keys.ts';
 

@@ -2,11 +2,11 @@ import { realpathSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { formatKeys, keyringFrom, loadKeyFile, publicKeys, rotateKeys, saveKeyFile, secondsOf } from '../../aeiou/index.ts';
 import { systemClock } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { wholeNumber } from '../flags/options.ts';
 import { named } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 
 interface RotateFlags {
   readonly role: 'primary' | 'fallback';

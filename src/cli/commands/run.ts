@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { createHostContext, SILENT_LOGGER } from '../../context/index.ts';
+import { printableLines, renderCall } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { limitOf } from '../../wire/limits.ts';
 import { jsonText } from '../../wire/maporder.ts';
@@ -15,8 +16,6 @@ import { UsageError } from '../terminal/failure.ts';
 import { readSources, STDIN } from '../terminal/input.ts';
 import { showEnd, showSaid } from '../terminal/result.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printableLines } from '../terminal/text.ts';
-import { renderCall } from '../terminal/trace.ts';
 import { answerRequests } from './jsonl.ts';
 import { readKeyring } from './keys.ts';
 import { sourcesOf } from './turn.ts';

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
-import { explainTurn, FileLog, Keeper, systemClock, toPublicTurn } from '../../loop/index.ts';
+import { FileLog, Keeper, systemClock, toPublicTurn } from '../../loop/index.ts';
+import { explainTurn, printable, sessionLine } from '../../report/index.ts';
 import { type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
@@ -8,9 +9,7 @@ import { addLimits } from '../flags/options.ts';
 import { addStore, openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { sessionLine } from '../terminal/summary.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 import { addComplete } from './complete.ts';
 import { type DriveFlags, drive, usable } from './drive.ts';
 import { addExport } from './export.ts';

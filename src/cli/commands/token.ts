@@ -13,14 +13,13 @@ import {
   verifyToken,
 } from '../../aeiou/index.ts';
 import { systemClock } from '../../loop/index.ts';
-import { CHECKS, describeToken } from '../../loop/tokens.ts';
+import { CHECKS, describeToken, printable } from '../../report/index.ts';
 import { wholeNumber } from '../flags/options.ts';
 import { named } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText, STDIN } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 
 interface VerifyFlags {
   readonly keys: string;

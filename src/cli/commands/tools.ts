@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { printable, printableLines } from '../../report/index.ts';
 import {
   type CatalogueTool,
   canonicalName,
@@ -16,7 +17,6 @@ import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-import { printable, printableLines } from '../terminal/text.ts';
 
 const FORMATS = ['text', 'json', 'schema', 'prompt', 'md'] as const;
 

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { NO_PROGRESS_YET, ReplayCache } from '../../aeiou/index.ts';
 import {
   type Clock,
-  explainTurn,
   fixedClock,
   type Ids,
   randomIds,
@@ -14,6 +13,7 @@ import {
   toPublicTurn,
   withNonce,
 } from '../../loop/index.ts';
+import { explainTurn } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { addModels, type ModelFlags, readModels } from '../flags/models.ts';
 import { addLimits, limitsOf, wholeNumber } from '../flags/options.ts';

@@ -11,10 +11,10 @@ import {
   transcribed,
   v1SystemPrompt,
 } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { PolicyGuard } from '../../tools/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble, readText } from '../terminal/input.ts';
-import { printable } from '../terminal/text.ts';
 import { timeFlag, wholeNumber } from './options.ts';
 import { configText, named, type Setup } from './setup.ts';
 

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { ExecutorError, executeOnce } from '../../gate/index.ts';
 import { parseVerifier } from '../../gate/verifier.ts';
 import { humanApproval, type TurnApproval } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 
 /** The flags with which a human lets one approved plan be executed. */
 export interface ApprovalFlags {

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { printable } from '../../report/index.ts';
 import { PACKAGE } from '../../runtime/version.ts';
 import { defineTool, loadMockTools, type ToolDefinition, type ToolInit } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { printable } from '../terminal/text.ts';
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs'];
 

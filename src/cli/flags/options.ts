@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
+import { quantity } from '../../report/index.ts';
 import { LAUNCHERS } from '../../sandbox/launcher.ts';
 import type { RuntimeLimitOptions } from '../../sandbox/limits.ts';
 import { LIMITS, type LimitKey, POOL_LIMITS, type PoolKey } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { PLACEHOLDER, parseQuantity, quantity } from './units.ts';
+import { PLACEHOLDER, parseQuantity } from './units.ts';
 
 const LIMIT_GROUP = 'Limits (always on; a turn or request can only tighten them):';
 

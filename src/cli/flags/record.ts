@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
+import { printable } from '../../report/index.ts';
 import { RECORDING_MARK, recordTools, type ToolDefinition } from '../../tools/index.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 
 /** The help of `--record`, for every command that has it. */
 export const RECORD_HELP = 'write the calls that were made, with their results, to a tools file that answers them again';

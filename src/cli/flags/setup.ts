@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { McpConfig } from '../../mcp/index.ts';
+import { printable } from '../../report/index.ts';
 import type { LauncherChoice } from '../../sandbox/launcher.ts';
 import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../tools/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
-import { printable } from '../terminal/text.ts';
 import { isModule, toolsOfModule } from './module.ts';
 import { repeatable } from './options.ts';
 import { policyTools, standardTools } from './standard.ts';

@@ -3,9 +3,9 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Command } from 'commander';
 import { SqliteStore } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
-import { printable } from '../terminal/text.ts';
 
 /** {@link defaultStore} as the help text says it. */
 export const STORE_PLACE = '~/.local/state/neuroscript/sessions.db';

@@ -1,4 +1,5 @@
 import type { Changes, TriedSession } from '../../loop/index.ts';
+import { printable } from '../../report/index.ts';
 import { type Completion, loadPolicy, type Policy } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
@@ -7,7 +8,6 @@ import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
-import { printable } from '../terminal/text.ts';
 import { configText, named } from './setup.ts';
 import { parseQuantity } from './units.ts';
 

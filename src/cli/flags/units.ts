@@ -1,23 +1,6 @@
+import { quantity, UNIT_SIZES } from '../../report/index.ts';
 import type { Limit, Unit } from '../../wire/limits.ts';
 import { UsageError } from '../terminal/failure.ts';
-
-const FACTORS: Readonly<Record<Unit, ReadonlyMap<string, number>>> = {
-  count: new Map([['', 1]]),
-  bytes: new Map([
-    ['B', 1],
-    ['KB', 1024],
-    ['MB', 1024 ** 2],
-    ['GB', 1024 ** 3],
-    ['KiB', 1024],
-    ['MiB', 1024 ** 2],
-    ['GiB', 1024 ** 3],
-  ]),
-  ms: new Map([
-    ['ms', 1],
-    ['s', 1000],
-    ['m', 60_000],
-  ]),
-};
 
 const ADVICE: Readonly<Record<Unit, string>> = {
   count: 'write a whole number such as 1000 or 1e6',
@@ -39,7 +22,7 @@ export function parseQuantity(limit: Pick<Limit, 'flag' | 'unit' | 'min' | 'max'
   const [, digits, suffix] = match ?? [];
   if (digits === undefined || suffix === undefined)
     throw new UsageError(`${flag} '${text}' is no quantity; ${ADVICE[limit.unit]}`);
-  const factor = FACTORS[limit.unit].get(suffix);
+  const factor = UNIT_SIZES[limit.unit].get(suffix);
   if (factor === undefined) throw new UsageError(`${flag} '${text}' ${unitTrouble(limit.unit, digits, suffix)}`);
   const value = Number(digits) * factor;
   if (!Number.isInteger(value)) throw new UsageError(`${flag} '${text}' is not a whole number of ${BASE[limit.unit]}`);
@@ -53,7 +36,7 @@ const BASE: Readonly<Record<Unit, string>> = { count: 'units', bytes: 'bytes', m
 
 function unitTrouble(unit: Unit, digits: string, suffix: string): string {
   if (unit === 'count') return `is a count and takes no unit; write ${digits}`;
-  const known = [...FACTORS[unit].keys()];
+  const known = [...UNIT_SIZES[unit].keys()];
   if (suffix === '')
     return `needs a unit; write ${known
       .slice(0, unit === 'bytes' ? 4 : 3)
@@ -82,25 +65,4 @@ export function parseAge(flag: string): (text: string) => number {
     const number = digits === '' ? '30' : digits;
     throw new UsageError(`--${flag} '${text}' ${what}; write an age such as ${number}d, ${number}h, ${number}m or ${number}s`);
   };
-}
-
-/** A quantity in the largest unit in which it is whole, as a flag would take it: `64MB`, `1500ms`, `1000`. */
-export function quantity(unit: Unit, value: number): string {
-  let best = '';
-  let factor = 1;
-  for (const [name, size] of FACTORS[unit]) {
-    if (name.includes('i')) continue;
-    if (best === '' || (size > factor && value >= size && value % size === 0)) {
-      best = name;
-      factor = size;
-    }
-  }
-  return `${value / factor}${best}`;
-}
-
-/** What was measured, for a reader: sizes that are whole in no large unit are rounded to a tenth of one. */
-export function amount(unit: Unit, value: number): string {
-  if (unit !== 'bytes' || value < 10 * 1024) return quantity(unit, value);
-  const [name, size] = value < 10 * 1024 ** 2 ? ['KB', 1024] : ['MB', 1024 ** 2];
-  return `${Math.round((value / size) * 10) / 10}${name}`;
 }

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
-import { quantity } from '../flags/units.ts';
+import { printable, quantity } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { openOrdinary, readBytes, STDIN } from '../terminal/input.ts';
-import { printable } from '../terminal/text.ts';
 import type { Artefact } from './kind.ts';
 
 /** Most bytes that are read, of anything but a SQLite file. */

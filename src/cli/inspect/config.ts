@@ -1,8 +1,7 @@
+import { clip, quantity } from '../../report/index.ts';
 import { loadMockTools, loadPolicy, type Policy, policyOptions, RECORDING_MARK, toolCatalogue } from '../../tools/index.ts';
 import { YamlFile } from '../../tools/yaml.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { quantity } from '../flags/units.ts';
-import { clip } from '../terminal/text.ts';
 import { type Artefact, capped, counted, type Flaw, type Found, isMonstrous, isObject, type Kind } from './kind.ts';
 
 /** Most bytes of a configuration file. */

@@ -1,8 +1,7 @@
 import { type StorageCensus, storageCensus } from '../../../stdlib-tools/storage/census.ts';
 import { StoreError } from '../../loop/index.ts';
 import { type StoreCensus, storeCensus } from '../../loop/sessions/census.ts';
-import { amount } from '../flags/units.ts';
-import { clip } from '../terminal/text.ts';
+import { amount, clip } from '../../report/index.ts';
 import type { DatabaseFile } from './artefact.ts';
 import { capped, counted, type Flaw, type Found, tallied, timeOf } from './kind.ts';
 

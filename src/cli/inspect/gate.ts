@@ -2,9 +2,9 @@ import { JsonError } from '../../aeiou/index.ts';
 import { type Attempt, parseAttempt } from '../../gate/executor/attempts.ts';
 import { isUuid } from '../../gate/formats.ts';
 import { parseCompleteRecord } from '../../gate/record.ts';
+import { clip } from '../../report/index.ts';
 import { intentOf } from '../commands/pending.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { clip } from '../terminal/text.ts';
 import {
   type Artefact,
   capped,

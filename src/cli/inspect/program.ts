@@ -1,9 +1,6 @@
-import { plainPalette } from '../../loop/index.ts';
+import { clip, plainPalette, quantity, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import type { CheckReport, Source } from '../../wire/protocol.ts';
 import { cost, costJson, examine, SOURCE_BYTES, strangers, summary } from '../commands/check.ts';
-import { quantity } from '../flags/units.ts';
-import { renderDiagnostic, SYNTAX } from '../terminal/render.ts';
-import { clip } from '../terminal/text.ts';
 import { holdsPrivate } from './keys.ts';
 import { capped, counted, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
 

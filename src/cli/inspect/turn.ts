@@ -2,45 +2,19 @@ import { z } from 'zod';
 import { type Decision, StoreError, sealFaults, type TurnRecord } from '../../loop/index.ts';
 import { malformation } from '../../loop/replay/check.ts';
 import { readRecord } from '../../loop/sessions/rows.ts';
+import { PUBLIC_TURN, RECORD } from '../../loop/turn/schema.ts';
+import { amount, clip } from '../../report/index.ts';
 import { defaultLimits, findLimit } from '../../wire/limits.ts';
-import { amount } from '../flags/units.ts';
-import { clip } from '../terminal/text.ts';
 import { type Artefact, counted, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally, timeOf } from './kind.ts';
 
-const DECISIONS = ['CONTINUE', 'DONE', 'ABORT', 'HALT'] as const satisfies readonly Decision[];
-const FAILURE = z.looseObject({ code: z.string(), message: z.string() });
-const USAGE = z.record(z.string(), z.number());
-
-/** What is shown of a turn, in the form that every version printed. */
-const SHOWN = z.looseObject({
-  sid: z.string(),
-  turn: z.int().min(1),
-  decision: z.enum(DECISIONS),
+/** Fields in which other versions may differ: more reasons, measures or kinds of errors. */
+const TOLERANT = {
   reason: z.string().nullable(),
-  kid: z.string().nullable(),
-  jti: z.string().nullable(),
-  output: z.string(),
-  scratchpad: z.string(),
-  lints: z.array(z.looseObject({ code: z.string(), line: z.int() })),
-  candidates: z.array(z.looseObject({ line: z.int(), ok: z.boolean(), code: z.string().nullable() })),
-  usage: USAGE,
-  error: FAILURE.nullable(),
-});
-
-/** What a record has besides. */
-const RECORDED = SHOWN.extend({
-  version: z.literal([1, 2]),
-  startedAt: z.number(),
-  latencyMs: z.number(),
-  inputs: z.looseObject({ envelope: z.string(), limits: z.record(z.string(), z.number()) }),
-  overridden: z.string().nullable(),
-  outputComplete: z.boolean(),
-  journal: z.array(z.looseObject({ kind: z.string(), name: z.string().optional() })),
-  seal: z
-    .object({ prev: z.string().nullable(), hash: z.string(), parts: z.record(z.string(), z.string()) })
-    .nullable()
-    .optional(),
-});
+  usage: z.record(z.string(), z.number()),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+};
+const SHOWN = PUBLIC_TURN.omit({ agent: true }).extend(TOLERANT);
+const RECORDED = RECORD.omit({ agent: true }).extend(TOLERANT);
 
 /** What can be said of one turn. */
 export interface TurnFacts {

@@ -1,15 +1,14 @@
 import { open } from 'node:fs/promises';
+import { amount, clip, printable, quantity } from '../../report/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type LimitKey, limitOf } from '../../wire/limits.ts';
 import { jsonText, plainMaps } from '../../wire/maporder.ts';
 import type { Source, Usage } from '../../wire/protocol.ts';
 import { parsePair } from '../flags/options.ts';
-import { amount, quantity } from '../flags/units.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble, readText, STDIN } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { clip, printable } from '../terminal/text.ts';
 import { savedFiles } from './save.ts';
 import type { Session } from './session.ts';
 

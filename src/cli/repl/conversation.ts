@@ -1,10 +1,9 @@
+import { printable, quantity } from '../../report/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
-import { quantity } from '../flags/units.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
 import { isCommand, runCommand } from './commands.ts';
 import type { Lines } from './lines.ts';
 import type { Read, Session } from './session.ts';

@@ -1,9 +1,8 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { quantity } from '../flags/units.ts';
+import { printable, quantity } from '../../report/index.ts';
 import { type Line, splitLines, until } from '../terminal/lines.ts';
-import { printable } from '../terminal/text.ts';
 
 /**
  * What came of waiting for a line: its text, why it cannot be used, Ctrl-C in an empty line or in one that it `cleared`, or the

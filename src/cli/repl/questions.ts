@@ -1,5 +1,5 @@
+import { printableLines } from '../../report/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { printableLines } from '../terminal/text.ts';
 import type { Lines } from './lines.ts';
 
 /** Answers `promptuser`: every question takes the next line, and not one more. */

@@ -1,14 +1,12 @@
 import { createHostContext, type LineSource, SILENT_LOGGER, type Stores } from '../../context/index.ts';
 import type { Clock, Ids } from '../../loop/index.ts';
+import { printable, renderCall, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import type { Interpreter, RunRequest, Runtime } from '../../runtime/index.ts';
 import type { ParsedFile, Source, TaggedJson, Usage, Variable } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
 import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
-import { renderDiagnostic, SYNTAX } from '../terminal/render.ts';
 import { showEnd, showSaid } from '../terminal/result.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { printable } from '../terminal/text.ts';
-import { renderCall } from '../terminal/trace.ts';
 
 /** What a session is made with. */
 export interface SessionInit {

@@ -1,6 +1,6 @@
+import { printable } from '../../report/index.ts';
 import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { printable } from './text.ts';
 
 /**
  * The command line, or a file it names, cannot be used. The message is one sentence for the person at the terminal;

@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { printable, quantity } from '../../report/index.ts';
 import type { Source } from '../../wire/protocol.ts';
-import { quantity } from '../flags/units.ts';
 import { UsageError } from './failure.ts';
-import { printable } from './text.ts';
 
 /** The name that stands for standard input among the files of a command line. */
 export const STDIN = '-';

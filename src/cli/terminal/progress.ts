@@ -1,6 +1,6 @@
 import type { LoopEvent, LoopProgress, LoopState } from '../../loop/index.ts';
+import { clip, printable } from '../../report/index.ts';
 import type { Terminal } from './terminal.ts';
-import { clip, printable } from './text.ts';
 
 /** Milliseconds between two drawings. */
 const EVERY_MS = 100;

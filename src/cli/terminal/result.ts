@@ -1,8 +1,7 @@
+import { printable, printableLines, renderDiagnostic, renderError, type SourceTexts, SYNTAX } from '../../report/index.ts';
 import type { OutFrame } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
-import { renderDiagnostic, renderError, type SourceTexts, SYNTAX } from './render.ts';
 import type { Terminal } from './terminal.ts';
-import { printable, printableLines } from './text.ts';
 
 /** What programs say reaches a file or a pipe byte for byte, and a person's terminal without control characters. */
 export function showSaid(said: OutFrame, terminal: Terminal): void {

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Palette } from '../../report/index.ts';
 import type { ExitCode } from './exit.ts';
 import type { Output } from './output.ts';
-import type { Paint } from './text.ts';
 
 /** What a command may use of the process it runs in. */
 export interface Terminal {
@@ -12,8 +12,8 @@ export interface Terminal {
   readonly out: Output;
   readonly err: Output;
   /** Styles for standard output and for standard error. */
-  readonly paintOut: Paint;
-  readonly paintErr: Paint;
+  readonly paintOut: Palette;
+  readonly paintErr: Palette;
   /** Whether a person reads standard output, so that control characters must not reach it. */
   readonly outIsTTY: boolean;
   /** Whether a person reads standard error: only then is there anything to see of progress. */

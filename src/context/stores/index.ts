@@ -44,6 +44,6 @@ export function readersOf({ accounts, models, capsules }: Stores): StoreReaders 
 }
 
 export { type Account, type AccountFields, type AccountReader, AccountStore } from './accounts.ts';
-export { type CapsuleFields, CapsuleLayers, type CapsuleReader, type StoredCapsule } from './capsules.ts';
+export { type CapsuleFields, CapsuleLayers, type CapsuleReader, capsule, capsuleFields, type StoredCapsule } from './capsules.ts';
 export { type AgentModel, type AgentModelFields, type AgentModelReader, AgentModelStore } from './models.ts';
 export { Secret } from './secret.ts';

@@ -2,40 +2,40 @@ import { TextBuilder, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 
 /**
- * Letter case, character by character as the reference has it: no character becomes several (`ß` has no capital here), and none
- * depends on its neighbours. The tables are V8's: they grow with Unicode, so a letter that is newer than one Node line may
- * have a counterpart on the next.
+ * Letter case, one character at a time, as in the reference implementation: no character becomes several (`ß` stays `ß`), and
+ * none depends on its neighbours. The tables are those of V8. They grow with Unicode, so a new letter may get a counterpart in
+ * the next Node release.
  */
 
 const ASCII = /^[\0-\x7f]*$/;
 
-/** Upper case. */
-export function upper(machine: Meter, text: string): string {
-  return mapped(machine, text, (all) => all.toUpperCase(), upperOf);
+/** Converts a text to upper case. */
+export function upper(meter: Meter, text: string): string {
+  return mapped(meter, text, (all) => all.toUpperCase(), upperOf);
 }
 
-/** Lower case. */
-export function lower(machine: Meter, text: string): string {
-  return mapped(machine, text, (all) => all.toLowerCase(), lowerOf);
+/** Converts a text to lower case. */
+export function lower(meter: Meter, text: string): string {
+  return mapped(meter, text, (all) => all.toLowerCase(), lowerOf);
 }
 
-/** A text that two texts share exactly when they differ in letter case only. */
-export function folded(machine: Meter, text: string): string {
+/** Folds letter case: two texts fold to the same text exactly if they differ in letter case only. */
+export function folded(meter: Meter, text: string): string {
   return mapped(
-    machine,
+    meter,
     text,
     (all) => all.toLowerCase(),
     (one) => lowerOf(upperOf(one)),
   );
 }
 
-function mapped(machine: Meter, text: string, ascii: (text: string) => string, one: (character: string) => string): string {
+function mapped(meter: Meter, text: string, ascii: (text: string) => string, one: (character: string) => string): string {
   if (ASCII.test(text)) {
-    machine.allocateText(text.length);
-    machine.pay(WORK.scan, text.length);
+    meter.allocateText(text.length);
+    meter.pay(WORK.scan, text.length);
     return ascii(text);
   }
-  const made = new TextBuilder(machine, WORK.text, 'text');
+  const made = new TextBuilder(meter, WORK.text, 'text');
   for (const character of text) made.add(one(character));
   return made.finish();
 }
@@ -44,7 +44,7 @@ function upperOf(character: string): string {
   return single(character, character.toUpperCase());
 }
 
-/** The Turkish capital with its dot is the only letter whose small form V8 writes as two characters. */
+/** U+0130 is the only letter whose lower case is two characters in V8. */
 function lowerOf(character: string): string {
   return character === '\u0130' ? 'i' : single(character, character.toLowerCase());
 }

@@ -1,21 +1,21 @@
 import { payRound, TextBuilder, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 
-// Texts as UTF-8 bytes, and bytes as base64 or hexadecimal text. The isolate has neither Buffer nor TextEncoder.
+// UTF-8, base64 and hexadecimal. The isolate has neither Buffer nor TextEncoder.
 
-/** Bytes that become text at once. */
+/** The number of bytes that are converted to text at once. */
 const CHUNK = 3072;
 
-/** A text as UTF-8. */
-export function bytesOf(machine: Meter, text: string): Uint8Array {
-  machine.pay(WORK.utf8, text.length);
+/** Encodes a text as UTF-8. */
+export function bytesOf(meter: Meter, text: string): Uint8Array {
+  meter.pay(WORK.utf8, text.length);
   const bytes = new Uint8Array(3 * text.length);
   let end = 0;
   const put = (byte: number): void => {
     bytes[end++] = byte;
   };
   for (let at = 0, passed = 0; at < text.length; at++) {
-    payRound(machine, ++passed);
+    payRound(meter, ++passed);
     const code = text.codePointAt(at) ?? 0;
     if (code < 0x80) put(code);
     else if (code < 0x800) {
@@ -36,14 +36,14 @@ export function bytesOf(machine: Meter, text: string): Uint8Array {
   return bytes.subarray(0, end);
 }
 
-/** UTF-8 bytes as a text. Code 41 when they are none: no byte is ever replaced silently. */
-export function textOf(machine: Meter, bytes: Uint8Array): string {
-  const text = new TextBuilder(machine, WORK.text, 'text');
+/** Decodes UTF-8. Fails with code 41 for malformed bytes and never replaces them silently. */
+export function textOf(meter: Meter, bytes: Uint8Array): string {
+  const text = new TextBuilder(meter, WORK.text, 'text');
   for (let at = 0; at < bytes.length; ) {
     const codes: number[] = [];
     while (at < bytes.length && codes.length < 512) {
       const size = sizeOf(bytes, at);
-      if (size === 0) return machine.fail('InvalidValue', `the bytes are not UTF-8 text: byte ${at} is out of place`);
+      if (size === 0) return meter.fail('InvalidValue', `the bytes are not UTF-8 text: byte ${at} is out of place`);
       codes.push(codeAt(bytes, at, size));
       at += size;
     }
@@ -52,7 +52,7 @@ export function textOf(machine: Meter, bytes: Uint8Array): string {
   return text.finish();
 }
 
-/** Bytes of the character at an offset; 0 when there is no well-formed one (no overlong form, no surrogate). */
+/** The size in bytes of the character at an offset; 0 if it is malformed (also overlong forms and surrogates). */
 function sizeOf(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return 1;
@@ -77,9 +77,9 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 const PADDING = 0x3d;
 
-/** Bytes as standard base64 with padding. */
-export function toBase64(machine: Meter, bytes: Uint8Array): string {
-  const text = new TextBuilder(machine, WORK.text, 'text');
+/** Encodes bytes as standard base64 with padding. */
+export function toBase64(meter: Meter, bytes: Uint8Array): string {
+  const text = new TextBuilder(meter, WORK.text, 'text');
   for (let start = 0; start < bytes.length; start += CHUNK) {
     const end = Math.min(bytes.length, start + CHUNK);
     const codes: number[] = [];
@@ -88,31 +88,31 @@ export function toBase64(machine: Meter, bytes: Uint8Array): string {
       const letter = (shift: number): number => ALPHABET.charCodeAt((bits >> shift) & 0x3f);
       codes.push(letter(18), letter(12), at + 1 < end ? letter(6) : PADDING, at + 2 < end ? letter(0) : PADDING);
     }
-    // In one piece: of letters added one by one V8 would keep a tree of many times their size.
+    // V8 would keep single letters as a tree that is many times larger than one text.
     text.add(String.fromCharCode(...codes));
   }
   return text.finish();
 }
 
-/** The value of each base64 letter by its code; −1 for everything else. */
+/** The value of each base64 letter by its code; −1 for other characters. */
 const VALUES = Int8Array.from({ length: 128 }, (_, code) => ALPHABET.indexOf(String.fromCharCode(code)));
 
-/** What standard base64 with padding stands for; line breaks in it are skipped. Code 41 for anything else. */
-export function fromBase64(machine: Meter, text: string): Uint8Array {
-  machine.pay(WORK.fromBase64, text.length);
+/** Decodes standard base64 with padding and skips line breaks. Fails with code 41 for any other text. */
+export function fromBase64(meter: Meter, text: string): Uint8Array {
+  meter.pay(WORK.fromBase64, text.length);
   const bytes = new Uint8Array(text.length);
   let end = 0;
   let bits = 0;
   let letters = 0;
   let padding = 0;
   for (let at = 0; at < text.length; at++) {
-    payRound(machine, at);
+    payRound(meter, at);
     const code = text.charCodeAt(at);
     if (code === 0x0a || code === 0x0d) continue;
     const value = code < 128 ? (VALUES[code] ?? -1) : -1;
     if (code === 0x3d && letters % 4 >= 2 && (letters % 4) + padding < 4) padding++;
     else if (value < 0 || padding > 0)
-      return machine.fail('InvalidValue', `the text is not base64: character ${at} is out of place`);
+      return meter.fail('InvalidValue', `the text is not base64: character ${at} is out of place`);
     else {
       bits = (bits << 6) | value;
       letters++;
@@ -126,7 +126,7 @@ export function fromBase64(machine: Meter, text: string): Uint8Array {
   }
   const rest = letters % 4;
   if (rest + padding !== 4 && rest + padding !== 0)
-    return machine.fail(
+    return meter.fail(
       'InvalidValue',
       'the text is not base64: it ends too early',
       "base64 comes in groups of four, filled up with '='",
@@ -138,9 +138,9 @@ export function fromBase64(machine: Meter, text: string): Uint8Array {
 
 const HEX = '0123456789abcdef';
 
-/** Bytes as hexadecimal text, two small letters a byte. */
-export function toHex(machine: Meter, bytes: Uint8Array): string {
-  const text = new TextBuilder(machine, WORK.text, 'text');
+/** Encodes bytes as hexadecimal, with two lower-case digits per byte. */
+export function toHex(meter: Meter, bytes: Uint8Array): string {
+  const text = new TextBuilder(meter, WORK.text, 'text');
   for (let start = 0; start < bytes.length; start += CHUNK) {
     const codes: number[] = [];
     for (const byte of bytes.subarray(start, start + CHUNK)) codes.push(HEX.charCodeAt(byte >> 4), HEX.charCodeAt(byte & 0xf));
@@ -149,17 +149,17 @@ export function toHex(machine: Meter, bytes: Uint8Array): string {
   return text.finish();
 }
 
-/** What hexadecimal text in either case stands for. Code 41 for anything else. */
-export function fromHex(machine: Meter, text: string): Uint8Array {
-  machine.pay(WORK.text, text.length);
-  if (text.length % 2 !== 0) return machine.fail('InvalidValue', 'the text is not hexadecimal: it has an odd number of digits');
-  machine.allocate(text.length / 2);
+/** Decodes hexadecimal digits of either case. Fails with code 41 for any other text. */
+export function fromHex(meter: Meter, text: string): Uint8Array {
+  meter.pay(WORK.text, text.length);
+  if (text.length % 2 !== 0) return meter.fail('InvalidValue', 'the text is not hexadecimal: it has an odd number of digits');
+  meter.allocate(text.length / 2);
   const bytes = new Uint8Array(text.length / 2);
   for (let at = 0; at < text.length; at += 2) {
-    payRound(machine, at);
+    payRound(meter, at);
     const value = digit(text.charCodeAt(at)) * 16 + digit(text.charCodeAt(at + 1));
     if (Number.isNaN(value))
-      return machine.fail('InvalidValue', `the text is not hexadecimal: character ${at} or the next is no digit`);
+      return meter.fail('InvalidValue', `the text is not hexadecimal: character ${at} or the next is not a digit`);
     bytes[at / 2] = value;
   }
   return bytes;

@@ -5,7 +5,7 @@ import { checkValue, Dict, Fault, type List, sizeOf } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { PureTool } from '../puretool.ts';
 import type { Value } from '../values.ts';
-import { matched, parameterOf } from './match.ts';
+import { matched, parameterOf } from './arguments.ts';
 
 /** The value that a pure tool gets for an argument of each type. */
 interface Types {
@@ -37,14 +37,14 @@ type Signatures = PureDeclaration['args'];
 
 type Args<S extends Signatures> = { -readonly [K in keyof S]: Arg<S[K][0]> };
 
-/** A tool's work, at `machine.at`: it pays fuel and memory before it spends time or allocates. */
-type Work<D> = D extends { readonly args: infer S extends Signatures } ? (machine: Meter, ...args: Args<S>) => Value : never;
+/** A tool's work. It pays for fuel and memory before it spends time or allocates. */
+type Work<D> = D extends { readonly args: infer S extends Signatures } ? (meter: Meter, ...args: Args<S>) => Value : never;
 
 /** The implementations of a group: exactly one for each declared tool. */
 export type Group<G extends PureGroup> = { readonly [N in keyof Declared[G]]: Work<Declared[G][N]> };
 
-/** Work that takes whatever its parameters were matched to. */
-type AnyWork = (machine: Meter, ...args: Value[]) => Value;
+/** Work whose parameter types are not known here. */
+type AnyWork = (meter: Meter, ...args: Value[]) => Value;
 
 /** All pure tools by canonical name. */
 export function toolsOf(groups: { readonly [G in PureGroup]: Group<G> }): ReadonlyMap<string, PureTool> {
@@ -54,16 +54,16 @@ export function toolsOf(groups: { readonly [G in PureGroup]: Group<G> }): Readon
   return tools;
 }
 
-/** `Group` has checked that the work takes what the arguments are matched to. */
+/** The type `Group` guarantees that the work accepts what its arguments are converted to. */
 function pureTool(name: string, work: AnyWork): PureTool {
   const canonical = name.toLowerCase();
   let parameters: readonly ReturnType<typeof parameterOf>[] | undefined;
-  return (machine, given) => {
+  return (meter, given) => {
     parameters ??= SIGNATURES[name]?.split(',').map((signature) => parameterOf(readSignature(signature))) ?? [];
-    const value = work(machine, ...matched(machine, canonical, parameters, given));
-    // A map is put together entry by entry; its size is checked once, when it is complete.
-    if (value instanceof Dict) checkValue(machine, value);
-    else if (value instanceof Fault) machine.checkSize(sizeOf(value));
+    const value = work(meter, ...matched(meter, canonical, parameters, given));
+    // Tools build maps entry by entry; the size of the result is checked once.
+    if (value instanceof Dict) checkValue(meter, value);
+    else if (value instanceof Fault) meter.checkSize(sizeOf(value));
     return value;
   };
 }

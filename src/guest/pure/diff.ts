@@ -2,22 +2,22 @@ import { textBytes } from '../../wire/costs.ts';
 import { putEntry, TextBuilder, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
-import { Known, newMap, Parts, part, piece, scan } from './charges.ts';
 import type { Group } from './define.ts';
 import { type Edit, shortestEdit } from './edits.ts';
+import { ListBuilder, newMap, paidSlice, plainSlice, TextMap } from './results.ts';
 
-/** What changed between two texts, line by line. */
+/** Comparison of texts by lines. */
 export const DIFF: Group<'diff'> = {
-  'tool.diff.Lines': (machine, before, after) => {
-    const { edits, old, young } = compared(machine, before, after);
-    const all = new Parts(machine);
+  'tool.diff.Lines': (meter, before, after) => {
+    const { edits, previous, current } = compared(meter, before, after);
+    const all = new ListBuilder(meter);
     let [i, j] = [0, 0];
     for (const { op, count } of edits) {
       for (let each = 0; each < count; each++) {
-        const [start, end] = (op === 'insert' ? young.spans[j] : old.spans[i]) ?? [0, 0];
-        const entry = newMap(machine);
-        putEntry(machine, entry, 'op', op satisfies Value);
-        putEntry(machine, entry, 'line', part(machine, op === 'insert' ? after : before, start, end));
+        const [start, end] = (op === 'insert' ? current.spans[j] : previous.spans[i]) ?? [0, 0];
+        const entry = newMap(meter);
+        putEntry(meter, entry, 'op', op satisfies Value);
+        putEntry(meter, entry, 'line', paidSlice(meter, op === 'insert' ? after : before, start, end));
         all.value(entry);
         if (op !== 'insert') i++;
         if (op !== 'delete') j++;
@@ -25,19 +25,19 @@ export const DIFF: Group<'diff'> = {
     }
     return all.finish();
   },
-  'tool.diff.Unified': (machine, before, after, context) => {
-    if (context < 0) machine.fail('Bounds', `context (${context}) cannot be negative`);
-    const { edits, old, young } = compared(machine, before, after);
-    const text = new TextBuilder(machine, WORK.concat, 'text');
+  'tool.diff.Unified': (meter, before, after, context) => {
+    if (context < 0) meter.fail('Bounds', `context (${context}) cannot be negative`);
+    const { edits, previous, current } = compared(meter, before, after);
+    const text = new TextBuilder(meter, WORK.concat, 'text');
     for (const hunk of hunks(edits, context)) {
       text.add(`@@ -${place(hunk.oldStart, hunk.oldCount)} +${place(hunk.newStart, hunk.newCount)} @@\n`);
       let [i, j] = [hunk.oldStart, hunk.newStart];
       for (const { op, count } of hunk.edits) {
         for (let each = 0; each < count; each++) {
           const source = op === 'insert' ? after : before;
-          const [start, end] = (op === 'insert' ? young.spans[j] : old.spans[i]) ?? [0, 0];
+          const [start, end] = (op === 'insert' ? current.spans[j] : previous.spans[i]) ?? [0, 0];
           text.add(SIGNS[op]);
-          text.add(piece(source, start, end));
+          text.add(plainSlice(source, start, end));
           text.add(end < source.length ? '\n' : '\n\\ No newline at end of file\n');
           if (op !== 'insert') i++;
           if (op !== 'delete') j++;
@@ -51,32 +51,32 @@ export const DIFF: Group<'diff'> = {
 const SIGNS = { equal: ' ', delete: '-', insert: '+' } as const;
 
 interface Lines {
-  /** Start and end of each line, its line feed left out. */
+  /** Start and end of each line, without its line feed. */
   readonly spans: readonly (readonly [number, number])[];
-  /** The same number for the same line, in both texts; a last line without line feed differs from one that has it. */
+  /** A number for each line, equal for equal lines of both texts. A last line without a line feed differs from one with it. */
   readonly ids: Int32Array;
 }
 
-function compared(machine: Meter, before: string, after: string): { edits: readonly Edit[]; old: Lines; young: Lines } {
-  const known = new Known<number>(machine);
-  const old = linesOf(machine, before, known);
-  const young = linesOf(machine, after, known);
-  return { edits: shortestEdit(machine, old.ids, young.ids), old, young };
+function compared(meter: Meter, before: string, after: string): { edits: readonly Edit[]; previous: Lines; current: Lines } {
+  const known = new TextMap<number>(meter);
+  const previous = linesOf(meter, before, known);
+  const current = linesOf(meter, after, known);
+  return { edits: shortestEdit(meter, previous.ids, current.ids), previous, current };
 }
 
-/** Bytes for the place of a line and what is known of it. */
+/** Bytes for the span of a line and its entry in the table of lines. */
 const LINE_BYTES = 160;
 
-function linesOf(machine: Meter, text: string, known: Known<number>): Lines {
-  scan(machine, 2 * text.length);
-  machine.allocate(textBytes(text.length));
+function linesOf(meter: Meter, text: string, known: TextMap<number>): Lines {
+  meter.pay(WORK.scan, 2 * text.length);
+  meter.allocate(textBytes(text.length));
   const spans: (readonly [number, number])[] = [];
   const ids: number[] = [];
   for (let start = 0; start < text.length; ) {
     const feed = text.indexOf('\n', start);
     const end = feed < 0 ? text.length : feed;
-    machine.allocate(LINE_BYTES);
-    machine.pay(WORK.visit);
+    meter.allocate(LINE_BYTES);
+    meter.pay(WORK.visit);
     const line = text.slice(start, feed < 0 ? end : end + 1);
     let id = known.get(line);
     if (id === undefined) {
@@ -98,7 +98,7 @@ interface Hunk {
   readonly edits: Edit[];
 }
 
-/** Edits with so many equal lines around them; what is closer than twice that is one hunk. */
+/** Groups edits into hunks with `context` equal lines around them. Edits at most twice that apart share a hunk. */
 function hunks(edits: readonly Edit[], context: number): readonly Hunk[] {
   const found: Hunk[] = [];
   let open: Hunk | null = null;
@@ -131,7 +131,7 @@ function hunks(edits: readonly Edit[], context: number): readonly Hunk[] {
   return found;
 }
 
-/** Where a hunk stands: lines count from 1, and an empty one stands behind the line it names. */
+/** The range of a hunk. Lines count from 1; an empty range names the line before it. */
 function place(start: number, count: number): string {
   const line = count === 0 ? start : start + 1;
   return count === 1 ? `${line}` : `${line},${count}`;

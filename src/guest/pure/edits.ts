@@ -1,40 +1,41 @@
 import { WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 
-/** One step of an edit: how many lines stay, go, or come. */
+/** One step of an edit script: `count` lines are kept, deleted or inserted. */
 export interface Edit {
   readonly op: 'equal' | 'delete' | 'insert';
   readonly count: number;
 }
 
+/** The number of steps that are paid for together. */
 const BATCH = 1024;
 
 /**
- * The shortest edit that turns one sequence into another, by Myers' greedy method with divide and conquer: room for two rows
- * only, and time for the length times the number of differences, paid for as it is spent. Deletions come before insertions.
+ * Returns the shortest edit script that turns one sequence into another, with deletions before insertions. It uses the linear
+ * space variant of Myers' algorithm. Time grows with the length times the number of differences, and is paid as it is spent.
  */
-export function shortestEdit(machine: Meter, before: Int32Array, after: Int32Array): readonly Edit[] {
-  return new Comparison(machine, before, after).edits();
+export function shortestEdit(meter: Meter, before: Int32Array, after: Int32Array): readonly Edit[] {
+  return new Comparison(meter, before, after).edits();
 }
 
 class Comparison {
-  readonly #machine: Meter;
+  readonly #meter: Meter;
   readonly #a: Int32Array;
   readonly #b: Int32Array;
   readonly #kept: Uint8Array;
-  readonly #came: Uint8Array;
+  readonly #inserted: Uint8Array;
   readonly #forward: Int32Array;
   readonly #backward: Int32Array;
   #steps = 0;
 
-  constructor(machine: Meter, a: Int32Array, b: Int32Array) {
-    this.#machine = machine;
+  constructor(meter: Meter, a: Int32Array, b: Int32Array) {
+    this.#meter = meter;
     this.#a = a;
     this.#b = b;
     const size = a.length + b.length + 3;
-    machine.pay(WORK.shortestEdit, size);
+    meter.pay(WORK.shortestEdit, size);
     this.#kept = new Uint8Array(a.length);
-    this.#came = new Uint8Array(b.length);
+    this.#inserted = new Uint8Array(b.length);
     this.#forward = new Int32Array(2 * size);
     this.#backward = new Int32Array(2 * size);
   }
@@ -49,11 +50,11 @@ class Comparison {
     while (i < this.#a.length || j < this.#b.length) {
       const start = [i, j] as const;
       while (i < this.#a.length && this.#kept[i] === 0) i++;
-      while (j < this.#b.length && this.#came[j] === 0) j++;
+      while (j < this.#b.length && this.#inserted[j] === 0) j++;
       add('delete', i - start[0]);
       add('insert', j - start[1]);
       const same = i;
-      while (i < this.#a.length && j < this.#b.length && this.#kept[i] === 1 && this.#came[j] === 1) {
+      while (i < this.#a.length && j < this.#b.length && this.#kept[i] === 1 && this.#inserted[j] === 1) {
         i++;
         j++;
       }
@@ -62,7 +63,7 @@ class Comparison {
     return edits;
   }
 
-  /** Marks what stays; boxes still to be compared wait on a stack of our own. */
+  /** Marks the items that stay. Boxes yet to be compared wait on an explicit stack. */
   #compare(): void {
     const boxes: (readonly [number, number, number, number])[] = [[0, this.#a.length, 0, this.#b.length]];
     for (let box = boxes.pop(); box !== undefined; box = boxes.pop()) {
@@ -83,10 +84,10 @@ class Comparison {
   #keep(x: number, y: number): void {
     this.#step();
     this.#kept[x] = 1;
-    this.#came[y] = 1;
+    this.#inserted[y] = 1;
   }
 
-  /** A run of equal items in the middle of a shortest edit of a box, perhaps an empty one. */
+  /** Finds the middle snake of a box: a run of equal items, possibly empty, in the middle of a shortest edit script. */
   #middle(left: number, right: number, top: number, bottom: number): readonly [number, number, number, number] {
     const width = right - left;
     const height = bottom - top;
@@ -144,6 +145,6 @@ class Comparison {
   #pay(): void {
     const steps = this.#steps;
     this.#steps %= WORK.match.per;
-    this.#machine.pay(WORK.match, steps);
+    this.#meter.pay(WORK.match, steps);
   }
 }

@@ -11,7 +11,7 @@ import { SHAPE } from './shape.ts';
 import { STR } from './str.ts';
 import { TEMPLATE } from './template.ts';
 
-/** Every pure tool by its canonical name. A script of its own, see `kit.ts`. */
+/** Every pure tool by its canonical name. This module becomes a script of its own; see `kit.ts`. */
 export const tools: ReadonlyMap<string, PureTool> = toolsOf({
   str: STR,
   math: MATH,

@@ -1,19 +1,19 @@
 import { addQuoted, Dict, display, List, TextBuilder, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
-import { characterOffset } from './search.ts';
+import { characterOffset } from './characters.ts';
 
-/** A value as text to look at: long texts are cut, and what lies too deep is left out. */
-export function inspect(machine: Meter, value: Value, maxLength: number, maxDepth: number): string {
-  if (maxLength < 0) machine.fail('Bounds', `max_length (${maxLength}) cannot be negative`);
-  if (maxDepth < 0) machine.fail('Bounds', `max_depth (${maxDepth}) cannot be negative`);
-  const text = new TextBuilder(machine, WORK.text, 'text');
-  // Nothing is followed deeper than values can nest in a text anyway.
+/** Formats a value for reading: cuts long strings and omits deep levels. */
+export function inspect(meter: Meter, value: Value, maxLength: number, maxDepth: number): string {
+  if (maxLength < 0) meter.fail('Bounds', `max_length (${maxLength}) cannot be negative`);
+  if (maxDepth < 0) meter.fail('Bounds', `max_depth (${maxDepth}) cannot be negative`);
+  const text = new TextBuilder(meter, WORK.text, 'text');
+  // Values cannot nest deeper than this in any text.
   const deepest = Math.min(maxDepth, 500);
   const add = (each: Value, depth: number): void => {
-    machine.pay(WORK.written);
-    if (typeof each === 'string') addQuoted(text, cut(machine, each, maxLength));
-    else if (!(each instanceof List || each instanceof Dict)) text.add(display(machine, each));
+    meter.pay(WORK.written);
+    if (typeof each === 'string') addQuoted(text, cut(meter, each, maxLength));
+    else if (!(each instanceof List || each instanceof Dict)) text.add(display(meter, each));
     else if (depth >= deepest) text.add('...');
     else if (each instanceof List) {
       text.add('[');
@@ -27,7 +27,7 @@ export function inspect(machine: Meter, value: Value, maxLength: number, maxDept
       let separator = '';
       for (const [key, item] of each.entries) {
         text.add(separator);
-        addQuoted(text, cut(machine, key, maxLength));
+        addQuoted(text, cut(meter, key, maxLength));
         text.add(':');
         add(item, depth + 1);
         separator = ', ';
@@ -39,9 +39,9 @@ export function inspect(machine: Meter, value: Value, maxLength: number, maxDept
   return text.finish();
 }
 
-/** At most so many characters, the dots that show the cut included. */
-function cut(machine: Meter, text: string, most: number): string {
-  if (text.length <= most || machine.codePoints.count(text) <= most) return text;
-  const kept = text.slice(0, characterOffset(machine, text, Math.max(0, most - 3)));
+/** Cuts a text to `most` characters, the three dots included. */
+function cut(meter: Meter, text: string, most: number): string {
+  if (text.length <= most || meter.codePoints.count(text) <= most) return text;
+  const kept = text.slice(0, characterOffset(meter, text, Math.max(0, most - 3)));
   return `${kept}...`;
 }

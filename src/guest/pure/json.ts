@@ -2,21 +2,21 @@ import { MAX_NESTING, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
 import { checkValue, type Dict, type List, putEntry, sealed, tooDeep, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
-import { newMap, part } from './charges.ts';
 import type { Group } from './define.ts';
 import { jsonText, plainIndent } from './jsontext.ts';
+import { newMap, paidSlice } from './results.ts';
 
-/** JSON text to values and back (RFC 8259), keys in the order in which they stand (P9). */
+/** Conversion from and to JSON (RFC 8259). Keys keep their order. */
 export const JSON_TOOLS: Group<'json'> = {
   'tool.json.Parse': parseJson,
-  'tool.json.Stringify': (machine, value, indent) => {
-    if (indent < 0 || indent > MAX_INDENT) machine.fail('Bounds', `indent must be 0 to ${MAX_INDENT}, got ${indent}`);
-    return jsonText(machine, value, indent === 0 ? plainIndent : { first: '\n', step: ' '.repeat(indent) });
+  'tool.json.Stringify': (meter, value, indent) => {
+    if (indent < 0 || indent > MAX_INDENT) meter.fail('Bounds', `indent must be 0 to ${MAX_INDENT}, got ${indent}`);
+    return jsonText(meter, value, indent === 0 ? plainIndent : { first: '\n', step: ' '.repeat(indent) });
   },
-  'tool.json.Canonical': (machine, value) => jsonText(machine, value, plainIndent, true),
-  'tool.json.IsValid': (machine, text) => {
+  'tool.json.Canonical': (meter, value) => jsonText(meter, value, plainIndent, true),
+  'tool.json.IsValid': (meter, text) => {
     try {
-      new Reader(machine, text).whole();
+      new Reader(meter, text).whole();
       return true;
     } catch (thrown) {
       if (thrown instanceof NotJson) return false;
@@ -27,17 +27,17 @@ export const JSON_TOOLS: Group<'json'> = {
 
 const MAX_INDENT = 16;
 
-/** A value from JSON. Code 41 for what is no JSON, with the place; code 37 when it nests too deep. */
-export function parseJson(machine: Meter, text: string): Value {
+/** Parses JSON. Fails with code 41 and the position for invalid JSON, and with code 37 if it nests too deep. */
+export function parseJson(meter: Meter, text: string): Value {
   try {
-    return new Reader(machine, text).whole();
+    return new Reader(meter, text).whole();
   } catch (thrown) {
-    if (thrown instanceof NotJson) machine.fail('InvalidValue', `the text is not JSON: ${thrown.problem}`);
+    if (thrown instanceof NotJson) meter.fail('InvalidValue', `the text is not JSON: ${thrown.problem}`);
     throw thrown;
   }
 }
 
-/** Why a text is no JSON. */
+/** Thrown for invalid JSON, with the reason. */
 class NotJson {
   readonly problem: string;
   constructor(problem: string) {
@@ -47,24 +47,24 @@ class NotJson {
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const BLANK = /[ \t\n\r]*/y;
-/** What needs no escape in a text. */
+/** Characters of a string without escapes. */
 const PLAIN = /[^"\\\0-\x1f]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Reads values piece by piece, and pays for each before it is made: V8's own parser would make all of it at once. */
+/** Pays for each value before it makes it. V8's own parser would make all values at once. */
 class Reader {
-  readonly #machine: Meter;
+  readonly #meter: Meter;
   readonly #text: string;
   #at = 0;
 
-  constructor(machine: Meter, text: string) {
-    this.#machine = machine;
+  constructor(meter: Meter, text: string) {
+    this.#meter = meter;
     this.#text = text;
   }
 
   whole(): Value {
     const text = this.#text;
-    this.#machine.pay(WORK.json, text.length);
+    this.#meter.pay(WORK.json, text.length);
     this.#blank();
     const value = this.#value(1);
     this.#blank();
@@ -93,41 +93,41 @@ class Reader {
   }
 
   #list(depth: number): List {
-    const machine = this.#machine;
-    if (depth > MAX_NESTING) tooDeep(machine, 'read from JSON');
-    machine.allocate(VALUE_BYTES.list.amount);
+    const meter = this.#meter;
+    if (depth > MAX_NESTING) tooDeep(meter, 'read from JSON');
+    meter.allocate(VALUE_BYTES.list.amount);
     const items: Value[] = [];
-    if (this.#opened(']')) return sealed(machine, items);
+    if (this.#opened(']')) return sealed(meter, items);
     for (;;) {
-      machine.pay(WORK.written);
-      machine.allocate(VALUE_BYTES.item.amount);
-      machine.checkItems(items.length + 1);
+      meter.pay(WORK.written);
+      meter.allocate(VALUE_BYTES.item.amount);
+      meter.checkItems(items.length + 1);
       items.push(this.#value(depth + 1));
-      if (this.#closed(']')) return sealed(machine, items);
+      if (this.#closed(']')) return sealed(meter, items);
     }
   }
 
   #map(depth: number): Dict {
-    const machine = this.#machine;
-    if (depth > MAX_NESTING) tooDeep(machine, 'read from JSON');
-    const map = newMap(machine);
+    const meter = this.#meter;
+    if (depth > MAX_NESTING) tooDeep(meter, 'read from JSON');
+    const map = newMap(meter);
     if (this.#opened('}')) return map;
     for (;;) {
-      machine.pay(WORK.written);
+      meter.pay(WORK.written);
       if (this.#text.charAt(this.#at) !== '"') this.#expected('a key in double quotes');
       const key = this.#string();
       this.#blank();
       if (this.#text.charAt(this.#at) !== ':') this.#expected("':'");
       this.#at++;
       this.#blank();
-      putEntry(machine, map, key, this.#value(depth + 1));
+      putEntry(meter, map, key, this.#value(depth + 1));
       if (!this.#closed('}')) continue;
-      checkValue(machine, map);
+      checkValue(meter, map);
       return map;
     }
   }
 
-  /** After an opening bracket: whether the closing one follows at once. */
+  /** Skips an opening bracket. Returns true, and skips the closing one, if it follows at once. */
   #opened(close: string): boolean {
     this.#at++;
     this.#blank();
@@ -136,7 +136,7 @@ class Reader {
     return true;
   }
 
-  /** After an element: whether the closing bracket follows, and not a comma. */
+  /** Skips what follows an element: returns true for the closing bracket, false for a comma. */
   #closed(close: string): boolean {
     this.#blank();
     const next = this.#text.charAt(this.#at);
@@ -157,13 +157,13 @@ class Reader {
       const next = text.charAt(this.#at);
       if (next === '"') break;
       if (next !== '\\') this.#expected(next === '' ? "'\"' at the end of the text" : 'no raw control character in a text');
-      this.#machine.pay(WORK.jsonEscape);
+      this.#meter.pay(WORK.jsonEscape);
       if (!this.#skip(ESCAPE)) this.#expected('an escape such as \\n or \\u00e9');
       escaped = true;
     }
     const end = this.#at++;
-    if (!escaped) return part(this.#machine, text, start, end);
-    this.#machine.allocate(textBytes(end - start));
+    if (!escaped) return paidSlice(this.#meter, text, start, end);
+    this.#meter.allocate(textBytes(end - start));
     const made: string = JSON.parse(text.slice(start - 1, end + 1));
     if (made.isWellFormed()) return made;
     this.#at = start;
@@ -190,7 +190,7 @@ class Reader {
     if (code <= 0x20) this.#skip(BLANK);
   }
 
-  /** Goes behind what a pattern matches here; false when that is nothing. */
+  /** Skips what a pattern matches here. Returns false if that is nothing. */
   #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#at;
     const found = pattern.test(this.#text) && pattern.lastIndex > this.#at;
@@ -203,11 +203,11 @@ class Reader {
     let line = 1;
     let start = 0;
     for (let feed = text.indexOf('\n'); feed >= 0 && feed < this.#at; feed = text.indexOf('\n', start)) {
-      this.#machine.pay(WORK.item);
+      this.#meter.pay(WORK.item);
       line++;
       start = feed + 1;
     }
-    const column = this.#machine.codePoints.count(text.slice(start, this.#at)) + 1;
+    const column = this.#meter.codePoints.count(text.slice(start, this.#at)) + 1;
     const got =
       this.#at < this.#text.length ? JSON.stringify(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)) : 'the end';
     throw new NotJson(`line ${line}, column ${column}: expected ${what}, got ${got}`);

@@ -3,41 +3,42 @@ import { Bytes, boundary, Dict, describe, Fault, Fuzzy, List, TextBuilder, Time,
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
-/** How JSON is laid out: what stands before the lines, line feed included, and what each level adds. */
+/** The layout of JSON: the text before each line, including the line feed, and what each level adds. */
 export interface Indent {
   readonly first: string;
   readonly step: string;
 }
 
-/** Everything in one line, without blanks. */
+/** One line without spaces. */
 export const plainIndent: Indent = { first: '', step: '' };
 
 /**
- * A value as JSON, charged while it grows. A timedate is its text, bytes are base64, a fuzzy is a number, an error the map of
- * its fields. Code 41 for what JSON cannot say: a handle, NaN, infinities. `sorted` puts keys in the order of their units.
+ * Converts a value to JSON and pays while the text grows. A timedate becomes its text, bytes become base64, a fuzzy becomes a
+ * number, and an error becomes the map of its fields. Fails with code 41 for values that JSON cannot represent: handles, NaN and
+ * infinities. `sorted` orders keys by UTF-16 units.
  */
-export function jsonText(machine: Meter, value: Value, indent: Indent, sorted = false): string {
-  const writer = new Writer(machine, indent, sorted);
+export function jsonText(meter: Meter, value: Value, indent: Indent, sorted = false): string {
+  const writer = new Writer(meter, indent, sorted);
   writer.value(value, 1);
   return writer.finish();
 }
 
-/** Units that are escaped at once. */
+/** The number of units that are escaped at once. */
 const CHUNK = 4096;
 
 class Writer {
-  readonly #machine: Meter;
+  readonly #meter: Meter;
   readonly #indent: Indent;
   readonly #sorted: boolean;
   readonly #text: TextBuilder;
-  /** What begins a line, by level. */
+  /** The start of a line, by level. */
   readonly #lines: string[] = [];
 
-  constructor(machine: Meter, indent: Indent, sorted: boolean) {
-    this.#machine = machine;
+  constructor(meter: Meter, indent: Indent, sorted: boolean) {
+    this.#meter = meter;
     this.#indent = indent;
     this.#sorted = sorted;
-    this.#text = new TextBuilder(machine, WORK.json, 'text');
+    this.#text = new TextBuilder(meter, WORK.json, 'text');
   }
 
   finish(): string {
@@ -63,7 +64,7 @@ class Writer {
   }
 
   #refuse(value: Value): never {
-    return this.#machine.fail('InvalidValue', `${describe(value)} has no JSON`, 'replace it by a text or nil first');
+    return this.#meter.fail('InvalidValue', `${describe(value)} has no JSON`, 'replace it by a string or nil first');
   }
 
   #list(list: List, depth: number): void {
@@ -90,17 +91,17 @@ class Writer {
 
   #inOrder(map: Dict): (readonly [string, Value])[] {
     const { size } = map.entries;
-    this.#machine.pay(WORK.sort, size * Math.ceil(Math.log2(size + 1)));
+    this.#meter.pay(WORK.sort, size * Math.ceil(Math.log2(size + 1)));
     return [...map.entries].sort(([a], [b]) => {
-      this.#machine.pay(WORK.item);
-      this.#machine.pay(WORK.textOrder, Math.min(a.length, b.length));
+      this.#meter.pay(WORK.item);
+      this.#meter.pay(WORK.textOrder, Math.min(a.length, b.length));
       return a < b ? -1 : a > b ? 1 : 0;
     });
   }
 
   #open(items: number, depth: number, bracket: string): void {
-    this.#machine.pay(WORK.written, items);
-    if (depth > MAX_NESTING) tooDeep(this.#machine, 'turned into JSON');
+    this.#meter.pay(WORK.written, items);
+    if (depth > MAX_NESTING) tooDeep(this.#meter, 'turned into JSON');
     this.#text.add(bracket);
   }
 
@@ -117,7 +118,7 @@ class Writer {
   #line(level: number): void {
     const { first, step } = this.#indent;
     if (first === '') return;
-    // A deep value under a long indent is as large as it looks: each line is paid for as it is added.
+    // Caching long indents would use memory that is not paid for.
     if (step.length > CHUNK || first.length > CHUNK) {
       this.#text.add(first);
       for (let each = 0; each < level; each++) this.#text.add(step);

@@ -9,9 +9,9 @@ const MAX_STEPS = 128;
 const MAX_KEY = 256;
 const STEP = /(?:^|\.)([A-Za-z0-9_-]+)|\[(\d+)\]/y;
 
-/** The steps of `a.b[0].c`; undefined when that is no path. */
-export function parsePath(machine: Meter, path: string): readonly Step[] | undefined {
-  machine.pay(WORK.scan, path.length);
+/** Parses a path such as `a.b[0].c`. Returns undefined if the text is not a path. */
+export function parsePath(meter: Meter, path: string): readonly Step[] | undefined {
+  meter.pay(WORK.scan, path.length);
   const steps: Step[] = [];
   STEP.lastIndex = 0;
   while (STEP.lastIndex < path.length) {
@@ -24,7 +24,7 @@ export function parsePath(machine: Meter, path: string): readonly Step[] | undef
   return steps.length === 0 ? undefined : steps;
 }
 
-/** The steps of a path given as a list of keys and indices, for keys that hold dots or brackets. */
+/** The steps of a path given as a list of keys and indexes. Such keys may contain dots and brackets. */
 export function listedPath(path: List): readonly Step[] | undefined {
   const steps: Step[] = [];
   for (const step of path.items) {
@@ -35,28 +35,28 @@ export function listedPath(path: List): readonly Step[] | undefined {
   return steps.length === 0 ? undefined : steps;
 }
 
-/** Why a path leads nowhere; `missing` when something is simply not there. */
-export interface Astray {
+/** Why there is no value at a path; `missing` if a key or an item does not exist. */
+export interface NoValue {
   readonly problem: string;
   readonly missing: boolean;
 }
 
-/** The value at a path. */
+/** Follows a path to its value. */
 export function follow(
-  machine: Meter,
+  meter: Meter,
   from: Value,
   steps: readonly Step[],
   sameKey?: (a: string, b: string) => boolean,
-): { readonly value: Value } | Astray {
+): { readonly value: Value } | NoValue {
   let value = from;
   for (const [index, step] of steps.entries()) {
-    machine.pay(WORK.visit);
+    meter.pay(WORK.visit);
     const where = (): string => (index === 0 ? 'the value' : shortQuote(shown(steps.slice(0, index))));
     if (value === null) return { problem: `${where()} is nil`, missing: true };
     if (typeof step === 'string') {
       if (!(value instanceof Dict))
         return { problem: `${where()} must be a map to have ${shortQuote(step)}, got ${describe(value)}`, missing: false };
-      const found = entryOf(machine, value, step, sameKey);
+      const found = entryOf(meter, value, step, sameKey);
       if (found === undefined) return { problem: `there is no key ${shortQuote(step)} in ${where()}`, missing: true };
       value = found;
     } else {
@@ -74,11 +74,11 @@ export function follow(
   return { value: share(value) };
 }
 
-/** The entry of a key: the exact one, or else the first that is the same by `sameKey`. */
-export function entryOf(machine: Meter, map: Dict, key: string, sameKey?: (a: string, b: string) => boolean): Value | undefined {
-  const exact = entry(machine, map, key);
+/** The value of a key, or else of the first key that `sameKey` accepts. */
+export function entryOf(meter: Meter, map: Dict, key: string, sameKey?: (a: string, b: string) => boolean): Value | undefined {
+  const exact = entry(meter, map, key);
   if (exact !== undefined || sameKey === undefined) return exact;
-  machine.pay(WORK.visit, map.entries.size);
+  meter.pay(WORK.visit, map.entries.size);
   for (const [each, value] of map.entries) if (sameKey(each, key)) return value;
   return undefined;
 }

@@ -1,31 +1,30 @@
 import { putEntry, shortQuote, TextBuilder, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Dict, List, Value } from '../values.ts';
-import { listOf, newMap, Parts, part, piece, scan } from './charges.ts';
+import { width } from './characters.ts';
 import type { Group } from './define.ts';
 import { compile, type Program } from './pattern/program.ts';
 import { type Match, Search } from './pattern/search.ts';
-import { BadPattern, parsePattern } from './pattern/syntax.ts';
-import { width } from './search.ts';
+import { PatternError, parsePattern } from './pattern/syntax.ts';
+import { ListBuilder, listOf, newMap, paidSlice, plainSlice } from './results.ts';
 
-/** Patterns in the syntax of RE2, matched in linear time and paid for step by step. */
+/** Regular expressions in RE2 syntax. Matching takes linear time and is paid step by step. */
 export const REGEX: Group<'regex'> = {
   'tool.regex.Match': isMatch,
-  'tool.regex.Find': (machine, pattern, text) => {
-    const program = compiled(machine, pattern);
-    for (const match of matches(machine, program, text, 1, true)) return found(machine, program, text, match);
+  'tool.regex.Find': (meter, pattern, text) => {
+    const program = compiled(meter, pattern);
+    for (const match of matches(meter, program, text, 1, true)) return found(meter, program, text, match);
     return null;
   },
   'tool.regex.FindAll': findAll,
-  'tool.regex.Groups': (machine, pattern, text, limit) => {
-    const all = new Parts(machine);
-    for (const match of matches(machine, compiled(machine, pattern), text, limit, true))
-      all.value(groupsOf(machine, text, match, 0));
+  'tool.regex.Groups': (meter, pattern, text, limit) => {
+    const all = new ListBuilder(meter);
+    for (const match of matches(meter, compiled(meter, pattern), text, limit, true)) all.value(groupsOf(meter, text, match, 0));
     return all.finish();
   },
   'tool.regex.Replace': replaceAll,
-  'tool.regex.Split': (machine, pattern, text, limit) => {
-    const parts = new Parts(machine);
+  'tool.regex.Split': (meter, pattern, text, limit) => {
+    const parts = new ListBuilder(meter);
     if (limit === 0) return parts.finish();
     let start = 0;
     if (text === '' && pattern !== '') {
@@ -33,7 +32,7 @@ export const REGEX: Group<'regex'> = {
       return parts.finish();
     }
     let end = 0;
-    for (const match of matches(machine, compiled(machine, pattern), text, limit, false)) {
+    for (const match of matches(meter, compiled(meter, pattern), text, limit, false)) {
       if (limit > 0 && parts.count === limit - 1) break;
       end = match[0] ?? 0;
       const after = match[1] ?? 0;
@@ -43,71 +42,70 @@ export const REGEX: Group<'regex'> = {
     if (end !== text.length) parts.add(text, start, text.length);
     return parts.finish();
   },
-  'tool.regex.Escape': (machine, text) => {
-    machine.allocateText(2 * text.length);
-    machine.pay(WORK.text, text.length);
+  'tool.regex.Escape': (meter, text) => {
+    meter.allocateText(2 * text.length);
+    meter.pay(WORK.text, text.length);
     const pieces: string[] = [];
     for (let start = 0; start < text.length; start += PIECE) {
-      machine.pay(WORK.rewrite, PIECE);
+      meter.pay(WORK.rewrite, PIECE);
       pieces.push(text.slice(start, start + PIECE).replace(SPECIAL, '\\$&'));
     }
     return pieces.join('');
   },
 };
 
-/** What stands for more than itself in a pattern. */
+/** Characters with a meaning of their own in a pattern. */
 const SPECIAL = /[\\.+*?()|[\]{}^$]/g;
-/** Units that are escaped between two looks at how long it takes. */
+/** The number of units that are escaped and paid for together. */
 const PIECE = 1024;
 
-/** Whether a pattern matches somewhere in a text. */
-export function isMatch(machine: Meter, pattern: string, text: string): boolean {
-  for (const _ of matches(machine, compiled(machine, pattern), text, 1, false)) return true;
+/** Tells whether a pattern matches anywhere in a text. */
+export function isMatch(meter: Meter, pattern: string, text: string): boolean {
+  for (const _ of matches(meter, compiled(meter, pattern), text, 1, false)) return true;
   return false;
 }
 
-/** The texts of all matches, or of so many from the left. */
-export function findAll(machine: Meter, pattern: string, text: string, limit: number): List {
-  const all = new Parts(machine);
-  for (const match of matches(machine, compiled(machine, pattern), text, limit, false))
-    all.add(text, match[0] ?? 0, match[1] ?? 0);
+/** The texts of the first `limit` matches, or of all for a negative limit. */
+export function findAll(meter: Meter, pattern: string, text: string, limit: number): List {
+  const all = new ListBuilder(meter);
+  for (const match of matches(meter, compiled(meter, pattern), text, limit, false)) all.add(text, match[0] ?? 0, match[1] ?? 0);
   return all.finish();
 }
 
-/** Replaces matches; `$1` and `${name}` in the replacement stand for groups, `$$` for a dollar. */
-export function replaceAll(machine: Meter, pattern: string, text: string, replacement: string, limit: number): string {
-  const program = compiled(machine, pattern);
-  const template = expansion(machine, program, replacement);
-  const made = new TextBuilder(machine, WORK.concat, 'text');
+/** Replaces matches. `$1` and `${name}` in the replacement stand for groups, `$$` for a dollar sign. */
+export function replaceAll(meter: Meter, pattern: string, text: string, replacement: string, limit: number): string {
+  const program = compiled(meter, pattern);
+  const template = expansion(meter, program, replacement);
+  const made = new TextBuilder(meter, WORK.concat, 'text');
   let start = 0;
-  for (const match of matches(machine, program, text, limit, true)) {
-    if ((match[0] ?? 0) > start) made.add(piece(text, start, match[0] ?? 0));
+  for (const match of matches(meter, program, text, limit, true)) {
+    if ((match[0] ?? 0) > start) made.add(plainSlice(text, start, match[0] ?? 0));
     for (const each of template) {
       if (typeof each === 'string') made.add(each);
-      else made.add(piece(text, Math.max(0, match[2 * each] ?? 0), Math.max(0, match[2 * each + 1] ?? 0)));
+      else made.add(plainSlice(text, Math.max(0, match[2 * each] ?? 0), Math.max(0, match[2 * each + 1] ?? 0)));
     }
     start = match[1] ?? 0;
   }
-  if (start < text.length) made.add(piece(text, start, text.length));
+  if (start < text.length) made.add(plainSlice(text, start, text.length));
   return made.finish();
 }
 
 const PLACE = /\$(?:(\$)|\{(\w+)\}|(\w+))/g;
 
-/** A replacement as texts and numbers of groups. A group that the pattern does not have is nothing. */
-function expansion(machine: Meter, { groups }: Program, replacement: string): readonly (string | number)[] {
-  scan(machine, replacement.length);
+/** Splits a replacement into texts and group numbers. A group that the pattern does not have is omitted. */
+function expansion(meter: Meter, { groups }: Program, replacement: string): readonly (string | number)[] {
+  meter.pay(WORK.scan, replacement.length);
   const pieces: (string | number)[] = [];
   let start = 0;
   for (const place of replacement.matchAll(PLACE)) {
-    machine.pay(WORK.expandGroup);
+    meter.pay(WORK.expandGroup);
     if (place.index > start) pieces.push(replacement.slice(start, place.index));
     start = place.index + place[0].length;
     const name = place[2] ?? place[3] ?? '';
     if (place[1] !== undefined) pieces.push('$');
     else {
       const group = /^\d+$/.test(name) ? Number(name) : groups.indexOf(name) + 1;
-      machine.pay(WORK.groupName, groups.length);
+      meter.pay(WORK.groupName, groups.length);
       if (group <= groups.length && (group > 0 || /^0+$/.test(name))) pieces.push(group);
     }
   }
@@ -115,9 +113,9 @@ function expansion(machine: Meter, { groups }: Program, replacement: string): re
   return pieces;
 }
 
-/** Matches from left to right, none within another; an empty one right behind another match is none. */
-function* matches(machine: Meter, program: Program, text: string, limit: number, groups: boolean): Generator<Match, void> {
-  const search = new Search(machine, program, text, groups);
+/** Yields matches from left to right that do not overlap. An empty match directly after another match does not count. */
+function* matches(meter: Meter, program: Program, text: string, limit: number, groups: boolean): Generator<Match, void> {
+  const search = new Search(meter, program, text, groups);
   let at = 0;
   let last = -1;
   try {
@@ -130,82 +128,82 @@ function* matches(machine: Meter, program: Program, text: string, limit: number,
       if (end > at) at = end;
       else at += width(text, at);
       last = end;
-      machine.pay(WORK.visit);
+      meter.pay(WORK.visit);
       if (touches) continue;
       count++;
       yield match;
     }
   } finally {
-    search.leave();
+    search.settle();
   }
   search.end();
 }
 
-/** The groups of a match as texts, nil where one took no part, from the first given on. */
-function groupsOf(machine: Meter, text: string, match: Match, first: number): List {
+/** The groups of a match as texts, starting with group `first`. A group that did not take part is nil. */
+function groupsOf(meter: Meter, text: string, match: Match, first: number): List {
   const groups: Value[] = [];
   for (let index = first; 2 * index < match.length; index++) {
     const start = match[2 * index] ?? -1;
-    groups.push(start < 0 ? null : part(machine, text, start, match[2 * index + 1] ?? start));
+    groups.push(start < 0 ? null : paidSlice(meter, text, start, match[2 * index + 1] ?? start));
   }
-  return listOf(machine, groups);
+  return listOf(meter, groups);
 }
 
-function found(machine: Meter, program: Program, text: string, match: Match): Dict {
+function found(meter: Meter, program: Program, text: string, match: Match): Dict {
   const start = match[0] ?? 0;
   const end = match[1] ?? 0;
-  const before = machine.codePoints.count(text.slice(0, start));
-  const groups = groupsOf(machine, text, match, 1);
-  const named = newMap(machine);
+  const before = meter.codePoints.count(text.slice(0, start));
+  const groups = groupsOf(meter, text, match, 1);
+  const named = newMap(meter);
   for (const [index, name] of program.groups.entries())
-    if (name !== '') putEntry(machine, named, name, groups.items[index] ?? null);
-  const whole = part(machine, text, start, end);
-  const map = newMap(machine);
-  putEntry(machine, map, 'text', whole);
-  putEntry(machine, map, 'start', before);
-  putEntry(machine, map, 'end', before + machine.codePoints.count(whole));
-  putEntry(machine, map, 'groups', groups);
-  putEntry(machine, map, 'named', named);
+    if (name !== '') putEntry(meter, named, name, groups.items[index] ?? null);
+  const whole = paidSlice(meter, text, start, end);
+  const map = newMap(meter);
+  putEntry(meter, map, 'text', whole);
+  putEntry(meter, map, 'start', before);
+  putEntry(meter, map, 'end', before + meter.codePoints.count(whole));
+  putEntry(meter, map, 'groups', groups);
+  putEntry(meter, map, 'named', named);
   return map;
 }
 
-/** Longest pattern, in UTF-16 units. */
+/** Maximum length of a pattern, in UTF-16 units. */
 const MAX_PATTERN = 10_000;
-/** Programs that are remembered, and how long they may be. */
-const MEMORY = 8;
-const SHORT = 500;
+/** How many compiled patterns a run caches, and the maximum number of instructions of a cached one. */
+const CACHE_SIZE = 8;
+const CACHED_LENGTH = 500;
 
-const remembered = new WeakMap<Meter, Map<string, Program>>();
+const cache = new WeakMap<Meter, Map<string, Program>>();
 
-/** The program of a pattern. Code 41 for what is none. */
-function compiled(machine: Meter, pattern: string): Program {
-  let programs = remembered.get(machine);
+/** Compiles a pattern, or takes it from the cache. Fails with code 41 for an invalid pattern. */
+function compiled(meter: Meter, pattern: string): Program {
+  let programs = cache.get(meter);
   if (programs === undefined) {
     programs = new Map();
-    remembered.set(machine, programs);
+    cache.set(meter, programs);
   }
   const known = programs.get(pattern);
   if (known !== undefined) return known;
   if (pattern.length > MAX_PATTERN)
-    machine.fail('InvalidValue', `the pattern has ${pattern.length} units, ${MAX_PATTERN} are allowed`);
-  machine.pay(WORK.compilePattern, pattern.length);
-  const program = parsed(machine, pattern);
-  machine.pay(WORK.match, program.code.length);
-  if (program.code.length > SHORT) return program;
+    meter.fail('InvalidValue', `the pattern has ${pattern.length} units, ${MAX_PATTERN} are allowed`);
+  meter.pay(WORK.compilePattern, pattern.length);
+  const program = parsed(meter, pattern);
+  meter.pay(WORK.match, program.code.length);
+  if (program.code.length > CACHED_LENGTH) return program;
   programs.set(pattern, program);
   for (const oldest of programs.keys()) {
-    if (programs.size <= MEMORY) break;
+    if (programs.size <= CACHE_SIZE) break;
     programs.delete(oldest);
   }
   return program;
 }
 
-function parsed(machine: Meter, pattern: string): Program {
+function parsed(meter: Meter, pattern: string): Program {
   try {
     return compile(parsePattern(pattern));
   } catch (thrown) {
-    if (thrown instanceof BadPattern)
-      return machine.fail('InvalidValue', `${shortQuote(pattern)} is no pattern: ${thrown.problem}`);
+    if (thrown instanceof PatternError)
+      return meter.fail('InvalidValue', `${shortQuote(pattern)} is not a pattern: ${thrown.problem}`);
     throw thrown;
   }
 }

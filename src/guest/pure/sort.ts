@@ -3,21 +3,21 @@ import { codePointOrder, payRound, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
-/** Pays for sorting so many items: comparisons, and the room that V8 takes meanwhile. */
-function pay<T>(machine: Meter, items: number, sort: (compared: () => void) => T): T {
+/** Runs a sort and pays for its comparisons and for the memory that V8 uses meanwhile. */
+function pay<T>(meter: Meter, items: number, sort: (compared: () => void) => T): T {
   const bytes = VALUE_BYTES.item.amount * items;
-  machine.pay(WORK.sort, items * Math.ceil(Math.log2(items + 1)));
-  machine.allocate(bytes);
+  meter.pay(WORK.sort, items * Math.ceil(Math.log2(items + 1)));
+  meter.allocate(bytes);
   let comparisons = 0;
-  // V8 sorts in one go: only the comparisons can look at the clocks.
-  const sorted = sort(() => payRound(machine, ++comparisons));
-  machine.release(bytes);
+  // Only the comparisons can check the clocks while V8 sorts.
+  const sorted = sort(() => payRound(meter, ++comparisons));
+  meter.release(bytes);
   return sorted;
 }
 
-/** Numbers in ascending order; NaN comes last. */
-export function sortedNumbers(machine: Meter, numbers: readonly number[]): number[] {
-  return pay(machine, numbers.length, (compared) =>
+/** Sorts numbers in ascending order, NaN last. */
+export function sortedNumbers(meter: Meter, numbers: readonly number[]): number[] {
+  return pay(meter, numbers.length, (compared) =>
     numbers.toSorted((a, b) => {
       compared();
       return ascending(a, b);
@@ -32,17 +32,17 @@ function ascending(a: number, b: number): number {
 }
 
 /**
- * The order of values by keys that are all numbers or all texts, equal ones as they stood: positions, in that order. Code 7
- * for anything else, and for numbers beside texts; `what` says whose keys they are. Numeric texts are texts here.
+ * Sorts keys that are all numbers or all strings, and returns their positions in that order. The sort is stable. Fails with
+ * code 7 for any other key and for a mixture; `what` names the keys in the message. Numeric strings are strings here.
  */
-export function order(machine: Meter, keys: readonly Value[], what: string): number[] {
+export function order(meter: Meter, keys: readonly Value[], what: string): number[] {
   const kind = typeof keys[0];
   for (const key of keys) {
     if (typeof key !== 'string' && typeof key !== 'number')
-      return machine.fail('Type', `cannot sort ${what}: numbers or texts are needed, and there is something else among them`);
-    if (typeof key !== kind) return machine.fail('Type', `cannot sort ${what}: there are numbers and texts among them`);
+      return meter.fail('Type', `cannot sort ${what}: the items must be numbers or strings`);
+    if (typeof key !== kind) return meter.fail('Type', `cannot sort ${what}: it mixes numbers and strings`);
   }
-  return pay(machine, keys.length, (compared) =>
+  return pay(meter, keys.length, (compared) =>
     keys
       .map((_, index) => index)
       .sort((left, right) => {
@@ -50,7 +50,7 @@ export function order(machine: Meter, keys: readonly Value[], what: string): num
         const a = keys[left];
         const b = keys[right];
         return typeof a === 'string' && typeof b === 'string'
-          ? codePointOrder(machine, a, b)
+          ? codePointOrder(meter, a, b)
           : ascending(typeof a === 'number' ? a : 0, typeof b === 'number' ? b : 0);
       }),
   );

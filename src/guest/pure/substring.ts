@@ -1,34 +1,35 @@
-import { payRound, WORK } from '../kit.ts';
+import { payRound, TextBuilder, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
-import { scan } from './charges.ts';
+import { width } from './characters.ts';
+import { plainSlice } from './results.ts';
 
-/** V8 compares up to so many units at every offset: that is as good as looking at each once. */
+/** V8 finds substrings up to this length in linear time, near enough. */
 const SHORT = 8;
-/** Units that may be compared in vain for each that is passed, before the text is looked through the other way. */
+/** The number of units that may be compared in vain per unit passed, before the search changes to the slower algorithm. */
 const PATIENCE = 4;
-/** As many for free, in multiples of what is wanted. */
+/** The number of units that may be compared in vain at no charge, in multiples of the substring's length. */
 const GRACE = 64;
 const BYTES_PER_ENTRY = 4;
-/** Units after which the slower way is paid for, and the clocks are looked at. */
+/** The number of units of the slower algorithm that are paid for together. */
 const STRETCH = 4096;
 
 /**
- * A text that others are searched for, in time that grows with their lengths and not with the product: V8's own search takes that
- * for a pattern like `aaaabaaaa` in a text of many `a`. Its speed is kept for all others: the beginning is looked for by V8, and
- * only where too much is compared in vain does Knuth, Morris and Pratt's way take over.
+ * Searches texts for a substring in linear time. V8's own search takes quadratic time for a substring like `aaaabaaaa` in a text
+ * of many `a`, but is faster otherwise. So V8 searches for the head of the substring, and if too many units are compared in vain,
+ * the algorithm of Knuth, Morris and Pratt takes over.
  */
-export class Needle {
-  readonly #machine: Meter;
+export class SubstringSearch {
+  readonly #meter: Meter;
   readonly #wanted: string;
   readonly #head: string;
-  /** For each unit, how long an end of what stands up to it is a beginning of the whole. */
+  /** The failure function: for each prefix, the length of its longest proper suffix that is a prefix of the substring. */
   #ends: Int32Array | null = null;
-  /** Set once a text has been found to be of the bad kind. */
+  /** False once the slower algorithm has taken over. */
   #patient = true;
 
-  /** `wanted` is not empty. */
-  constructor(machine: Meter, wanted: string) {
-    this.#machine = machine;
+  /** `wanted` must not be empty. */
+  constructor(meter: Meter, wanted: string) {
+    this.#meter = meter;
     this.#wanted = wanted;
     this.#head = wanted.slice(0, SHORT);
   }
@@ -42,7 +43,7 @@ export class Needle {
     while (this.#patient) {
       const next = text.indexOf(this.#head, at);
       if (next < 0 || text.startsWith(wanted, next)) return next;
-      this.#inVain();
+      this.#payFailedComparison();
       budget += PATIENCE * (next + 1 - at) - wanted.length;
       at = next + 1;
       this.#patient = budget >= 0;
@@ -59,7 +60,7 @@ export class Needle {
     while (this.#patient && end >= 0) {
       const next = text.lastIndexOf(this.#head, end);
       if (next < 0 || text.startsWith(wanted, next)) return next;
-      this.#inVain();
+      this.#payFailedComparison();
       budget += PATIENCE * (end + 1 - next) - wanted.length;
       end = next - 1;
       this.#patient = budget >= 0;
@@ -67,19 +68,19 @@ export class Needle {
     return end < 0 ? -1 : this.#search(text, 0, end + wanted.length, true);
   }
 
-  /** Something much like it was compared with all of it, at no cost. */
-  #inVain(): void {
-    this.#machine.pay(WORK.textOrder, this.#wanted.length);
+  /** Pays for the time of a comparison that failed; it costs no fuel. */
+  #payFailedComparison(): void {
+    this.#meter.pay(WORK.textOrder, this.#wanted.length);
   }
 
-  /** Looks at every unit once, and pays for that once more; for the first occurrence, or the `last` one. */
+  /** Finds the first or the `last` occurrence by Knuth, Morris and Pratt, and pays for every unit again. */
   #search(text: string, from: number, to: number, last: boolean): number {
     const wanted = this.#wanted;
     const ends = this.#table();
     let found = -1;
     let matched = 0;
     for (let at = from; at < to; at++) {
-      if (at % STRETCH === 0) scan(this.#machine, STRETCH);
+      if (at % STRETCH === 0) this.#meter.pay(WORK.scan, STRETCH);
       const unit = text.charCodeAt(at);
       while (matched > 0 && unit !== wanted.charCodeAt(matched)) matched = ends[matched - 1] ?? 0;
       if (unit === wanted.charCodeAt(matched)) matched++;
@@ -91,15 +92,15 @@ export class Needle {
     return found;
   }
 
-  /** It counts as memory until the next census finds it gone. */
+  /** The table counts as memory until the next census finds it gone. */
   #table(): Int32Array {
     if (this.#ends !== null) return this.#ends;
     const wanted = this.#wanted;
-    this.#machine.allocate(BYTES_PER_ENTRY * wanted.length);
+    this.#meter.allocate(BYTES_PER_ENTRY * wanted.length);
     const ends = new Int32Array(wanted.length);
     let matched = 0;
     for (let at = 1; at < wanted.length; at++) {
-      payRound(this.#machine, at);
+      payRound(this.#meter, at);
       const unit = wanted.charCodeAt(at);
       while (matched > 0 && unit !== wanted.charCodeAt(matched)) matched = ends[matched - 1] ?? 0;
       if (unit === wanted.charCodeAt(matched)) matched++;
@@ -108,4 +109,41 @@ export class Needle {
     this.#ends = ends;
     return ends;
   }
+}
+
+/** Yields the offsets of all occurrences of a text that is not empty, from left to right, without overlaps. */
+export function* occurrences(meter: Meter, text: string, wanted: string): Generator<number, void> {
+  meter.pay(WORK.scan, text.length);
+  const search = new SubstringSearch(meter, wanted);
+  for (let at = search.first(text, 0); at >= 0; at = search.first(text, at + wanted.length)) {
+    meter.pay(WORK.scan, wanted.length);
+    meter.pay(WORK.visit);
+    yield at;
+  }
+}
+
+/** Replaces the first `count` occurrences, or all for a negative count. An empty text occurs before every character and at the end. */
+export function replaceText(meter: Meter, text: string, old: string, replacement: string, count: number): string {
+  const most = count < 0 ? Number.POSITIVE_INFINITY : count;
+  const made = new TextBuilder(meter, WORK.concat, 'text');
+  let done = 0;
+  let start = 0;
+  for (const at of old === '' ? boundaries(meter, text) : occurrences(meter, text, old)) {
+    if (done === most) break;
+    done++;
+    if (at > start) made.add(plainSlice(text, start, at));
+    made.add(replacement);
+    start = at + old.length;
+  }
+  if (done === 0) return text;
+  if (start < text.length) made.add(plainSlice(text, start, text.length));
+  return made.finish();
+}
+
+function* boundaries(meter: Meter, text: string): Generator<number, void> {
+  for (let at = 0; at < text.length; at += width(text, at)) {
+    meter.pay(WORK.visit);
+    yield at;
+  }
+  yield text.length;
 }

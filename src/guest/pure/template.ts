@@ -1,25 +1,25 @@
 import { shortQuote, TextBuilder, toText, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Dict } from '../values.ts';
-import { piece, scan } from './charges.ts';
 import type { Group } from './define.ts';
 import { follow, parsePath } from './path.ts';
+import { plainSlice } from './results.ts';
 
-/** Texts with places to fill in. */
+/** Templates. */
 export const TEMPLATE: Group<'template'> = {
   'tool.template.Render': render,
 };
 
 /**
- * Fills `{{path}}` from a map. What is filled in is never looked at again, so data cannot bring places of its own. A place that
- * the map does not have is code 9, or `missing` where that is given; `{{{{` stands for `{{`.
+ * Fills in every `{{path}}` from a map. Inserted text is not filled in again, so data cannot add paths. A path without a value
+ * fails with code 9, unless `missing` is given. `{{{{` stands for `{{`.
  */
-function render(machine: Meter, template: string, values: Dict, missing: string | null): string {
-  scan(machine, template.length);
-  const made = new TextBuilder(machine, WORK.concat, 'text');
+function render(meter: Meter, template: string, values: Dict, missing: string | null): string {
+  meter.pay(WORK.scan, template.length);
+  const made = new TextBuilder(meter, WORK.concat, 'text');
   let start = 0;
   for (let open = template.indexOf('{{'); open >= 0; open = template.indexOf('{{', start)) {
-    if (open > start) made.add(piece(template, start, open));
+    if (open > start) made.add(plainSlice(template, start, open));
     if (template.startsWith('{{', open + 2)) {
       made.add('{{');
       start = open + 4;
@@ -27,27 +27,23 @@ function render(machine: Meter, template: string, values: Dict, missing: string 
     }
     const close = template.indexOf('}}', open + 2);
     if (close < 0)
-      return machine.fail('Syntax', `the '{{' at unit ${open} is never closed`, "write '{{{{' for two braces as they are");
-    made.add(filled(machine, template.slice(open + 2, close).trim(), values, missing));
+      return meter.fail('Syntax', `the '{{' at unit ${open} is never closed`, "write '{{{{' for two braces as they are");
+    made.add(filled(meter, template.slice(open + 2, close).trim(), values, missing));
     start = close + 2;
   }
-  if (start < template.length) made.add(piece(template, start, template.length));
+  if (start < template.length) made.add(plainSlice(template, start, template.length));
   return made.finish();
 }
 
-function filled(machine: Meter, path: string, values: Dict, missing: string | null): string {
-  machine.pay(WORK.visit);
-  const steps = parsePath(machine, path);
+function filled(meter: Meter, path: string, values: Dict, missing: string | null): string {
+  meter.pay(WORK.visit);
+  const steps = parsePath(meter, path);
   if (steps === undefined)
-    return machine.fail('Syntax', `{{${shortQuote(path)}}} is no path`, 'write {{name}}, {{a.b}} or {{list[0]}}');
-  const found = follow(machine, values, steps);
-  if ('value' in found) return toText(machine, found.value);
+    return meter.fail('Syntax', `{{${shortQuote(path)}}} is not a path`, 'write {{name}}, {{a.b}} or {{list[0]}}');
+  const found = follow(meter, values, steps);
+  if ('value' in found) return toText(meter, found.value);
   return (
     missing ??
-    machine.fail(
-      'KeyNotFound',
-      `nothing to fill in for {{${path}}}: ${found.problem}`,
-      'give a third argument for what is missing',
-    )
+    meter.fail('KeyNotFound', `nothing to fill in for {{${path}}}: ${found.problem}`, 'give a third argument for what is missing')
   );
 }

@@ -4,6 +4,7 @@ import { LIMITS } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
 import type { TurnRecord } from '../turn/record.ts';
+import { RECORD } from '../turn/schema.ts';
 
 /**
  * What is executed of a record, field by field: a file of sessions may come from anybody. Limits must be those that a host
@@ -53,30 +54,23 @@ const judged = z.looseObject({
   fresh: z.array(z.boolean()),
   keys: z.array(z.object({ kid: z.string(), alg: z.enum(['Ed25519', 'HS256']), publicKey: z.string().nullable() })),
 });
-const EXECUTABLE = z.looseObject({
-  startedAt: z.number(),
-  inputs: z.looseObject({
-    envelope: z.string(),
-    limits,
-    nonce: z.string(),
-    clock: z.array(z.number()),
-    scene: z.looseObject({
-      lints: z.array(z.looseObject({ code: z.string(), line: z.int() })),
-      unreadable: z.object({ code: z.string(), message: z.string() }).nullable(),
-      denied: z.object({ tool: z.string(), message: z.string() }).nullable(),
-      run: run.nullable(),
-      // What the host was is compared, but its policies hold again in a trial.
-      host: z.looseObject({ policies: z.array(z.looseObject({}).nullable()) }).nullish(),
-      judged,
-    }),
-  }),
-  candidates: z.array(z.looseObject({ line: z.int(), ok: z.boolean() })),
-  output: z.string(),
-  scratchpad: z.string(),
-  journal: z.array(entry),
-  usage: z.looseObject({ fuel: z.number() }),
-  error: z.looseObject({ kind: z.string(), code: z.string(), message: z.string() }).nullable(),
+const scene = z.looseObject({
+  lints: z.array(z.looseObject({ code: z.string(), line: z.int() })),
+  unreadable: z.object({ code: z.string(), message: z.string() }).nullable(),
+  denied: z.object({ tool: z.string(), message: z.string() }).nullable(),
+  run: run.nullable(),
+  // What the host was is compared, but its policies hold again in a trial.
+  host: z.looseObject({ policies: z.array(z.looseObject({}).nullable()) }).nullish(),
+  judged,
 });
+const EXECUTABLE = RECORD.pick({
+  startedAt: true,
+  candidates: true,
+  output: true,
+  scratchpad: true,
+  usage: true,
+  error: true,
+}).extend({ inputs: RECORD.shape.inputs.extend({ limits, scene }), journal: z.array(entry) });
 
 /** Why a record of version 2 cannot be executed again as it stands; null when it can. */
 export function malformation(record: TurnRecord): string | null {

@@ -3,18 +3,15 @@ import { resolveLimits } from '../../sandbox/limits.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { LimitKey, LimitValues } from '../../wire/limits.ts';
-import type { AgentUse } from '../agents/consult.ts';
 import type { Suspension, Waiting } from '../suspend/suspension.ts';
-import { HALT_REASONS, type HaltReason } from '../turn/decision.ts';
 import type { TurnRecord } from '../turn/record.ts';
+import { AGENT_USE, HALT_REASON, RECORD } from '../turn/schema.ts';
 import type { SessionState, StartedTurn } from './store.ts';
-
-const reason = z.custom<HaltReason>((value) => typeof value === 'string' && Object.hasOwn(HALT_REASONS, value));
 
 const STATE: z.ZodType<SessionState> = z.object({
   sid: z.string(),
   status: z.enum(['open', 'done', 'aborted', 'halted']),
-  reason: reason.nullable(),
+  reason: HALT_REASON.nullable(),
   userdata: z.string(),
   nextTurn: z.int().min(1),
   output: z.string().nullable(),
@@ -68,13 +65,6 @@ const SUSPENSION = z
     const { run } = kept.earlier;
     return { ...kept, earlier: { ...kept.earlier, run: { ...run, limits: limits.parse(run.limits) } } };
   });
-const AGENT: z.ZodType<AgentUse> = z.object({
-  name: z.string().nullable(),
-  asks: z.int().min(1),
-  tokens: z.int().min(0),
-  inputTokens: z.int().min(0).nullable(),
-  outputTokens: z.int().min(0).nullable(),
-});
 
 const STARTED: z.ZodType<StartedTurn> = z.object({
   sid: z.string(),
@@ -84,7 +74,7 @@ const STARTED: z.ZodType<StartedTurn> = z.object({
   startedAt: z.number(),
   reply: z.string().nullable(),
   // Not there in turns that older versions started.
-  agent: AGENT.nullable().default(null),
+  agent: AGENT_USE.nullable().default(null),
   limits,
   // Not there in turns that older versions started.
   suspended: SUSPENSION.nullable().default(null),
@@ -92,16 +82,12 @@ const STARTED: z.ZodType<StartedTurn> = z.object({
 
 const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.safeParse(value).success);
 
-/** What is looked at of a record: the rest was written by this program, and is the reader's own to take or leave. */
-const RECORD_HEAD = z.looseObject({
-  version: z.literal([1, 2]),
-  sid: z.string(),
-  turn: z.int().min(1),
-  decision: z.string(),
-  inputs: z.looseObject({}),
-});
+/** The fields that are checked of a record when it is read; those who execute or show it check what they use. */
+const RECORD_HEAD = RECORD.pick({ version: true, sid: true, turn: true, decision: true })
+  .extend({ inputs: z.looseObject({}) })
+  .loose();
 /** A record of version 1 lacks what came with version 2. */
-const RECORD = z
+const STORED_RECORD = z
   .unknown()
   .transform((value) => {
     const head = RECORD_HEAD.safeParse(value);
@@ -127,7 +113,7 @@ export function readWaiting(text: unknown): Waiting {
 
 /** The record of a turn; `what` is how an error calls it, with its place. */
 export function readRecord(text: unknown, what = 'a turn in the store'): TurnRecord {
-  return checked(what, text, RECORD);
+  return checked(what, text, STORED_RECORD);
 }
 
 function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {

@@ -6,7 +6,6 @@ export type { LoopInputEvent } from './dedupe.ts';
 export { type InvalidReason, V1_HALT_REASONS, type V1HaltReason } from './diagnostics.ts';
 export { controlDigest } from './digest.ts';
 export type { V1LoopEvent, V1LoopEventBody } from './events.ts';
-export { explainV1End, explainV1Turn } from './explain.ts';
 export { AskLoop, type AskLoopOptions, type AskLoopRun } from './loop.ts';
 export { type Marker, type Signal, scanMarkers } from './markers.ts';
 export { V1_EXAMPLE_ACTIONS, V1_RULES, v1SystemPrompt } from './prompt.ts';

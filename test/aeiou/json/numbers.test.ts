@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalize, JsonError, parseStrict } from '../../../src/aeiou/index.ts';
 import { thrownBy } from '../kit.ts';
 
-/** SplitMix64 over a fixed seed: every bit pattern is as likely as any other, the same ones in every run. */
+/** SplitMix64 with a fixed seed: all bit patterns are equally likely, and every run gets the same ones. */
 function* bitPatterns(seed: bigint): Generator<bigint> {
   for (let state = seed; ; ) {
     state = BigInt.asUintN(64, state + 0x9e3779b97f4a7c15n);

@@ -12,7 +12,7 @@ function fault(text: string | Uint8Array, options: typeof INTEGERS | typeof DOCU
   return error instanceof JsonError ? error.detail : '';
 }
 
-/** Plain objects for comparison: the parser's own have no prototype. */
+/** A copy with ordinary prototypes, for comparison: objects of the parser have none. */
 function plain(value: JsonValue): unknown {
   return JSON.parse(JSON.stringify(value));
 }

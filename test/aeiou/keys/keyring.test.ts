@@ -31,7 +31,7 @@ function fault(work: () => unknown): string {
   return error instanceof KeyError ? error.detail : String(error);
 }
 
-/** The eight points of small order, as they are encoded canonically; known constants of the curve. */
+/** The canonical encodings of the eight points of small order, known constants of the curve. */
 const SMALL_ORDER = [
   '0100000000000000000000000000000000000000000000000000000000000000',
   'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
@@ -43,7 +43,7 @@ const SMALL_ORDER = [
   'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
 ];
 
-/** Encodings that no writer makes: y not below the prime, or x = 0 with its sign set. */
+/** Encodings that are not canonical: y is not below the prime, or x is 0 with its sign set. */
 const NOT_CANONICAL = [
   'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
   'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',

@@ -9,14 +9,14 @@ import {
   goldenTurn,
   HS256_SECRET,
   ISSUED,
-  NONCE,
+  jtiOf,
   PRIMARY,
   SHARED,
-  SID,
   sha256,
   TEXTS,
   TestClock,
   TOKENS,
+  TURN,
   tokenOf,
 } from '../kit.ts';
 
@@ -80,8 +80,7 @@ function shared(): Signer {
 }
 
 function mint(signer: Signer, n: number, payload: ControlPayload, ttl: number | null = 120): Promise<string> {
-  const jti = `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
-  return mintToken({ sessionId: SID, turnIndex: 1, turnNonce: NONCE, jti, issuedAt: ISSUED, ttl, payload }, signer);
+  return mintToken({ ...TURN, jti: jtiOf(n), issuedAt: ISSUED, ttl, payload }, signer);
 }
 
 describe('golden tokens', () => {
@@ -109,7 +108,7 @@ describe('golden tokens', () => {
   });
 });
 
-/** `done` with `request.pad` of that many letters. */
+/** The action `done` with `length` letters in `request.pad`. */
 const padded = (length: number): ControlPayload => ({ action: 'done', request: { pad: 'a'.repeat(length) } });
 const paddedText = (n: number, kid: string, length: number): string =>
   canonicalText({ n, kid, payload: `{"action":"done","request":{"pad":"${'a'.repeat(length)}"}}` });

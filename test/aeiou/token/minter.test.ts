@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   isTurnNonce,
   Keyring,
@@ -9,43 +9,27 @@ import {
   newTurnNonce,
   verifyToken,
 } from '../../../src/aeiou/index.ts';
-import type { Signer } from '../../../src/aeiou/keys/keyring.ts';
 import { ConfigError } from '../../../src/wire/errors.ts';
 import {
+  brokenSigner,
   FALLBACK,
-  FALLBACK_SEED,
   goldenKeys,
   goldenTurn,
+  IDS,
   ISSUED,
+  jtiOf,
+  NEVER,
   NONCE,
-  PRIMARY,
-  PRIMARY_PUBLIC,
-  SID,
+  remoteKeys,
   TestClock,
   TOKENS,
+  TURN,
   thrownBy,
 } from '../kit.ts';
 
-const TURN = { sessionId: SID, turnIndex: 1, turnNonce: NONCE };
-const never = new AbortController().signal;
-const ids = {
-  jti: (_sid: string, _turn: number, mint: number): string => `00000000-0000-4000-8000-${String(mint + 1).padStart(12, '0')}`,
-};
-
 function minterOf(options: Partial<MinterOptions> = {}): Minter {
-  return new Minter({ keyring: goldenKeys(), clock: new TestClock(ISSUED + 0.9), ids, ...options });
+  return new Minter({ keyring: goldenKeys(), clock: new TestClock(ISSUED + 0.9), ids: IDS, ...options });
 }
-
-/** A keyring whose primary key is elsewhere. */
-function ringWith(signer: Signer['sign'] | null): Keyring {
-  const keys = new Keyring({ clock: new TestClock() });
-  if (signer !== null) keys.add({ kid: PRIMARY, role: 'primary', alg: 'Ed25519', publicKey: PRIMARY_PUBLIC, signer });
-  keys.add({ kid: FALLBACK, role: 'fallback', alg: 'Ed25519', seed: FALLBACK_SEED });
-  return keys;
-}
-const broken = (): never => {
-  throw new Error('the key service is down');
-};
 
 async function mint(
   minter: Minter,
@@ -54,12 +38,12 @@ async function mint(
   kind: unknown = 'LOOP',
   ledger = new MintLedger(),
 ): Promise<string> {
-  return (await minter.mint(TURN, ledger, { kind, payload, opts }, never)).token;
+  return (await minter.mint(TURN, ledger, { kind, payload, opts }, NEVER)).token;
 }
 async function refusal(payload: unknown, opts: unknown = null, kind: unknown = 'LOOP'): Promise<string> {
   const ledger = new MintLedger();
   const error = await minterOf()
-    .mint(TURN, ledger, { kind, payload, opts }, never)
+    .mint(TURN, ledger, { kind, payload, opts }, NEVER)
     .then(
       () => null,
       (cause: unknown) => cause,
@@ -136,11 +120,11 @@ describe('minting', () => {
     expect((await mint(minterOf(), { action: 'done', request: { pad: 'a'.repeat(442) } })).length).toBe(1023);
     const deep = '['.repeat(40) + ']'.repeat(40);
     expect(await refusal({ action: 'done', request: { deep: JSON.parse(deep) } })).toBe('ERR_MAGIC_TOOL_ARGS/payload');
-    const keyring = ringWith(broken);
+    const keyring = remoteKeys(brokenSigner);
     await expect(mint(minterOf({ keyring }), { action: 'done', request: { pad: 'a'.repeat(500) } })).rejects.toMatchObject({
       detail: 'size',
     });
-    await expect(mint(minterOf({ keyring: ringWith(null) }), { action: 'nope' })).rejects.toMatchObject({
+    await expect(mint(minterOf({ keyring: remoteKeys(null) }), { action: 'nope' })).rejects.toMatchObject({
       code: 'ERR_MAGIC_TOOL_ARGS',
     });
   });
@@ -150,7 +134,7 @@ describe('minting', () => {
     const ledger = new MintLedger();
     const seen = new Set<string>();
     for (let i = 0; i < 10_000; i++) {
-      const minted = await minter.mint(TURN, ledger, { kind: 'LOOP', payload: { action: 'continue' }, opts: null }, never);
+      const minted = await minter.mint(TURN, ledger, { kind: 'LOOP', payload: { action: 'continue' }, opts: null }, NEVER);
       seen.add(minted.jti);
     }
     expect(seen.size).toBe(10_000);
@@ -196,7 +180,7 @@ describe('fallback', () => {
   });
 
   it.each([
-    ['throws', broken],
+    ['throws', brokenSigner],
     ['rejects', () => Promise.reject(new Error('down'))],
     ['never answers', () => new Promise<Uint8Array>(() => {})],
     ['gives a tag of the wrong length', () => new Uint8Array(63)],
@@ -206,15 +190,15 @@ describe('fallback', () => {
     'A3-11.4-2: a primary signer that %s leads to an abort by the fallback, whatever was asked (threat 38)',
     async (_, signer) => {
       const ledger = new MintLedger();
-      const minter = minterOf({ keyring: ringWith(signer), signMs: 30 });
+      const minter = minterOf({ keyring: remoteKeys(signer), signMs: 30 });
       const minted = await minter.mint(
         TURN,
         ledger,
         { kind: 'LOOP', payload: { action: 'continue', note: 'x' }, opts: { ttl: 7 } },
-        never,
+        NEVER,
       );
       expect(minted).toMatchObject({ kid: FALLBACK, action: 'abort', fallback: {} });
-      const result = verifyToken(minted.token, goldenTurn({ keys: ringWith(signer) }));
+      const result = verifyToken(minted.token, goldenTurn({ keys: remoteKeys(signer) }));
       expect(result).toMatchObject({
         ok: true,
         payload: { kid: FALLBACK, ttl: 7, payload: { action: 'abort', request: { reason: 'fallback_signer_activated' } } },
@@ -224,13 +208,13 @@ describe('fallback', () => {
   );
 
   it('AL3-10-4: the fallback abort of the golden turn is T5', async () => {
-    const minter = minterOf({ keyring: ringWith(broken), ids: { jti: () => '00000000-0000-4000-8000-000000000005' } });
+    const minter = minterOf({ keyring: remoteKeys(brokenSigner), ids: { jti: () => jtiOf(5) } });
     expect(await mint(minter, { action: 'done' })).toBe(TOKENS.T5);
   });
 
   it('AL3-10-3: minting with the fallback opens no file and no connection: it answers in the same tick', async () => {
     let done = false;
-    const minted = mint(minterOf({ keyring: ringWith(null) }), { action: 'done' }).then(() => {
+    const minted = mint(minterOf({ keyring: remoteKeys(null) }), { action: 'done' }).then(() => {
       done = true;
     });
     for (let i = 0; i < 10; i++) await Promise.resolve();
@@ -240,13 +224,13 @@ describe('fallback', () => {
 
   it('A3-11.4-3: when both signers fail the program gets a typed error, and the turn remembers', async () => {
     const ledger = new MintLedger();
-    const keyring = ringWith(broken);
+    const keyring = remoteKeys(brokenSigner);
     const minter = minterOf({ keyring });
     const original = keyring.signer.bind(keyring);
     let down = true;
     keyring.signer = (role) => {
       const signer = original(role);
-      return signer === null || !down ? signer : { ...signer, sign: broken };
+      return signer === null || !down ? signer : { ...signer, sign: brokenSigner };
     };
     await expect(mint(minter, { action: 'done' }, null, 'LOOP', ledger)).rejects.toMatchObject({
       code: 'ERR_MAGIC_TOOL_INTERNAL',
@@ -259,13 +243,29 @@ describe('fallback', () => {
     expect(new MintLedger().failed).toBe(false);
   });
 
+  it('A3-11.4-2: a signer has two seconds, unless configured otherwise', async () => {
+    vi.useFakeTimers();
+    try {
+      const keyring = remoteKeys(() => new Promise<Uint8Array>(() => {}));
+      const minted: string[] = [];
+      const waiting = mint(minterOf({ keyring }), { action: 'done' }).then((token) => minted.push(token));
+      await vi.advanceTimersByTimeAsync(1999);
+      expect(minted).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(minted).toHaveLength(1);
+      await waiting;
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('the end of the turn stops a signer that does not answer, without an abort token', async () => {
     const controller = new AbortController();
     const stopped: unknown[] = [];
     const hang = (_message: Uint8Array, signal: AbortSignal): Promise<Uint8Array> =>
       new Promise(() => signal.addEventListener('abort', () => stopped.push(signal.reason)));
     const ledger = new MintLedger();
-    const waiting = minterOf({ keyring: ringWith(hang) }).mint(
+    const waiting = minterOf({ keyring: remoteKeys(hang) }).mint(
       TURN,
       ledger,
       { kind: 'LOOP', payload: { action: 'done' }, opts: null },

@@ -42,7 +42,7 @@ describe('replay cache', () => {
     expect(cache.add('a', 'recent')).toBe(false);
     expect(cache.add('a', 'old')).toBe(true);
     clock.seconds = 110;
-    // Seen at 100, not at 91.
+    // The cache saw it at 100; the store's time, 91, is older.
     expect(cache.add('a', 'mine')).toBe(false);
     cache.restore('b', []);
     expect(cache.size().sessions).toBe(1);
@@ -56,7 +56,7 @@ describe('replay cache', () => {
       [96, 98, 95, 99, 97].map((second) => ({ jti: `at ${second}`, second })),
     );
     expect(cache.size().ids).toBe(3);
-    // Every id that is still known is a replay; asking for a new one first would push out an old one.
+    // Known ids first: adding an unknown id pushes out a known one.
     expect(['now', 'at 99', 'at 98'].map((jti) => cache.add('s', jti))).toEqual([false, false, false]);
     expect(['at 97', 'at 96', 'at 95'].map((jti) => cache.add('s', jti))).toEqual([true, true, true]);
   });

@@ -17,6 +17,7 @@ import {
   goldenTurn,
   hex,
   ISSUED,
+  jtiOf,
   lineOf,
   NONCE,
   PRIMARY,
@@ -30,13 +31,13 @@ import {
   tokenOf,
 } from '../kit.ts';
 
-/** `ok`, or `CODE/detail`. */
+/** The verdict as `ok` or `CODE/detail`. */
 function verdict(line: string, changes: Partial<VerifyOptions> = {}): string {
   const result = verifyToken(line, goldenTurn(changes));
   return result.ok ? 'ok' : `${result.code}/${result.detail}`;
 }
 
-/** A correctly signed token whose payload text is the given one. */
+/** The verdict on a correctly signed token with the given payload text. */
 const signed = (text: string): string => verdict(tokenOf(text));
 /** A correctly signed, canonical token with fields replaced. */
 function withFields(fields: Readonly<Record<string, unknown>>): string {
@@ -364,7 +365,7 @@ describe('token: binding', () => {
 
 describe('token: order of checks', () => {
   it('A3-8-3: each defect has its code, and of two the earlier check decides', () => {
-    /** One defect each, in the order of the checks; each later entry is combined with every earlier one. */
+    /** One defect each, in the order of the checks. The test combines each entry with every earlier one. */
     const text = (changes: Partial<Record<Defect, boolean>>): string => {
       let payload = canonicalText({
         kid: changes.unknown_kid ? 'stranger' : PRIMARY,
@@ -401,7 +402,7 @@ describe('token: order of checks', () => {
       const tag = Buffer.from(tagOf(message, PRIMARY));
       if (has['tag']) tag[3] = (tag[3] ?? 0) ^ 4;
       const replay = new ReplayCache({ clock: new TestClock() });
-      if (has['replay']) replay.add('sid-1', '00000000-0000-4000-8000-000000000001');
+      if (has['replay']) replay.add('sid-1', jtiOf(1));
       return verdict(lineOf(message, has['tag_length'] ? tag.subarray(1) : tag), { replay });
     };
     for (const [i, [first, expected]] of DEFECTS.entries()) {
@@ -415,7 +416,7 @@ describe('token: order of checks', () => {
     const error = thrownBy(() => requireToken(TOKENS.T1, goldenTurn({ turnIndex: 9 })));
     expect(error).toBeInstanceOf(TokenError);
     expect(error).toMatchObject({ code: 'ERR_TOKEN_SCOPE', detail: 'turn', name: 'TokenError' });
-    expect(requireToken(TOKENS.T1, goldenTurn()).jti).toBe('00000000-0000-4000-8000-000000000001');
+    expect(requireToken(TOKENS.T1, goldenTurn()).jti).toBe(jtiOf(1));
   });
 
   it('messages never quote the token, a key or the nonce (threat 43)', () => {

@@ -19,19 +19,20 @@ import {
   verifyToken,
 } from '../../../src/aeiou/index.ts';
 import {
+  brokenSigner,
   FALLBACK,
   FALLBACK_SEED,
   goldenKeys,
   goldenTurn,
-  NONCE,
-  PRIMARY,
-  PRIMARY_PUBLIC,
-  SID,
+  IDS,
+  NEVER,
+  remoteKeys,
   TestClock,
   TOKENS,
+  TURN,
 } from '../kit.ts';
 
-/** Every way to a file, a connection or a process that Node has. */
+/** Every module of Node that opens files, connections or processes. */
 const DOORS: Readonly<Record<string, object>> = {
   fs,
   'fs.promises': fs.promises,
@@ -49,12 +50,12 @@ afterEach(() => {
   syncBuiltinESMExports();
 });
 
-/** Watches all of them; what is used is passed on, and its name remembered. */
+/** Records the name of every function of {@link DOORS} that is called, and calls the original. */
 function watchDoors(): string[] {
   const used: string[] = [];
   for (const [module, door] of Object.entries(DOORS))
     for (const [name, value] of Object.entries(door)) {
-      // Classes and constants are reached through functions in the end.
+      // Classes and constants take effect only through functions.
       if (typeof value !== 'function' || /^[A-Z_]/.test(name)) continue;
       const functions = door as Record<string, (...args: unknown[]) => unknown>;
       const original = functions[name];
@@ -67,37 +68,26 @@ function watchDoors(): string[] {
   return used;
 }
 
-function ringWithout(primary: () => Uint8Array): Keyring {
-  const keys = new Keyring({ clock: new TestClock() });
-  keys.add({ kid: PRIMARY, role: 'primary', alg: 'Ed25519', publicKey: PRIMARY_PUBLIC, signer: primary });
-  keys.add({ kid: FALLBACK, role: 'fallback', alg: 'Ed25519', seed: FALLBACK_SEED });
-  return keys;
-}
-
-const turn = { sessionId: SID, turnIndex: 1, turnNonce: NONCE };
-const request = { kind: 'LOOP', payload: { action: 'continue' }, opts: null };
-const never = new AbortController().signal;
+const REQUEST = { kind: 'LOOP', payload: { action: 'continue' }, opts: null };
 
 describe('the fallback signer is warm', () => {
   it('AL3-10-3: a fallback mint opens no file, no connection and no process', async () => {
-    const keyring = ringWithout(() => {
-      throw new Error('the key service is down');
-    });
-    const minter = new Minter({ keyring, clock: new TestClock(), ids: { jti: () => 'j' } });
+    const keyring = remoteKeys(brokenSigner);
+    const minter = new Minter({ keyring, clock: new TestClock(), ids: IDS });
     const used = watchDoors();
-    const minted = await minter.mint(turn, new MintLedger(), request, never);
+    const minted = await minter.mint(TURN, new MintLedger(), REQUEST, NEVER);
     expect(minted).toMatchObject({ kid: FALLBACK, action: 'abort' });
     expect(used).toEqual([]);
   });
 
   it('AL3-10-3: the watch would have seen one', async () => {
-    const keyring = ringWithout(() => {
+    const keyring = remoteKeys(() => {
       fs.statSync('.');
       throw new Error('the key file is gone');
     });
-    const minter = new Minter({ keyring, clock: new TestClock(), ids: { jti: () => 'j' } });
+    const minter = new Minter({ keyring, clock: new TestClock(), ids: IDS });
     const used = watchDoors();
-    await minter.mint(turn, new MintLedger(), request, never);
+    await minter.mint(TURN, new MintLedger(), REQUEST, NEVER);
     expect(used).toContain('fs.statSync');
   });
 
@@ -112,9 +102,9 @@ describe('the fallback signer is warm', () => {
     };
     const keys = new Keyring({ clock: new TestClock(), crypto });
     keys.add({ kid: FALLBACK, role: 'fallback', alg: 'Ed25519', seed: FALLBACK_SEED });
-    const minter = new Minter({ keyring: keys, clock: new TestClock(), ids: { jti: () => 'j' } });
+    const minter = new Minter({ keyring: keys, clock: new TestClock(), ids: IDS });
     expect(imported).toBe(1);
-    await minter.mint(turn, new MintLedger(), request, never);
+    await minter.mint(TURN, new MintLedger(), REQUEST, NEVER);
     expect(imported).toBe(1);
   });
 });

@@ -1,4 +1,3 @@
-import { generateKeys, keyringFrom } from '../../../src/aeiou/index.ts';
 import type { AgentModelFields } from '../../../src/context/index.ts';
 import { AgentModelStore, createStores } from '../../../src/context/index.ts';
 import {
@@ -15,11 +14,12 @@ import {
 } from '../../../src/loop/index.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/runtime/index.ts';
 import type { RunResult } from '../../../src/wire/result.ts';
+import { newKeyring, reply } from '../../aeiou/kit.ts';
 
 /** An envelope whose ACTIONS are these statements. */
 export function envelope(...statements: readonly string[]): string {
   const actions = ['command', ...statements.map((each) => `  ${each}`), 'endcommand'].join('\n');
-  return `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\n${actions}\n<<<NSENV:V3:END>>>\n`;
+  return `${reply(actions)}\n`;
 }
 
 /** The statement that ends a turn with a token. */
@@ -56,7 +56,7 @@ export interface BenchInit {
 /** A runtime on which a program can ask the given agents. */
 export async function askBench(init: BenchInit): Promise<AskBench> {
   const { agents, models = {}, runtime: options = {}, ask = {}, lib, store = new MemoryStore() } = init;
-  const keyring = keyringFrom(generateKeys('session'), { clock: systemClock });
+  const keyring = newKeyring('session', systemClock);
   const handler = askHandler({
     keyring,
     store,

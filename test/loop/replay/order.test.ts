@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { generateKeys, keyringFrom } from '../../../src/aeiou/index.ts';
 import {
   LoopController,
   MemoryStore,
@@ -11,6 +10,7 @@ import {
 } from '../../../src/loop/index.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
+import { newKeyring } from '../../aeiou/kit.ts';
 import { reply, TestClock, USERDATA } from '../fake.ts';
 import { command, DONE } from '../sessions.ts';
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
   );
   const clock = new TestClock();
   const store = new MemoryStore();
-  const keyring = keyringFrom(generateKeys('host'), { clock });
+  const keyring = newKeyring('host', clock);
   const loop = new LoopController({ executor: runtimeExecutor(recording, root), keyring, clock, store });
   await loop.runLoop({ userdata: USERDATA, agent: { reply: async () => reply(PROGRAM) }, sid: 's' });
   const [first] = await store.turns('s');

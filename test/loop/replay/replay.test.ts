@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateKeys, keyringFrom } from '../../../src/aeiou/index.ts';
 import {
   type Agent,
   exportFile,
@@ -18,6 +17,7 @@ import {
 import { readRecord } from '../../../src/loop/sessions/rows.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { defineTool, Policy } from '../../../src/tools/index.ts';
+import { newKeyring } from '../../aeiou/kit.ts';
 import { reply, TestClock, USERDATA } from '../fake.ts';
 import { CONTINUE, command, DONE } from '../sessions.ts';
 
@@ -36,7 +36,7 @@ const LIBRARY = 'func helper(needs n returns r) means\n  return n * 21\nendfunc'
 let recording: Runtime;
 let replaying: Runtime;
 const clock = new TestClock();
-const keyring = keyringFrom(generateKeys('host'), { clock });
+const keyring = newKeyring('host', clock);
 const store = new MemoryStore();
 let records: readonly TurnRecord[] = [];
 beforeAll(async () => {
@@ -115,7 +115,7 @@ describe('replay', () => {
   it('A3-1.1-2: without its token line, or with the key of another host, the decision is another', async () => {
     const [first] = copy();
     if (first === undefined) throw new Error('no record');
-    const other = keyringFrom(generateKeys('host'), { clock });
+    const other = newKeyring('host', clock);
     expect(await replayTurn(replaying, first, { keys: other })).toMatchObject({
       verdict: 'differs',
       divergence: { where: 'candidates', replayed: expect.stringContaining('ERR_TOKEN_VERIFY') },

@@ -1,8 +1,8 @@
-import { generateKeys, keyringFrom } from '../../../src/aeiou/index.ts';
 import { LoopController, MemoryStore, runtimeExecutor, systemClock } from '../../../src/loop/index.ts';
 import { replayTurn, type TurnReplay } from '../../../src/loop/replay/turn.ts';
 import type { TurnRecord } from '../../../src/loop/turn/record.ts';
 import type { Runtime } from '../../../src/runtime/index.ts';
+import { newKeyring } from '../../aeiou/kit.ts';
 import { reply, USERDATA } from '../fake.ts';
 import { diceOf, LIBRARY, limitsOf, programOf, randomOf } from './random.ts';
 
@@ -15,7 +15,7 @@ export async function recordSession(runtime: Runtime, seed: number): Promise<rea
   const store = new MemoryStore();
   const loop = new LoopController({
     executor: runtimeExecutor(runtime, root),
-    keyring: keyringFrom(generateKeys(`k${seed % 7}`), { clock: systemClock }),
+    keyring: newKeyring(`k${seed % 7}`, systemClock),
     store,
     limits: limitsOf(dice),
   });

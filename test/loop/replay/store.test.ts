@@ -8,7 +8,7 @@ import { runtimeExecutor, SqliteStore } from '../../../src/loop/index.ts';
 import { replaySession } from '../../../src/loop/replay/session.ts';
 import { SESSIONS } from '../../../src/loop/sessions/schema.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
-import { reply, TestClock, testKeyring, USERDATA } from '../fake.ts';
+import { newKeyring, reply, TestClock, USERDATA } from '../fake.ts';
 import { CONTINUE, command, DONE } from '../sessions.ts';
 
 let folder = '';
@@ -27,7 +27,7 @@ async function recorded(name: string): Promise<string> {
   const path = join(folder, name);
   using store = await SqliteStore.open(path);
   const clock = new TestClock();
-  const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring: testKeyring(clock), clock, store });
+  const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring: newKeyring('test', clock), clock, store });
   const programs = [command("emit 'one'", CONTINUE), command("emit 'two'", DONE)];
   await loop.runLoop({ userdata: USERDATA, agent: { reply: async ({ turn }) => reply(programs[turn - 1] ?? '') }, sid: 's' });
   return path;

@@ -15,7 +15,7 @@ import {
 } from '../../../src/loop/index.ts';
 import { replayTurn } from '../../../src/loop/replay/turn.ts';
 import { defineTool } from '../../../src/tools/index.ts';
-import { reply, TestClock, testKeyring, USERDATA } from '../fake.ts';
+import { newKeyring, reply, TestClock, USERDATA } from '../fake.ts';
 import { agentOf, approval, counter, openHost, SESSION, TURN } from './stage.ts';
 
 let folder = '';
@@ -152,7 +152,7 @@ describe('a turn that waits', () => {
     const clock = new TestClock();
     const turnHost = {
       executor: runtimeExecutor(host.runtime),
-      keyring: testKeyring(clock),
+      keyring: newKeyring('test', clock),
       clock,
       ids: seededIds('x'),
       replay: new ReplayCache({ clock }),

@@ -1,22 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateKeys, keyringFrom, NO_PROGRESS_YET, ReplayCache } from '../../../src/aeiou/index.ts';
+import { NO_PROGRESS_YET, ReplayCache } from '../../../src/aeiou/index.ts';
 import { fixedClock, seededIds } from '../../../src/loop/ports.ts';
 import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
 import { readReply } from '../../../src/loop/turn/input.ts';
 import { runTurn } from '../../../src/loop/turn/turn.ts';
+import { newKeyring, reply } from '../../aeiou/kit.ts';
 import { command, Stage } from './bench.ts';
 
 const clock = fixedClock(1_725_012_345);
-const keyring = keyringFrom(generateKeys('v1'), { clock });
+const keyring = newKeyring('v1', clock);
 
 let stage: Stage;
 beforeAll(async () => {
   stage = await Stage.open();
 });
 afterAll(() => stage.runtime.close());
-
-const v3 = (actions: string) =>
-  `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\n${actions}\n<<<NSENV:V3:END>>>`;
 
 /** One turn of the v3 loop. */
 async function turnOfV3(actions: string) {
@@ -25,7 +23,7 @@ async function turnOfV3(actions: string) {
   const replay = new ReplayCache({ clock });
   const { record } = await runTurn(
     { executor, keyring, clock, ids: seededIds('v1'), replay },
-    { sid: 's', turn: 1, input: readReply(sections, v3(actions)), progress: NO_PROGRESS_YET },
+    { sid: 's', turn: 1, input: readReply(sections, reply(actions)), progress: NO_PROGRESS_YET },
   );
   return record;
 }
@@ -59,7 +57,10 @@ describe('two profiles, one at a time (AMB-42)', () => {
   });
 
   it('AL1-0-1: a v3 envelope carries a program as well as an AEIOU v1 one; what it emits decides by v1 rules', async () => {
-    const { result } = await stage.play([v3(command('emit "[[loop:continue]]"')), v3(command('emit "[[loop:abort:reason=r]]"'))]);
+    const { result } = await stage.play([
+      reply(command('emit "[[loop:continue]]"')),
+      reply(command('emit "[[loop:abort:reason=r]]"')),
+    ]);
     expect(result).toMatchObject({ decision: 'ABORT', reason: 'r', turns: { length: 2 } });
   });
 });

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { plainPalette } from '../../../src/loop/text.ts';
 import { parseControl } from '../../../src/loop/v1/control.ts';
 import { readV1Reply } from '../../../src/loop/v1/envelope.ts';
-import { explainV1End, explainV1Turn } from '../../../src/loop/v1/explain.ts';
 import type { V1TurnRecord } from '../../../src/loop/v1/record.ts';
 import { scriptV1Agent } from '../../../src/loop/v1/script.ts';
+import { explainV1End, explainV1Turn, plainPalette } from '../../../src/report/index.ts';
 import { defaultLimits } from '../../../src/wire/limits.ts';
 import { NO_USAGE } from '../../../src/wire/result.ts';
 import { sections } from './bench.ts';
@@ -106,7 +105,7 @@ describe('explaining a loop', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(lines.join('\n')).not.toContain('\u001b');
     expect(lines).toContain('Loop l: HALT after 1 turn');
-    expect(lines).toContain('  reason    policy: a budget or the policy does not allow it to go on');
+    expect(lines).toContain('  reason      policy: a budget or the policy does not allow it to go on');
     expect(lines.join('\n')).toContain('LINT_SECRET_OUTPUT key');
   });
 });

@@ -1,11 +1,11 @@
 /** A set of characters, by code point. */
 export interface Chars {
-  /** How many of Unicode's properties are asked for a character beyond ASCII, in other cases of its letter too. */
+  /** How many Unicode properties a test of a character beyond ASCII asks for, other letter cases included. */
   readonly asked: number;
   has(code: number): boolean;
 }
 
-/** Unicode's property of a name such as `L`, `Lu` or `Greek`; undefined when V8 knows none. */
+/** The Unicode property of a name such as `L`, `Lu` or `Greek`; undefined if V8 does not know it. */
 export function property(name: string, negated: boolean): Chars | undefined {
   if (!/^[A-Za-z_]{1,40}$/.test(name)) return undefined;
   for (const form of [name, `Script=${name}`]) {
@@ -19,10 +19,10 @@ export function property(name: string, negated: boolean): Chars | undefined {
   return undefined;
 }
 
-/** Most properties and negated classes within one class: each is asked for every character. */
+/** Maximum number of properties and negated classes in one class, because each character is tested against all of them. */
 const MAX_OTHERS = 16;
 
-/** What a class is made of. */
+/** Builds the set of a character class. */
 export class CharsBuilder {
   readonly #ranges: (readonly [number, number])[] = [];
   readonly #others: Chars[] = [];
@@ -31,12 +31,12 @@ export class CharsBuilder {
     this.#ranges.push([low, high]);
   }
 
-  /** False when there are too many. */
+  /** Returns false if there are too many. */
   add(chars: Chars): boolean {
     return this.#others.push(chars) <= MAX_OTHERS;
   }
 
-  /** The set; `fold` takes the other case of its letters in too. */
+  /** Returns the set. `fold` adds the other case of its letters. */
   finish(negated: boolean, fold: boolean): Chars {
     const ranges = merged(this.#ranges);
     const others = [...this.#others];
@@ -48,7 +48,7 @@ export class CharsBuilder {
   }
 }
 
-/** Ranges in order, none touching another. */
+/** Sorts ranges and merges those that touch. */
 function merged(ranges: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] {
   const kept: [number, number][] = [];
   for (const [low, high] of ranges.toSorted(([a], [b]) => a - b)) {
@@ -72,14 +72,14 @@ function within(ranges: readonly (readonly [number, number])[], code: number): b
   return false;
 }
 
-/** One character. */
+/** The set of one character. */
 export function only(wanted: number, fold: boolean): Chars {
   if (!fold) return { asked: 0, has: (code) => code === wanted };
   const small = folded(wanted);
   return { asked: 0, has: (code) => code === wanted || folded(code) === small };
 }
 
-/** `.`: all characters, or all but the line feed. */
+/** The set of `.`: all characters, or all except the line feed. */
 export function any(lineFeeds: boolean): Chars {
   return { asked: 0, has: (code) => lineFeeds || code !== 0x0a };
 }
@@ -88,7 +88,7 @@ function variants(code: number): readonly number[] {
   return [code, folded(code), capital(code)];
 }
 
-/** The same number for all letters that differ in case only. */
+/** Folds letter case: letters that differ in case only have the same result. */
 function folded(code: number): number {
   if (code < 128) return code >= 0x41 && code <= 0x5a ? code + 32 : code;
   const upper = capital(code);
@@ -100,7 +100,7 @@ function capital(code: number): number {
   return single(String.fromCodePoint(code).toUpperCase(), code);
 }
 
-/** The code point that a text is; `otherwise` when it is several. */
+/** The code point of a text; `otherwise` if it has several. */
 function single(text: string, otherwise: number): number {
   const code = text.codePointAt(0) ?? otherwise;
   return text.length === (code > 0xffff ? 2 : 1) ? code : otherwise;
@@ -109,7 +109,7 @@ function single(text: string, otherwise: number): number {
 const between = (...pairs: readonly string[]): readonly (readonly [number, number])[] =>
   pairs.map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]);
 
-/** `\d` and so on, and `[:alpha:]` and so on: ASCII only. */
+/** Classes such as `\d` and `[:alpha:]`, ASCII only. */
 export const CLASSES: Readonly<Record<string, readonly (readonly [number, number])[]>> = {
   d: between('09'),
   s: between('\t\n', '\f\r', '  '),
@@ -130,12 +130,12 @@ export const CLASSES: Readonly<Record<string, readonly (readonly [number, number
   xdigit: between('09', 'AF', 'af'),
 };
 
-/** All characters outside of ranges. */
+/** The set of all characters outside the ranges. */
 export function outside(ranges: readonly (readonly [number, number])[]): Chars {
   return { asked: 0, has: (code) => !ranges.some(([low, high]) => code >= low && code <= high) };
 }
 
-/** Whether a character is a letter, a digit or `_` for `\b`: ASCII only. */
+/** Tells whether `\b` counts a character as part of a word: a letter, a digit or `_`, ASCII only. */
 export function isWord(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x5a) || code === 0x5f || (code >= 0x61 && code <= 0x7a);
 }

@@ -1,36 +1,36 @@
 import type { Chars } from './chars.ts';
-import { BadPattern, type Node, type Pattern, type Place } from './syntax.ts';
+import { type Assertion, type Node, type Pattern, PatternError } from './syntax.ts';
 
-/** One instruction; the next is the one behind it unless it says otherwise. */
+/** One instruction. The next one follows unless the instruction names another. */
 export type Instruction =
   | { readonly op: 'chars'; readonly chars: Chars }
-  | { readonly op: 'place'; readonly place: Place }
+  | { readonly op: 'assert'; readonly assertion: Assertion }
   | { readonly op: 'save'; readonly slot: number }
-  /** Goes on at both, the first preferred. */
+  /** Continues at both, and prefers the first. */
   | { readonly op: 'split'; first: number; second: number }
   | { readonly op: 'jump'; to: number }
   | { readonly op: 'match' };
 
-/** A pattern ready to be run. */
+/** A compiled pattern. */
 export interface Program {
   readonly code: readonly Instruction[];
-  /** Names of the groups from 1 on; empty for those without. */
+  /** Names of the groups, starting with group 1; empty for groups without a name. */
   readonly groups: readonly string[];
-  /** Every match begins with this text. */
+  /** The text that every match starts with. */
   readonly prefix: string;
-  /** Whether a match can only begin at the start of the text. */
+  /** True if a match can only start at the start of the text. */
   readonly anchored: boolean;
 }
 
-/** Most instructions: counted repetitions of counted repetitions grow beyond all bounds. */
+/** Maximum number of instructions, because nested counted repetitions grow exponentially. */
 const MAX_CODE = 10_000;
 const TOO_LONG = `it takes more than ${MAX_CODE} steps, repetitions written out`;
 
-/** Compiles a tree. Throws {@link BadPattern} when the program would be too long. */
+/** Compiles a tree. Throws {@link PatternError} if the program would be too long. */
 export function compile({ root, groups }: Pattern): Program {
   const code: Instruction[] = [];
   const emit = (instruction: Instruction): number => {
-    if (code.length >= MAX_CODE) throw new BadPattern(TOO_LONG);
+    if (code.length >= MAX_CODE) throw new PatternError(TOO_LONG);
     return code.push(instruction) - 1;
   };
 
@@ -51,7 +51,7 @@ export function compile({ root, groups }: Pattern): Program {
   };
 
   const zeroOrMore = (of: Node, lazy: boolean): void => {
-    // What can be empty is tried once before the loop is left out, or the order of preference would be another.
+    // A body that can be empty must be tried once before it is skipped, to keep the order of preference.
     if (isNullable(of)) {
       optional(lazy, () => oneOrMore(of, lazy));
       return;
@@ -106,21 +106,21 @@ export function compile({ root, groups }: Pattern): Program {
 
   let added = 0;
   const add = (node: Node): void => {
-    // What emits nothing can be repeated without end too.
-    if (++added > 4 * MAX_CODE) throw new BadPattern(TOO_LONG);
+    // Nodes without instructions can be repeated exponentially as well.
+    if (++added > 4 * MAX_CODE) throw new PatternError(TOO_LONG);
     switch (node.k) {
       case 'empty':
         return;
       case 'chars':
         emit({ op: 'chars', chars: node.chars });
         return;
-      case 'place':
-        emit({ op: 'place', place: node.place });
+      case 'assertion':
+        emit({ op: 'assert', assertion: node.assertion });
         return;
-      case 'all':
+      case 'sequence':
         for (const part of node.parts) add(part);
         return;
-      case 'one':
+      case 'choice':
         choice(node.parts);
         return;
       case 'repeat':
@@ -136,19 +136,19 @@ export function compile({ root, groups }: Pattern): Program {
 
   add(root);
   emit({ op: 'match' });
-  return { code, groups, prefix: prefixOf(root), anchored: code[0]?.op === 'place' && code[0].place === 'text start' };
+  return { code, groups, prefix: prefixOf(root), anchored: code[0]?.op === 'assert' && code[0].assertion === 'text start' };
 }
 
 function isNullable(node: Node): boolean {
   switch (node.k) {
     case 'empty':
-    case 'place':
+    case 'assertion':
       return true;
     case 'chars':
       return false;
-    case 'all':
+    case 'sequence':
       return node.parts.every(isNullable);
-    case 'one':
+    case 'choice':
       return node.parts.some(isNullable);
     case 'repeat':
       return node.least === 0 || isNullable(node.of);
@@ -158,7 +158,7 @@ function isNullable(node: Node): boolean {
 }
 
 function prefixOf(root: Node): string {
-  const parts = root.k === 'all' ? root.parts : [root];
+  const parts = root.k === 'sequence' ? root.parts : [root];
   let prefix = '';
   for (const part of parts) {
     if (part.k !== 'chars' || part.literal === null) break;

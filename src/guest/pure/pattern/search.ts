@@ -1,80 +1,80 @@
 import { WORK } from '../../kit.ts';
 import type { Meter } from '../../meter.ts';
-import { Needle } from '../substring.ts';
+import { SubstringSearch } from '../substring.ts';
 import { isWord } from './chars.ts';
 import type { Program } from './program.ts';
-import type { Place } from './syntax.ts';
+import type { Assertion } from './syntax.ts';
 
-/** Offsets of a match: start and end of the whole, then of each group; −1 where a group took no part. */
+/** Offsets of a match: start and end of the whole match, then of each group; −1 for a group that did not take part. */
 export type Match = Int32Array;
 
-/** Bytes that a thread of the search takes, besides 4 for each offset. */
+/** Bytes of a thread of the search, besides 4 for each offset. */
 const THREAD_BYTES = 96;
-/** So many offsets are made in the time of a step. */
+/** The number of offsets that can be made in the time of a step. */
 const FEW_SLOTS = 64;
-/** Steps after which they are paid for. */
+/** The number of steps that are paid for together. */
 const BATCH = 1024;
 
 /**
- * Runs a program over a text, following all ways through the pattern at once (Pike's method): every character costs at most one
- * step for each instruction, whatever the pattern. The steps are paid for as they are taken.
+ * Runs a program over a text and follows all paths through the pattern at once (Pike's virtual machine). Every character takes
+ * at most one step per instruction, for any pattern. Steps are paid for as they are taken.
  */
 export class Search {
-  readonly #machine: Meter;
+  readonly #meter: Meter;
   readonly #program: Program;
   readonly #text: string;
   readonly #slots: number;
-  /** What every match begins with. */
-  readonly #needle: Needle | null;
+  /** Finds the prefix of every match; null if there is none. */
+  readonly #prefix: SubstringSearch | null;
   #now: Threads;
   #next: Threads;
   #steps = 0;
   readonly #bytes: number;
 
-  /** `groups`: whether the offsets of groups are wanted. */
-  constructor(machine: Meter, program: Program, text: string, groups: boolean) {
-    this.#machine = machine;
+  /** `groups` is true to record the offsets of groups. */
+  constructor(meter: Meter, program: Program, text: string, groups: boolean) {
+    this.#meter = meter;
     this.#program = program;
     this.#text = text;
     this.#slots = groups ? 2 * (program.groups.length + 1) : 2;
     const { length } = program.code;
-    this.#needle = program.prefix === '' ? null : new Needle(machine, program.prefix);
+    this.#prefix = program.prefix === '' ? null : new SubstringSearch(meter, program.prefix);
     this.#bytes = 2 * length * (THREAD_BYTES + 4 * this.#slots);
-    machine.pay(WORK.match, length);
-    machine.allocate(this.#bytes);
+    meter.pay(WORK.match, length);
+    meter.allocate(this.#bytes);
     this.#now = new Threads(length);
     this.#next = new Threads(length);
   }
 
-  /** Nobody asks for more: steps that are not paid for bring the next look at the clocks nearer. */
-  leave(): void {
-    this.#machine.pay(WORK.unpaidMatch, this.#steps);
+  /** Ends the use of the search: pays for the time of the steps that are not paid for yet. */
+  settle(): void {
+    this.#meter.pay(WORK.unpaidMatch, this.#steps);
   }
 
-  /** The search is over; its room is free. */
+  /** Ends a search that ran to its end: pays for the remaining steps and releases its memory. */
   end(): void {
     this.#pay();
-    this.#machine.release(this.#bytes);
+    this.#meter.release(this.#bytes);
   }
 
-  /** The leftmost match from an offset on, by the order of preference of Perl; null when there is none. */
+  /** The leftmost match at or after an offset, by Perl's order of preference; null if there is none. */
   from(start: number): Match | null {
     const { anchored } = this.#program;
-    const needle = this.#needle;
+    const prefix = this.#prefix;
     const text = this.#text;
     let found: Match | null = null;
     this.#now.clear();
     for (let at = start; at <= text.length; ) {
       if (this.#now.count === 0) {
         if (found !== null || (anchored && at > 0)) break;
-        if (needle !== null) {
-          const ahead = needle.first(text, at);
+        if (prefix !== null) {
+          const ahead = prefix.first(text, at);
           this.#step(((ahead < 0 ? text.length : ahead) - at) >> 3);
           if (ahead < 0) break;
           at = ahead;
         }
       }
-      if (this.#slots > FEW_SLOTS) this.#machine.pay(WORK.offset, this.#slots);
+      if (this.#slots > FEW_SLOTS) this.#meter.pay(WORK.offset, this.#slots);
       if (found === null) this.#add(this.#now, 0, at, new Int32Array(this.#slots).fill(-1).fill(at, 0, 1));
       const code = at < text.length ? (text.codePointAt(at) ?? 0) : -1;
       const next = at + (code > 0xffff ? 2 : 1);
@@ -86,7 +86,7 @@ export class Search {
     return found;
   }
 
-  /** Takes one character with every thread, in order; a match ends those that are preferred less. */
+  /** Advances every thread by one character, in order of preference. A match ends the less preferred threads. */
   #advance(code: number, at: number, next: number): Match | null {
     const now = this.#now;
     for (let index = 0; index < now.count; index++) {
@@ -102,13 +102,13 @@ export class Search {
       }
       if (instruction.op !== 'chars' || code < 0) continue;
       const { asked } = instruction.chars;
-      if (asked > 1 && code >= 128) this.#machine.pay(WORK.property, asked);
+      if (asked > 1 && code >= 128) this.#meter.pay(WORK.property, asked);
       if (instruction.chars.has(code)) this.#add(this.#next, pc + 1, next, offsets);
     }
     return null;
   }
 
-  /** Puts a thread where it waits for a character, following what takes none. The stack is our own: programs are long. */
+  /** Adds a thread at the instructions that wait for a character. It uses an explicit stack because programs can be long. */
   #add(threads: Threads, start: number, at: number, offsets: Int32Array): void {
     const stack: (readonly [number, Int32Array])[] = [[start, offsets]];
     for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
@@ -134,8 +134,8 @@ export class Search {
           stack.push([pc + 1, saved]);
           break;
         }
-        case 'place':
-          if (holds(instruction.place, this.#text, at)) stack.push([pc + 1, held]);
+        case 'assert':
+          if (holds(instruction.assertion, this.#text, at)) stack.push([pc + 1, held]);
           break;
         default:
           threads.wait(pc, held);
@@ -151,16 +151,16 @@ export class Search {
   #pay(): void {
     const steps = this.#steps;
     this.#steps %= WORK.match.per;
-    this.#machine.pay(WORK.match, steps);
+    this.#meter.pay(WORK.match, steps);
   }
 }
 
-/** The threads of one place in the text, in order of preference, each instruction once. */
+/** The threads at one offset of the text, in order of preference, at most one per instruction. */
 class Threads {
   readonly order: Int32Array;
   readonly offsets: Int32Array[] = [];
   count = 0;
-  /** In which round an instruction was met last. */
+  /** The round that last reached each instruction. */
   readonly #met: Int32Array;
   #round = 1;
 
@@ -174,7 +174,7 @@ class Threads {
     this.#round++;
   }
 
-  /** False when the instruction was met already. */
+  /** Returns false if this round has reached the instruction already. */
   enter(pc: number): boolean {
     if (this.#met[pc] === this.#round) return false;
     this.#met[pc] = this.#round;
@@ -188,8 +188,8 @@ class Threads {
   }
 }
 
-function holds(place: Place, text: string, at: number): boolean {
-  switch (place) {
+function holds(assertion: Assertion, text: string, at: number): boolean {
+  switch (assertion) {
     case 'text start':
       return at === 0;
     case 'text end':
@@ -198,14 +198,14 @@ function holds(place: Place, text: string, at: number): boolean {
       return at === 0 || text.charCodeAt(at - 1) === 0x0a;
     case 'line end':
       return at === text.length || text.charCodeAt(at) === 0x0a;
-    case 'word edge':
-      return edge(text, at);
-    case 'no word edge':
-      return !edge(text, at);
+    case 'word boundary':
+      return isWordBoundary(text, at);
+    case 'no word boundary':
+      return !isWordBoundary(text, at);
   }
 }
 
-function edge(text: string, at: number): boolean {
+function isWordBoundary(text: string, at: number): boolean {
   const before = at > 0 && isWord(text.charCodeAt(at - 1));
   const after = at < text.length && isWord(text.charCodeAt(at));
   return before !== after;

@@ -1,34 +1,34 @@
 import { any, type Chars, CharsBuilder, CLASSES, only, outside, property } from './chars.ts';
 
-/** Where a pattern looks without taking a character. */
-export type Place = 'text start' | 'text end' | 'line start' | 'line end' | 'word edge' | 'no word edge';
+/** A zero-width assertion: a condition on a place in the text. */
+export type Assertion = 'text start' | 'text end' | 'line start' | 'line end' | 'word boundary' | 'no word boundary';
 
-/** A pattern as a tree. */
+/** The syntax tree of a pattern. */
 export type Node =
   | { readonly k: 'empty' }
   | { readonly k: 'chars'; readonly chars: Chars; readonly literal: string | null }
-  | { readonly k: 'place'; readonly place: Place }
-  | { readonly k: 'all'; readonly parts: readonly Node[] }
-  | { readonly k: 'one'; readonly parts: readonly Node[] }
+  | { readonly k: 'assertion'; readonly assertion: Assertion }
+  | { readonly k: 'sequence'; readonly parts: readonly Node[] }
+  | { readonly k: 'choice'; readonly parts: readonly Node[] }
   | { readonly k: 'repeat'; readonly of: Node; readonly least: number; readonly most: number; readonly lazy: boolean }
   | { readonly k: 'group'; readonly of: Node; readonly index: number };
 
 /** A parsed pattern. */
 export interface Pattern {
   readonly root: Node;
-  /** Names of the groups from 1 on; empty for those without. */
+  /** Names of the groups, starting with group 1; empty for groups without a name. */
   readonly groups: readonly string[];
 }
 
-/** Why a text is no pattern. */
-export class BadPattern {
+/** Thrown for an invalid pattern, with the reason. */
+export class PatternError {
   readonly problem: string;
   constructor(problem: string) {
     this.problem = problem;
   }
 }
 
-/** Most repetitions that a pattern may ask for, and most brackets within each other. */
+/** Maximum count of a repetition, and maximum depth of brackets. */
 const MAX_REPEAT = 1000;
 const MAX_NESTING = 200;
 
@@ -39,7 +39,7 @@ interface Flags {
   readonly U: boolean;
 }
 
-/** Parses the syntax of RE2: no back references and no looking around, so that matching takes linear time. Throws {@link BadPattern}. */
+/** Parses RE2 syntax, which has no back references and no lookaround, so that matching takes linear time. Throws {@link PatternError}. */
 export function parsePattern(text: string): Pattern {
   return new Parser(text).whole();
 }
@@ -64,7 +64,7 @@ class Parser {
   #choice(): Node {
     const parts = [this.#sequence()];
     while (this.#take('|')) parts.push(this.#sequence());
-    return parts.length === 1 ? (parts[0] ?? EMPTY) : { k: 'one', parts };
+    return parts.length === 1 ? (parts[0] ?? EMPTY) : { k: 'choice', parts };
   }
 
   #sequence(): Node {
@@ -73,7 +73,7 @@ class Parser {
       const atom = this.#atom();
       parts.push(atom === null ? EMPTY : this.#repeated(atom));
     }
-    return parts.length === 1 ? (parts[0] ?? EMPTY) : { k: 'all', parts };
+    return parts.length === 1 ? (parts[0] ?? EMPTY) : { k: 'sequence', parts };
   }
 
   #repeated(atom: Node): Node {
@@ -85,7 +85,7 @@ class Parser {
     return { k: 'repeat', of: atom, ...range, lazy };
   }
 
-  /** A repetition here; null when there is none, as for a brace that stands for itself. */
+  /** Reads a repetition; null if there is none here. A brace that starts no repetition stands for itself. */
   #range(): { readonly least: number; readonly most: number } | null {
     if (this.#take('*')) return { least: 0, most: Number.POSITIVE_INFINITY };
     if (this.#take('+')) return { least: 1, most: Number.POSITIVE_INFINITY };
@@ -102,14 +102,14 @@ class Parser {
     return { least, most };
   }
 
-  /** One thing that can be repeated; null for flags, which are none. */
+  /** Reads one repeatable item; null for flags, which are not repeatable. */
   #atom(): Node | null {
     const { i, m, s } = this.#flags;
     if (this.#sees('(')) return this.#group();
     if (this.#take('[')) return chars(this.#class());
     if (this.#take('.')) return chars(any(s));
-    if (this.#take('^')) return place(m ? 'line start' : 'text start');
-    if (this.#take('$')) return place(m ? 'line end' : 'text end');
+    if (this.#take('^')) return assertion(m ? 'line start' : 'text start');
+    if (this.#take('$')) return assertion(m ? 'line end' : 'text end');
     if (this.#sees('*') || this.#sees('+') || this.#sees('?'))
       this.#fail(`'${this.#text.charAt(this.#at)}' has nothing to repeat`);
     if (this.#sees('\\')) return this.#escape();
@@ -124,7 +124,7 @@ class Parser {
     const named = this.#match(/\?P?<([^>]*)>/y);
     if (named !== null && !/^[A-Za-z_]\w*$/.test(named[1] ?? '')) {
       if (/^\?<[=!]/.test(named[0])) this.#lookaround();
-      this.#fail(`'${named[1] ?? ''}' is no name of a group`);
+      this.#fail(`'${named[1] ?? ''}' is not a group name`);
     }
     if (named === null && this.#take('?')) {
       const [whole, on = '', off = '', end] = this.#match(/([imsU]*)(?:-([imsU]+))?([:)])/y) ?? [];
@@ -155,15 +155,15 @@ class Parser {
   #escape(): Node {
     const { i } = this.#flags;
     this.#at++;
-    if (this.#take('A')) return place('text start');
-    if (this.#take('z')) return place('text end');
-    if (this.#take('b')) return place('word edge');
-    if (this.#take('B')) return place('no word edge');
+    if (this.#take('A')) return assertion('text start');
+    if (this.#take('z')) return assertion('text end');
+    if (this.#take('b')) return assertion('word boundary');
+    if (this.#take('B')) return assertion('no word boundary');
     if (this.#take('Q')) {
       const end = this.#text.indexOf('\\E', this.#at);
       const quoted = this.#text.slice(this.#at, end < 0 ? undefined : end);
       this.#at = end < 0 ? this.#text.length : end + 2;
-      return { k: 'all', parts: [...quoted].map((each) => literal(each.codePointAt(0) ?? 0, i)) };
+      return { k: 'sequence', parts: [...quoted].map((each) => literal(each.codePointAt(0) ?? 0, i)) };
     }
     const known = this.#classEscape();
     if (known !== null) {
@@ -174,7 +174,7 @@ class Parser {
     return literal(this.#escapedCharacter(), i);
   }
 
-  /** Behind a backslash: `d`, `D`, `pL`, `p{Greek}` and so on; null when there is none of these. */
+  /** Reads a class after a backslash, such as `d`, `D`, `pL` or `p{Greek}`; null if there is none. */
   #classEscape(): ((builder: CharsBuilder) => void) | null {
     const letter = this.#match(/[dDsSwW]/y)?.[0];
     if (letter !== undefined) {
@@ -195,7 +195,7 @@ class Parser {
     const digits = hex ?? longHex;
     if (digits !== undefined) {
       const code = Number.parseInt(digits, 16);
-      return code > 0x10ffff ? this.#fail(`'\\x{${digits}}' is no character`) : code;
+      return code > 0x10ffff ? this.#fail(`'\\x{${digits}}' is not a character`) : code;
     }
     const octal = this.#match(/[1-7][0-7]{1,2}|0[0-7]{0,2}/y)?.[0];
     if (octal !== undefined) return Number.parseInt(octal, 8);
@@ -206,11 +206,11 @@ class Parser {
       this.#at++;
       return control;
     }
-    if (next === '' || /[A-Za-z0-9]/.test(next)) this.#fail(next === '' ? "a '\\' at the end" : `'\\${next}' is no escape`);
+    if (next === '' || /[A-Za-z0-9]/.test(next)) this.#fail(next === '' ? "a '\\' at the end" : `'\\${next}' is not an escape`);
     return this.#character();
   }
 
-  /** A class behind its opening bracket. */
+  /** Reads a class after its opening bracket. */
   #class(): Chars {
     const builder = new CharsBuilder();
     const negated = this.#take('^');
@@ -219,7 +219,7 @@ class Parser {
       const posix = this.#match(/\[:(\^?)([a-z]+):\]/y);
       if (posix !== null) {
         const ranges = CLASSES[posix[2] ?? ''];
-        if (ranges === undefined || (posix[2] ?? '').length === 1) this.#fail(`'${posix[0]}' is no class`);
+        if (ranges === undefined || (posix[2] ?? '').length === 1) this.#fail(`'${posix[0]}' is not a class`);
         if (posix[1] === '^') this.#include(builder, outside(ranges));
         else addRanges(builder, ranges);
         continue;
@@ -241,7 +241,7 @@ class Parser {
     }
     this.#at++;
     const { i } = this.#flags;
-    // As in RE2, a negated class takes line feeds too.
+    // As in RE2, a negated class includes the line feed.
     return builder.finish(negated, i);
   }
 
@@ -256,7 +256,7 @@ class Parser {
     if (!builder.add(chars)) this.#fail('a class names too many properties');
   }
 
-  /** One character of a class. */
+  /** Reads one character of a class. */
   #member(): number {
     if (this.#at >= this.#text.length) this.#fail("'[' without ']'");
     if (!this.#take('\\')) return this.#character();
@@ -279,7 +279,7 @@ class Parser {
     return true;
   }
 
-  /** What a sticky pattern finds here, which is then behind. */
+  /** Matches a sticky pattern here and moves past the match. */
   #match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text);
@@ -288,7 +288,7 @@ class Parser {
   }
 
   #fail(problem: string): never {
-    throw new BadPattern(problem);
+    throw new PatternError(problem);
   }
 }
 
@@ -308,8 +308,8 @@ function literal(code: number, fold: boolean): Node {
   return { k: 'chars', chars: only(code, fold), literal: fold ? null : String.fromCodePoint(code) };
 }
 
-function place(where: Place): Node {
-  return { k: 'place', place: where };
+function assertion(condition: Assertion): Node {
+  return { k: 'assertion', assertion: condition };
 }
 
 function withFlags(flags: Flags, letters: string, on: boolean): Flags {

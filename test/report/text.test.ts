@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clip, paintFor, printable, printableLines } from '../../src/cli/terminal/text.ts';
+import { clip, paletteFor, printable, printableLines } from '../../src/report/index.ts';
 
 describe('text for a terminal', () => {
   it('shows control, reordering and invisible characters as escapes', () => {
@@ -23,10 +23,10 @@ describe('text for a terminal', () => {
   });
 
   it('colours a terminal alone, and not when NO_COLOR is set or the terminal is dumb', () => {
-    expect(paintFor({ isTTY: true }, {}).red('x')).toBe('\u001b[31mx\u001b[0m');
-    expect(paintFor({ isTTY: true }, { NO_COLOR: '' }).red('x')).toBe('\u001b[31mx\u001b[0m');
-    expect(paintFor({ isTTY: true }, { NO_COLOR: '1' }).red('x')).toBe('x');
-    expect(paintFor({ isTTY: true }, { TERM: 'dumb' }).red('x')).toBe('x');
-    expect(paintFor({}, {}).red('x')).toBe('x');
+    expect(paletteFor({ isTTY: true }, {}).red('x')).toBe('\u001b[31mx\u001b[39m');
+    expect(paletteFor({ isTTY: true }, { NO_COLOR: '' }).red('x')).toBe('\u001b[31mx\u001b[39m');
+    expect(paletteFor({ isTTY: true }, { NO_COLOR: '1' }).red('x')).toBe('x');
+    expect(paletteFor({ isTTY: true }, { TERM: 'dumb' }).red('x')).toBe('x');
+    expect(paletteFor({}, {}).red('x')).toBe('x');
   });
 });

@@ -1,8 +1,22 @@
 import { type CryptoPort, defaultCrypto, ED25519_KEY_BYTES } from '../../crypto/index.ts';
 import { KeyError } from '../errors.ts';
 import { type Lifetimes, resolveLifetimes } from '../lifetimes.ts';
-import { publicKeys } from './format.ts';
 import type { KeyInit } from './keyring.ts';
+
+/** Two new Ed25519 keys: `<name>-primary` and `<name>-fallback`. */
+export function generateKeys(name: string): readonly KeyInit[] {
+  return [newKey(`${name}-primary`, 'primary'), newKey(`${name}-fallback`, 'fallback')];
+}
+
+/** The public halves of the Ed25519 keys, for verifiers elsewhere. Each becomes a retired key. */
+export function publicKeys(keys: readonly KeyInit[], crypto: CryptoPort = defaultCrypto): readonly KeyInit[] {
+  return keys.flatMap((key) => {
+    if (key.alg === 'HS256') return [];
+    const publicKey = 'seed' in key ? crypto.ed25519PublicKey(key.seed) : key.publicKey;
+    const until = key.verifyUntil === undefined ? {} : { verifyUntil: key.verifyUntil };
+    return [{ kid: key.kid, role: 'retired' as const, alg: key.alg, publicKey, ...until }];
+  });
+}
 
 /** Options of {@link rotateKeys}. */
 export interface RotationOptions {
@@ -44,13 +58,16 @@ export function rotateKeys(keys: readonly KeyInit[], options: RotationOptions): 
   const kept = keys
     .filter((key) => !dropped.includes(key))
     .flatMap((key) => (key === old ? retire(key, verifyUntil, crypto) : [key]));
-  const seed = globalThis.crypto.getRandomValues(new Uint8Array(ED25519_KEY_BYTES));
   return {
-    keys: [{ kid, role, alg: 'Ed25519', seed }, ...kept],
+    keys: [newKey(kid, role), ...kept],
     minted: kid,
     retired: old === undefined ? null : { kid: old.kid, verifyUntil },
     dropped: dropped.map((key) => key.kid),
   };
+}
+
+function newKey(kid: string, role: 'primary' | 'fallback'): KeyInit {
+  return { kid, role, alg: 'Ed25519', seed: crypto.getRandomValues(new Uint8Array(ED25519_KEY_BYTES)) };
 }
 
 /** The retired form of a key. A shared secret has no public half and must stay, or its tokens could not be verified. */

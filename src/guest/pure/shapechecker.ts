@@ -2,71 +2,71 @@ import { textBytes } from '../../wire/costs.ts';
 import { Dict, describe, List, payRound, shortQuote, tooDeep, typeName, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
-import { Known, scan } from './charges.ts';
 import { entryOf } from './path.ts';
+import { TextMap } from './results.ts';
 
-/** How values are checked. */
+/** Options of a {@link ShapeChecker}. */
 export interface CheckOptions {
-  /** Whether maps may have keys that the shape does not name. */
+  /** True to allow keys that the shape does not name. */
   readonly allowExtra: boolean;
-  /** Problems after which to stop. */
+  /** The number of problems after which the check stops. */
   readonly most: number;
-  /** Keys that are the same though they differ. */
+  /** Tells whether two different keys count as the same. */
   readonly sameKey?: (a: string, b: string) => boolean;
 }
 
-/** Deepest nesting of a shape. */
+/** Maximum depth of a shape. */
 const MAX_DEPTH = 64;
 
 /**
- * Checks a value against a shape: a map from keys to the name of a type or a further shape. A key may end in `?`, then it may be
- * absent, and in `[]`, then its value is a list of what is described. Nil is no value of any type but `any`.
+ * Checks a value against a shape: a map from keys to type names or nested shapes. A key that ends in `?` is optional; the value
+ * of a key that ends in `[]` is a list. Nil has no type except `any`.
  */
-export class Checker {
-  readonly #machine: Meter;
+export class ShapeChecker {
+  readonly #meter: Meter;
   readonly #options: CheckOptions;
   readonly #found: string[] = [];
 
-  constructor(machine: Meter, options: CheckOptions) {
-    this.#machine = machine;
+  constructor(meter: Meter, options: CheckOptions) {
+    this.#meter = meter;
     this.#options = options;
   }
 
-  /** What is wrong, each with its path. Code 15 for a shape that is none. */
+  /** The problems of a value, each with its path. Fails with code 15 for an invalid shape. */
   problems(value: Dict, shape: Dict): readonly string[] {
     this.#checkShape(shape, 1);
     this.#map(value, shape, '');
     return this.#found;
   }
 
-  /** All of the shape, used or not: a mistake in it must not wait for the data that meets it. */
+  /** Checks the whole shape, so that a mistake in it does not depend on the data. */
   #checkShape(shape: Dict, depth: number): void {
-    if (depth > MAX_DEPTH) tooDeep(this.#machine, 'used as a shape');
-    this.#machine.pay(WORK.visit, shape.entries.size);
+    if (depth > MAX_DEPTH) tooDeep(this.#meter, 'used as a shape');
+    this.#meter.pay(WORK.visit, shape.entries.size);
     for (const [key, type] of shape.entries) {
-      if (fieldOf(this.#machine, key).name === '')
-        this.#machine.fail('Syntax', `the key ${shortQuote(key)} of the shape has no name`);
+      if (fieldOf(this.#meter, key).name === '')
+        this.#meter.fail('Syntax', `the key ${shortQuote(key)} of the shape has no name`);
       if (type instanceof Dict) this.#checkShape(type, depth + 1);
       else if (typeof type !== 'string' || !Object.hasOwn(TYPES, type))
-        this.#machine.fail(
+        this.#meter.fail(
           'Syntax',
-          `${describe(type)} is no type of a shape; known are ${Object.keys(TYPES).join(', ')}, and maps`,
+          `${describe(type)} is not a type of a shape; known are ${Object.keys(TYPES).join(', ')}, and maps`,
         );
     }
   }
 
   #map(map: Dict, shape: Dict, path: string): void {
-    const known = new Known<true>(this.#machine);
+    const known = new TextMap<true>(this.#meter);
     for (const [key, type] of shape.entries) {
       if (this.#done) return;
-      this.#machine.pay(WORK.compared);
-      const { name, optional, list } = fieldOf(this.#machine, key);
+      this.#meter.pay(WORK.compared);
+      const { name, optional, list } = fieldOf(this.#meter, key);
       const { sameKey } = this.#options;
-      if (sameKey !== undefined) this.#machine.pay(WORK.visit, map.entries.size);
+      if (sameKey !== undefined) this.#meter.pay(WORK.visit, map.entries.size);
       const actual =
         sameKey === undefined ? name : ([...map.entries.keys()].find((each) => each === name || sameKey(each, name)) ?? name);
       if (known.get(actual) === undefined) known.add(actual, true);
-      const value = entryOf(this.#machine, map, actual);
+      const value = entryOf(this.#meter, map, actual);
       const at = path === '' ? name : `${path}.${name}`;
       if (value === undefined) {
         if (!optional) this.#report(at, 'is missing');
@@ -85,7 +85,7 @@ export class Checker {
       this.#report(path, `must be a list, got ${describe(value)}`);
       return;
     }
-    this.#machine.pay(WORK.visit, value.items.length);
+    this.#meter.pay(WORK.visit, value.items.length);
     for (const [index, item] of value.items.entries()) {
       if (this.#done) return;
       this.#one(item, type, `${path}[${index}]`);
@@ -98,7 +98,7 @@ export class Checker {
       else this.#report(path, `must be a map, got ${describe(value)}`);
       return;
     }
-    if (typeof value === 'string') scan(this.#machine, value.length);
+    if (typeof value === 'string') this.#meter.pay(WORK.scan, value.length);
     const wanted = typeof type === 'string' ? TYPES[type] : undefined;
     if (wanted?.is(value) === false) this.#report(path, `must be ${wanted.words}, got ${describe(value)}`);
   }
@@ -108,10 +108,10 @@ export class Checker {
   }
 
   #report(path: string, problem: string): void {
-    // To show even its beginning, V8 puts all of the path together.
-    this.#machine.pay(WORK.problemPath, path.length);
+    // V8 flattens the whole path, even to show its beginning.
+    this.#meter.pay(WORK.problemPath, path.length);
     const text = `${shortQuote(path)} ${problem}`;
-    this.#machine.allocate(textBytes(text.length));
+    this.#meter.allocate(textBytes(text.length));
     this.#found.push(text);
   }
 }
@@ -126,14 +126,14 @@ const QUESTION = 0x3f;
 const OPENING = 0x5b;
 const CLOSING = 0x5d;
 
-/** A key of a shape without its marks, which may come in any order. */
-function fieldOf(machine: Meter, key: string): Field {
+/** Splits a key of a shape into its name and its marks, which may come in any order. */
+function fieldOf(meter: Meter, key: string): Field {
   let end = key.length;
   let optional = false;
   let list = false;
-  // By offsets: a shorter text for every mark would take the square of their number.
+  // Offsets, because slicing the key for every mark would take quadratic time.
   for (let marks = 1; ; marks++) {
-    payRound(machine, marks);
+    payRound(meter, marks);
     if (end >= 1 && key.charCodeAt(end - 1) === QUESTION) {
       optional = true;
       end -= 1;
@@ -154,7 +154,7 @@ const text = (words: string, pattern: RegExp, most: number): Type => ({
   is: (value) => typeof value === 'string' && value.length <= most && pattern.test(value),
 });
 
-/** Longest address: RFC 5321 allows less. The patterns take linear time, and no more than this even so. */
+/** Maximum length of an e-mail address, more than RFC 5321 allows. It bounds the time that a pattern takes. */
 const MAX_ADDRESS = 320;
 const MAX_URL = 8192;
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { excerpt, renderDiagnostic, renderError } from '../../src/cli/terminal/render.ts';
-import { paintFor } from '../../src/cli/terminal/text.ts';
+import { excerpt, paletteFor, renderDiagnostic, renderError } from '../../src/report/index.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 
-const plain = paintFor({}, {});
+const plain = paletteFor({}, {});
 const base: ErrorInfo = {
   kind: 'runtime',
   code: 'NS14',

@@ -1,4 +1,5 @@
-import type { SessionParent, SessionSummary, Waiting } from '../../loop/index.ts';
+import type { SessionParent, SessionSummary, Waiting } from '../loop/index.ts';
+import { counted } from './layout.ts';
 import { printable } from './text.ts';
 
 /** One session in one line. */
@@ -7,7 +8,7 @@ export function sessionLine(session: SessionSummary): string {
   const parts = [
     printable(sid),
     reason === null ? status : `${status} ${reason}`,
-    turns === 1 ? '1 turn' : `${turns} turns`,
+    counted(turns, 'turn'),
     new Date(updatedAt).toISOString(),
     ...(parent === null ? [] : [askedBy(parent)]),
     ...(started === null || waits !== null ? [] : [`in turn ${started}`]),

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { explainEnd, explainSession, explainTurn } from '../../src/loop/explain.ts';
-import { type Palette, plainPalette, printable, wrap } from '../../src/loop/text.ts';
 import { readTurn } from '../../src/loop/turn/input.ts';
 import type { TurnRecord } from '../../src/loop/turn/record.ts';
+import { explainEnd, explainSession, explainTurn, type Palette, plainPalette, printable, wrap } from '../../src/report/index.ts';
 import { languageError } from '../../src/wire/errorinfo.ts';
-import { play } from './example.ts';
-import type { Program } from './fake.ts';
-import { bench, turnOf } from './harness.ts';
+import { play } from '../loop/example.ts';
+import type { Program } from '../loop/fake.ts';
+import { bench, turnOf } from '../loop/harness.ts';
 
 const style = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`;
 const ansi: Palette = { bold: style(1), dim: style(2), red: style(31), green: style(32), yellow: style(33) };

@@ -1,21 +1,4 @@
-/** Puts styles around text, or leaves it as it is. */
-export interface Palette {
-  readonly bold: (text: string) => string;
-  readonly dim: (text: string) => string;
-  readonly red: (text: string) => string;
-  readonly green: (text: string) => string;
-  readonly yellow: (text: string) => string;
-}
-
-const same = (text: string): string => text;
-
-/** No styles: for files, pipes and `NO_COLOR`. */
-export const plainPalette: Palette = { bold: same, dim: same, red: same, green: same, yellow: same };
-
-/** Columns the explanation is made for. */
-export const WIDTH = 80;
-
-/** Control, formatting, separating and lone surrogate characters: what could act on a terminal instead of being shown. */
+/** Control, formatting, separating and lone surrogate characters, which a terminal obeys or hides in place of showing them. */
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Cs}/gu;
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\u001b': '\\e' };
 
@@ -24,12 +7,27 @@ export function printable(text: string): string {
   return text.replace(UNSAFE, (char) => SHORT[char] ?? `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
+/** As {@link printable}, but line feeds and tabs keep their meaning: for texts of several lines. */
+export function printableLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.split('\t').map(printable).join('\t'))
+    .join('\n');
+}
+
+/** Shortens one line to `width` characters; an ellipsis marks the cut. */
+export function clip(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
 const WIDE =
   /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-/** Columns one character takes on a terminal. */
-function columns(char: string): number {
-  return WIDE.test(char) ? 2 : /^\p{Mn}/u.test(char) ? 0 : 1;
+/** Columns of a terminal that a text takes: two for East Asian and pictographic characters, none for combining marks. */
+export function columns(text: string): number {
+  let sum = 0;
+  for (const char of text) sum += WIDE.test(char) ? 2 : /^\p{Mn}/u.test(char) ? 0 : 1;
+  return sum;
 }
 
 /**
@@ -48,9 +46,9 @@ export function wrap(line: string, width: number): readonly string[] {
       const cut = place > piece.length / 2 ? place : piece.length;
       pieces.push(piece.slice(0, cut).trimEnd());
       piece = piece.slice(cut);
-      used = [...piece].reduce((sum, kept) => sum + columns(kept), 0);
+      used = columns(piece);
       place = -1;
-      // The blank at which a line was cut is shown by the cut.
+      // The line break takes the place of the blank.
       if (char === ' ' && piece === '') continue;
     }
     piece += char;

@@ -1,22 +1,33 @@
 import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
+import type { AgentUse } from '../loop/agents/consult.ts';
+import type { LoopResult } from '../loop/result.ts';
+import type { Waiting } from '../loop/suspend/suspension.ts';
+import { type Decision, HALT_REASONS } from '../loop/turn/decision.ts';
+import type { CandidateRecord, TurnRecord } from '../loop/turn/record.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { mapEntries, plainMaps } from '../wire/maporder.ts';
-import type { TaggedJson, Usage } from '../wire/protocol.ts';
-import type { AgentUse } from './agents/consult.ts';
-import type { LoopResult } from './result.ts';
-import type { Waiting } from './suspend/suspension.ts';
-import { type Palette, printable, WIDTH, wrap } from './text.ts';
-import { CHECKS, describeToken, shortenTokens } from './tokens.ts';
-import { type Decision, HALT_REASONS } from './turn/decision.ts';
-import type { CandidateRecord, TurnRecord } from './turn/record.ts';
-
-/** Columns of the labels on the left. */
-const LABEL = 12;
-/** Most lines and characters shown of one text; the record has all of it. */
-const MAX_LINES = 60;
-const MAX_TEXT = 1200;
+import type { Usage } from '../wire/protocol.ts';
+import { explainCall } from './calls.ts';
+import {
+  capLines,
+  counted,
+  duration,
+  field,
+  flow,
+  grouped,
+  LABEL,
+  row,
+  rule,
+  section,
+  streamLines,
+  textLines,
+  valueText,
+  WIDTH,
+} from './layout.ts';
+import type { Palette } from './palette.ts';
+import { printable, wrap } from './text.ts';
+import { CHECKS, describeToken } from './tokens.ts';
 
 /**
  * A turn for a reader at a terminal of 80 columns, as lines: what went in, what the program called and said, every token
@@ -41,13 +52,12 @@ export function explainTurn(record: TurnRecord, palette: Palette): string[] {
 /** How a session ended, as lines: the decision, why, and what its last turn said to the user. */
 export function explainEnd(result: LoopResult, palette: Palette): string[] {
   const { decision, reason, error, turns, waiting } = result;
-  const count = turns.length === 1 ? '1 turn' : `${turns.length} turns`;
   const style = styleOf(decision, palette);
   const sentence = reason === null ? [] : [`${reason}: ${HALT_REASONS[reason]}`];
   const said = result.output === null ? [] : textLines(result.output);
   return [
-    palette.bold('='.repeat(WIDTH)),
-    `Session ${printable(result.sid)}: ${style(palette.bold(decision))} after ${count}`,
+    rule(palette),
+    `Session ${printable(result.sid)}: ${style(palette.bold(decision))} after ${counted(turns.length, 'turn')}`,
     ...(reason === null ? [] : field('reason', sentence, palette)),
     ...(error === null ? [] : field('error', explainError(error), palette)),
     ...(waiting === undefined ? [] : field('waits for', explainWaiting(waiting), palette)),
@@ -66,8 +76,7 @@ function styleOf(decision: LoopResult['decision'] | Decision, palette: Palette):
 
 function explainInput(text: string, palette: Palette): string[] {
   const envelope = readable(text);
-  if (envelope === null)
-    return [...section('in', palette), ...field('envelope', textLines(text), palette, { style: palette.red })];
+  if (envelope === null) return [...section('in', palette), ...field('envelope', textLines(text), palette, palette.red)];
   return [
     ...section('in', palette),
     ...field('USERDATA', textLines(envelope.userdata), palette),
@@ -79,7 +88,7 @@ function explainInput(text: string, palette: Palette): string[] {
 
 /** A program with line numbers; a line that is too long goes on further in than it started. */
 function codeLines(code: string, palette: Palette): string[] {
-  const lines = clipLines(code.split('\n').map((line) => printable(line.replaceAll('\t', '  '))));
+  const lines = capLines(code.split('\n').map((line) => printable(line.replaceAll('\t', '  '))));
   const gutter = String(lines.length).length;
   return lines.flatMap((line, index) => {
     const indent = Math.min(line.length - line.trimStart().length, 20);
@@ -106,34 +115,6 @@ function explainCalls(journal: readonly JournalEntry[], palette: Palette): strin
   return [...section('calls', palette), ...journal.flatMap((entry) => explainCall(entry, palette))];
 }
 
-function explainCall(entry: JournalEntry, palette: Palette): string[] {
-  const { outcome } = entry;
-  return [
-    ...field(`${entry.seq}`, [callText(entry)], palette),
-    ...(outcome.ok
-      ? field('', [`= ${show(outcome.value)}`], palette)
-      : field('', [failureText(outcome)], palette, { style: palette.red })),
-    ...field('', [`at ${printable(entry.at.source)}:${entry.at.line}, ${duration(entry.ms)}`], palette, { style: palette.dim }),
-  ];
-}
-
-function failureText(outcome: Exclude<JournalEntry['outcome'], { readonly ok: true }>): string {
-  return 'halted' in outcome
-    ? `stopped: ${printable(outcome.halted.message)} (${outcome.halted.code})`
-    : `failed: ${printable(outcome.message)} (NS${outcome.code})`;
-}
-
-function callText(entry: JournalEntry): string {
-  switch (entry.kind) {
-    case 'tool':
-      return `${printable(entry.name)}(${entry.args.map(show).join(', ')})`;
-    case 'prompt':
-      return `promptuser ${show(entry.text)}`;
-    case 'ask':
-      return `ask ${show(entry.model)}, ${show(entry.prompt)} with ${show(entry.options)}`;
-  }
-}
-
 function explainTokens(record: TurnRecord, palette: Palette): string[] {
   if (record.candidates.length === 0) return [];
   const lines = record.output.split('\n');
@@ -153,9 +134,9 @@ function explainToken(candidate: CandidateRecord, token: string, record: TurnRec
     index === failed ? palette.red(`${name} FAILED`) : `${name} ${palette.green('ok')}`,
   );
   return [
-    ...field(`line ${candidate.line}`, [verdict], palette, { style }),
+    ...field(`line ${candidate.line}`, [verdict], palette, style),
     ...field('', describeToken(token, candidate.ok).map(printable), palette),
-    ...row('', flow(checks, ', '), palette),
+    ...row('', flow(checks), palette),
   ];
 }
 
@@ -166,21 +147,14 @@ function explainDecision(record: TurnRecord, palette: Palette): string[] {
     ...(record.reason === null ? [] : field('reason', [`${record.reason}: ${HALT_REASONS[record.reason]}`], palette)),
     ...(record.overridden === null ? [] : field('instead of', [record.overridden], palette)),
     ...(record.error === null ? [] : field('error', explainError(record.error), palette)),
-    ...field(
-      'lints',
-      flow(
-        record.lints.map(({ code, line }) => `${code} (line ${line})`),
-        ', ',
-      ),
-      palette,
-    ),
-    ...row('used', flow([...usageParts(record.usage, record.inputs.limits), ...agentParts(record.agent)], ', '), palette),
+    ...field('lints', flow(record.lints.map(({ code, line }) => `${code} (line ${line})`)), palette),
+    ...row('used', flow([...usageParts(record.usage, record.inputs.limits), ...agentParts(record.agent)]), palette),
   ];
 }
 
 function explainWaiting({ call, tool, args, reason, expiresAt, completed }: Waiting): string[] {
   const until = completed ? 'completed: resume the session' : `until ${new Date(expiresAt).toISOString()}`;
-  return [`call ${call}: ${printable(tool)}(${args.map(show).join(', ')})`, printable(reason), until];
+  return [`call ${call}: ${printable(tool)}(${args.map(valueText).join(', ')})`, printable(reason), until];
 }
 
 function explainError(error: ErrorInfo): string[] {
@@ -193,12 +167,12 @@ function explainError(error: ErrorInfo): string[] {
 
 function usageParts(usage: Usage, limits: LimitValues): string[] {
   return [
-    `fuel ${count(usage.fuel)} of ${count(limits.fuel)}`,
+    `fuel ${grouped(usage.fuel)} of ${grouped(limits.fuel)}`,
     `CPU ${duration(usage.cpuMs)}`,
     `${duration(usage.wallMs)} in all`,
-    `${count(usage.peakMemoryBytes)} bytes of values`,
-    `${count(usage.toolCalls)} tool call${usage.toolCalls === 1 ? '' : 's'}`,
-    `${count(usage.outputBytes)} bytes of output`,
+    `${grouped(usage.peakMemoryBytes)} bytes of values`,
+    counted(usage.toolCalls, 'tool call'),
+    `${grouped(usage.outputBytes)} bytes of output`,
   ];
 }
 
@@ -207,100 +181,6 @@ function agentParts(agent: AgentUse | null): string[] {
   if (agent === null) return [];
   return [
     ...(agent.asks === 1 ? [] : [`${agent.asks} replies`]),
-    ...(agent.tokens === 0 ? [] : [`${count(agent.tokens)} model tokens`]),
+    ...(agent.tokens === 0 ? [] : [`${grouped(agent.tokens)} model tokens`]),
   ];
-}
-
-function section(name: string, palette: Palette): string[] {
-  return ['', palette.dim(`-- ${name} ${'-'.repeat(WIDTH - name.length - 4)}`)];
-}
-
-/** A label and, right of it, foreign text wrapped to the width; styled after wrapping, so that no style is cut in two. */
-function field(
-  label: string,
-  lines: readonly string[],
-  palette: Palette,
-  { style = (text: string): string => text }: { readonly style?: (text: string) => string } = {},
-): string[] {
-  if (lines.length === 0) return row(label, [palette.dim('none')], palette);
-  return row(
-    label,
-    lines.flatMap((line) => wrap(line, WIDTH - LABEL - 2)).map((line) => (line === '' ? '' : style(line))),
-    palette,
-  );
-}
-
-/** A label and, right of it, lines that fit already. */
-function row(label: string, lines: readonly string[], palette: Palette): string[] {
-  return lines.map((line, index) => {
-    const left = index === 0 && label !== '' ? palette.bold(label.padEnd(LABEL)) : ' '.repeat(LABEL);
-    return line === '' ? `  ${left}`.trimEnd() : `  ${left}${line}`;
-  });
-}
-
-/** Joins short parts into lines that fit right of the labels. */
-function flow(parts: readonly string[], separator: string): string[] {
-  const lines: string[] = [];
-  for (const part of parts) {
-    const last = lines.at(-1);
-    if (last !== undefined && visible(last) + visible(separator) + visible(part) <= WIDTH - LABEL - 3)
-      lines[lines.length - 1] = `${last}${separator}${part}`;
-    else {
-      if (last !== undefined) lines[lines.length - 1] = `${last}${separator.trimEnd()}`;
-      lines.push(part);
-    }
-  }
-  return lines;
-}
-
-/** Length without the styles that a palette put in. */
-function visible(text: string): number {
-  return text.replace(/\u001b\[\d+m/g, '').length;
-}
-
-/** A stream of this turn: its final line feed ends the last line and starts none. */
-function streamLines(stream: string): string[] {
-  return stream === '' ? [] : textLines(stream.endsWith('\n') ? stream.slice(0, -1) : stream);
-}
-
-function textLines(text: string): string[] {
-  return clipLines(text.split('\n').map((line) => printable(shortenTokens(line))));
-}
-
-function clipLines(lines: readonly string[]): string[] {
-  const shown = lines.slice(0, MAX_LINES).map((line) => clip(line));
-  return lines.length <= MAX_LINES ? shown : [...shown, `... ${count(lines.length - MAX_LINES)} more lines`];
-}
-
-function clip(text: string): string {
-  return text.length <= MAX_TEXT
-    ? text
-    : `${text.slice(0, MAX_TEXT).toWellFormed()}... ${count(text.length - MAX_TEXT)} more characters`;
-}
-
-/** A value as one line of JSON. */
-function show(value: TaggedJson): string {
-  return clip(printable(shortenTokens(spaced(plainMaps(value)))));
-}
-
-function duration(ms: number): string {
-  return ms >= 1000 ? `${(ms / 1000).toFixed(2)} s` : `${ms.toFixed(ms < 10 ? 1 : 0)} ms`;
-}
-
-/** Thousands grouped by blanks, the same in every locale. */
-function count(value: number): string {
-  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ' ');
-}
-
-/** JSON with a blank after every comma and colon, so that long values break between their parts. */
-function spaced(value: TaggedJson): string {
-  if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (isList(value)) return `[${value.map(spaced).join(', ')}]`;
-  return `{${mapEntries(value)
-    .map(([key, item]) => `${JSON.stringify(key)}: ${spaced(item)}`)
-    .join(', ')}}`;
-}
-
-function isList(value: object): value is readonly TaggedJson[] {
-  return Array.isArray(value);
 }

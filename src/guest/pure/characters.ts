@@ -1,0 +1,37 @@
+import { payRound, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
+
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** The number of UTF-16 units of the code point at an offset. */
+export function width(text: string, at: number): number {
+  return (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+}
+
+/** The offset of the code point that ends at an offset. */
+export function previousOffset(text: string, offset: number): number {
+  return offset >= 2 && width(text, offset - 2) === 2 ? offset - 2 : offset - 1;
+}
+
+/** The offset that is `count` code points after `from`, or the end of the text. */
+export function characterOffset(meter: Meter, text: string, count: number, from = 0): number {
+  if (count <= 0) return from;
+  const most = Math.min(text.length, from + 2 * count);
+  meter.pay(WORK.scan, most - from);
+  // Most texts have no surrogates, and this test is much faster than the loop.
+  if (!SURROGATE.test(most - from === text.length ? text : text.slice(from, most))) return Math.min(text.length, from + count);
+  let at = from;
+  for (let left = count; left > 0 && at < text.length; left--) {
+    payRound(meter, left);
+    at += width(text, at);
+  }
+  return at;
+}
+
+/** The number of code points before an offset. */
+export function charactersBefore(meter: Meter, text: string, offset: number): number {
+  meter.pay(WORK.scan, offset);
+  let count = 0;
+  for (let at = 0; at < offset; at += width(text, at)) payRound(meter, ++count);
+  return count;
+}

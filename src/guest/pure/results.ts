@@ -1,0 +1,113 @@
+import { textBytes, VALUE_BYTES } from '../../wire/costs.ts';
+import { Dict, type List, listBytes, payLookup, payRound, sealed, share, WORK } from '../kit.ts';
+import type { Meter } from '../meter.ts';
+import type { Value } from '../values.ts';
+
+// The parts that results are made of, each paid for before it is made.
+
+/** A map with string keys that pays for its lookups: long keys take time to hash and compare. */
+export class TextMap<T> {
+  readonly #meter: Meter;
+  readonly #values = new Map<string, T>();
+  #held = 0;
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+  }
+
+  get size(): number {
+    return this.#values.size;
+  }
+
+  get(text: string): T | undefined {
+    payLookup(this.#meter, text, this.#held);
+    return this.#values.get(text);
+  }
+
+  /** Adds a key that the map does not have. */
+  add(text: string, value: T): void {
+    this.#held += text.length;
+    this.#values.set(text, value);
+  }
+
+  /** The entries in insertion order. */
+  entries(): Iterable<readonly [string, T]> {
+    return this.#values;
+  }
+}
+
+/** An array of nil values, paid for. The caller sets the items and makes a list of them with `sealed`. */
+export function newItems(meter: Meter, items: number): Value[] {
+  meter.pay(WORK.copy, items);
+  meter.allocate(listBytes(items));
+  meter.checkItems(items);
+  return new Array<Value>(items).fill(null);
+}
+
+/** A list of existing values, which become shared, paid for. */
+export function listOf(meter: Meter, values: readonly Value[]): List {
+  const items = newItems(meter, values.length);
+  for (let index = 0; index < values.length; index++) {
+    payRound(meter, index);
+    items[index] = share(values[index] ?? null);
+  }
+  return sealed(meter, items);
+}
+
+/** An empty map, paid for. */
+export function newMap(meter: Meter): Dict {
+  meter.allocate(VALUE_BYTES.map.amount);
+  return new Dict(new Map());
+}
+
+/** V8 copies slices shorter than this; longer ones point into the whole text. */
+const SLICED = 13;
+
+/**
+ * A slice of a text, paid for. A slice keeps the whole text alive, so a slice that is much smaller is copied. Otherwise a program
+ * could hold far more memory than it pays for.
+ */
+export function paidSlice(meter: Meter, whole: string, start: number, end: number): string {
+  const units = Math.max(0, end - start);
+  meter.allocate(textBytes(units));
+  meter.pay(WORK.scan, units);
+  return plainSlice(whole, start, end);
+}
+
+/** The same as {@link paidSlice}, but the caller pays, for example by adding the slice to a text. */
+export function plainSlice(whole: string, start: number, end: number): string {
+  const slice = whole.slice(start, end);
+  return slice.length < SLICED || whole.length <= 4 * slice.length ? slice : ` ${slice}`.slice(1);
+}
+
+/** Builds a list of unknown length and pays for each item before it is added. */
+export class ListBuilder {
+  readonly #meter: Meter;
+  readonly #items: Value[] = [];
+
+  constructor(meter: Meter) {
+    this.#meter = meter;
+    meter.allocate(VALUE_BYTES.list.amount);
+  }
+
+  get count(): number {
+    return this.#items.length;
+  }
+
+  /** Adds a slice of a text. */
+  add(whole: string, start: number, end: number): void {
+    this.value(paidSlice(this.#meter, whole, start, end));
+  }
+
+  /** Adds a value that nothing else refers to, or that is shared already. */
+  value(value: Value): void {
+    this.#meter.allocate(VALUE_BYTES.item.amount);
+    this.#meter.checkItems(this.#items.length + 1);
+    this.#items.push(value);
+    if (this.#items.length % WORK.copy.per === 0) this.#meter.pay(WORK.visit);
+  }
+
+  finish(): List {
+    return sealed(this.#meter, this.#items);
+  }
+}

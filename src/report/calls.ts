@@ -1,0 +1,57 @@
+import type { JournalEntry } from '../wire/journal.ts';
+import { jsonText, plainMaps } from '../wire/maporder.ts';
+import type { AskSpent, TaggedJson } from '../wire/protocol.ts';
+import { counted, duration, field, valueText } from './layout.ts';
+import type { Palette } from './palette.ts';
+import { clip, printable } from './text.ts';
+
+/** Most characters of one value in a line of the trace. */
+const WIDTH = 400;
+
+/** One call to the host as a line: what was called with what, what came back, how long it took, from which fork and line. */
+export function renderCall(entry: JournalEntry, palette: Palette): string {
+  const { outcome, at } = entry;
+  const result = outcome.ok ? `→ ${compact(outcome.value)}` : palette.red(`✗ ${failureText(outcome)}`);
+  const where = printable(`fork ${at.fork}, ${at.source}:${at.line}:${at.column}`);
+  const spent = entry.kind === 'ask' && entry.spent !== undefined ? `, ${spentText(entry.spent)}` : '';
+  const cost = palette.dim(`(${entry.ms.toFixed(1)} ms${spent}, ${where})`);
+  return `${palette.dim(`#${entry.seq}`)} ${callText(entry, compact)} ${result} ${cost}`;
+}
+
+/** One call to the host as a field of a report: the call, its result below it, and its place. */
+export function explainCall(entry: JournalEntry, palette: Palette): string[] {
+  const { outcome } = entry;
+  return [
+    ...field(`${entry.seq}`, [callText(entry, valueText)], palette),
+    ...(outcome.ok
+      ? field('', [`= ${valueText(outcome.value)}`], palette)
+      : field('', [failureText(outcome)], palette, palette.red)),
+    ...field('', [`at ${printable(entry.at.source)}:${entry.at.line}, ${duration(entry.ms)}`], palette, palette.dim),
+  ];
+}
+
+function callText(entry: JournalEntry, show: (value: TaggedJson) => string): string {
+  switch (entry.kind) {
+    case 'tool':
+      return `${printable(entry.name)}(${entry.args.map(show).join(', ')})`;
+    case 'prompt':
+      return `promptuser ${show(entry.text)}`;
+    case 'ask':
+      return `ask ${show(entry.model)}, ${show(entry.prompt)}${entry.options === null ? '' : ` with ${show(entry.options)}`}`;
+  }
+}
+
+function failureText(outcome: Exclude<JournalEntry['outcome'], { readonly ok: true }>): string {
+  return 'halted' in outcome
+    ? `stopped: ${printable(outcome.halted.message)} (${outcome.halted.code})`
+    : `failed: ${printable(outcome.message)} (NS${outcome.code})`;
+}
+
+/** What the nested loop of an `ask` took, in a few words. */
+function spentText({ turns, fuel, tokens }: AskSpent): string {
+  return `${counted(turns, 'turn')}, fuel ${fuel}${tokens === 0 ? '' : `, ${tokens} tokens`}`;
+}
+
+function compact(value: TaggedJson): string {
+  return clip(printable(jsonText(plainMaps(value))), WIDTH);
+}

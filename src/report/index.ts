@@ -1,0 +1,16 @@
+/**
+ * Sessions, turns, tokens, calls and errors as lines of text for a terminal. Entry point `neuroscript-runtime/report`.
+ *
+ * Whatever a program, a tool or an agent wrote is made printable: no control character of theirs reaches the terminal. Styles
+ * come from the {@link Palette} of the caller.
+ */
+export { renderCall } from './calls.ts';
+export { excerpt, renderDiagnostic, renderError, renderFinding, type SourceTexts, SYNTAX } from './errors.ts';
+export { counted } from './layout.ts';
+export { type Palette, paletteFor, plainPalette } from './palette.ts';
+export { explainEnd, explainSession, explainTurn } from './session.ts';
+export { sessionLine } from './summary.ts';
+export { clip, printable, printableLines, wrap } from './text.ts';
+export { CHECKS, describeToken, type TokenCheck } from './tokens.ts';
+export { amount, quantity, UNIT_SIZES } from './units.ts';
+export { explainV1End, explainV1Turn } from './v1.ts';

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+
+const endings = new Set<() => void>();
+
+/**
+ * Calls `kill` when this process exits, however it exits. A child process notices by itself that its pipe is closed, but not
+ * while it runs native code. Call the returned function when the child is gone.
+ */
+export function killOnExit(kill: () => void): () => void {
+  if (endings.size === 0) process.on('exit', killAll);
+  endings.add(kill);
+  return () => {
+    endings.delete(kill);
+    if (endings.size === 0) process.off('exit', killAll);
+  };
+}
+
+function killAll(): void {
+  for (const kill of endings) kill();
+}
+
+/** Reads of the state of a process that was told to stop. It stops within microseconds unless the machine is very busy. */
+const MAX_READS = 200;
+
+/**
+ * Kills a launcher and all processes that it has started (Linux). If it were killed alone while it sets up a namespace, it would
+ * leave a child that waits for it without end. The launcher is stopped first, so that it cannot start another process meanwhile.
+ */
+export function killTree(pid: number): void {
+  signal(pid, 'SIGSTOP');
+  for (let reads = 0; reads < MAX_READS && !isStopped(pid); reads++);
+  for (const child of childrenOf(pid)) killTree(child);
+  signal(pid, 'SIGKILL');
+}
+
+function childrenOf(pid: number): number[] {
+  return read(`/proc/${pid}/task/${pid}/children`).split(' ').map(Number).filter(Boolean);
+}
+
+/** Whether a process has stopped, has ended, or does not exist. */
+function isStopped(pid: number): boolean {
+  const stat = read(`/proc/${pid}/stat`);
+  return stat === '' || /^[TtZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    // ESRCH: the process has ended already.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

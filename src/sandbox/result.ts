@@ -1,0 +1,70 @@
+import { quotaError, workerError } from '../wire/errorinfo.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { Diagnostic, GuestResult, Phase, Usage } from '../wire/protocol.ts';
+import type { Gone } from './worker.ts';
+
+/** The result of a run, made by its worker or by the host. */
+export interface SandboxResult {
+  readonly result: GuestResult;
+  readonly usage: Usage;
+  /** All syntax errors, when they are the reason why the program did not start. */
+  readonly errors: readonly Diagnostic[];
+  /** False when the worker or its isolate was stopped from outside: output that it had gathered may be missing. */
+  readonly outputComplete: boolean;
+}
+
+/** What the host has measured of a run; of the fuel it knows only what nested loops used. */
+export type Measured = Omit<Usage, 'peakMemoryBytes'>;
+
+const NOTHING_MEASURED: Measured = { fuel: 0, wallMs: 0, cpuMs: 0, toolCalls: 0, outputBytes: 0 };
+
+/** The result of a run that the worker could not report. Its memory and its own fuel are unknown and count as 0. */
+export function lostResult(phase: Phase, error: ErrorInfo, measured: Measured): SandboxResult {
+  const { fuel, toolCalls, outputBytes } = measured;
+  const counted = { fuel, peakMemoryBytes: 0, toolCalls, outputBytes };
+  const result: GuestResult = { ok: false, phase, result: null, eventErrors: [], error, ...counted };
+  // A worker sends `started` together with later frames, so a worker that sent nothing may have run the program.
+  return { result, usage: { peakMemoryBytes: 0, ...measured }, errors: [], outputComplete: phase === 'request' };
+}
+
+/** The result of a run that never got a worker. */
+export function unstartedResult(error: ErrorInfo): SandboxResult {
+  return lostResult('request', error, NOTHING_MEASURED);
+}
+
+/** A worker's result with the host's verdict in place of its error; only the position in the source is the worker's. */
+export function withVerdict(result: GuestResult, verdict: ErrorInfo | null): GuestResult {
+  if (verdict === null) return result;
+  const reported = result.error;
+  const place =
+    reported?.code === verdict.code && reported.source !== null
+      ? { source: reported.source, line: reported.line, column: reported.column, stack: reported.stack }
+      : {};
+  return { ...result, ok: false, result: null, error: { ...verdict, ...place } };
+}
+
+/** The error of a run whose worker ended without being told to. */
+export function crashError({ how, violation, stderr }: Gone, memoryBytes: number): ErrorInfo {
+  if (violation !== null) return workerError(`the worker process broke the protocol and was killed: ${violation}`);
+  if (/out of memory|is_heap_oom|Allocation failed/i.test(stderr)) {
+    return quotaError(
+      { limit: 'memoryBytes', allowed: memoryBytes },
+      `the program needs more memory than ${memoryBytes} bytes; its worker process ran out of it`,
+    );
+  }
+  const hint =
+    how === 'signal SIGKILL' ? 'another process killed it; the system does so when memory is short' : lastWords(stderr);
+  return workerError(`the worker process crashed: ${how}`, hint);
+}
+
+/** The message of a thrown value. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The most telling line of a crash report: the first that mentions an error, else the last. */
+function lastWords(text: string): string | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const line = lines.find((candidate) => /error/i.test(candidate)) ?? lines.at(-1);
+  return line === undefined ? undefined : `its last words: ${line.trim().slice(0, 300)}`;
+}
