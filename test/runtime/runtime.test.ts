@@ -122,13 +122,21 @@ describe('misuse and state', () => {
     ['a fork', "unknown key 'limit' in the options of a fork", (runtime) => runtime.interpreter().fork({ limit: {} })],
     ['an execution', "unknown key 'signals'", (runtime) => runtime.interpreter().fork().execute('x', { signals: 1 })],
     ['a request', "unknown key 'source'", (runtime) => runtime.interpreter().fork().runRequest({ source: [] })],
-    ['a call', "unknown key 'arg' in the options of a run: call", (runtime) => runtime.run('x', { call: { name: 'f', arg: [1] } })],
+    [
+      'a call',
+      "unknown key 'arg' in the options of a run: call",
+      (runtime) => runtime.run('x', { call: { name: 'f', arg: [1] } }),
+    ],
     [
       'a delivery',
       "unknown key 'ID' in the options of an event; known are globals, limits, signal",
       (runtime) => runtime.interpreter().emitEvent('e', 's', 1, { ID: 'x' }),
     ],
-    ['an event', "unknown key 'data' in the options of a run: events[0]", (runtime) => runtime.run('x', { events: [{ name: 'e', data: 1 }] })],
+    [
+      'an event',
+      "unknown key 'data' in the options of a run: events[0]",
+      (runtime) => runtime.run('x', { events: [{ name: 'e', data: 1 }] }),
+    ],
   ])('an unknown key in %s is refused, never ignored', async (_what, message, misuse) => {
     const { runtime, sandbox } = fakeRuntime(nothing);
     await expect((async () => misuse(runtime))()).rejects.toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }));
