@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { resolveLimits } from '../../sandbox/limits.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import type { LimitKey, LimitValues } from '../../wire/limits.ts';
+import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 import type { Suspension, Waiting } from '../suspend/suspension.ts';
 import type { TurnRecord } from '../turn/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../turn/schema.ts';
@@ -26,29 +26,13 @@ const STATE: z.ZodType<SessionState> = z.object({
     .default(null),
 });
 
-/** The limits that every store has held of its turns; those of the table that are newer may be lacking. */
-const FIRST: readonly LimitKey[] = [
-  'fuel',
-  'cpuMs',
-  'wallMs',
-  'memoryBytes',
-  'outputBytes',
-  'lineBytes',
-  'scratchBytes',
-  'toolCalls',
-  'toolMs',
-  'callDepth',
-  'evalDepth',
-  'sourceBytes',
-  'toolBytes',
-  'journalBytes',
-  'eventCount',
-];
+/** The limits that every store holds of its turns: the rows of the table up to `eventCount`. A turn may lack the later rows. */
+const FIRST = LIMITS.slice(0, LIMITS.findIndex(({ key }) => key === 'eventCount') + 1);
 
 /** A turn that an older version started gets the defaults of what it lacks; unknown limits and amounts out of range are damage. */
 const limits = z.record(z.string(), z.number()).transform((kept): LimitValues => {
-  const lacking = FIRST.find((key) => !Object.hasOwn(kept, key));
-  if (lacking !== undefined) throw new ConfigError(`limit ${lacking} is missing`);
+  const lacking = FIRST.find(({ key }) => !Object.hasOwn(kept, key));
+  if (lacking !== undefined) throw new ConfigError(`limit ${lacking.key} is missing`);
   return resolveLimits('turn', kept);
 });
 
