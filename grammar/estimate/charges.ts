@@ -1,11 +1,11 @@
-/** What evaluating takes, beyond the operations that a statement was charged for: work in proportion to data. */
+/** The cost of evaluating beyond the operations of a statement: work in proportion to data. */
 import type { Span } from '../syntax/ast.ts';
 import type { FuelCosts } from './costs.ts';
 import type { Session } from './session.ts';
 import type { Cost } from './state.ts';
 import { type Abstract, LIST, MAP, may, NIL, NUM, OTHER, only, TEXT, text, textUnits } from './values.ts';
 
-/** Adds up what the expressions of one statement take. */
+/** Adds up the cost of the expressions of one statement. */
 export class Charges {
   least = 0;
   most = 0;
@@ -21,7 +21,7 @@ export class Charges {
     return this.#session.costs;
   }
 
-  /** What all of it costs so far. */
+  /** The cost so far. */
   get cost(): Cost {
     return { least: this.least, most: this.most, bytes: this.bytes };
   }
@@ -33,8 +33,8 @@ export class Charges {
     return text(units, plain);
   }
 
-  /** Turns a value into text; gives its length. */
-  text(value: Abstract, at: Span, what = 'what is turned into text'): number {
+  /** Charges for turning a value into text. Returns the length of the text. */
+  text(value: Abstract, at: Span, what = 'the value turned into text'): number {
     if (!only(value, TEXT | NIL)) this.written(value, 'text', what, at);
     this.bytes += only(value, TEXT) ? 0 : 16 + 2 * value.size;
     return textUnits(value);
@@ -48,26 +48,26 @@ export class Charges {
 
   /** Charges for reading a value as a number. */
   numeric(value: Abstract, at: Span): void {
-    if (may(value, TEXT)) this.spend(value.units, 'number', 'a text that may be a number', at);
+    if (may(value, TEXT)) this.spend(value.units, 'number', 'text that may be a number', at);
   }
 
-  /** Charges for looking through a text so many times. */
+  /** Charges for scanning a text a number of times. */
   scan(value: Abstract, times: number, at: Span): void {
-    for (let time = 0; time < times; time++) this.spend(value.units, 'scan', 'the text that is looked through', at);
+    for (let time = 0; time < times; time++) this.spend(value.units, 'scan', 'the scanned text', at);
   }
 
-  /** Charges for telling whether two values are equal. */
+  /** Charges for comparing two values for equality. */
   compare(left: Abstract, right: Abstract, at: Span): void {
     if (may(left, NUM)) this.numeric(right, at);
     if (may(right, NUM)) this.numeric(left, at);
     const deep = LIST | MAP | OTHER;
-    if (may(left, TEXT) && may(right, TEXT)) this.spend(Math.min(left.units, right.units), 'compare', 'what is compared', at);
+    if (may(left, TEXT) && may(right, TEXT)) this.spend(Math.min(left.units, right.units), 'compare', 'the compared values', at);
     if (!may(left, deep) || !may(right, deep)) return;
-    this.spend(Math.min(left.size, right.size), 'compare', 'what is compared', at);
+    this.spend(Math.min(left.size, right.size), 'compare', 'the compared values', at);
     this.most += this.#session.costs.steps.compared.amount * (2 + 3 * Math.min(left.nodes, right.nodes));
   }
 
-  /** Charges for data; `what` is named when nobody knows how much it is. */
+  /** Charges for data. `what` names the data in the reason when its size is not known. */
   spend(units: number, price: keyof Session['costs']['data'], what: string, at: Span): void {
     this.most +=
       units === Number.POSITIVE_INFINITY

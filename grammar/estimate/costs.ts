@@ -1,16 +1,16 @@
-/** The cost tables that an estimate is made with. They belong to the interpreter; here they are data. */
+/** The prices that an estimate uses. They belong to the interpreter, which passes them in as data. */
 
-/** What an interpreter charges. Each table maps a kind of work to its price; see the published tables. */
+/** The prices of an interpreter. Each table maps a kind of work to its price. */
 export interface FuelCosts {
   /** Fuel for steps. */
   readonly steps: Prices<'statement' | 'pass' | 'operation' | 'call' | 'raise' | 'written' | 'compared' | 'host' | 'pure'>;
-  /** Units of data for one fuel. */
+  /** Units of data that cost one fuel. */
   readonly data: Prices<'concat' | 'compare' | 'scan' | 'number' | 'text' | 'json' | 'copy'>;
-  /** Bytes that values count. */
+  /** Bytes that values take. */
   readonly values: Prices<'text' | 'unit' | 'list' | 'item' | 'map' | 'entry' | 'other' | 'frame' | 'slot'>;
-  /** Values that count fewer bytes in all are never recounted, which would cost fuel too. */
+  /** The interpreter recounts values only above this number of bytes. Recounting costs fuel. */
   readonly recountBytes: number;
-  /** Most items that one write pads a list with. */
+  /** Most items that one write adds to pad a list. */
   readonly padding: number;
 }
 

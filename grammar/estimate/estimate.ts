@@ -1,4 +1,4 @@
-/** The static cost estimate: how much fuel each block of a program takes, at least and at most. */
+/** The static cost estimate: the fuel that each block of a program takes, at least and at most. */
 
 import type { Procedure, SourceFile, Span } from '../syntax/ast.ts';
 import { positionAt } from '../syntax/position.ts';
@@ -11,25 +11,25 @@ import { type Cost, type Endings, FREE, type Point, State } from './state.ts';
 import { follow } from './statements.ts';
 import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
 
-/** What runs as one: a command block, or a procedure or event handler as the host starts it. */
+/** The estimate of a command block, or of a procedure or event handler that the host starts. */
 export interface Estimate {
   readonly kind: 'command' | 'procedure' | 'event';
-  /** Name of the procedure; empty for the others. */
+  /** Name of the procedure; empty for other blocks. */
   readonly name: string;
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** Fuel that every run takes which comes to the end of the block. */
+  /** Fuel that every run that reaches the end of the block takes. */
   readonly least: number;
-  /** Fuel that no run exceeds; null when there is no such bound. */
+  /** Fuel that no run exceeds; null without an upper bound. */
   readonly most: number | null;
-  /** Why there is no upper bound, and where. */
+  /** Why there is no upper bound, and at which place. */
   readonly because: { readonly message: string; readonly file: string; readonly line: number; readonly column: number } | null;
 }
 
-/** What is known about the run. */
+/** What is known about the host of the run. */
 export interface EstimateOptions {
-  /** Names of the globals, besides `self`. */
+  /** Names of the globals, in addition to `self`. */
   readonly globals?: readonly string[];
   /** Canonical names of the tools that run inside the isolate. */
   readonly pure?: readonly string[];
@@ -39,12 +39,12 @@ export interface EstimateOptions {
 
 /**
  * Estimates all blocks of files that run together: command blocks in order, one after the other, then procedures and event
- * handlers, called by the host with any arguments. Loading (the names of events) and what the host hands over or takes back
- * (arguments, payloads, the returned value) are not part of a block.
+ * handlers that the host calls with any arguments. A block does not include loading (the names of events) or what passes
+ * between host and block (arguments, payloads, the returned value).
  *
- * The bounds hold under the default limits of depth, for the globals and constants that are named (tools may define more
- * constants), and where the values of globals, constants and arguments count so little that all memory together stays below `recountBytes`. Takes bounded time for any program: a
- * block that is too large to be followed has no upper bound.
+ * The bounds hold under the default limits of depth, for the named globals and constants (tools may define more constants),
+ * and while all values, including globals, constants and arguments, take fewer bytes than `recountBytes`. The estimate takes
+ * bounded time for any program: a block that is too large to follow has no upper bound.
  */
 export function estimate(files: readonly SourceFile[], costs: FuelCosts, options: EstimateOptions = {}): readonly Estimate[] {
   const [first] = files;
@@ -74,7 +74,7 @@ function commands(session: Session, files: readonly SourceFile[]): Estimate[] {
     file.commands.map((command) =>
       bounded(session, file, { kind: 'command', name: '', at: command }, () => {
         const start: Point = { ...FREE, state, bytes };
-        // A block that is given up leaves nothing that is known behind.
+        // After a block that the estimator gives up on, nothing is known.
         state = State.any;
         const endings = follow(session, command.body, start, false);
         state = resumed(endings)?.state ?? State.any;
@@ -104,13 +104,13 @@ function definitions(session: Session, file: SourceFile): Estimate[] {
   ];
 }
 
-/** Follows a call of a procedure (language.md 8). */
+/** Follows a call of a procedure. */
 const call: Call = (session, { procedure, file }, args, at) => {
   const fuel = session.costs.steps.call.amount;
   if (session.stack.includes(procedure) || !session.patient) {
     const message = session.patient
-      ? `\`${procedure.name.name}\` calls itself, and nothing tells how often`
-      : 'the calls are too many to be followed';
+      ? `\`${procedure.name.name}\` calls itself an unknown number of times`
+      : 'there are too many calls to follow';
     return { value: UNKNOWN, cost: { least: fuel, most: session.unbounded(message, at), bytes: 0 } };
   }
   const caller = session.file;
@@ -124,7 +124,7 @@ const call: Call = (session, { procedure, file }, args, at) => {
   return { value: resultOf(endings), cost };
 };
 
-/** Parameters in order: all that are needed, then all that are optional; the last of a name wins. */
+/** Binds the parameters in order, the needed ones first. The last parameter of a name wins. */
 function bind(session: Session, { needs, optional }: Procedure, args: readonly Abstract[]): State {
   let { globals: state } = session;
   for (const [index, { name }] of [...needs, ...optional].entries()) state = state.with(name, args[index] ?? NOTHING);
@@ -136,7 +136,7 @@ function resultOf(endings: Endings): Abstract {
   return end === undefined ? NOTHING : end.state.get(RESULT);
 }
 
-/** Where execution goes on after a body that ended without an error. */
+/** The point after a body that ended without an error. */
 function resumed(endings: Endings): Point | undefined {
   const normal = endings.get('normal');
   const returned = endings.get('return');
@@ -145,7 +145,7 @@ function resumed(endings: Endings): Point | undefined {
   return { ...normal, state, least: Math.min(normal.least, returned.least) };
 }
 
-/** The dearest way to any end, errors included. */
+/** The highest cost of reaching any end, errors included. */
 function worst(endings: Endings): Cost {
   const points = [...endings.all()].map(([, point]) => point);
   return {
@@ -159,7 +159,9 @@ function total(session: Session, endings: Endings, at: Span): Cost {
   const all = worst(endings);
   const least = resumed(endings)?.least ?? all.least;
   const recounted = all.most !== Number.POSITIVE_INFINITY && all.bytes + session.frameBytes > session.costs.recountBytes;
-  const most = recounted ? session.unbounded('its values may take so much memory that they are recounted', at) : all.most;
+  const most = recounted
+    ? session.unbounded('its values may take so much memory that the interpreter recounts them', at)
+    : all.most;
   return { least, most, bytes: all.bytes };
 }
 
@@ -174,7 +176,7 @@ function bounded(
   const own = { kind, name, file: file.name, ...positionAt(file.lines, at.s) };
   const least = Math.min(cost?.least ?? 0, Number.MAX_SAFE_INTEGER);
   if (cost !== undefined && cost.most <= Number.MAX_SAFE_INTEGER) return { ...own, least, most: cost.most, because: null };
-  const message = cost === undefined ? 'it is too large to be followed' : 'the bound is too large to be counted';
+  const message = cost === undefined ? 'it is too large to follow' : 'the bound is too large to count';
   const cause: Cause = (cost === undefined ? undefined : session.cause) ?? { file, message, s: at.s, e: at.e };
   const because = { message: cause.message, file: cause.file.name, ...positionAt(cause.file.lines, cause.s) };
   return { ...own, least, most: null, because };
@@ -184,7 +186,7 @@ function attempt(run: () => Cost): Cost | undefined {
   try {
     return run();
   } catch (error) {
-    // A caller that is itself deep in its stack may leave too little of it.
+    // A caller deep in its own stack may leave too little of it.
     if (error instanceof TooLarge || error instanceof RangeError) return undefined;
     throw error;
   }

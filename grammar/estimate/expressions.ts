@@ -1,4 +1,4 @@
-/** What evaluating an expression gives and costs, beyond the operations that its statement was charged for. */
+/** The value of an expression, and its cost beyond the operations of its statement. */
 
 import type { AccessStep, BinaryOp, CallExpr, Expr, Span, Target, ToolCallExpr } from '../syntax/ast.ts';
 import { acceptsCount } from '../syntax/certainty.ts';
@@ -35,7 +35,7 @@ import {
 
 /** Evaluates the expressions of one statement, one after the other. */
 export class Evaluation {
-  /** Variables: only a tool can change them while an expression is evaluated. */
+  /** The variables. Only a tool changes them while an expression is evaluated. */
   state: State;
   readonly #session: Session;
   readonly #charges: Charges;
@@ -46,7 +46,7 @@ export class Evaluation {
     this.#charges = new Charges(session);
   }
 
-  /** What all of it costs so far. */
+  /** The cost so far. */
   get cost(): Cost {
     return this.#charges.cost;
   }
@@ -104,9 +104,9 @@ export class Evaluation {
     }
   }
 
-  /** A value that goes to the output: printed, its bytes counted, quoted, and as JSON. */
+  /** Charges for emitting a value: it is printed, counted in bytes, quoted, and written as JSON. */
   emitted(value: Abstract, at: Span): void {
-    const what = 'what is emitted';
+    const what = 'the emitted value';
     const units = this.#charges.text(value, at, what);
     this.#charges.spend(units, 'text', what, at);
     this.#charges.spend((value.plain ? units : 6 * units) + 2, 'json', what, at);
@@ -114,7 +114,7 @@ export class Evaluation {
     this.#charges.bytes += 200 + 16 * (units + value.size);
   }
 
-  /** Work on the way to the host and back; nothing is known afterwards. */
+  /** Charges for a call of the host. Afterwards nothing is known of the variables. */
   host(values: readonly Abstract[], at: Span, message: string): Abstract {
     const price = this.#session.costs.steps.host.amount;
     this.#charges.least += price;
@@ -144,10 +144,10 @@ export class Evaluation {
       this.#charges.numeric(key, step);
       if (base.nodes === Number.POSITIVE_INFINITY)
         this.#charges.most += this.#session.unbounded(`writing to \`${name.name}\` may copy it, and its size is not known`, step);
-      else this.#charges.spend(base.nodes, 'copy', 'what is copied', step);
+      else this.#charges.spend(base.nodes, 'copy', 'the copied value', step);
       const pad =
         step.k === 'field' || !may(key, NUM | TEXT | OTHER) ? 0 : Math.min(this.#session.costs.padding, Math.max(0, key.max)) + 1;
-      this.#charges.spend(pad, 'copy', 'what is padded', step);
+      this.#charges.spend(pad, 'copy', 'the padding', step);
       size += 6 * units + 10 + 5 * pad;
       nodes += 1 + pad;
       added += 1 + pad;
@@ -159,7 +159,7 @@ export class Evaluation {
     this.state = this.state.with(name.name, container(types, { size, nodes, least: base.least, most: base.most + added }));
   }
 
-  /** Turns a value into text. */
+  /** Charges for turning a value into text. */
   shown(value: Abstract, at: Span): void {
     this.#charges.text(value, at);
   }
@@ -213,7 +213,7 @@ export class Evaluation {
     if (!may(value, TEXT)) return value;
     this.#charges.scan(value, 1, at);
     if (typeof value.known === 'string' && !value.known.includes('{{')) return value;
-    this.#charges.most += this.#session.unbounded('what `eval` fills in may be of any size', at);
+    this.#charges.most += this.#session.unbounded('the text that `eval` fills in may have any size', at);
     return UNKNOWN;
   }
 
@@ -244,7 +244,7 @@ export class Evaluation {
     return left;
   }
 
-  /** The right side of what is decided already costs nothing more (P1). */
+  /** `and` and `or`. Once the left operand decides the result, the right operand is not evaluated. */
   #logic(op: 'and' | 'or', left: Abstract, right: Expr): Abstract {
     const decided = truthOf(left);
     if (decided === (op === 'or') && !may(left, OTHER)) return knownBoolean(decided);
@@ -311,9 +311,9 @@ export class Evaluation {
     if (this.#session.pure.has(expr.name)) {
       const { amount } = this.#session.costs.steps.pure;
       this.#charges.least += amount;
-      this.#charges.most += amount + this.#session.unbounded(`what \`${expr.written}\` takes depends on what it is given`, expr);
+      this.#charges.most += amount + this.#session.unbounded(`the cost of \`${expr.written}\` depends on its arguments`, expr);
       return UNKNOWN;
     }
-    return this.host(args, expr, `what \`${expr.written}\` gives back may be of any size`);
+    return this.host(args, expr, `the result of \`${expr.written}\` may have any size`);
   }
 }

@@ -1,11 +1,11 @@
-/** How many bytes the frames of a program count at most. */
+/** The most bytes that the frames of a program take. */
 
 import type { Block, SourceFile } from '../syntax/ast.ts';
 import { eachExpression, eachStatement, expressionsOf, loopNames, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 import type { FuelCosts } from './costs.ts';
 
-/** Bytes of one frame of every procedure, and of one that calls them: without recursion, no more can be there at once. */
+/** Bytes of one frame of every procedure and of the outermost frame. Without recursion no more frames exist at once. */
 export function frameBytes(files: readonly SourceFile[], { values }: FuelCosts): number {
   const of = (names: ReadonlySet<string>): number => values.frame.amount + values.slot.amount * names.size;
   let outermost = of(namesIn(files.flatMap(({ commands }) => commands.map(({ body }) => body))));
@@ -18,7 +18,7 @@ export function frameBytes(files: readonly SourceFile[], { values }: FuelCosts):
   return bytes + outermost;
 }
 
-/** Every variable that some blocks mention, and one for each loop. */
+/** The variables that the blocks mention, and one for each loop. */
 function namesIn(blocks: readonly Block[]): ReadonlySet<string> {
   const names = new Set<string>(ERROR_VARIABLES);
   let loops = 0;

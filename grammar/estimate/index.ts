@@ -1,3 +1,3 @@
-/** What other parts may use of the cost estimate. */
+/** The cost estimate's face for other parts. */
 export type { FuelCosts } from './costs.ts';
 export { type Estimate, type EstimateOptions, estimate } from './estimate.ts';

@@ -1,20 +1,20 @@
-/** What is certain about statements before they are followed. */
+/** What the estimator knows about statements before it follows them. */
 
 import type { Block, ErrorHandler, Expr } from '../syntax/ast.ts';
 import { constantTruth } from '../syntax/certainty.ts';
-import { eachStatement, isAtom, loopNames, targetsOf } from '../syntax/walk.ts';
+import { childrenOf, eachStatement, isAtom, loopNames, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES } from '../vocabulary/builtins.ts';
 
-/** What a procedure gives, kept beside its variables: under names that no variable has. */
+/** Holds the result of a procedure among its variables. The blank keeps it from being a variable's name. */
 export const RESULT = ' result';
 
-/** Why a loop has no bound; `certain`: as far as it was followed, there was always a next pass. */
+/** Why a loop has no bound. `certain` says that every pass that was followed had a certain successor. */
 export function whyEndless(cond: Expr, certain: boolean): string {
-  if (constantTruth(cond) === true) return 'the condition of this `while` never ends it';
-  return certain ? 'this `while` runs too often to be followed' : 'nothing tells how often this `while` runs';
+  if (constantTruth(cond) === true) return 'the condition of this `while` never becomes false';
+  return certain ? 'this `while` has too many passes to follow' : 'the number of passes of this `while` is not known';
 }
 
-/** The variables that the statements of a block may set, and the handler around it when one of them fails. */
+/** The variables that the statements of a block may set, or the handler around it after one of them fails. */
 export function changedIn(body: Block, handler: ErrorHandler | undefined): readonly string[] {
   const changed = new Set<string>([RESULT, ...ERROR_VARIABLES]);
   for (const block of handler === undefined ? [body] : [body, handler.body]) {
@@ -26,21 +26,24 @@ export function changedIn(body: Block, handler: ErrorHandler | undefined): reado
   return [...changed];
 }
 
-/** Whether evaluating an expression certainly raises no error, at whatever size of its values. */
+/** Whether evaluating an expression raises no error, whatever the size of its values. */
 export function isHarmless(expr: Expr): boolean {
-  if (isAtom(expr)) return true;
+  return cannotRaise(expr) && childrenOf(expr).every(isHarmless);
+}
+
+/** Whether an expression raises no error after its parts were evaluated. */
+function cannotRaise(expr: Expr): boolean {
   switch (expr.k) {
     case 'group':
-      return isHarmless(expr.of);
     case 'list':
-      return expr.items.every(isHarmless);
+      return true;
     case 'map':
-      return expr.entries.every(([key, value]) => key.k === 'str' && isHarmless(value));
+      return expr.entries.every(([key]) => key.k === 'str');
     case 'unary':
-      return (expr.op === 'not' || expr.op === 'no' || expr.op === 'some' || expr.op === 'typeof') && isHarmless(expr.of);
+      return expr.op === 'not' || expr.op === 'no' || expr.op === 'some' || expr.op === 'typeof';
     case 'binary':
-      return isHarmless(expr.first) && expr.rest.every(({ op, right }) => (op === 'and' || op === 'or') && isHarmless(right));
+      return expr.rest.every(({ op }) => op === 'and' || op === 'or');
     default:
-      return false;
+      return isAtom(expr);
   }
 }

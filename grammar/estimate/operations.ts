@@ -1,8 +1,8 @@
-/** Counts operations as the interpreter does: the whole of an expression, whether or not a part is skipped. */
+/** Counts operations as the interpreter does: all of an expression, including parts that a run skips. */
 import type { Expr, Stmt } from '../syntax/ast.ts';
 import { childrenOf, expressionsOf, isAtom, targetsOf } from '../syntax/walk.ts';
 
-/** Operations of an expression and all that is in it. */
+/** Operations of an expression and of all its parts. */
 export function operationsOf(expr: Expr): number {
   let operations = ownOperations(expr);
   for (const child of childrenOf(expr)) operations += operationsOf(child);
@@ -29,7 +29,7 @@ function ownOperations(expr: Expr): number {
   }
 }
 
-/** Operations that a statement is charged for when it begins; a `while` pays for its condition pass by pass. */
+/** Operations that a statement is charged for when it begins. A `while` is charged for its condition at each pass. */
 export function statementOperations(stmt: Stmt): number {
   if (stmt.k === 'while') return 0;
   let operations = stmt.k === 'return' && stmt.values.length > 1 ? stmt.values.length : 0;

@@ -1,4 +1,4 @@
-/** What binary operators give and cost. */
+/** The value and the cost of binary operators. */
 import type { BinaryOp, Span } from '../syntax/ast.ts';
 import type { Charges } from './charges.ts';
 import {
@@ -20,7 +20,7 @@ import {
   TEXT,
 } from './values.ts';
 
-/** Whether two numbers are in some relation, or what they make. */
+/** The result of each operator for two known numbers; undefined where it raises an error. */
 const ARITHMETIC: Readonly<Partial<Record<BinaryOp | '**', (a: number, b: number) => number | boolean | undefined>>> = {
   '+': (a, b) => a + b,
   '-': (a, b) => a - b,
@@ -35,7 +35,7 @@ const ARITHMETIC: Readonly<Partial<Record<BinaryOp | '**', (a: number, b: number
   '!=': (a, b) => a !== b,
 };
 
-/** An operator that evaluates both sides; they have been evaluated. */
+/** An operator whose two operands have been evaluated. */
 export function binary(charges: Charges, op: BinaryOp, left: Abstract, right: Abstract, at: Span): Abstract {
   if (only(left, NUM) && only(right, NUM)) return arithmetic(op, left, right);
   switch (op) {
@@ -70,19 +70,19 @@ function add(charges: Charges, left: Abstract, right: Abstract, at: Span): Abstr
   const words = isWord(left) || isWord(right);
   if (words && typeof left.known === 'string' && typeof right.known === 'string') {
     const both = left.known + right.known;
-    charges.spend(both.length, 'concat', 'what is added', at);
+    charges.spend(both.length, 'concat', 'the added values', at);
     charges.made(both.length, true);
     if (both.length <= LONGEST_KNOWN) return knownText(both);
   }
   let made: Abstract | undefined = !words && may(left, numeric) && may(right, numeric) ? NUMBER : undefined;
   if (may(left, TEXT) || may(right, TEXT)) {
-    const units = charges.text(left, at, 'what is added') + charges.text(right, at, 'what is added');
-    charges.spend(units, 'concat', 'what is added', at);
+    const units = charges.text(left, at, 'the added values') + charges.text(right, at, 'the added values');
+    charges.spend(units, 'concat', 'the added values', at);
     const joined = charges.made(units, left.plain && right.plain);
     made = made === undefined ? joined : join(made, joined);
   }
   if (may(left, LIST) && may(right, LIST)) {
-    charges.spend(left.nodes + right.nodes, 'copy', 'what is added', at);
+    charges.spend(left.nodes + right.nodes, 'copy', 'the added values', at);
     const [size, nodes] = [left.size + right.size, left.nodes + right.nodes];
     const { list: own, item } = charges.costs.values;
     charges.bytes += own.amount + item.amount * nodes;
@@ -93,25 +93,25 @@ function add(charges: Charges, left: Abstract, right: Abstract, at: Span): Abstr
   return made ?? NOTHING;
 }
 
-/** A text and a number give the text so many times, in either order; two texts that spell numbers are multiplied. */
+/** Text times a number, in either order, repeats the text. Two texts that spell numbers are multiplied. */
 function multiply(charges: Charges, left: Abstract, right: Abstract, at: Span): Abstract {
   charges.numeric(left, at);
   charges.numeric(right, at);
   const units = Math.max(repeated(left, right), repeated(right, left));
   if (units < 0) return NUMBER;
-  charges.spend(units, 'concat', 'what is repeated', at);
+  charges.spend(units, 'concat', 'the repeated text', at);
   return join(NUMBER, charges.made(units, left.plain && right.plain));
 }
 
-/** Longer texts are not put together here, only measured. */
+/** The longest text whose content is tracked. Of longer texts only the length is. */
 const LONGEST_KNOWN = 1000;
 
-/** Whether a value is a text that spells no number, whatever follows. */
+/** Whether a value is text that spells no number, whatever follows it. */
 function isWord({ known }: Abstract): boolean {
   return typeof known === 'string' && /^[^\s\u0085\-+.0-9iInN]/.test(known);
 }
 
-/** Length of a text that is repeated; −1 when that cannot happen. */
+/** Length of a text that is repeated; −1 when the value cannot be text or the other no number. */
 function repeated(value: Abstract, times: Abstract): number {
   if (!may(value, TEXT) || !may(times, NUM)) return -1;
   const most = Math.max(0, times.max);

@@ -1,34 +1,32 @@
-/** What all estimates of one program share: the cost tables, the procedures, and how much work may still be done. */
+/** The state that all estimates of one program share: the prices, the procedures, and the work still allowed. */
 import type { Procedure, SourceFile, Span } from '../syntax/ast.ts';
 import type { FuelCosts } from './costs.ts';
 import type { Cost, State } from './state.ts';
 import type { Abstract } from './values.ts';
 
-/** Why there is no upper bound, and where. */
+/** Why there is no upper bound, and at which place. */
 export interface Cause extends Span {
   readonly file: SourceFile;
   readonly message: string;
 }
 
-/** Thrown when a unit is too large to be followed at all. */
+/** Thrown when a unit is too large to follow. */
 export class TooLarge extends Error {}
 
-/** Steps after which loops and calls of a unit are no longer followed one by one. */
+/** Steps after which the estimator no longer follows loops pass by pass, nor calls. */
 const PATIENCE = 20_000;
-/** Steps after which a unit, and all units together, are given up. */
+/** Steps after which the estimator gives up on a unit, and on all units together. */
 const MOST_STEPS = 200_000;
 const MOST_STEPS_IN_ALL = 2_000_000;
 
-/**
- * Levels of expressions and blocks, across calls: what a stack of the usual size holds. A program that nests 200 levels
- * stays below; calls are followed as long as there is room for one such procedure.
- */
+/** Levels of expressions and blocks, across calls, that fit a stack of the usual size. Nesting 200 levels takes fewer. */
 const MOST_LEVELS = 1200;
+/** Levels up to which calls are followed: they leave room for a procedure of the deepest nesting. */
 const DEEP = 400;
-/** Levels that a block or a call counts. */
+/** Levels that a block counts. */
 export const BLOCK_LEVELS = 4;
 
-/** Calls a procedure: what it gives, what it costs. */
+/** Follows a call of a procedure. Returns its value and its cost. */
 export type Call = (session: Session, procedure: Defined, args: readonly Abstract[], at: Span) => { value: Abstract; cost: Cost };
 
 /** A procedure and its file. */
@@ -40,18 +38,19 @@ export interface Defined {
 export class Session {
   readonly costs: FuelCosts;
   readonly procedures: ReadonlyMap<string, Defined>;
-  /** What the globals hold at the start of every fork. */
+  /** The globals at the start of every fork. */
   readonly globals: State;
   readonly globalNames: ReadonlySet<string>;
   /** The tools that run inside the isolate, by canonical name. */
   readonly pure: ReadonlySet<string>;
   readonly call: Call;
-  /** Bytes that all frames count together, at most. */
+  /** The most bytes that all frames take together. */
   readonly frameBytes: number;
-  /** The procedures that are being followed, innermost last. */
+  /** The procedures being followed, innermost last. */
   readonly stack: Procedure[] = [];
-  /** Where one is. */
+  /** The file of the current place. */
   file: SourceFile;
+  /** The first cause of a missing upper bound in this unit. */
   cause: Cause | undefined;
   /** Levels of expressions and blocks, across calls. */
   #depth = 0;
@@ -85,7 +84,7 @@ export class Session {
     if (this.#steps > MOST_STEPS || this.#stepsInAll > MOST_STEPS_IN_ALL) throw new TooLarge();
   }
 
-  /** Goes so many levels deeper, until {@link leave}. Throws {@link TooLarge}. */
+  /** Enters a number of levels, until {@link leave}. Throws {@link TooLarge}. */
   enter(levels: number): void {
     this.#depth += levels;
     if (this.#depth > MOST_LEVELS) throw new TooLarge();
@@ -95,23 +94,23 @@ export class Session {
     this.#depth -= levels;
   }
 
-  /** Whether loops and calls are still followed one by one. */
+  /** Whether the estimator still follows loops pass by pass, and calls. */
   get patient(): boolean {
     return this.#steps < PATIENCE && this.#depth < DEEP;
   }
 
-  /** There is no upper bound; the first cause is kept. Gives that bound. */
+  /** Records that there is no upper bound, keeping the first cause. Returns infinity. */
   unbounded(message: string, { s, e }: Span): number {
     this.cause ??= { file: this.file, message, s, e };
     return Number.POSITIVE_INFINITY;
   }
 
-  /** Most frames that can be on the stack: without recursion, each procedure once, and the outermost one. */
+  /** Most frames on the stack: without recursion, one of each procedure and the outermost one. */
   get mostFrames(): number {
     return this.procedures.size + 1;
   }
 
-  /** Most fuel for raising an error. */
+  /** Most fuel that raising an error takes. */
   get raise(): number {
     return this.costs.steps.raise.amount + this.mostFrames;
   }

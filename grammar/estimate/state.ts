@@ -1,10 +1,10 @@
-/** What is known of the variables at a place, and what it has cost to get there. */
+/** What is known of the variables at a place of the program, and the cost of reaching it. */
 import { type Abstract, join, NOTHING, UNKNOWN } from './values.ts';
 
 /** The variables of a fork. Immutable. */
 export class State {
   readonly #names: ReadonlyMap<string, Abstract>;
-  /** What a variable is that was not mentioned. */
+  /** The value of every variable that `names` lacks. */
   readonly #others: Abstract;
 
   constructor(names: ReadonlyMap<string, Abstract>, others: Abstract = NOTHING) {
@@ -12,7 +12,7 @@ export class State {
     this.#others = others;
   }
 
-  /** Variables that are known. */
+  /** The number of known variables. */
   get size(): number {
     return this.#names.size;
   }
@@ -25,16 +25,17 @@ export class State {
     return new State(new Map(this.#names).set(name, value), this.#others);
   }
 
-  /** After something that may have changed these variables. */
+  /** The state after something that may have changed these variables. */
   without(names: Iterable<string>): State {
     const next = new Map(this.#names);
     for (const name of names) next.set(name, UNKNOWN);
     return new State(next, this.#others);
   }
 
-  /** After something that may have changed any variable: a tool can. */
+  /** The state after something that may have changed any variable, such as a tool. */
   static readonly any = new State(new Map(), UNKNOWN);
 
+  /** The state where two ways meet. */
   join(other: State): State {
     if (this === other) return this;
     const next = new Map<string, Abstract>();
@@ -44,7 +45,7 @@ export class State {
   }
 }
 
-/** Fuel spent so far, at least and at most, and the bytes that values made on the way count at most. */
+/** Fuel spent so far, at least and at most, and the most bytes that the values made so far take. */
 export interface Cost {
   readonly least: number;
   readonly most: number;
@@ -53,17 +54,17 @@ export interface Cost {
 
 export const FREE: Cost = { least: 0, most: 0, bytes: 0 };
 
-/** A place in the program: what is known there, and what it costs to come there. */
+/** A place in the program: what is known there, and the cost of reaching it. */
 export interface Point extends Cost {
   readonly state: State;
 }
 
-/** Later by so much. */
+/** A point after a further cost. */
 export function plus(point: Point, { least, most, bytes }: Cost): Point {
   return { state: point.state, least: point.least + least, most: point.most + most, bytes: point.bytes + bytes };
 }
 
-/** Either of two ways to the same place. */
+/** The point where two ways meet; the only way's point if there is one. */
 export function either(a: Point | undefined, b: Point): Point {
   if (a === undefined) return b;
   return {
@@ -75,8 +76,9 @@ export function either(a: Point | undefined, b: Point): Point {
 }
 
 /**
- * How a statement or block can end, and where one is then. `error`: no handler has seen it yet. `offered`: an error that
- * handler `guard` has let pass. `stopped`: a limit ended the run in a loop that may never end by itself. `far`: a `break` or `continue` of handler `guard`, on its way to that handler's block.
+ * How a statement or block can end. `error`: no handler has run on the error. `offered`: the handler of this number did not
+ * clear the error. `stopped`: a limit ended the run in a loop that may not end by itself. `far`: a `break` or `continue` of
+ * the handler of this number has not yet reached the block of that handler.
  */
 export type Ending =
   | 'normal'
@@ -88,6 +90,7 @@ export type Ending =
   | `offered ${number}`
   | `far ${'break' | 'continue'} ${number}`;
 
+/** The ways in which a statement or block can end, each with the point it ends at. */
 export class Endings {
   readonly #points = new Map<Ending, Point>();
 

@@ -1,6 +1,6 @@
 /**
- * Follows statements without running them: every way on, the cheapest and the dearest. Loops are followed pass by pass as
- * long as it is certain that there is a next one and patience lasts; past that, one pass stands for all that are left.
+ * Follows statements without running them, along every way, and keeps the lowest and the highest cost. A loop is followed pass
+ * by pass while the next pass is certain and the session is patient. After that, one pass stands for all remaining ones.
  */
 
 import type { Block, ErrorHandler, ForStmt, IfStmt, SetStmt, Stmt, WhileStmt } from '../syntax/ast.ts';
@@ -14,10 +14,10 @@ import { BLOCK_LEVELS, type Session } from './session.ts';
 import { type Ending, Endings, either, FREE, type Point, plus, type State } from './state.ts';
 import { type Abstract, elementOf, LIST, MAP, may, NIL, NOTHING, only, TEXT, truthOf, UNKNOWN } from './values.ts';
 
-/** Passes of one loop that are followed one by one. */
+/** Most passes of one loop that are followed one by one. */
 const MOST_PASSES = 10_000;
 
-/** Frames up to which no evaluation can come near the limit of its depth: each nests 200 levels at most. */
+/** Frames up to which no evaluation comes near the limit of depth, because each nests 200 levels at most. */
 const SHALLOW = 20;
 
 /** An `on error` block that guards a place. */
@@ -26,12 +26,12 @@ interface Guard {
   readonly handler: ErrorHandler;
 }
 
-/** Where a block stands. */
+/** What surrounds a block. */
 interface Place {
-  /** The handler that an error meets first. */
+  /** The handler that runs first on an error. */
   readonly guard: Guard | undefined;
   readonly inHandler: boolean;
-  /** The top level of a procedure, whose last value it may give. */
+  /** Whether this is the top level of a procedure, whose last value may become the result. */
   readonly top: boolean;
 }
 
@@ -69,9 +69,9 @@ class Follower {
     return endings;
   }
 
-  /** One statement of a block, and what the handlers make of its errors. Gives where execution goes on. */
+  /** Follows one statement of a block, and the handlers of its errors. Returns where execution continues. */
   #guarded(stmt: Stmt, start: Point, place: Place, own: Guard | undefined, endings: Endings): Point | undefined {
-    // What is known of the variables is copied a few times.
+    // Following a statement copies the known variables a few times.
     this.#session.step(1 + (start.state.size >> 5));
     let next: Point | undefined;
     const take = (ending: Ending, point: Point, handled: boolean): void => {
@@ -87,7 +87,7 @@ class Follower {
     return next;
   }
 
-  /** Runs a handler on an error (P16). */
+  /** Follows a handler of an error. */
   #handle(guard: Guard, point: Point, isOwn: boolean): Endings {
     const { call, written } = this.#session.costs.steps;
     const frames = this.#session.mostFrames;
@@ -150,7 +150,7 @@ class Follower {
     return endings;
   }
 
-  /** What a statement does; gives its value. */
+  /** Follows the effects of a statement. Returns its value. */
   #effect(stmt: Stmt, evaluation: Evaluation, place: Place): Abstract | undefined {
     switch (stmt.k) {
       case 'set':
@@ -186,12 +186,12 @@ class Follower {
         const values = [stmt.model, stmt.prompt, ...(stmt.with === undefined ? [] : [stmt.with])].map((part) =>
           evaluation.value(part),
         );
-        const answer = evaluation.host(values, stmt, 'the answer of `ask` may be of any size');
+        const answer = evaluation.host(values, stmt, 'the answer of `ask` may have any size');
         if (stmt.into !== undefined) evaluation.store(stmt.into, answer);
         return answer;
       }
       case 'promptuser': {
-        const line = evaluation.host([evaluation.value(stmt.prompt)], stmt, 'the line that is read may be of any size');
+        const line = evaluation.host([evaluation.value(stmt.prompt)], stmt, 'the line read by `promptuser` may have any size');
         evaluation.store(stmt.into, line);
         return line;
       }
@@ -208,13 +208,13 @@ class Follower {
     return value;
   }
 
-  /** An error that arises between two points. */
+  /** The point of an error that arises between two points. */
   #raised(start: Point, end: Point): Point {
     const { raise } = this.#session;
     return { ...start, most: end.most + raise, least: start.least + this.#session.costs.steps.raise.amount, bytes: end.bytes };
   }
 
-  /** Whether an error can arise; only the simplest statements are known not to. */
+  /** Whether a statement can raise an error. Only for the simplest statements is it known that they cannot. */
   #canFail(stmt: Stmt, value: Abstract | undefined): boolean {
     if (this.#session.mostFrames > SHALLOW) return true;
     const printable = value !== undefined && value.nodes < 400;
@@ -266,7 +266,7 @@ class Follower {
     return endings;
   }
 
-  /** One pass of a `while`: whether there is one, and where the next would begin. */
+  /** Follows one pass of a `while`. Returns whether the condition holds, and where the next pass begins. */
   #pass(stmt: WhileStmt, start: Point, place: Place, endings: Endings): { truth: boolean | undefined; next: Point | undefined } {
     const { pass, operation } = this.#session.costs.steps;
     const fuel = pass.amount + operation.amount * operationsOf(stmt.cond);
@@ -279,7 +279,7 @@ class Follower {
     return { truth, next: truth === false ? undefined : this.#once(stmt.body, at, place, endings) };
   }
 
-  /** The body of a loop: gives where the next pass begins. */
+  /** Follows the body of a loop once. Returns where the next pass begins. */
   #once(body: Block, start: Point, place: Place, endings: Endings): Point | undefined {
     let next: Point | undefined;
     for (const [ending, point] of this.block(body, start, { ...place, top: false }).all()) {
@@ -310,7 +310,7 @@ class Follower {
     return endings;
   }
 
-  /** The passes that are left, by one that stands for all of them. */
+  /** Follows one pass that stands for all remaining passes. */
   #passes(
     stmt: ForStmt,
     here: Point,
@@ -321,7 +321,7 @@ class Follower {
   ): void {
     const state = here.state.without([...changedIn(stmt.body, place.guard?.handler), ...loopNames(stmt)]);
     const most =
-      count.most === Number.POSITIVE_INFINITY ? this.#session.unbounded('how many items there are is not known', stmt.over) : 0;
+      count.most === Number.POSITIVE_INFINITY ? this.#session.unbounded('the number of items is not known', stmt.over) : 0;
     const inner = new Endings();
     const next = this.#once(stmt.body, this.#bound(stmt, { ...FREE, state }, item), place, inner);
     const spent = { most: next?.most ?? 0, bytes: next?.bytes ?? 0 };
@@ -337,7 +337,7 @@ class Follower {
     });
   }
 
-  /** The beginning of a pass: charged, its variables set. */
+  /** The point at which a pass begins, with its fuel charged and its variables set. */
   #bound(stmt: ForStmt, at: Point, item: Abstract): Point {
     const fuel = this.#session.costs.steps.pass.amount;
     const { key } = stmt;
@@ -351,12 +351,12 @@ function itemOf(over: Abstract): Abstract {
   return may(over, LIST | MAP | TEXT) ? elementOf(over) : NOTHING;
 }
 
-/** 0 times anything is 0. */
+/** A product in which 0 times infinity is 0. */
 function times(amount: number, count: number): number {
   return amount === 0 || count === 0 ? 0 : amount * count;
 }
 
-/** Which handler sees an error here, if one does. */
+/** The handler that runs on an error here, if there is one. */
 function guardFor(ending: Ending, nearest: Guard | undefined, own: Guard | undefined): Guard | undefined {
   if (ending === 'error') return nearest;
   return ending.startsWith('offered') && own !== undefined && ending !== `offered ${own.id}` ? own : undefined;

@@ -1,4 +1,4 @@
-/** What is known of a value without running anything: its possible types, and how large it can be at most. */
+/** What is known of a value without running the program: its possible types and its largest sizes. */
 
 /** Possible types, as a set of bits. */
 export const NUM = 1;
@@ -7,37 +7,37 @@ export const NIL = 4;
 export const TEXT = 8;
 export const LIST = 16;
 export const MAP = 32;
-/** Bytes, times, fuzzies, errors, handles. */
+/** Bytes, times, fuzzy values, errors, handles. */
 export const OTHER = 64;
 const ALL = 127;
 
-/** An abstract value: stands for every value that fits the description. Sizes are upper bounds, in UTF-16 units. */
+/** An abstract value, which stands for every value that fits the description. Sizes are upper bounds, in UTF-16 units. */
 export interface Abstract {
   readonly types: number;
-  /** The value itself, when it is certain. */
+  /** The value itself, if it is certain. */
   readonly known?: number | boolean | string | null;
-  /** The largest number that it can be. */
+  /** The largest number that the value can be. */
   readonly max: number;
-  /** Length of the text that it may be. */
+  /** The length of the longest text that the value can be. */
   readonly units: number;
-  /** Length of whatever it is printed as: text form, in quotes too, or JSON. */
+  /** The length of the longest form in which the value is printed: as text, quoted, or as JSON. */
   readonly size: number;
-  /** Items and entries at all levels, each counted where it is held. */
+  /** Items and entries at all levels, each counted in every list or map that contains it. */
   readonly nodes: number;
-  /** Passes of a `for each` over it. */
+  /** Passes of a `for each` over the value, at least and at most. */
   readonly least: number;
   readonly most: number;
-  /** Printed, it has nothing that JSON must escape. */
+  /** Whether the printed value has no character that JSON must escape. */
   readonly plain: boolean;
-  /** What every item of a list is, when that is known. */
+  /** Describes every item of a list, if that is known. */
   readonly item?: Abstract;
-  /** The items one by one, when the list is as it was written. */
+  /** The items one by one, while the list is as the source wrote it. */
   readonly items?: readonly Abstract[];
 }
 
 const INFINITE = Number.POSITIVE_INFINITY;
 
-/** Anything at all. */
+/** Any value. */
 export const UNKNOWN: Abstract = {
   types: ALL,
   max: INFINITE,
@@ -51,18 +51,18 @@ export const UNKNOWN: Abstract = {
 
 const scalar = { max: INFINITE, units: 0, nodes: 0, least: 0, most: 0, plain: true };
 
-/** Longest text form of a number: 324 zeros behind the point, digits, a sign. */
+/** Longest text form of a number: 324 zeros after the point, digits, a sign. */
 const NUMBER_SIZE = 345;
-/** JSON of infinities and of −0 is longer than their text. */
+/** Length of the JSON of infinities and −0, which is longer than their text. */
 const TAGGED_SIZE = 22;
 
 export const NUMBER: Abstract = { ...scalar, types: NUM, size: NUMBER_SIZE };
 export const BOOLEAN: Abstract = { ...scalar, types: BOOL, size: 5 };
-/** What `and`, `or` and `not` give. */
+/** The result of `and`, `or` and `not`. */
 export const LOGICAL: Abstract = { ...scalar, types: BOOL | OTHER, size: NUMBER_SIZE };
 export const NOTHING: Abstract = { ...scalar, types: NIL, size: 3, known: null };
 
-/** A number that is at most so large. */
+/** A number that is at most `max`. */
 export function numberUpTo(max: number): Abstract {
   return { ...NUMBER, max };
 }
@@ -85,18 +85,18 @@ export function knownText(value: string): Abstract {
   return { ...text(value.length, PLAIN.test(value)), known: value, least: points, most: points };
 }
 
-/** A text of at most so many units. Quoted, a unit takes six at most. */
+/** A text of at most `units` units. Quoted, each takes six at most. */
 export function text(units: number, plain: boolean): Abstract {
   const size = (plain ? units : 6 * units) + 2;
   return { types: TEXT, max: INFINITE, units, size, nodes: 0, least: 0, most: units, plain };
 }
 
-/** A list or map with the sizes of what is in it. */
+/** A list or map with the total sizes of its content. */
 export function container(types: number, sizes: Pick<Abstract, 'size' | 'nodes' | 'least' | 'most'>): Abstract {
   return { types, max: INFINITE, units: 0, plain: false, ...sizes };
 }
 
-/** Something inside a value. */
+/** An element of a value. */
 export function elementOf(value: Abstract): Abstract {
   if (value.types === LIST && value.item !== undefined) return value.item;
   if (value.types === TEXT) return { ...text(Math.min(2, value.units), value.plain), most: 1 };
@@ -104,22 +104,22 @@ export function elementOf(value: Abstract): Abstract {
   return { ...UNKNOWN, units: size, size, nodes, most: Math.max(size, nodes) };
 }
 
-/** Whether it can be one of these types. */
+/** Whether the value can have one of these types. */
 export function may(value: Abstract, types: number): boolean {
   return (value.types & types) !== 0;
 }
 
-/** Whether it can be nothing else. */
+/** Whether the value can have no other type. */
 export function only(value: Abstract, types: number): boolean {
   return (value.types & ~types) === 0;
 }
 
-/** Length of the text that it becomes: itself, or its text form. */
+/** The length of the value as text. */
 export function textUnits(value: Abstract): number {
   return only(value, TEXT) ? value.units : Math.max(value.units, value.size);
 }
 
-/** Truth, when it is certain. */
+/** The truth value, if it is certain. */
 export function truthOf(value: Abstract): boolean | undefined {
   const { known } = value;
   if (known !== undefined) return Boolean(known) || Number.isNaN(known);
@@ -127,7 +127,7 @@ export function truthOf(value: Abstract): boolean | undefined {
   return only(value, LIST | MAP) && value.most === 0 ? false : undefined;
 }
 
-/** What fits either. */
+/** The abstract value that stands for both. */
 export function join(a: Abstract, b: Abstract): Abstract {
   if (a === b) return a;
   const joined: Abstract = {

@@ -1,21 +1,21 @@
-/** The canonical layout of a source: comments, literals and groups of lines are kept, all else has one form. */
+/** Formats a source in the canonical layout. It keeps comments, literals and groups of lines; all else has one form. */
 
 import { MAX_SOURCE_BYTES } from '../syntax/clean.ts';
-import { metadataEntry } from '../syntax/metadata.ts';
+import { asksForDoubleBrackets, metadataEntry } from '../syntax/metadata.ts';
 import { type ParseOptions, parse } from '../syntax/parse.ts';
 import type { SyntaxDiagnostic } from '../syntax/problem.ts';
 import { blockEnds, closers, keyword } from '../syntax/tokens.ts';
 import { layout } from './layout.ts';
-import { keepsBracketsApart, type Line, linesOf } from './tree.ts';
+import { type Line, linesOf } from './tree.ts';
 
-/** The formatted text, or why there is none. */
+/** The formatted text, or the errors of a source that cannot be formatted. */
 export type FormatResult =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly errors: readonly [SyntaxDiagnostic, ...SyntaxDiagnostic[]] };
 
 /**
- * Formats a source: parsing the result gives the same tree, spans and the wording that `must` shows aside, and formatting it
- * again changes nothing. What does not parse is left alone. Never throws; linear.
+ * Formats a source. Parsing the result gives the same tree, apart from spans and the text that `must` shows, and formatting
+ * the result changes nothing. A source that does not parse is not formatted. Never throws; takes linear time.
  */
 export function format(source: string | Uint8Array, options: ParseOptions): FormatResult {
   const parsed = parse(source, options);
@@ -23,16 +23,16 @@ export function format(source: string | Uint8Array, options: ParseOptions): Form
   const maxBytes = options.maxBytes ?? MAX_SOURCE_BYTES;
   const text = formatted(parsed.text, maxBytes);
   if (text !== undefined && new TextEncoder().encode(text).length <= maxBytes) return { ok: true, text };
-  const message = `in its canonical layout the source would be longer than ${maxBytes} bytes`;
+  const message = `the formatted source would be longer than ${maxBytes} bytes`;
   const place = { s: 0, e: 0, line: 1, column: 1, endLine: 1, endColumn: 1 };
-  return { ok: false, errors: [{ ...place, message, hint: 'nest less deeply, or split it into several files' }] };
+  return { ok: false, errors: [{ ...place, message, hint: 'nest less deeply, or split the source into several files' }] };
 }
 
 const INDENT = 2;
 
-/** Undefined when it becomes far too long: the indentation of deep nesting is many times what it indents. */
+/** Undefined when the text becomes longer than `most`: deep nesting indents far more than it contains. */
 function formatted(text: string, most: number): string | undefined {
-  const bracketsApart = keepsBracketsApart(text);
+  const bracketsApart = asksForDoubleBrackets(text);
   const out: string[] = [];
   let length = 0;
   let depth = 0;
@@ -56,7 +56,7 @@ function firstType({ nodes: [first] }: Line) {
   return first?.k === 'atom' ? first.type : undefined;
 }
 
-/** One empty line at most, none at the ends of a block, always one between the blocks of a file. */
+/** Whether an empty line precedes a line: at most one, none at the ends of a block, always one between blocks of a file. */
 function needsBlank(before: Line, line: Line, depth: number, closes: boolean): boolean {
   const last = firstType(before);
   if (closes || (last !== undefined && (closers.has(last) || last === keyword.else))) return false;
@@ -72,7 +72,7 @@ function lineText(line: Line, indent: number, bracketsApart: boolean): string {
   return comment === '' ? text : `${text}  ${comment}`;
 }
 
-/** A line with a comment or a continuation in it stays as it is. */
+/** A metadata line with a comment or a continuation in it stays as it is. */
 function metadataText({ nodes: [node] }: Line): string {
   const text = node?.k === 'atom' ? node.text.trimEnd() : '';
   if (/[#\\]|--/.test(text)) return text;

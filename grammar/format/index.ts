@@ -1,3 +1,3 @@
-/** What other parts may use of the formatter. */
+/** The formatter's face for other parts. */
 export { type FormatResult, format } from './format.ts';
 export { WIDTH } from './layout.ts';

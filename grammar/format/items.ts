@@ -1,18 +1,18 @@
-/** What stands between the commas of a bracket, with the comments where they belong. */
+/** The items of a bracket, between its commas, with the comments that belong to each. */
 import type { TokenType } from 'chevrotain';
 import { keyword, punct } from '../syntax/tokens.ts';
 import type { Bracket, Node } from './tree.ts';
 
-/** One item of a bracket that is spread over several lines. */
+/** One item of a bracket that spans several lines. */
 export interface Item {
-  /** Comments on lines of their own before it. */
+  /** Comments on lines of their own before the item. */
   readonly before: string[];
   readonly nodes: Node[];
-  /** Comments behind it, from the middle of it too. */
+  /** Comments after the item or in the middle of it. */
   readonly behind: string[];
 }
 
-/** The items of a bracket, and the comments on lines of their own behind the last one. */
+/** The items of a bracket, and the comments on lines of their own after the last item. */
 export function itemsOf({ role, content }: Bracket): { readonly items: readonly Item[]; readonly last: readonly string[] } {
   const items: Item[] = [];
   let current: Item = { before: [], nodes: [], behind: [] };
@@ -42,7 +42,7 @@ export function itemsOf({ role, content }: Bracket): { readonly items: readonly 
 
 const clauses: ReadonlySet<TokenType> = new Set([keyword.needs, keyword.optional, keyword.returns]);
 
-/** Index of the first of the comments that end a bracket on lines of their own. */
+/** Index of the first of the comments on lines of their own that end the bracket. */
 function lastLine(content: readonly Node[]): number {
   let end = content.length;
   for (let node = content[end - 1]; node?.k === 'note' && node.own; node = content[end - 1]) end--;

@@ -1,25 +1,25 @@
-/** Lays out one line of the source: in one line when it fits, else broken inside brackets and at operators. */
+/** Lays out one line of the source: on one line if it fits, otherwise broken inside brackets and at operators. */
 import { precedence, punct } from '../syntax/tokens.ts';
 import { itemsOf } from './items.ts';
 import { Measure, type Width, withoutLastComma } from './measure.ts';
 import { isBinary, padded, spaced } from './spacing.ts';
 import type { Bracket, Node } from './tree.ts';
 
-/** Longest line, where it can be helped. */
+/** The longest line, in columns. Only what cannot be broken is longer. */
 export const WIDTH = 100;
 
 const STEP = 2;
-/** How far a line that a backslash continues is indented: more than the body of a block. */
+/** Indentation after a line that ends with a backslash: more than that of the body of a block. */
 const CONTINUED = 4;
 
-/** Where a sequence stands: how far lines begin, what must fit behind it, and whether line ends are free (P21). */
+/** Where a sequence stands: its indentation, the columns that must fit after it, and whether line ends are free. */
 interface Place {
   readonly indent: number;
   readonly tail: number;
   readonly free: boolean;
 }
 
-/** The text of a statement; its first line is not indented, all others are. */
+/** The text of a statement. All lines but the first are indented. */
 export function layout(nodes: readonly Node[], indent: number, bracketsApart: boolean): string {
   const writer = new Writer(indent, bracketsApart);
   writer.sequence(nodes, { indent, tail: 0, free: false });
@@ -51,7 +51,7 @@ class Writer {
     else this.#atOperators(nodes, operators, place);
   }
 
-  /** Every node after the other; brackets are broken where they must be, or where it was decided. */
+  /** Writes the nodes in order. Breaks the chosen bracket or, without one, every bracket that does not fit. */
   #inOrder(nodes: readonly Node[], chosen: number, place: Place): void {
     for (const [index, node] of nodes.entries()) {
       if (node.k === 'note') continue;
@@ -77,7 +77,7 @@ class Writer {
     return next;
   }
 
-  /** The last bracket which, broken, makes all the rest fit; −1 when there is none. */
+  /** Index of the last bracket that, broken, makes all the rest fit; −1 when there is none. */
   #chosen(nodes: readonly Node[], { indent, tail }: Place): number {
     const heads: number[] = [];
     for (let index = 0, columns = this.#column; index < nodes.length; index++) {
@@ -133,7 +133,7 @@ class Writer {
     this.#write(close.text);
   }
 
-  /** `f(a, {` … `})`: the last argument is broken in place of the list of arguments. */
+  /** Breaks the last argument in place of the list of arguments: `f(a, {` … `})`. Returns whether that is possible. */
   #hugged(bracket: Bracket, indent: number): boolean {
     const { role, open, close, content } = bracket;
     const end = withoutLastComma(content);
@@ -198,7 +198,7 @@ function textAt(nodes: readonly Node[], index: number): string {
   return node?.k === 'atom' ? node.text : '';
 }
 
-/** Where the operators of the loosest kind stand, if there are operators. */
+/** Indices of the operators with the lowest precedence. */
 function loosestOperators(nodes: readonly Node[]): readonly number[] {
   let loosest = Number.POSITIVE_INFINITY;
   let found: number[] = [];

@@ -1,17 +1,17 @@
-/** How wide things are when they stand in one line. */
+/** Widths of nodes that are written on one line. */
 
 import { punct } from '../syntax/tokens.ts';
 import { padded, spaced } from './spacing.ts';
 import type { Bracket, Node } from './tree.ts';
 
-/** Columns up to the first line end; infinite for what cannot stand in one line. */
+/** Columns up to the first line end; infinite for a node that cannot stand on one line. */
 export interface Width {
   readonly columns: number;
-  /** A literal of several lines is in it: what comes behind does not count. */
+  /** Whether the node contains a literal of several lines. What follows the literal does not count. */
   readonly ends: boolean;
 }
 
-/** Measures; every bracket once. */
+/** Measures nodes, each bracket once. */
 export class Measure {
   readonly #bracketsApart: boolean;
   readonly #known = new WeakMap<Bracket, Width>();
@@ -20,7 +20,7 @@ export class Measure {
     this.#bracketsApart = bracketsApart;
   }
 
-  /** Width of some neighbours of a sequence, without the blank before the first. */
+  /** Width of adjacent nodes of a sequence, without the blank before the first. */
   of(nodes: readonly Node[], from = 0, to = nodes.length): Width {
     let columns = 0;
     for (let index = from; index < to; index++) {
@@ -50,7 +50,7 @@ export class Measure {
 
   #measured(bracket: Bracket): Width {
     const { role, open, close, content, spread } = bracket;
-    // Whoever spreads a list or a map over several lines wants it so.
+    // A list or a map that the source spreads over several lines stays so.
     const wanted = spread && content.length > 0 && (role === 'list' || role === 'map');
     if (wanted) return { columns: Number.POSITIVE_INFINITY, ends: true };
     const inner = this.of(content, 0, withoutLastComma(content));
@@ -60,7 +60,7 @@ export class Measure {
   }
 }
 
-/** How many nodes stand in a bracket when a comma behind the last item is left out. */
+/** The number of nodes in a bracket, without a comma after the last item. */
 export function withoutLastComma(content: readonly Node[]): number {
   const last = content.at(-1);
   return last?.k === 'atom' && last.type === punct.comma ? content.length - 1 : content.length;

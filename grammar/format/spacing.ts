@@ -1,4 +1,4 @@
-/** Blanks between the nodes of a sequence, in one line (language.md 1.2, 1.3, P11). */
+/** Blanks between the nodes of a sequence that is written on one line. */
 import type { TokenType } from 'chevrotain';
 import { BinaryOperator, keyword, members, PrefixOperator, punct } from '../syntax/tokens.ts';
 import { type Bracket, endsOperand, type Node } from './tree.ts';
@@ -6,7 +6,7 @@ import { type Bracket, endsOperand, type Node } from './tree.ts';
 const binary = members(BinaryOperator);
 const prefix = members(PrefixOperator);
 
-/** Whether the node at `index` is an operator between two operands; `**` is none that a line is broken at. */
+/** Whether the node at `index` is an operator between two operands. `**` does not count: lines are not broken there. */
 export function isBinary(nodes: readonly Node[], index: number): boolean {
   const node = nodes[index];
   return node?.k === 'atom' && binary.has(node.type) && endsOperand(nodes[index - 1]);
@@ -21,7 +21,7 @@ function isPrefixSign(nodes: readonly Node[], index: number): boolean {
 const tightBefore: ReadonlySet<TokenType> = new Set([punct.comma, punct.colon, punct.dot]);
 const tightAfter: ReadonlySet<TokenType> = new Set([punct.dot, punct.at]);
 
-/** Whether a blank stands before the node at `index` of a sequence. */
+/** Whether a blank precedes the node at `index` of a sequence. */
 export function spaced(nodes: readonly Node[], index: number): boolean {
   const before = nodes[index - 1];
   const node = nodes[index];
@@ -48,7 +48,7 @@ function firstText(node: Node): string {
   return node.k === 'bracket' ? node.open.text : node.text;
 }
 
-/** Whether blanks stand inside a bracket, so that its first two characters do not read as one token. */
+/** Whether blanks pad the inside of a bracket. Without them its first two characters would read as one token. */
 export function padded({ open, content }: Bracket, bracketsApart: boolean): boolean {
   const [first] = content;
   if (first === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * A source as the formatter sees it: lines of tokens, bracket by bracket, with the comments where they stand. Nothing is
- * lost and nothing is judged: the source has been parsed.
+ * The source as the formatter reads it: lines of tokens, nested by brackets, with the comments at their places. Nothing is
+ * lost. The source must have been parsed without an error.
  */
 import type { TokenType } from 'chevrotain';
 import { isBlank, LF } from '../syntax/codeunits.ts';
@@ -22,7 +22,7 @@ import {
   type Token,
 } from '../syntax/tokens.ts';
 
-/** Anything that is written without a break: a token, or a whole template. */
+/** Text that is never broken: a token, or a whole template. */
 export interface Atom {
   readonly k: 'atom';
   readonly type: TokenType;
@@ -31,14 +31,14 @@ export interface Atom {
   readonly e: number;
 }
 
-/** A comment inside brackets; `own`: nothing but blanks before it on its line. */
+/** A comment inside brackets. `own` says that only blanks precede it on its line. */
 export interface Note {
   readonly k: 'note';
   readonly text: string;
   readonly own: boolean;
 }
 
-/** What a bracket is there for. */
+/** The purpose of a bracket. */
 export type Role = 'call' | 'eval' | 'signature' | 'group' | 'list' | 'index' | 'map' | 'placeholder';
 
 /** `(…)`, `[…]`, `{…}` or `{{…}}`. */
@@ -48,30 +48,25 @@ export interface Bracket {
   readonly open: Atom;
   readonly close: Atom;
   readonly content: readonly Node[];
-  /** The source has a line end right behind the opening bracket. */
+  /** Whether a line end directly follows the opening bracket in the source. */
   readonly spread: boolean;
 }
 
 export type Node = Atom | Note | Bracket;
 
-/** A line of the source: a statement, a metadata line, or a comment that stands alone. */
+/** A logical line of the source: a statement, a metadata line, or a comment on a line of its own. */
 export interface Line {
   readonly k: 'statement' | 'metadata' | 'comment';
   readonly nodes: readonly Node[];
-  /** Comment behind it; the text itself when it is one that stands alone. */
+  /** The comment at the end of the line, or the comment on a line of its own. */
   readonly comment: string | undefined;
-  /** There is an empty line before it. */
+  /** Whether an empty line precedes it. */
   readonly apart: boolean;
 }
 
-/** The lines of a source that parses. Linear. */
+/** The lines of a source that parses. Takes linear time. */
 export function linesOf(text: string): readonly Line[] {
   return new LineReader(text).read();
-}
-
-/** `[[` opens a template here, so that two brackets must be kept apart. */
-export function keepsBracketsApart(text: string): boolean {
-  return asksForDoubleBrackets(text);
 }
 
 interface Frame {
@@ -79,7 +74,7 @@ interface Frame {
   readonly role: Role;
   readonly nodes: Node[];
   readonly spread: boolean;
-  /** The first of the two braces that close a `{{` was read. */
+  /** Whether the first of the two braces that close a `{{` was read. */
   half: boolean;
 }
 
@@ -94,7 +89,7 @@ class LineReader {
 
   constructor(text: string) {
     this.#text = text;
-    this.#tokens = scan(text, keepsBracketsApart(text)).tokens.filter(({ tokenType }) => tokenType !== NoStatement);
+    this.#tokens = scan(text, asksForDoubleBrackets(text)).tokens.filter(({ tokenType }) => tokenType !== NoStatement);
     this.#comments = commentsOf(text, this.#tokens);
   }
 
@@ -114,7 +109,7 @@ class LineReader {
 
   #token(token: Token): void {
     const atom = this.#atom(token.tokenType, token.startOffset, token.endOffset + 1);
-    // `endfunc func g() means` is allowed in one line.
+    // `endfunc func g() means` may stand on one line.
     if (blockStarts.has(atom.type) && this.#frames.length === 0) this.#finish();
     if (opening.has(atom.type)) {
       const spread = /^[ \t\\]*(?:\n|#|--|\/\/)/.test(this.#text.slice(atom.e, atom.e + 200));
@@ -138,7 +133,7 @@ class LineReader {
     return before.type === Identifier || builtIns.has(before.type) ? 'call' : 'group';
   }
 
-  /** A `{{` is closed by two tokens, which are taken as one. */
+  /** Two tokens close a `{{`. They become one atom. */
   #close(atom: Atom): void {
     const frame = this.#frames.at(-1);
     if (frame === undefined) return;
@@ -152,7 +147,7 @@ class LineReader {
     this.#place({ k: 'bracket', role, open, close, content, spread });
   }
 
-  /** A template is one atom, with whatever its parts hold. */
+  /** A template, with its parts, becomes one atom. */
   #template(index: number): number {
     let end = index;
     while (this.#tokens[end]?.tokenType !== TemplateClose) end++;
@@ -196,14 +191,14 @@ class LineReader {
     this.#nodes = [];
   }
 
-  /** Whether only blanks stand before a place on its line. */
+  /** Whether only blanks precede a place on its line. */
   #standsAlone(at: number): boolean {
     let before = at - 1;
     while (isBlank(this.#text.charCodeAt(before))) before--;
     return before < 0 || this.#text.charCodeAt(before) === LF;
   }
 
-  /** Whether an empty line stands before the line of a place. */
+  /** Whether an empty line precedes the line of a place. */
   #isApart(at: number): boolean {
     let feeds = 0;
     for (let before = at - 1; before >= 0; before--) {
@@ -215,7 +210,7 @@ class LineReader {
   }
 }
 
-/** Whether an operand is complete with this node: a `-` behind it is binary, a `[` an index. */
+/** Whether this node completes an operand, so that a `-` after it is binary and a `[` opens an index. */
 export function endsOperand(node: Node | undefined): boolean {
   return node?.k === 'bracket' || (node?.k === 'atom' && operandEnds.has(node.type));
 }

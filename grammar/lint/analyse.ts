@@ -1,20 +1,21 @@
-/** The linter: everything that can be said about a program without running it. */
+/** The linter: finds mistakes in a program without running it. */
 import type { Span } from '../syntax/ast.ts';
 import { positionAt } from '../syntax/position.ts';
 import { checkCalls } from './calls.ts';
-import { type CheckedFile, type Edit, type Environment, type Finding, type RawFinding, severityOf } from './finding.ts';
+import { LINTS } from './codes.ts';
+import type { CheckedFile, Edit, Environment, Finding, RawFinding } from './finding.ts';
 import { checkFlow } from './flow.ts';
 import { checkLogic } from './logic.ts';
-import { checkFills } from './placeholders.ts';
+import { checkPlaceholders } from './placeholders.ts';
 import { checkTraps } from './traps.ts';
 import { checkVariables, globalsOf } from './variables.ts';
 
-/** Most findings for the files of one run. */
+/** Most findings for the files of one program. */
 export const MAX_FINDINGS = 1000;
 
 /**
  * Checks files that run together, as `run FILE…` would run them: they see each other's procedures, and all their command
- * blocks share their variables. Findings come file by file, in textual order; at most {@link MAX_FINDINGS}. Pure.
+ * blocks share their variables. Findings come file by file, in textual order; at most {@link MAX_FINDINGS}.
  */
 export function analyse(files: readonly CheckedFile[], environment: Environment = {}): readonly Finding[] {
   const found = new Map<CheckedFile, RawFinding[]>(files.map((file) => [file, []]));
@@ -25,7 +26,7 @@ export function analyse(files: readonly CheckedFile[], environment: Environment 
   checkCalls(files, environment, report);
   checkVariables(files, environment, report);
   checkLogic(files, report);
-  checkFills(files, report);
+  checkPlaceholders(files, report);
   for (const file of files) {
     checkFlow(file, globals, report);
     checkTraps(file, report);
@@ -43,7 +44,7 @@ function placed({ file }: CheckedFile, { code, s, e, message, fix, edits, tool }
   };
   return {
     code,
-    severity: severityOf(code),
+    severity: LINTS[code].severity,
     file: file.name,
     ...at({ s, e }),
     message,

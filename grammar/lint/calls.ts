@@ -1,4 +1,4 @@
-/** Calls: that what is called exists, may be called, and gets as many arguments as it takes (P5, P6, ruling 14). */
+/** Calls: whether their target exists, is allowed, and takes that number of arguments. */
 
 import { foreignFunction } from '../advice/functions.ts';
 import type { CallExpr, Expr, Procedure, ToolCallExpr } from '../syntax/ast.ts';
@@ -9,7 +9,7 @@ import { nearestName, nearestTool, Suggestions } from '../vocabulary/names.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report, type ToolShape } from './finding.ts';
 import { eachRoot, proceduresOf } from './scopes.ts';
 
-/** Checks every call of all files. */
+/** Checks every call and every procedure name of all files. */
 export function checkCalls(files: readonly CheckedFile[], environment: Environment, report: Report): void {
   const checker = new CallChecker(files, environment, report);
   eachRoot(files, (file, root) => eachExpression(root, (expr) => checker.expression(file, expr)));
@@ -18,12 +18,15 @@ export function checkCalls(files: readonly CheckedFile[], environment: Environme
     for (const { name } of file.file.procedures)
       if (builtinNamed(name.name) !== undefined) {
         const fix = 'give the procedure another name';
-        report(file, lint('LINT_SHADOWED_BUILTIN', name, `a call of \`${name.name}\` always means the built-in function`, fix));
+        report(
+          file,
+          lint('LINT_SHADOWED_BUILTIN', name, `no call reaches this procedure: \`${name.name}\` names a built-in function`, fix),
+        );
       }
   }
 }
 
-/** Within one file a second definition is a syntax error; across files only their run would show it (code 42). */
+/** A second definition in one file is a syntax error. In another file, without this check, only a run reports it. */
 function checkDuplicates(files: readonly CheckedFile[], report: Report): void {
   const defined = new Map<string, CheckedFile>();
   for (const file of files)
@@ -31,7 +34,7 @@ function checkDuplicates(files: readonly CheckedFile[], report: Report): void {
       const first = defined.get(name.name);
       if (first === undefined) defined.set(name.name, file);
       else {
-        const message = `procedure \`${name.name}\` is defined in ${first.file.name} too; the files cannot run together`;
+        const message = `${first.file.name} also defines the procedure \`${name.name}\`, so the files cannot run together`;
         report(file, lint('LINT_DUPLICATE_PROCEDURE', name, message, 'rename one of them'));
       }
     }
@@ -83,7 +86,7 @@ class CallChecker {
     const fix =
       instead ??
       (meant === undefined
-        ? `define it with \`func ${name.name}(…) means\`, or check the file that does together with this one`
+        ? `define it with \`func ${name.name}(…) means\`, or check this file together with the one that defines it`
         : `did you mean \`${meant}\`?`);
     const edits = meant === undefined ? [] : [{ s: name.s, e: name.e, text: meant }];
     this.#report(file, lint('LINT_UNKNOWN_PROCEDURE', name, `no procedure is named \`${name.name}\``, fix, edits));
@@ -95,8 +98,8 @@ class CallChecker {
     const tool = this.#tools.get(expr.name);
     if (this.#complete && tool === undefined) this.#unknownTool(file, expr);
     else if (reason !== undefined) {
-      const fix = 'use another tool, or have the policy allow this one';
-      const denied = lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` would be refused: ${reason}`, fix);
+      const fix = 'use another tool, or allow this one in the policy';
+      const denied = lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` cannot be called: ${reason}`, fix);
       this.#report(file, { ...denied, tool: expr.name });
     }
     if (tool !== undefined && (expr.args.length < tool.least || expr.args.length > tool.most))
@@ -106,21 +109,21 @@ class CallChecker {
   #unknownTool(file: CheckedFile, expr: ToolCallExpr): void {
     const span = writtenName(file, expr);
     const meant = this.#similarTools.of(expr.name);
-    const fix = meant === undefined ? 'see what `neuroscript tools` lists' : `did you mean \`${meant}\`?`;
+    const fix = meant === undefined ? 'run `neuroscript tools` to list the tools' : `did you mean \`${meant}\`?`;
     const replaceable = meant !== undefined && span.e - span.s === expr.written.length;
     const edits: RawEdit[] = replaceable ? [{ ...span, text: meant }] : [];
-    this.#report(file, lint('LINT_UNKNOWN_TOOL', span, `there is no tool \`${expr.written}\``, fix, edits));
+    this.#report(file, lint('LINT_UNKNOWN_TOOL', span, `no tool is named \`${expr.written}\``, fix, edits));
   }
 
   #wrongCount(file: CheckedFile, expr: CallExpr | ToolCallExpr, what: string, least: number, most: number): void {
     const takes = least === most ? `${most}` : `${least} to ${most}`;
     const message = `${what} takes ${takes} argument${takes === '1' ? '' : 's'}, not ${expr.args.length}`;
-    const fix = expr.args.length < least ? 'give the missing ones' : 'leave out what is too many';
+    const fix = expr.args.length < least ? 'add the missing arguments' : 'remove the surplus arguments';
     this.#report(file, lint('LINT_ARGUMENT_COUNT', expr, message, fix));
   }
 }
 
-/** The name of a tool where it stands; the whole call where it is not written in one piece. */
+/** The span of the tool's name; the span of the whole call where blanks interrupt the name. */
 function writtenName({ text }: CheckedFile, { s, e, written }: ToolCallExpr): { readonly s: number; readonly e: number } {
   return text.startsWith(written, s) ? { s, e: s + written.length } : { s, e };
 }

@@ -1,6 +1,6 @@
-/** What the linter knows and what it says. */
+/** The input of the linter, and its findings. */
 import type { SourceFile, Span } from '../syntax/ast.ts';
-import { LINTS, type LintCode, type Severity } from './codes.ts';
+import type { LintCode, Severity } from './codes.ts';
 
 /** A parsed file with the cleaned text that its offsets refer to. */
 export interface CheckedFile {
@@ -8,31 +8,31 @@ export interface CheckedFile {
   readonly text: string;
 }
 
-/** How many arguments a tool takes. */
+/** The number of arguments that a tool takes. */
 export interface ToolShape {
-  /** Canonical: lower case, `tool.` once in front. */
+  /** Canonical: lower case, with exactly one `tool.` in front. */
   readonly name: string;
   readonly least: number;
   readonly most: number;
-  /** Runs inside the isolate: no call to the host, and no variable changes. */
+  /** Set if the tool runs inside the isolate: it makes no call to the host and changes no variable. */
   readonly pure?: true;
 }
 
-/** What surrounds a program when it runs, as far as it is known. */
+/** What is known of the host that a program will run in. */
 export interface Environment {
-  /** Globals that the host defines, besides `self`. */
+  /** Globals that the host defines, in addition to `self`. */
   readonly globals?: readonly string[];
-  /** Global constants that the host defines: a variable may take such a name, and then hides the constant. */
+  /** Global constants that the host defines. A variable of the same name hides the constant. */
   readonly constants?: readonly string[];
-  /** The tools that are known. */
+  /** The known tools. */
   readonly tools?: readonly ToolShape[];
-  /** Whether there are no tools but `tools`; otherwise no tool is reported as unknown. */
+  /** Whether `tools` lists all tools. If not, no tool is reported as unknown. */
   readonly complete?: boolean;
-  /** Tools that the policy would refuse, by canonical name, and why. */
+  /** Tools that the policy denies, by canonical name, with the reason. */
   readonly denied?: readonly { readonly name: string; readonly reason: string }[];
 }
 
-/** Replaces a range of the source; an empty range inserts. Lines and columns are 1-based, columns count code points. */
+/** Replaces a range of the source; an empty range inserts. Lines and columns are 1-based; columns count code points. */
 export interface Edit {
   readonly line: number;
   readonly column: number;
@@ -41,20 +41,20 @@ export interface Edit {
   readonly text: string;
 }
 
-/** What to write instead. Without edits the change needs a human, or a model, to choose. */
+/** What to write instead. Without edits, a human or a model has to make the change. */
 export interface Fix {
   readonly message: string;
   readonly edits: readonly Edit[];
 }
 
-/** One thing that the linter has to say about a place. */
+/** One mistake, or possible mistake, at one place. */
 export interface Finding {
   readonly code: LintCode;
   readonly severity: Severity;
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** Behind the last character. */
+  /** The end is the position after the last character. */
   readonly endLine: number;
   readonly endColumn: number;
   readonly message: string;
@@ -63,12 +63,12 @@ export interface Finding {
   readonly tool?: string;
 }
 
-/** An edit as the checks make it: offsets into the cleaned text. */
+/** An edit by offsets into the cleaned text. */
 export interface RawEdit extends Span {
   readonly text: string;
 }
 
-/** A finding as the checks make it. */
+/** A finding by offsets into the cleaned text. */
 export interface RawFinding extends Span {
   readonly code: LintCode;
   readonly message: string;
@@ -78,15 +78,10 @@ export interface RawFinding extends Span {
   readonly tool?: string;
 }
 
-/** Takes findings, each with the file it is in. */
+/** Receives findings, each with its file. */
 export type Report = (file: CheckedFile, found: RawFinding) => void;
 
-/** Makes a finding about a span. `fix` says what to write instead; `edits` do so, where that can be told. */
+/** Makes a finding about a span. `fix` says what to write instead; `edits` make the change where it is unambiguous. */
 export function lint(code: LintCode, span: Span, message: string, fix: string, edits: readonly RawEdit[] = []): RawFinding {
   return { code, s: span.s, e: span.e, message, fix, edits };
-}
-
-/** How bad a code is. */
-export function severityOf(code: LintCode): Severity {
-  return LINTS[code].severity;
 }

@@ -1,4 +1,4 @@
-/** Control flow: what is never executed, handlers that never run, statements in the wrong place (P16, language.md 6.10). */
+/** Control flow: statements that are never executed, handlers that never run, statements at the wrong place. */
 import type { Block, Expr, Stmt } from '../syntax/ast.ts';
 import { blockCanFail, canFail, clearing, constantTruth } from '../syntax/certainty.ts';
 import { blocksOf, bodiesOf } from '../syntax/walk.ts';
@@ -10,9 +10,9 @@ export function checkFlow(file: CheckedFile, globals: ReadonlySet<string>, repor
   for (const body of bodiesOf(file.file)) checker.block(body, { resumes: false, inHandler: false });
 }
 
-/** Where a block stands. */
+/** What surrounds a block. */
 interface Place {
-  /** Whether some handler around may clear an error, upon which the statement after the failing one is executed. */
+  /** Whether a handler may clear an error. Execution then continues after the failing statement. */
   readonly resumes: boolean;
   readonly inHandler: boolean;
 }
@@ -28,7 +28,7 @@ class FlowChecker {
     this.#report = report;
   }
 
-  /** Checks a block; whether execution never comes out at its end. */
+  /** Checks a block. Returns whether execution never reaches its end. */
   block(block: Block, around: Place): boolean {
     const { onError } = block;
     const place = { ...around, resumes: around.resumes || (onError !== undefined && clearing(onError) !== 'never') };
@@ -42,31 +42,34 @@ class FlowChecker {
       if (this.#statement(stmt, place)) ended = stmt;
     }
     this.#handler(block);
-    // An error that this block's own handler leaves to one outside brings execution behind the whole block.
+    // If an outer handler clears an error that this block's own handler did not clear, execution continues after the block.
     return ended !== undefined && !(around.resumes && onError !== undefined);
   }
 
   #unreachable(block: Block, after: Stmt, first: Stmt): void {
     const last = block.stmts.at(-1) ?? first;
-    const message = `this is never executed: \`${WORDS[after.k] ?? after.k}\` before it ends the block`;
-    this.#report(this.#file, lint('LINT_UNREACHABLE', { s: first.s, e: last.e }, message, 'delete it, or move it up'));
+    const message = `this is never executed: the \`${WORDS[after.k] ?? after.k}\` before it ends the block`;
+    this.#report(
+      this.#file,
+      lint('LINT_UNREACHABLE', { s: first.s, e: last.e }, message, 'delete it, or move it before that statement'),
+    );
   }
 
   #handler({ stmts, onError }: Block): void {
     if (onError === undefined) return;
     if (!blockCanFail({ stmts }, this.#globals)) {
       const head = { s: onError.s, e: onError.s + 'on error do'.length };
-      const message = 'this handler never runs: nothing in the block that it stands in can fail';
+      const message = 'this handler never runs: nothing in its block can fail';
       this.#report(
         this.#file,
-        lint('LINT_HANDLER_NEVER_RUNS', head, message, 'delete it, or put it into the block it is to guard'),
+        lint('LINT_HANDLER_NEVER_RUNS', head, message, 'delete it, or move it into the block that it should guard'),
       );
     }
-    // An error in a handler goes to the next one outside, but execution goes on after a statement out there.
+    // An outer handler clears an error in a handler, but execution then continues outside this handler.
     this.block(onError.body, { resumes: false, inHandler: true });
   }
 
-  /** Checks a statement; whether execution never goes on behind it. */
+  /** Checks a statement. Returns whether execution never continues after it. */
   #statement(stmt: Stmt, place: Place): boolean {
     switch (stmt.k) {
       case 'return':
@@ -80,8 +83,8 @@ class FlowChecker {
         return true;
       case 'clear_error':
         if (!place.inHandler) {
-          const message = '`clear_error` works inside an `on error` block only';
-          const fix = 'move it into the handler, or delete it';
+          const message = '`clear_error` works only in an `on error` block';
+          const fix = 'move it into a handler, or delete it';
           this.#report(this.#file, lint('LINT_CLEAR_ERROR_OUTSIDE', stmt, message, fix));
         }
         return false;
@@ -98,7 +101,7 @@ class FlowChecker {
   #return(stmt: Stmt, values: readonly Expr[], place: Place): boolean {
     if (!place.inHandler) return !place.resumes || !values.some(canFail);
     const message = '`return` cannot leave an `on error` block';
-    const fix = 'write `clear_error` here and `return` after the statement that may fail';
+    const fix = 'write `clear_error` here, and `return` after the statement that may fail';
     this.#report(this.#file, lint('LINT_RETURN_IN_HANDLER', stmt, message, fix));
     return !place.resumes;
   }
@@ -131,7 +134,7 @@ class FlowChecker {
 
 const WORDS: Readonly<Partial<Record<Stmt['k'], string>>> = { if: 'if … else', while: 'while' };
 
-/** Whether a `break` in a loop's body leaves that loop. */
+/** Whether a `break` in the body of a loop leaves that loop. */
 function breaks(body: Block): boolean {
   const handler = body.onError !== undefined && breaks(body.onError.body);
   return handler || body.stmts.some((stmt) => stmt.k === 'break' || (stmt.k === 'if' && blocksOf(stmt).some(breaks)));

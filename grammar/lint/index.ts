@@ -1,4 +1,4 @@
-/** What other parts may use of the linter. */
+/** The linter's face for other parts. */
 export { analyse, MAX_FINDINGS } from './analyse.ts';
 export { LINTS, type LintCode, type Severity } from './codes.ts';
 export type { CheckedFile, Edit, Environment, Finding, Fix, ToolShape } from './finding.ts';

@@ -1,4 +1,4 @@
-/** Texts in quotes that look as if something were filled in: only templates do that (language.md 1.8, 1.9). */
+/** Text in quotes with what looks like a placeholder. Only templates fill placeholders in. */
 import type { Expr } from '../syntax/ast.ts';
 import { eachExpression } from '../syntax/walk.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
@@ -7,8 +7,8 @@ import { eachRoot } from './scopes.ts';
 /** `{{name}}`, `${name}`. */
 const FILLED = /\{\{\s*[A-Za-z_]\w*(?:[.[][^{}]*)?\s*\}\}|\$\{\s*[A-Za-z_]\w*[^{}]*\}/;
 
-/** Reports them in programs without `eval`, which may fill in any text. */
-export function checkFills(files: readonly CheckedFile[], report: Report): void {
+/** Checks the texts of programs without `eval`, which may fill in any text. */
+export function checkPlaceholders(files: readonly CheckedFile[], report: Report): void {
   const texts: (readonly [CheckedFile, Extract<Expr, { k: 'str' }>])[] = [];
   let evaluates = false;
   eachRoot(files, (file, root) =>
@@ -21,7 +21,7 @@ export function checkFills(files: readonly CheckedFile[], report: Report): void 
   for (const [file, text] of texts) {
     const found = FILLED.exec(text.v)?.[0];
     if (found === undefined) continue;
-    const message = `nothing is filled in here: \`${found.slice(0, 40)}\` is plain text in quotes`;
-    report(file, lint('LINT_PLAIN_TEMPLATE', text, message, 'write the text as ```…{{name}}…```, or join with `+`'));
+    const message = `text in quotes is not a template: \`${found.slice(0, 40)}\` is not filled in`;
+    report(file, lint('LINT_PLAIN_TEMPLATE', text, message, 'write a template, ```…{{name}}…```, or join text with `+`'));
   }
 }

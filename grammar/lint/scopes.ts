@@ -1,9 +1,9 @@
-/** The units of a program: what runs with variables of its own. */
+/** The units of a program, each with variables of its own. */
 import type { Block, Expr, Name, Procedure } from '../syntax/ast.ts';
 import { bodiesOf, eachStatement, expressionsOf } from '../syntax/walk.ts';
 import type { CheckedFile } from './finding.ts';
 
-/** A piece of a unit. Only the command blocks of a run make a unit of several: they share their variables. */
+/** A piece of a unit. Only the unit of the command blocks, which share their variables, has several. */
 export interface Part {
   readonly file: CheckedFile;
   readonly body: Block;
@@ -15,7 +15,7 @@ export interface Unit {
   readonly parameters: readonly Name[];
 }
 
-/** The units of all files of a run. */
+/** The units of all files of a program. */
 export function unitsOf(files: readonly CheckedFile[]): readonly Unit[] {
   const own = files.flatMap((file): Unit[] => [
     ...file.file.procedures.map(({ needs, optional, body }): Unit => {
@@ -29,7 +29,7 @@ export function unitsOf(files: readonly CheckedFile[]): readonly Unit[] {
   return commands.length === 0 ? own : [...own, { kind: 'commands', parts: commands, parameters: [] }];
 }
 
-/** Visits the outermost expressions of all files, each with its file: those of statements, and the names of events. */
+/** Visits the outermost expressions of all files, each with its file: those of statements and those that name events. */
 export function eachRoot(files: readonly CheckedFile[], visit: (file: CheckedFile, expr: Expr) => void): void {
   for (const file of files) {
     for (const { event } of file.file.events) visit(file, event);
@@ -40,7 +40,7 @@ export function eachRoot(files: readonly CheckedFile[], visit: (file: CheckedFil
   }
 }
 
-/** The procedures of all files by name; those of one name in different files are all kept. */
+/** The procedures of all files by name. Several files may define the same name. */
 export function proceduresOf(files: readonly CheckedFile[]): ReadonlyMap<string, readonly Procedure[]> {
   return Map.groupBy(
     files.flatMap(({ file }) => file.procedures),

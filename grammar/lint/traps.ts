@@ -1,11 +1,11 @@
-/** What reads differently from how it looks: `--` and `//` as comments, `[[` (language.md 1.3, 1.8, P11). */
+/** Marks that mean something else than they seem to: `--` and `//` begin comments, `[[` may open a template. */
 import { type Comment, commentsOf } from '../syntax/comments.ts';
 import { asksForDoubleBrackets } from '../syntax/metadata.ts';
 import { scan } from '../syntax/scan.ts';
 import { operandEnds, TemplateOpen, type Token } from '../syntax/tokens.ts';
 import { type CheckedFile, lint, type Report } from './finding.ts';
 
-/** Looks at the tokens and comments of a file. */
+/** Checks the tokens and comments of a file. */
 export function checkTraps(file: CheckedFile, report: Report): void {
   const doubleBrackets = asksForDoubleBrackets(file.text);
   const { tokens } = scan(file.text, doubleBrackets);
@@ -16,7 +16,7 @@ export function checkTraps(file: CheckedFile, report: Report): void {
   if (doubleBrackets) for (const token of tokens) templateTrap(file, token, report);
 }
 
-/** `5--2`: no blank on either side. `n // 2`: nothing but a number behind it. Anything else is taken for a comment. */
+/** Reports `5--2`, with no blank on either side, and `n // 2`, with only a number behind the mark. Others are comments. */
 function commentTrap(file: CheckedFile, comment: Comment, before: Token, report: Report): void {
   const mark = file.text.slice(comment.s, comment.s + 2);
   if (mark !== '--' && mark !== '//') return;
@@ -24,14 +24,16 @@ function commentTrap(file: CheckedFile, comment: Comment, before: Token, report:
   const adjacent = before.endOffset + 1 === comment.s && /^[A-Za-z0-9_("'[{]/.test(rest);
   if (!adjacent && !/^[ \t]*\d+(?:\.\d+)?[ \t]*$/.test(rest)) return;
   const [meant, message] =
-    mark === '--' ? ['- -', '`--` begins a comment: nothing is subtracted'] : ['/', '`//` begins a comment: nothing is divided'];
+    mark === '--'
+      ? ['- -', '`--` begins a comment, so nothing is subtracted']
+      : ['/', '`//` begins a comment, so nothing is divided'];
   const gap = { s: before.endOffset + 1, e: comment.e };
   const text = ` ${meant}${mark === '--' ? '' : ' '}${rest.trim()}`;
-  const fix = `write \`${meant}\` for the operator, or put a blank before and after the mark of a comment`;
+  const fix = `write \`${meant}\` for the operator, or put a blank before and after the comment mark`;
   report(file, lint('LINT_COMMENT_TRAP', { s: comment.s, e: comment.e }, message, fix, [{ ...gap, text }]));
 }
 
-/** In a file with the header `:: strings: double-bracket`: a text that looks like a list in a list. */
+/** Reports a template that looks like a list in a list, in a file with the header `:: strings: double-bracket`. */
 function templateTrap(file: CheckedFile, token: Token, report: Report): void {
   if (token.tokenType !== TemplateOpen || token.image !== '[[') return;
   const from = token.endOffset + 1;
@@ -39,6 +41,6 @@ function templateTrap(file: CheckedFile, token: Token, report: Report): void {
   if (!/^\s*(?:-?\d|["'[{\]])|\]\s*,/.test(body)) return;
   const span = { s: token.startOffset, e: from + body.length + 2 };
   const edit = { s: token.startOffset + 1, e: token.startOffset + 1, text: ' ' };
-  const message = 'this is a text, not a list in a list: the header says `:: strings: double-bracket`';
-  report(file, lint('LINT_DOUBLE_BRACKET', span, message, 'put a blank between the two brackets', [edit]));
+  const message = 'this is text, not a list in a list, because the header says `:: strings: double-bracket`';
+  report(file, lint('LINT_DOUBLE_BRACKET', span, message, 'for a list in a list, put a blank between the two brackets', [edit]));
 }

@@ -1,4 +1,4 @@
-/** Variables: read but never set, set but never read, hiding a global or trying to change one (P7, P12, language.md 5.5). */
+/** Variables that are read but never set, set but never read, or have the name of a global. */
 import type { Block, Expr, Name, Stmt } from '../syntax/ast.ts';
 import { childrenOf, eachBlock, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
 import { ERROR_VARIABLES, PREDEFINED_GLOBALS } from '../vocabulary/builtins.ts';
@@ -19,39 +19,39 @@ export function checkVariables(files: readonly CheckedFile[], environment: Envir
   }
 }
 
-/** The names of all globals that are known. */
+/** The names of all known globals. */
 export function globalsOf({ globals = [] }: Environment): ReadonlySet<string> {
   return new Set([...PREDEFINED_GLOBALS, ...globals]);
 }
 
-/** What names mean that no variable has. */
+/** Names that are defined outside the program. */
 interface Known {
   readonly globals: ReadonlySet<string>;
   readonly constants: ReadonlySet<string>;
 }
 
-/** A name where a unit has it. */
+/** A name and its place in a unit. */
 interface Place extends Name {
   readonly file: CheckedFile;
 }
 
 type Role = 'parameter' | 'loop' | 'set';
 
-/** What a unit reads and writes. */
+/** The names that a unit reads and writes. */
 class Facts {
   readonly unit: Unit;
   readonly reads: Place[] = [];
-  /** Map keys that are bare names: `{a: 1}`. They are reads too, but say more. */
+  /** Map keys that are bare names: `{a: 1}`. They are reads with a finding of their own. */
   readonly keys: Place[] = [];
-  /** `[[name]]`, without a blank between the brackets: a text in the reference, a list here (P11). */
+  /** `[[name]]` without blanks between the brackets. Other implementations read it as text; here it is a list. */
   readonly brackets: Place[] = [];
   readonly writes = new Map<string, Place & { readonly role: Role }>();
-  /** Every `set` and `into` of a plain name or an element of it. */
+  /** Every target of `set` and `into`: a variable, or an element of one. */
   readonly sets: Place[] = [];
   readonly readNames = new Set<string>();
-  /** `eval` of a text that only a run can know: it may read anything. */
+  /** Whether `eval` fills in a text that only a run can know, so that it may read any variable. */
   readsAnything = false;
-  /** `last` reads what a statement gave, whatever variable that went to. */
+  /** Whether the unit has `last`, which reads the value of a statement, whatever variable received it. */
   usesLast = false;
 
   constructor(unit: Unit) {
@@ -113,7 +113,7 @@ class Facts {
     }
   }
 
-  /** `eval` fills names into a text (P13); when that is a literal, they can be seen. */
+  /** `eval` fills variables into a text. The names are known only if the text is a literal. */
   #evaluation(file: CheckedFile, of: Expr): void {
     if (of.k === 'group') this.#evaluation(file, of.of);
     else if (of.k === 'str') {
@@ -128,7 +128,7 @@ class Facts {
   }
 }
 
-/** The name in `[[name]]`, written without a blank; undefined for any other list. */
+/** The name in `[[name]]`, written without blanks between the brackets; undefined for any other expression. */
 function doubleBracketed(expr: Expr): string | undefined {
   const inner = expr.k === 'list' && expr.items.length === 1 ? expr.items[0] : undefined;
   const name = inner?.k === 'list' && inner.items.length === 1 ? inner.items[0] : undefined;
@@ -145,13 +145,13 @@ function checkUnit(facts: Facts, known: Known, report: Report): void {
     const global = globals.has(place.name);
     if (place.s === place.e || (place.role === 'set' && global) || (!global && !constants.has(place.name))) continue;
     const what = global ? 'a global' : 'a global constant';
-    const message = `\`${place.name}\` is ${what} too; here the name means this variable only`;
-    report(place.file, lint('LINT_SHADOWED_GLOBAL', place, message, 'give it another name', []));
+    const message = `this variable hides ${what}: \`${place.name}\``;
+    report(place.file, lint('LINT_SHADOWED_GLOBAL', place, message, 'give it another name'));
   }
   for (const place of facts.sets) {
     if (!globals.has(place.name) || facts.writes.get(place.name)?.role !== 'set') continue;
-    const message = `\`${place.name}\` is a global: it can be read here but not set`;
-    report(place.file, lint('LINT_SET_GLOBAL', place, message, 'set a variable of another name'));
+    const message = `\`${place.name}\` is a global, which a program can read but not set`;
+    report(place.file, lint('LINT_SET_GLOBAL', place, message, 'set a variable with another name'));
   }
 }
 
@@ -161,7 +161,7 @@ function checkReads(facts: Facts, { globals, constants }: Known, report: Report)
   for (const place of facts.reads) {
     if (isSet(place.name)) continue;
     const meant = similar.of(place.name);
-    const fix = meant === undefined ? 'set it first, or put it in quotes if it is meant as text' : `did you mean \`${meant}\`?`;
+    const fix = meant === undefined ? 'set it first, or put it in quotes if it is text' : `did you mean \`${meant}\`?`;
     const edits = meant === undefined || !isWhole(place) ? [] : [{ s: place.s, e: place.e, text: meant }];
     report(place.file, lint('LINT_NEVER_SET', place, `\`${place.name}\` is never set, so it is nil`, fix, edits));
   }
@@ -173,13 +173,13 @@ function checkReads(facts: Facts, { globals, constants }: Known, report: Report)
   }
   for (const place of facts.brackets) {
     if (isSet(place.name)) continue;
-    const message = `this is a list in a list with the variable \`${place.name}\`, which is never set; it is no text`;
+    const message = `this is not text but a list in a list, with the variable \`${place.name}\`, which is never set`;
     const edit: RawEdit = { s: place.s, e: place.e, text: `"${place.name}"` };
     report(place.file, lint('LINT_DOUBLE_BRACKET', place, message, `put the text in quotes: \`"${place.name}"\``, [edit]));
   }
 }
 
-/** Whether the place is the name itself, and not a text that has it in it. */
+/** Whether the place is the name itself, not a text that contains it. */
 function isWhole({ name, s, e }: Place): boolean {
   return e - s === name.length;
 }
@@ -192,18 +192,18 @@ function checkUnused(facts: Facts, globals: ReadonlySet<string>, report: Report)
     if (facts.readNames.has(name) || name.startsWith('_') || globals.has(name)) continue;
     if (role === 'set') {
       if (facts.usesLast || results.has(name)) continue;
-      const fix = 'delete it; to keep a call for what it does, write `call`';
+      const fix = 'delete it; to keep only the effect of a call, write `call`';
       report(place.file, lint('LINT_UNUSED_VARIABLE', place, `\`${name}\` is set and never read`, fix));
     } else {
       const what = role === 'parameter' ? 'parameter' : 'loop variable';
-      const fix = `say so with an underscore in front: \`_${name}\``;
+      const fix = `if that is intended, begin the name with an underscore: \`_${name}\``;
       const edits = [{ s: place.s, e: place.e, text: `_${name}` }];
       report(place.file, lint('LINT_UNUSED_PARAMETER', place, `the ${what} \`${name}\` is never read`, fix, edits));
     }
   }
 }
 
-/** Variables that a procedure sets with the statement whose value it gives when it ends without `return` (language.md 8). */
+/** The variables set by the last statement of a procedure: its value is the result of a procedure without `return`. */
 function impliedResults({ kind, parts: [part] }: Unit): ReadonlySet<string> {
   const last = kind === 'procedure' ? part?.body.stmts.findLast(({ k }) => VALUED.has(k)) : undefined;
   return new Set(last === undefined ? [] : targetsOf(last).map(({ name }) => name.name));

@@ -15,7 +15,7 @@ describe('check', () => {
     expect([ended.code, ended.stderr]).toEqual([0, '']);
     expect(linesOf(ended.stdout)).toEqual([
       'a.ns: no mistakes found (1 command block; calls tool.memory.get)',
-      '  command block in line 1: 103 fuel or more, without a bound: what `tool.memory.Get` gives back may be of any size (line 2)',
+      '  command block in line 1: 103 fuel or more, without a bound: the result of `tool.memory.Get` may have any size (line 2)',
       'lib.ns: no mistakes found (1 procedure)',
       '  procedure f in line 1: 6 fuel',
       'empty.ns: no mistakes found (nothing to run)',
@@ -57,7 +57,7 @@ describe('check', () => {
       'a.ns:2:8: error: no procedure is named `lne` (LINT_UNKNOWN_PROCEDURE)\n' +
         '      emit lne("abc")\n           ^^^\n  hint: did you mean `len`?\n' +
         'a.ns:3:12: info: the loop variable `x` is never read (LINT_UNUSED_PARAMETER)\n' +
-        '      for each x in [1]\n               ^\n  hint: say so with an underscore in front: `_x`\n',
+        '      for each x in [1]\n               ^\n  hint: if that is intended, begin the name with an underscore: `_x`\n',
     );
     expect(linesOf(ended.stdout)[0]).toBe('a.ns: 1 error, 1 remark (1 command block)');
   });

@@ -132,11 +132,7 @@ describe('what comes before a run', () => {
     const { estimates } = await runtime.check([{ name: 'a.ns', text }]);
     const { usage } = await runtime.run(text);
     const [{ least, most, because } = { least: 0, most: 0, because: null }] = estimates;
-    expect([least, most, because?.message]).toEqual([
-      usage.fuel,
-      null,
-      'what `tool.str.Length` takes depends on what it is given',
-    ]);
+    expect([least, most, because?.message]).toEqual([usage.fuel, null, 'the cost of `tool.str.Length` depends on its arguments']);
   });
 });
 

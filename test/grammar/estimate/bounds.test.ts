@@ -150,12 +150,12 @@ describe('how close the bounds are', () => {
 
 describe('no upper bound', () => {
   it.each([
-    ['while self', 'set x = 1', 'endwhile', 'nothing tells how often this `while` runs', 2, 7],
-    ['while true', 'set x = 1', 'endwhile', 'the condition of this `while` never ends it', 2, 7],
-    ['for each x in g', 'emit 1', 'endfor', 'how many items there are is not known', 2, 15],
-    ['set x = 1', 'emit g', 'set y = 1', 'the size of what is emitted is not known', 3, 6],
-    ['set x = 1', 'emit "a" * g', 'set y = 1', 'the size of a text that may be a number is not known', 3, 10],
-    ['set x = 1', 'call tool.a.B()', 'set y = 1', 'what `tool.a.B` gives back may be of any size', 3, 6],
+    ['while self', 'set x = 1', 'endwhile', 'the number of passes of this `while` is not known', 2, 7],
+    ['while true', 'set x = 1', 'endwhile', 'the condition of this `while` never becomes false', 2, 7],
+    ['for each x in g', 'emit 1', 'endfor', 'the number of items is not known', 2, 15],
+    ['set x = 1', 'emit g', 'set y = 1', 'the size of the emitted value is not known', 3, 6],
+    ['set x = 1', 'emit "a" * g', 'set y = 1', 'the size of text that may be a number is not known', 3, 10],
+    ['set x = 1', 'call tool.a.B()', 'set y = 1', 'the result of `tool.a.B` may have any size', 3, 6],
   ])('%s …', (first, second, third, message, line, column) => {
     const [only] = estimates([`command\n${first}\n${second}\n${third}\nendcommand\n`], ['g']);
     expect(only?.most).toBeNull();
@@ -167,7 +167,7 @@ describe('no upper bound', () => {
     const [f] = estimates([source]);
     expect(f).toMatchObject({
       most: null,
-      because: { message: '`f` calls itself, and nothing tells how often', line: 7, column: 6 },
+      because: { message: '`f` calls itself an unknown number of times', line: 7, column: 6 },
     });
   });
 

@@ -43,7 +43,7 @@ describe('calls', () => {
     const files = ['a.ns', 'b.ns', 'c.ns'].map((name) => checked('func f() means\nreturn 1\nendfunc\n', name));
     expect(analyse(files).map(({ code, file, line, column, message }) => [code, file, line, column, message])).toEqual(
       ['b.ns', 'c.ns'].map((file) => {
-        const message = 'procedure `f` is defined in a.ns too; the files cannot run together';
+        const message = 'a.ns also defines the procedure `f`, so the files cannot run together';
         return ['LINT_DUPLICATE_PROCEDURE', file, 1, 6, message];
       }),
     );
