@@ -7,9 +7,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { type ChainReport, verifyChain } from '../../src/loop/log/chain.ts';
 import { rotatedFiles } from '../../src/loop/log/filelog.ts';
+import type { TurnRecord } from '../../src/loop/record/record.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import type { SessionSummary } from '../../src/loop/sessions/store.ts';
-import type { TurnRecord } from '../../src/loop/turn/record.ts';
 
 /** How much is run, and how often it is killed. */
 export interface CrashPlan {

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { AgentRequest } from '../../src/loop/agents/index.ts';
+import { systemClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { FileLog } from '../../src/loop/log/filelog.ts';
-import { systemClock } from '../../src/loop/ports.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
 import { isMute } from './crash.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
-import { FileLog, Keeper, systemClock, toPublicTurn } from '../../loop/index.ts';
+import { FileLog, SessionCoordinator, systemClock, toPublicTurn } from '../../loop/index.ts';
 import { explainTurn, printable, sessionLine } from '../../report/index.ts';
 import { type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
@@ -90,8 +90,8 @@ async function show(sid: string, flags: StoreFlags, terminal: Terminal): Promise
 async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Promise<ExitCode> {
   using store = await openStore(flags.store, { mustExist: true });
   const log = flags.log === undefined ? null : new FileLog(flags.log);
-  const keeper = new Keeper({ store, log, clock: systemClock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
-  if (!(await keeper.cancel(sid))) {
+  const coordinator = new SessionCoordinator({ store, log, clock: systemClock, replayTtl: DEFAULT_LIFETIMES.replayTtl });
+  if (!(await coordinator.cancel(sid))) {
     if ((await store.read(sid)) === null) throw unknown(sid);
     throw new UsageError(`session ${printable(sid)} has ended already`);
   }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_PROGRESS_YET, ReplayCache } from '../../../src/aeiou/index.ts';
-import { fixedClock, seededIds } from '../../../src/loop/ports.ts';
+import { fixedClock } from '../../../src/loop/clock.ts';
+import { seededIds } from '../../../src/loop/ids.ts';
 import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
 import { readReply } from '../../../src/loop/turn/input.ts';
 import { runTurn } from '../../../src/loop/turn/turn.ts';

@@ -1,14 +1,14 @@
 /**
- * A text in which JSON stands, `replacement` (a text of JSON, without its quotes) in place of the values of a key, letter case
- * aside. JSON within a text of JSON counts too: its quotes have backslashes before them, which those of the replacement get as
- * well. Takes a time in proportion to the text.
+ * Replaces the values of a case-insensitive key in a text that contains JSON. `replacement` is the content of a JSON string. Also
+ * finds JSON within a string of JSON, whose quotes are escaped by backslashes, and escapes the quotes of the replacement in
+ * the same way. The time is linear in the length of the text.
  */
-export function withoutKey(text: string, key: string, replacement: string): string {
+export function redactKey(text: string, key: string, replacement: string): string {
   const name = JSON.stringify(key)
     .slice(1, -1)
     .replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const pattern = new RegExp(`(\\\\{0,7})"${name}\\1"\\s{0,8}:\\s{0,8}`, 'gi');
-  // Of a list or map that nothing closes, only the rest of its line is taken; then nobody looks that far again.
+  // Of a list or map without an end, only the rest of the line is replaced. The search for an end is not repeated then.
   let mayClose = true;
   let clean = '';
   let start = 0;
@@ -28,7 +28,7 @@ export function withoutKey(text: string, key: string, replacement: string): stri
   return clean + text.slice(start);
 }
 
-/** Where the value ends that begins at `at`, its quotes escaped by so many backslashes; null when it does not before `most`. */
+/** The end of the value that begins at `at`; null when there is none before `most`. Every quote is escaped by `escapes` backslashes. */
 function endOf(text: string, at: number, escapes: number, most: number): number | null {
   const quote = at + escapes;
   if (text[quote] === '"' && isQuote(text, at, quote, escapes))
@@ -51,13 +51,13 @@ function endOf(text: string, at: number, escapes: number, most: number): number 
   return null;
 }
 
-/** Behind the quote that closes a text. */
+/** The position after a string's closing quote; null without one. */
 function textEnd(text: string, from: number, escapes: number, most: number): number | null {
   let backslashes = 0;
   for (let at = from; at < most; at++) {
     if (text[at] === '\\') backslashes += 1;
     else {
-      // Backslashes of the text itself come in twice as many as those that a quote has.
+      // A backslash within the string needs twice as many characters as the escape of its quotes.
       if (text[at] === '"' && backslashes % (2 * (escapes + 1)) === escapes) return at + 1;
       backslashes = 0;
     }
@@ -69,7 +69,7 @@ function isQuote(text: string, from: number, quote: number, escapes: number): bo
   return text.slice(from, quote) === '\\'.repeat(escapes);
 }
 
-/** Behind a number, true or false; `at` itself where there is no value. */
+/** The position after a number, `true` or `false`; `at` when there is no value. */
 function plainEnd(text: string, at: number): number {
   const plain = /-?[0-9][-+.eE0-9]*|true|false/y;
   plain.lastIndex = at;

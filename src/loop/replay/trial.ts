@@ -24,55 +24,55 @@ import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { plainMaps } from '../../wire/maporder.ts';
 import type { GuestCall } from '../../wire/protocol.ts';
+import { seededIds } from '../ids.ts';
 import { MAGIC_TOOL } from '../magic.ts';
-import { seededIds } from '../ports.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { inputOf, type PublicKeyRecord, type Scene } from '../record/record.ts';
 import { visibleOutput } from '../result.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
 import { readTurn, type TurnInput } from '../turn/input.ts';
-import type { TurnRecord } from '../turn/record.ts';
 import { runTurn, type TurnHost } from '../turn/turn.ts';
 import { malformation } from './check.ts';
 import type { Divergence } from './compare.ts';
-import { inputOf, type PublicKeyRecord, type Scene } from './facts.ts';
 import type { RecordedSession } from './session.ts';
 
-/** What is different in a session that is tried out. Everything else is as it was recorded. */
+/** Changes to a recorded session for a trial. Everything else is as recorded. */
 export interface Changes {
-  /** The first turn that is executed; those before it are taken as they are. */
+  /** The first turn to execute. Earlier turns stay as recorded. */
   readonly fromTurn: number;
   /** ACTIONS of that turn. */
   readonly program?: string;
-  /** Must admit every call, in place of the recorded policies. */
+  /** Replaces the recorded policies. */
   readonly policy?: Policy;
   readonly limits?: LimitOptions;
-  /** Answers by id of the call, `2.1`, or by name of the tool, which then holds for all of its calls. */
+  /** Answers by id of a call, such as `2.1`, or by name of a tool for all of its calls. */
   readonly answers?: ReadonlyMap<string, Completion>;
 }
 
-/** One turn of a session that is tried out, beside the recorded one. */
+/** One turn of a trial, together with the recorded turn. */
 export interface TriedTurn {
   readonly turn: number;
   readonly recorded: TurnRecord;
   readonly tried: TurnRecord;
-  /** All that differs: of what was said the first line, token lines left out. */
+  /** All differences. Of output, the first differing line apart from token lines. */
   readonly differences: readonly Divergence[];
-  /** Calls that nothing answers: they failed with code 21. */
+  /** Calls without an answer. They failed with code 21. */
   readonly unanswered: readonly string[];
 }
 
-/** A session that was tried out. Nothing of it was kept. */
+/** The result of a trial. Nothing of it is stored. */
 export interface TriedSession {
   readonly sid: string;
   readonly turns: readonly TriedTurn[];
-  /** Why it went no further: its own end, or that the record has no program for the next turn. */
+  /** Why the trial ended: the session ended, or no program is recorded for the next turn. */
   readonly end: string;
 }
 
 /**
- * Runs a session from one of its turns on with something changed. Calls are answered, in this order, by `answers`, by what
- * was recorded for the same tool with the same arguments in the same turn, by the tools of `runtime`, and else by an error.
- * Later turns run their recorded programs on what the tried ones said. Tokens are made with keys of this call alone, and
- * nothing is written anywhere. Throws {@link ConfigError} for a turn that the record does not have or cannot execute.
+ * Executes a recorded session from one of its turns on, with changes. Calls are answered, in this order, by `answers`, by the
+ * recorded answer to the same tool with the same arguments in the same turn, by the tools of `runtime`, and otherwise by an
+ * error. Later turns run their recorded programs on the output of the trial. Tokens are signed with temporary keys, and nothing
+ * is stored. Throws {@link ConfigError} for a turn that is not recorded or cannot be executed.
  */
 export async function tryOut(runtime: Runtime, session: RecordedSession, changes: Changes): Promise<TriedSession> {
   const { sid, turns } = session;
@@ -96,7 +96,7 @@ export async function tryOut(runtime: Runtime, session: RecordedSession, changes
   }
 }
 
-/** What a turn was executed with, if the record can be executed at all: it may come from anybody. */
+/** The recorded inputs of a turn. Throws {@link ConfigError} for a record that cannot be executed; it may come from any source. */
 function sceneOf(record: TurnRecord): Scene {
   const { turn, inputs } = record;
   if (inputs.scene === null) throw new ConfigError(`the record of turn ${turn} lacks what it takes to execute it`);
@@ -124,7 +124,7 @@ function envelopeOf(text: string) {
   }
 }
 
-/** The envelope of a turn with another program, or on what other turns said. */
+/** The envelope of a turn with another program, or with the output of other turns. */
 function inputFor(recorded: TurnRecord, carried: Carried, program: string | undefined): TurnInput {
   const { envelope: text, scene } = recorded.inputs;
   const envelope = envelopeOf(text);
@@ -153,7 +153,7 @@ function hostOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, chang
   };
 }
 
-/** Keys of the same names as those of the host: tokens are as long as theirs, and cost the same fuel. */
+/** The recorded name of the host's keys. Tokens with equal key names have equal lengths and cost the same fuel. */
 function nameOf(keys: readonly PublicKeyRecord[]): string {
   const primary = keys.find(({ kid }) => kid.endsWith(PRIMARY));
   return primary === undefined ? 'tried' : primary.kid.slice(0, -PRIMARY.length);
@@ -164,15 +164,15 @@ const PRIMARY = '-primary';
 function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, { limits: changed = {} }: Changes): TurnExecutor {
   const { inputs } = recorded;
   return {
-    // A change may loosen what the recorded host allowed.
+    // A change may be looser than the recorded limits.
     limits: { ...inputs.limits, ...checkLimits(changed) },
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.check([source]),
     fork: ({ context, tools, limits }) => ({
-      // ACTIONS as a whole, which a human may have had to approve, is not asked about in a trial.
+      // A trial needs no approval of ACTIONS as a whole.
       denied: (tool) => (tool.startsWith('tool.') ? calls.denied(tool) : null),
       execute: ({ source, globals, onOut, onCall, onInput }) => {
-        const run = inputs.scene?.run ?? BARE;
+        const run = inputs.scene?.run ?? EMPTY_RUN;
         const input = inputOf(run, limits, source, globals['userdata'] ?? {});
         return runtime
           .interpreter()
@@ -190,10 +190,10 @@ function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, {
   };
 }
 
-/** For a turn of which no program ran. */
-const BARE = { sources: [], globals: {}, call: null, events: [], forkId: 'tried', turn: true, stdin: false } as const;
+/** The input of a turn whose program did not run. */
+const EMPTY_RUN = { sources: [], globals: {}, call: null, events: [], forkId: 'tried', turn: true, stdin: false } as const;
 
-/** Answers the calls of a turn that is tried out. */
+/** Answers the calls of a turn in a trial. */
 class TriedCalls implements CallScript {
   readonly unanswered: string[] = [];
   readonly #runtime: Runtime;
@@ -211,7 +211,7 @@ class TriedCalls implements CallScript {
     this.#guards = (policy === undefined ? recorded : [policy]).map((each) => new PolicyGuard(each));
   }
 
-  /** Judged by its name alone: what a tool demands besides is not in a record. */
+  /** Checks only the name of a tool, because a record does not have its other requirements. */
   denied(tool: string): string | null {
     const own = canonicalName(tool) === MAGIC_TOOL;
     const known = { canonicalName: canonicalName(tool), requiresTrust: false, capabilities: [] };
@@ -223,7 +223,7 @@ class TriedCalls implements CallScript {
   }
 
   known(call: GuestCall): Known | null {
-    if (call.t !== 'tool') return this.#recorded(call) ?? this.#nothing(call, call.t);
+    if (call.t !== 'tool') return this.#recorded(call) ?? this.#unanswered(call, call.t);
     const name = canonicalName(call.name);
     const denied = this.denied(name);
     if (denied !== null) return failed(NS_CODES.Policy, denied);
@@ -232,19 +232,19 @@ class TriedCalls implements CallScript {
     if (name === MAGIC_TOOL) return null;
     return (
       this.#recorded(call) ??
-      (this.#runtime.interpreter().fork().tools.lookup(name) === undefined ? this.#nothing(call, name) : null)
+      (this.#runtime.interpreter().fork().tools.lookup(name) === undefined ? this.#unanswered(call, name) : null)
     );
   }
 
-  /** The first recorded answer to the same question that was not given yet. */
+  /** The first unused recorded answer to an equal call. */
   #recorded(call: GuestCall): Known | null {
-    const wanted = questionOf(call);
-    const index = this.#left.findIndex((entry) => questionOf(callOf(entry)) === wanted);
+    const wanted = callKey(call);
+    const index = this.#left.findIndex((entry) => callKey(callOf(entry)) === wanted);
     const [entry] = index < 0 ? [] : this.#left.splice(index, 1);
     return entry === undefined ? null : { t: 'recorded', entry: { ...entry, seq: call.seq, at: call.at } };
   }
 
-  #nothing({ seq }: GuestCall, what: string): Known {
+  #unanswered({ seq }: GuestCall, what: string): Known {
     this.unanswered.push(`${this.#turn}.${seq} ${what}`);
     return failed(NS_CODES.ToolExecutionFailed, `nothing answers call ${this.#turn}.${seq} of ${what} in this trial`);
   }
@@ -254,7 +254,7 @@ function failed(code: number, message: string): Known {
   return { t: 'answer', reply: { t: 'error', code, message } };
 }
 
-function questionOf(call: MadeCall): string {
+function callKey(call: MadeCall): string {
   if (call.t === 'tool') return JSON.stringify([call.t, canonicalName(call.name), call.args.map(plainMaps)]);
   if (call.t === 'prompt') return JSON.stringify([call.t, call.text]);
   return JSON.stringify([call.t, call.model, plainMaps(call.prompt), plainMaps(call.options)]);

@@ -1,48 +1,49 @@
 import { StoreError } from '../../sqlite/error.ts';
 import { type Looked, lookAt, type SqliteLook } from '../../sqlite/look.ts';
-import { SESSIONS } from './schema.ts';
+import { SESSIONS } from './tables.ts';
 
-/** What is in a store of sessions, without what its sessions say. */
-export interface StoreCensus {
+/** Counts of a store of sessions, without the content of its sessions. */
+export interface StoreStatistics {
   readonly sessions: number;
   /** Sessions by their status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly turns: number;
   /** Turns by their decision. */
   readonly decisions: Readonly<Record<string, number>>;
-  /** Turns that were started and not decided: a process is in them, died in them, or they wait. */
+  /** Turns that were started and not decided: they run, they wait, or their process died. */
   readonly started: number;
-  /** Unix milliseconds of the first session and of the last change; null for an empty store. */
+  /** Unix milliseconds of the first session; null for an empty store. */
   readonly createdAt: number | null;
+  /** Unix milliseconds of the last change; null for an empty store. */
   readonly updatedAt: number | null;
-  /** Those that changed last, newest first. */
+  /** The sessions that changed last, newest first. */
   readonly latest: readonly CountedSession[];
 }
 
-/** One session of a census. */
+/** One session in the statistics. */
 export interface CountedSession {
   readonly sid: string;
   readonly status: string;
   readonly reason: string | null;
-  /** Turns that were decided. */
+  /** Decided turns. */
   readonly turns: number;
   /** Unix milliseconds. */
   readonly updatedAt: number;
 }
 
-/** Most sessions that a census names. */
+/** Most sessions that the statistics name. */
 const LATEST = 20;
 
 /**
- * Counts what is in a store of sessions of any version, newer ones included as long as its tables are there: nothing but the
- * columns of the first version is looked at. The file is left as it is. Null for a file that is no store of sessions. Throws
- * {@link StoreError}: `foreign` for what is no SQLite file, `damaged` for what cannot be opened, `busy`, `io`.
+ * Reads the statistics of a store of sessions without changing the file. It reads only columns of the first version, so it
+ * also works for newer versions that still have its tables. Null for a file that is not a store of sessions. Throws
+ * {@link StoreError}: `foreign` for a file that is not SQLite, `damaged` for one that cannot be opened, `busy`, `io`.
  */
-export function storeCensus(path: string): Promise<Looked<StoreCensus> | null> {
-  return lookAt(path, SESSIONS, census);
+export function storeStatistics(path: string): Promise<Looked<StoreStatistics> | null> {
+  return lookAt(path, SESSIONS, statistics);
 }
 
-function census(look: SqliteLook): StoreCensus {
+function statistics(look: SqliteLook): StoreStatistics {
   const tables = look.names('table');
   for (const table of ['sessions', 'turns', 'started'])
     if (!tables.includes(table)) throw new StoreError('damaged', `the ${SESSIONS.name} has no table '${table}'`);

@@ -1,33 +1,20 @@
 import { hash } from 'node:crypto';
-import type { TurnRecord, UnsealedRecord } from '../turn/record.ts';
+import type { TurnRecord, UnsealedRecord } from './record.ts';
 
-/**
- * What makes a change of a record visible, and tells where it is. Nobody's signature: whoever may write to a store may write
- * a whole new history into it. Keep the last hash elsewhere to notice that.
- */
-export interface Seal {
-  /** Hash of the record of the turn before; null for the first. */
-  readonly prev: string | null;
-  /** SHA-256 over `prev` and the parts, base64url. */
-  readonly hash: string;
-  /** SHA-256 of the JSON of every part, base64url: fields of the record, of its inputs, and its calls one by one. */
-  readonly parts: Readonly<Record<string, string>>;
-}
-
-/** What is wrong with a record, and where. */
+/** A part of a record that is not as it was sealed. */
 export interface SealFault {
-  /** A part such as `output`, `inputs.nonce` or `journal.3`; `seal` when the seal itself does not fit. */
+  /** A part such as `output`, `inputs.nonce` or `journal.3`; `seal` when the seal itself does not match. */
   readonly part: string;
   readonly problem: 'changed' | 'missing' | 'added' | 'moved';
 }
 
-/** Seals a record after the one before it. */
+/** Seals a record and chains it to the record whose hash is `prev`. */
 export function sealRecord(record: UnsealedRecord, prev: string | null): TurnRecord {
   const parts = digestsOf(record);
   return { ...record, seal: { prev, hash: hashOf(prev, parts), parts } };
 }
 
-/** Everything in a record that is not as it was sealed, and whether it follows `prev`; nothing for one that is whole. */
+/** Lists every part that is not as it was sealed, and reports when the record does not follow `prev`. Empty for an intact record. */
 export function sealFaults(record: TurnRecord, prev: string | null): readonly SealFault[] {
   const { seal, ...rest } = record;
   if (seal === null) return [];

@@ -3,16 +3,16 @@ import { ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { type Agent, openaiAgent } from '../agents/index.ts';
 
-/** Makes the agent that answers for a model; `key` is that of the model's account, null when it names none. */
+/** Creates the agent for a model. `key` is the key of the model's account, or null without an account. */
 export type AgentProvider = (model: AgentModel, key: string | null) => Agent;
 
 /**
- * A model behind a server with an OpenAI-compatible API, at the model's `base_url`. What the model says of its temperature and
- * its output holds. Throws {@link ToolError} 18 for a model without `base_url`.
+ * Provides models behind a server with an OpenAI-compatible API at the model's `base_url`, with the model's own temperature and
+ * output limit. Throws {@link ToolError} 18 for a model without `base_url`.
  */
 export const openaiProvider: AgentProvider = ({ name, model, base_url: baseUrl, ...rest }, key) => {
   if (baseUrl === undefined)
-    throw new ToolError(NS_CODES.Configuration, `the agent model '${name}' needs a base_url, where its provider is reached`);
+    throw new ToolError(NS_CODES.Configuration, `the agent model '${name}' needs a base_url that locates its provider`);
   const { temperature, max_output_tokens: maxOutputTokens, max_retries: retries } = rest;
   return openaiAgent({
     model,
@@ -24,21 +24,21 @@ export const openaiProvider: AgentProvider = ({ name, model, base_url: baseUrl, 
   });
 };
 
-/** Who is asked, and what is known of it. */
-export interface Asked {
+/** The model that an `ask` names, and its agent. */
+export interface AskTarget {
   readonly model: AgentModel;
   readonly agent: Agent;
 }
 
 /**
- * Looks the model, its provider and its account up. Throws {@link ToolError}: 9 for an unknown model or account, 1004 for an
+ * Looks up the model, its provider and its account. Throws {@link ToolError}: 9 for an unknown model or account, 1004 for an
  * unknown provider, 19 for a model that is disabled.
  */
-export function whomToAsk(
+export function resolveTarget(
   name: string,
   { models, accounts }: StoreReaders,
   providers: ReadonlyMap<string, AgentProvider>,
-): Asked {
+): AskTarget {
   const model = models.get(name);
   if (model === undefined) throw new ToolError(NS_CODES.KeyNotFound, `there is no agent model '${name.slice(0, 100)}'`);
   if (model.disabled === true) throw new ToolError(NS_CODES.PreconditionFailed, `the agent model '${model.name}' is disabled`);
@@ -50,6 +50,6 @@ export function whomToAsk(
     );
   const account = model.account_name === undefined ? null : accounts.get(model.account_name);
   if (account === undefined)
-    throw new ToolError(NS_CODES.KeyNotFound, `the agent model '${model.name}' names an account that there is not`);
+    throw new ToolError(NS_CODES.KeyNotFound, `the agent model '${model.name}' names an account that does not exist`);
   return { model, agent: provider(model, account === null ? null : account.api_key.reveal()) };
 }

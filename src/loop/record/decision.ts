@@ -1,10 +1,10 @@
 import type { ErrorInfo } from '../../wire/errors.ts';
 import { findLimit } from '../../wire/limits.ts';
 
-/** What a turn leads to. The first three are asked for by a token; HALT is the host's alone (AL3-1-4). */
+/** What a turn leads to. A token can request the first three; only the host decides HALT. */
 export type Decision = 'CONTINUE' | 'DONE' | 'ABORT' | 'HALT';
 
-/** Every reason for a HALT, with the sentence that explains it to a reader (AL3-8; the last group is ours, AMB-32). */
+/** Every reason for a HALT, with the sentence that explains it to a reader. */
 export const HALT_REASONS = {
   ERR_ENV_MARKERS_INVALID: 'the envelope has missing, unknown or misplaced marker lines',
   ERR_ENV_SECTION_MISSING: 'the envelope lacks USERDATA or ACTIONS',
@@ -33,18 +33,18 @@ export const HALT_REASONS = {
   ERR_REPLAY: 'the turn did not go on as it had begun',
 } as const;
 
-/** Why a session was halted: a code with a page in `docs/errors/`. */
+/** Why a session was halted. Each code has a page in `docs/errors/`. */
 export type HaltReason = keyof typeof HALT_REASONS;
 
-/** Whether a code can stand as the reason of a HALT. */
+/** Whether a code can be the reason of a HALT. */
 export function isHaltReason(code: string): code is HaltReason {
   return Object.hasOwn(HALT_REASONS, code);
 }
 
-/** Whether a limit bounds what a turn may write: for the loop that is a size of the protocol. */
+/** Whether a limit bounds the output of a turn. The loop reports such limits as sizes of the protocol (AMB-23). */
 const isSize = (key = ''): boolean => findLimit(key)?.turnDefault !== undefined;
 
-/** The reason of the HALT that a failed execution leads to. Total: every failure ends the turn (AL3-8-17). */
+/** The reason of the HALT to which a failed execution leads. Every failure ends the session. */
 export function reasonOfRun(error: ErrorInfo): HaltReason {
   switch (error.kind) {
     case 'quota':
@@ -62,4 +62,16 @@ export function reasonOfRun(error: ErrorInfo): HaltReason {
     case 'internal':
       return error.code === 'ERR_REPLAY' ? 'ERR_REPLAY' : 'ERR_EXEC';
   }
+}
+
+/** A failure of the host's steps before or after a program. It has no position in a source. */
+export function hostFailure(code: HaltReason, message: string): ErrorInfo {
+  const kind = code === 'ERR_AGENT' || code === 'ERR_INTERRUPTED' ? 'internal' : 'usage';
+  return { kind, code, nsCode: null, name: nameOf(code), message, source: null, line: null, column: null, stack: [] };
+}
+
+/** Writes `ERR_TOKEN_MISSING` as `TokenMissing`, the form of all failure names. */
+function nameOf(code: string): string {
+  const words = code.split('_').slice(1);
+  return words.map((word) => word.charAt(0) + word.slice(1).toLowerCase()).join('');
 }

@@ -1,12 +1,12 @@
 import type { Format } from '../../sqlite/format.ts';
 
 /**
- * The form of a store of sessions. Whatever came from outside is JSON text, so that any string comes back as it was, lone
- * surrogates and NUL included.
+ * The tables of a store of sessions. External data is stored as JSON text, which preserves every string, including lone
+ * surrogates and NUL. A turn's `owed` column is 1 until its decision is logged.
  */
 export const SESSIONS: Format = {
   name: 'store of sessions',
-  // The letters NSst.
+  // The letters NSst in ASCII.
   applicationId: 0x4e_53_73_74,
   migrations: [
     `CREATE TABLE sessions (
@@ -24,7 +24,7 @@ export const SESSIONS: Format = {
    CREATE TABLE used (
      sid TEXT NOT NULL REFERENCES sessions, jti TEXT NOT NULL, second INTEGER NOT NULL, PRIMARY KEY (sid, jti)
    ) STRICT, WITHOUT ROWID;`,
-    // What a turn waits for, as JSON, so that a list of sessions need not read what they wait with.
+    // The public form of a suspension, as JSON, so that a list of sessions need not read the suspension itself.
     `ALTER TABLE started ADD COLUMN waits TEXT;`,
     'ALTER TABLE sessions ADD COLUMN end_owed INTEGER NOT NULL DEFAULT 0',
   ],
