@@ -25,7 +25,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
     'refuses a call of the host; tells an ask what is left',
   ],
   'src/guest/invoke.ts': ['callDepth evalDepth', 'refuses a call that is too deep'],
-  'src/guest/leftover.ts': ['toolBytes', 'leaves out variables that do not fit into a result'],
+  'src/guest/finalvariables.ts': ['toolBytes', 'leaves out variables that do not fit into a result'],
   'src/guest/machine.ts': [
     'callDepth cpuMs evalDepth fuel lineBytes listLength mapLength memoryBytes outputBytes scratchBytes textLength valueBytes wallMs',
     'holds the counters, and refuses fuel, memory and sizes',
