@@ -73,6 +73,16 @@ describe('calls', () => {
     expect(Object.keys(BUILTINS)).toHaveLength(26);
   });
 
+  it.each(Object.entries(BUILTINS))(
+    'of built-in functions: %s takes and returns what the table says',
+    (name, { takes, returns }) => {
+      const fails = (value: string): boolean => drive(command(`emit ${name}(${value})`)).error !== null;
+      expect(['1', '"x"', '[]'].map(fails)).toEqual([takes === 'string', takes === 'number', takes !== 'any']);
+      const value = takes === 'string' ? '"x"' : '1';
+      expect(drive(command(`must typeof ${name}(${value}) == "${returns}"`)).error).toBeNull();
+    },
+  );
+
   it('of tools: those of the catalogue, with their counts of arguments', () => {
     const lines = ['call tool.Memory.GET("/x")', 'call tool.memory.Gett("/x")', 'call tool.memory.Put("/x")', 'call tool.a.B()'];
     expect(brief(lines, tools)).toEqual(['3:6 LINT_UNKNOWN_TOOL', '4:6 LINT_ARGUMENT_COUNT', '5:6 LINT_UNKNOWN_TOOL']);

@@ -11,7 +11,7 @@ const { stringify } = JSON;
  * The variables of a frame as the JSON of `Variables`. All of them together get no more bytes than one answer of a tool may
  * have (`toolBytes`): they travel in one frame. What does not fit, or nests too deeply to leave, is named and left behind.
  */
-export function leftOf(machine: Machine, frame: Frame): string {
+export function finalVariables(machine: Machine, frame: Frame): string {
   const kept: string[] = [];
   const lost: string[] = [];
   let room = machine.limits.toolBytes;
