@@ -100,7 +100,7 @@ export abstract class StatementParser extends SimpleStatementParser {
     this.reportStructure(this.LA(1), `this \`${block.token.image}\` block is empty`, hint);
   }
 
-  /** Skips an end keyword or `else` that belongs to no open block. Returns whether the body continues behind it. */
+  /** Skips an end keyword or `else` that belongs to no open block. Returns whether the body continues after it. */
   #strayEnd(): boolean {
     const token = this.LA(1);
     const type = token.tokenType;

@@ -160,7 +160,7 @@ export abstract class SimpleStatementParser extends RecoveringParser {
     this.reportAt(token, `\`${token.image}\` is outside any loop`, 'it works only within `while` or `for each`');
   }
 
-  /** Never succeeds: it reports a line that is no statement with a message of ours. */
+  /** Never succeeds: it reports a line that does not begin a statement. */
   protected readonly misplaced: Rule<Stmt> = this.RULE('misplaced', (): Stmt => {
     this.OR([
       { ALT: () => this.CONSUME(NoStatement) },
