@@ -1,12 +1,11 @@
 /** Compound statements: statements that contain statements, error handlers and event handlers. */
-import type { IOrAlt, IToken, ParserMethod, TokenType } from 'chevrotain';
+import type { IOrAlt, IToken, TokenType } from 'chevrotain';
 import type { Block, ErrorHandler, EventHandler, Expr, Name, Stmt } from './ast.ts';
 import { BlockBuilder } from './blocks.ts';
 import { nameOf } from './build.ts';
+import type { Rule } from './expressions.ts';
 import { SimpleStatementParser } from './statements.ts';
 import { blockEnds, Identifier, keyword, lineStarters, Metadata, Newline, NoStatement, punct, StringLiteral } from './tokens.ts';
-
-type Rule<T, A extends unknown[] = []> = ParserMethod<A, T>;
 
 /** Tokens that continue the body of a block. */
 const statementStarts: ReadonlySet<TokenType> = new Set([

@@ -29,7 +29,8 @@ import {
   tokenTypes,
 } from './tokens.ts';
 
-type Rule<T> = ParserMethod<[], T>;
+/** A rule of the grammar: what it returns, and its arguments. */
+export type Rule<T, A extends unknown[] = []> = ParserMethod<A, T>;
 
 /** Stands for a result while the grammar is recorded. */
 const nothing: Expr = { k: 'nil', s: 0, e: 0 };

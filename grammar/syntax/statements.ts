@@ -1,11 +1,9 @@
 /** The statements of one line. */
-import type { IToken, ParserMethod } from 'chevrotain';
+import type { IToken } from 'chevrotain';
 import type { Expr, Stmt, Target } from './ast.ts';
-import { startsExpression } from './expressions.ts';
+import { type Rule, startsExpression } from './expressions.ts';
 import { RecoveringParser } from './recovery.ts';
 import { keyword, Metadata, NoStatement, punct, StringLiteral } from './tokens.ts';
-
-type Rule<T> = ParserMethod<[], T>;
 
 /** Longest text of a condition that `must` shows, in characters. */
 const MUST_TEXT = 200;
