@@ -2,11 +2,11 @@ import type { BinaryExpr, BinaryOp } from '../../grammar/index.ts';
 import { textBytes } from '../wire/costs.ts';
 import type { Context } from './context.ts';
 import type { Eval } from './frame.ts';
-import { fused } from './fused.ts';
 import type { Machine } from './machine.ts';
 import { listBytes } from './memory.ts';
-import { numberIn, variableIn, wordIn } from './operands.ts';
+import { numberLiteral, textLiteral, variableSlot } from './operands.ts';
 import { concat, fuzzyLogic, OPERATORS } from './operators.ts';
+import { variableWithNumber } from './superinstructions.ts';
 import { toText } from './text.ts';
 import { Fuzzy, List, truthy, type Value } from './values.ts';
 
@@ -21,14 +21,14 @@ export function compileBinary(context: Context, expr: BinaryExpr): Eval {
   return context.deeper(expr.rest.length - 1, () => {
     let left: Eval = context.expr(expr.first);
     for (const [index, { op, at, right }] of expr.rest.entries()) {
-      const constant = numberIn(right);
-      const slot = index === 0 ? variableIn(context, expr.first) : undefined;
-      const word = index === 0 && op === '+' ? wordIn(machine, expr.first) : undefined;
+      const constant = numberLiteral(right);
+      const slot = index === 0 ? variableSlot(context, expr.first) : undefined;
+      const word = index === 0 && op === '+' ? textLiteral(machine, expr.first) : undefined;
       if (op === 'and' || op === 'or') left = logic(machine, op, left, context.expr(right), at);
       else if (word !== undefined) left = appended(machine, word, context.expr(right), at);
       else if (constant !== undefined)
         left =
-          (slot === undefined ? undefined : fused(machine, op, slot, left, constant, at)) ??
+          (slot === undefined ? undefined : variableWithNumber(machine, op, slot, left, constant, at)) ??
           withConstant(machine, op, left, constant, at) ??
           plain(machine, op, left, () => constant, at);
       else left = plain(machine, op, left, context.expr(right), at);

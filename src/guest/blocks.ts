@@ -2,22 +2,13 @@ import type { Block, ErrorHandler, Stmt } from '../../grammar/index.ts';
 import { ERROR_VARIABLES } from '../../grammar/vocabulary/builtins.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import type { Context } from './context.ts';
-import { type Completion, type Exec, type Frame, NORMAL } from './frame.ts';
-import { type Counting, compileCounting } from './increment.ts';
+import type { Exec } from './frame.ts';
 import { checkEvalDepth } from './invoke.ts';
 import type { Machine } from './machine.ts';
-import { arrive, Guard, recover } from './onerror.ts';
+import { Guard } from './onerror.ts';
 import { compileStmt } from './statements.ts';
-
-/** A compiled statement with what is charged before it runs. */
-interface Step {
-  readonly run: Exec;
-  /** 0 when the call has paid for it, or it pays for itself. */
-  readonly fuel: number;
-  readonly at: number;
-  /** The whole statement, if it may be done before it is paid. */
-  readonly counting?: Counting;
-}
+import { guardedBlock, pair, plainBlock, type Step } from './steps.ts';
+import { compileCounting } from './superinstructions.ts';
 
 /** Compiles a block; with a handler in or around it, one that recovers. */
 export function compileBlock(context: Context, block: Block): Exec {
@@ -84,21 +75,6 @@ function paired(machine: Machine, steps: readonly Step[]): readonly Step[] {
   return all;
 }
 
-/** Two statements of which the first counts, paid at once. Where that goes wrong in any way they are taken one after the other. */
-function pair(machine: Machine, counting: Counting, first: Step, second: Step): Exec {
-  const fuel = first.fuel + second.fuel;
-  const { run } = second;
-  const single = two(machine, first, second);
-  return (frame) => {
-    const left = machine.untilCheck - fuel;
-    if (left < 0 || !counting(frame)) return single(frame);
-    machine.untilCheck = left;
-    machine.statementBytes = 0;
-    frame.keep = null;
-    return run(frame);
-  };
-}
-
 /** Only in the frame in which the evaluation depth may be met: nested blocks check their own statements. */
 function withDepthCheck(machine: Machine, run: Exec, depth: number, at: number): Exec {
   return (frame) => {
@@ -106,99 +82,4 @@ function withDepthCheck(machine: Machine, run: Exec, depth: number, at: number):
     checkEvalDepth(machine, frame.depth + depth);
     return run(frame);
   };
-}
-
-function plainBlock(machine: Machine, steps: readonly Step[]): Exec {
-  const [first, second] = steps;
-  if (first !== undefined && steps.length === 1) return one(machine, first);
-  if (first !== undefined && second !== undefined && steps.length === 2) return two(machine, first, second);
-  return many(machine, steps);
-}
-
-function one(machine: Machine, { run, fuel, at }: Step): Exec {
-  if (fuel === 0)
-    return (frame) => {
-      machine.statementBytes = 0;
-      frame.keep = null;
-      return run(frame);
-    };
-  return (frame) => {
-    const left = machine.untilCheck - fuel;
-    machine.untilCheck = left;
-    if (left < 0) machine.refill(at);
-    machine.statementBytes = 0;
-    frame.keep = null;
-    return run(frame);
-  };
-}
-
-function two(machine: Machine, first: Step, second: Step): Exec {
-  const { run: run1, fuel: fuel1, at: at1 } = first;
-  const { run: run2, fuel: fuel2, at: at2 } = second;
-  if (fuel1 === 0)
-    return (frame) => {
-      machine.statementBytes = 0;
-      frame.keep = null;
-      const completion = run1(frame);
-      if (completion !== NORMAL) return completion;
-      const left2 = machine.untilCheck - fuel2;
-      machine.untilCheck = left2;
-      if (left2 < 0) machine.refill(at2);
-      machine.statementBytes = 0;
-      frame.keep = null;
-      return run2(frame);
-    };
-  return (frame) => {
-    const left1 = machine.untilCheck - fuel1;
-    machine.untilCheck = left1;
-    if (left1 < 0) machine.refill(at1);
-    machine.statementBytes = 0;
-    frame.keep = null;
-    const completion = run1(frame);
-    if (completion !== NORMAL) return completion;
-    const left2 = machine.untilCheck - fuel2;
-    machine.untilCheck = left2;
-    if (left2 < 0) machine.refill(at2);
-    machine.statementBytes = 0;
-    frame.keep = null;
-    return run2(frame);
-  };
-}
-
-function many(machine: Machine, steps: readonly Step[]): Exec {
-  return (frame) => {
-    for (let index = 0; index < steps.length; index++) {
-      const completion = step(machine, frame, steps, index);
-      if (completion !== NORMAL) return completion;
-    }
-    return NORMAL;
-  };
-}
-
-function guardedBlock(machine: Machine, steps: readonly Step[], nearest: Guard, own: Guard | null): Exec {
-  return (frame) => {
-    for (let index = 0; index < steps.length; index++) {
-      let completion: Completion;
-      try {
-        completion = step(machine, frame, steps, index);
-      } catch (thrown) {
-        completion = recover(machine, frame, thrown, nearest, own);
-      }
-      if (completion !== NORMAL) return arrive(completion, own);
-    }
-    return NORMAL;
-  };
-}
-
-function step(machine: Machine, frame: Frame, steps: readonly Step[], index: number): Completion {
-  const next = steps[index];
-  if (next === undefined) return NORMAL;
-  if (next.fuel > 0) {
-    const left = machine.untilCheck - next.fuel;
-    machine.untilCheck = left;
-    if (left < 0) machine.refill(next.at);
-  }
-  machine.statementBytes = 0;
-  frame.keep = null;
-  return next.run(frame);
 }

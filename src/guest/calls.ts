@@ -121,8 +121,7 @@ function compilePureCall(machine: Machine, args: readonly Eval[], tool: PureTool
     const values = new Array<Value>(args.length);
     for (let index = 0; index < args.length; index++) values[index] = args[index]?.(frame) ?? null;
     machine.at = at;
-    machine.untilCheck -= PURE;
-    if (machine.untilCheck < 0) machine.refill(at);
+    machine.step(PURE, at);
     machine.pay(WORK.pureCall);
     return tool(machine, values);
   };

@@ -96,11 +96,11 @@ export class Context {
   /** As {@link expr}, for a value that gets a second place where it goes: see `share`. */
   stored(expr: Expr): Eval {
     const value = this.expr(expr);
-    return aliases(expr) ? (frame) => share(value(frame)) : value;
+    return mayAlias(expr) ? (frame) => share(value(frame)) : value;
   }
 
   /** As {@link expr}, for the value of a statement: it may be kept for `last`, or as the procedure's value. */
-  noted(expr: Expr): Eval {
+  statementValue(expr: Expr): Eval {
     return this.keepsLast || this.top ? this.stored(expr) : this.expr(expr);
   }
 
@@ -146,7 +146,7 @@ export class Context {
 }
 
 /** Whether an expression may give a container that something else holds too; everything else makes a new one. */
-export function aliases(expr: Expr): boolean {
+export function mayAlias(expr: Expr): boolean {
   switch (expr.k) {
     case 'name':
     case 'access':
@@ -154,7 +154,7 @@ export function aliases(expr: Expr): boolean {
       return true;
     case 'group':
     case 'eval':
-      return aliases(expr.of);
+      return mayAlias(expr.of);
     default:
       return false;
   }

@@ -41,7 +41,7 @@ function textToNumber(meter: Meter, text: string): number | undefined {
 }
 
 /** Whether a text is no number, and so short that nothing is charged for finding out. */
-export function isShortWord(text: string): boolean {
+export function isShortNonNumber(text: string): boolean {
   return text.length <= FREE_UNITS && shortTextToNumber(text) === undefined;
 }
 
@@ -58,7 +58,7 @@ function longTextToNumber(meter: Meter, text: string): number | undefined {
   meter.pay(WORK.number, text.length);
   if (SPACE.test(text)) return spacedToNumber(meter, text);
   const number = START.test(text) ? parseLong(meter, text) : undefined;
-  if (number === undefined) meter.nonNumeric.look(text);
+  if (number === undefined) meter.nonNumeric.learn(text);
   return number;
 }
 
@@ -68,7 +68,7 @@ function spacedToNumber(meter: Meter, text: string): number | undefined {
   // What is white space alone is no number, and may become one.
   if (start === text.length) return undefined;
   const number = START.test(text.slice(start, start + 1)) ? parseLong(meter, text) : undefined;
-  if (number === undefined) meter.nonNumeric.look(text);
+  if (number === undefined) meter.nonNumeric.learn(text);
   return number;
 }
 

@@ -1,6 +1,6 @@
 import { Frame, type Slot } from './frame.ts';
 import type { Machine } from './machine.ts';
-import { retain } from './memory.ts';
+import { keepAlive } from './memory.ts';
 import type { Callee } from './procedure.ts';
 import type { Value } from './values.ts';
 
@@ -13,9 +13,7 @@ const ENTRY_DEPTH = 3;
  */
 export function invoke(machine: Machine, callee: Callee, slots: Slot[], at: number, depth: number): Value {
   const caller = machine.frame;
-  const left = machine.untilCheck - callee.entryFuel;
-  machine.untilCheck = left;
-  if (left < 0) machine.refill(at);
+  machine.step(callee.entryFuel, at);
   const level = caller === null ? 1 : caller.level + 1;
   const base = caller === null ? depth : caller.depth + depth + ENTRY_DEPTH;
   let code = callee;
@@ -30,7 +28,7 @@ export function invoke(machine: Machine, callee: Callee, slots: Slot[], at: numb
   code.body(frame);
   machine.leave(frame);
   const value = frame.out;
-  if (caller !== null && (typeof value === 'object' || typeof value === 'string')) retain(machine, caller, value);
+  if (caller !== null && (typeof value === 'object' || typeof value === 'string')) keepAlive(machine, caller, value);
   return value;
 }
 

@@ -7,7 +7,7 @@ export { TextBuilder } from './builder.ts';
 export { toNumeric } from './convert.ts';
 export { counted, describe, shortQuote } from './describe.ts';
 export { identical } from './equal.ts';
-export { checkValue, entry, newList as sealed, sizeOf } from './measure.ts';
+export { checkValue, entry, newList, sizeOf } from './measure.ts';
 export { entryBytes, listBytes } from './memory.ts';
 export { payLookup, payRound } from './meter.ts';
 export { codePointOrder } from './operators.ts';

@@ -4,31 +4,15 @@ import type { Context } from './context.ts';
 import { describe } from './describe.ts';
 import { BREAK, CONTINUE, type Completion, type Exec, type Frame, NORMAL } from './frame.ts';
 import type { Machine } from './machine.ts';
-import { Dict, List, share, truthy, type Value } from './values.ts';
+import { whileLoop } from './steps.ts';
+import { Dict, List, share, type Value } from './values.ts';
 
 const PASS = STEP_FUEL.pass.amount;
 
-/** `while` (language.md 6.8). No cap on passes: fuel and time bound every run (P24). */
+/** `while` (language.md 6.8). */
 export function compileWhile(context: Context, stmt: WhileStmt): Exec {
-  const { machine } = context;
   const { compiled: condition, cost } = context.separately(() => context.expr(stmt.cond));
-  const body = inLoop(context, stmt);
-  const fuel = PASS + cost;
-  const at = stmt.cond.s;
-  return (frame) => {
-    for (;;) {
-      const left = machine.untilCheck - fuel;
-      machine.untilCheck = left;
-      if (left < 0) machine.refill(at);
-      machine.statementBytes = 0;
-      frame.keep = null;
-      const holds = condition(frame);
-      if (holds !== true && (holds === false || !truthy(holds))) return NORMAL;
-      const completion = body(frame);
-      if (completion === NORMAL || completion === CONTINUE) continue;
-      return completion === BREAK ? NORMAL : completion;
-    }
-  };
+  return whileLoop(context.machine, condition, inLoop(context, stmt), PASS + cost, stmt.cond.s);
 }
 
 function inLoop(context: Context, stmt: ForStmt | WhileStmt): Exec {
@@ -109,9 +93,7 @@ function overCharacters(loop: Loop, frame: Frame, text: string): Completion {
 }
 
 function pass({ machine, item, key, body, at }: Loop, frame: Frame, keyValue: Value, value: Value): Completion {
-  const left = machine.untilCheck - PASS;
-  machine.untilCheck = left;
-  if (left < 0) machine.refill(at);
+  machine.step(PASS, at);
   frame.slots[item] = share(value);
   if (key !== undefined) frame.slots[key] = keyValue;
   return body(frame);

@@ -120,6 +120,22 @@ export class Machine implements Meter {
     if (bytes > 0) this.allocate(bytes * units);
   }
 
+  /** Pays for a step of the program: a statement with its operations, a pass of a loop, a call. `at` is its place. */
+  step(fuel: number, at: number): void {
+    const untilCheck = this.untilCheck - fuel;
+    this.untilCheck = untilCheck;
+    if (untilCheck < 0) this.refill(at);
+  }
+
+  /** Begins a statement of the running frame: pays for it, and lets go of what the one before it held. */
+  begin(frame: Frame, fuel: number, at: number): void {
+    const untilCheck = this.untilCheck - fuel;
+    this.untilCheck = untilCheck;
+    if (untilCheck < 0) this.refill(at);
+    this.statementBytes = 0;
+    frame.keep = null;
+  }
+
   /** Fuel that the run may still use. */
   get fuelLeft(): number {
     return this.reserve + this.untilCheck;

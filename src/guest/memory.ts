@@ -114,7 +114,7 @@ export function contentBytes(value: Exclude<Value, null | boolean | number | str
 }
 
 /** Counts a value that exists already towards the statement in progress, which holds it though no variable does. */
-export function retain(run: Roots, frame: Frame, value: Value): void {
+export function keepAlive(run: Roots, frame: Frame, value: Value): void {
   if (typeof value === 'string') run.statementBytes += textBytes(value.length);
   if (typeof value !== 'object' || value === null) return;
   frame.keep ??= [];

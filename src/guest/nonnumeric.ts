@@ -19,12 +19,12 @@ export class NonNumericTexts {
   }
 
   /** Remembers a text if it is no number. */
-  look(text: string): void {
+  learn(text: string): void {
     if (WORD.test(text)) this.remember(text);
   }
 
   /** Whether `left + right` is certainly no number, as far as is seen without looking at a long text. */
-  makesWord(left: string, right: string): boolean {
+  hasJoined(left: string, right: string): boolean {
     const word = left.length > SHORT ? this.has(left) : WORD.test(left);
     return word || (right.length <= SHORT && FOREIGN.test(right));
   }

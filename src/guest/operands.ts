@@ -1,24 +1,24 @@
 import type { Expr } from '../../grammar/index.ts';
 import type { Context } from './context.ts';
-import { isShortWord } from './convert.ts';
+import { isShortNonNumber } from './convert.ts';
 import type { Machine } from './machine.ts';
 
 // What an operand is known to be before anything runs; brackets around it do not matter.
 
 /** The slot of an expression that is nothing but a variable. */
-export function variableIn(context: Context, expr: Expr): number | undefined {
-  if (expr.k === 'group') return variableIn(context, expr.of);
+export function variableSlot(context: Context, expr: Expr): number | undefined {
+  if (expr.k === 'group') return variableSlot(context, expr.of);
   return expr.k === 'name' ? context.scope.slot(expr.name) : undefined;
 }
 
 /** The value of a literal number. */
-export function numberIn(expr: Expr): number | undefined {
-  if (expr.k === 'group') return numberIn(expr.of);
+export function numberLiteral(expr: Expr): number | undefined {
+  if (expr.k === 'group') return numberLiteral(expr.of);
   return expr.k === 'num' ? expr.v : undefined;
 }
 
 /** The text of a literal that is no number and within the limits, which is never looked through again. */
-export function wordIn(machine: Machine, expr: Expr): string | undefined {
-  if (expr.k === 'group') return wordIn(machine, expr.of);
-  return expr.k === 'str' && isShortWord(expr.v) && machine.admitsText(expr.v.length) ? expr.v : undefined;
+export function textLiteral(machine: Machine, expr: Expr): string | undefined {
+  if (expr.k === 'group') return textLiteral(machine, expr.of);
+  return expr.k === 'str' && isShortNonNumber(expr.v) && machine.admitsText(expr.v.length) ? expr.v : undefined;
 }

@@ -83,10 +83,10 @@ export function concat(meter: Meter, left: string, right: string): string {
   const copied = flat ? units : Math.min(left.length, right.length);
   if (copied > FREE_UNITS) meter.pay(WORK.concat, copied);
   // Asked first, because a recount of memory makes the meter forget.
-  const word = meter.nonNumeric.makesWord(left, right);
+  const word = meter.nonNumeric.hasJoined(left, right);
   meter.allocateText(units);
   // Whoever looks at its characters first makes V8 copy it, even for one of them.
-  meter.pay(WORK.flatten, units);
+  if (units >= WORK.flatten.per) meter.pay(WORK.flatten, units);
   const both = left + right;
   if (word) meter.nonNumeric.remember(both);
   return flat ? flatten(both) : both;

@@ -4,9 +4,9 @@ import { type Body, compileAlone, compileBodies, compileUnit } from './compile.t
 import type { Linkage } from './context.ts';
 import { codeOf, Failure, type FramePlace } from './errors.ts';
 import { Events, eventObject, type Registration } from './events.ts';
+import { finalVariables } from './finalvariables.ts';
 import { Frame, rareOf, type Slot } from './frame.ts';
 import { checkDepth, checkEvalDepth, invoke } from './invoke.ts';
-import { leftOf } from './leftover.ts';
 import { LoadedFile } from './loadedfile.ts';
 import type { Machine } from './machine.ts';
 import { COMMAND_FRAME } from './onerror.ts';
@@ -71,7 +71,7 @@ export class Program implements Linkage {
       frame.place = bodies[index]?.place ?? first.place;
       run(frame);
     }
-    const left = given === undefined ? null : leftOf(machine, frame);
+    const left = given === undefined ? null : finalVariables(machine, frame);
     machine.leave(frame);
     return left;
   }

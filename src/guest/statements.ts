@@ -24,7 +24,7 @@ export function compileStmt(context: Context, stmt: Stmt): Exec {
     case 'return':
       return compileReturn(context, stmt);
     case 'emit': {
-      const value = context.noted(stmt.value);
+      const value = context.statementValue(stmt.value);
       return valued(context, (frame) => {
         const emitted = value(frame);
         machine.at = at;
@@ -35,7 +35,7 @@ export function compileStmt(context: Context, stmt: Stmt): Exec {
     case 'whisper':
       return compileWhisper(context, stmt);
     case 'must': {
-      const value = context.noted(stmt.cond);
+      const value = context.statementValue(stmt.cond);
       const { text } = stmt;
       return valued(context, (frame) => {
         const condition = value(frame);
@@ -217,7 +217,7 @@ function compileReturn(context: Context, stmt: ReturnStmt): Exec {
 function compileWhisper(context: Context, stmt: WhisperStmt): Exec {
   const { machine } = context;
   const handle = context.expr(stmt.handle);
-  const value = context.noted(stmt.value);
+  const value = context.statementValue(stmt.value);
   return valued(context, (frame) => {
     const to = handle(frame);
     const data = value(frame);

@@ -110,7 +110,7 @@ function faultText(fault: Fault): string {
 
 function charged(meter: Meter, text: string): string {
   const { length } = text;
-  meter.pay(WORK.text, length);
+  if (length >= WORK.text.per) meter.pay(WORK.text, length);
   meter.allocateText(length);
   return text;
 }

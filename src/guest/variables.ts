@@ -1,6 +1,6 @@
 import { type Frame, rareOf } from './frame.ts';
 import type { Machine } from './machine.ts';
-import { retain } from './memory.ts';
+import { keepAlive } from './memory.ts';
 import { share, type Value } from './values.ts';
 
 /** The value of a name in a frame: its variable, else a global, else a constant; undefined when it was never set (language.md 5.5). */
@@ -24,7 +24,7 @@ export function assignByName(machine: Machine, frame: Frame, name: string, value
     return null;
   }
   // The statement in progress may still be using the old value.
-  if (local !== undefined) retain(machine, frame, local);
+  if (local !== undefined) keepAlive(machine, frame, local);
   frame.slots[slot] = value;
   return null;
 }

@@ -3,19 +3,19 @@ import type { KeysOf } from '../wire/options.ts';
 import { AgentError } from './agents/agent.ts';
 import type { SessionState } from './sessions/store.ts';
 
-/** What a whole session may use up, over all its turns and all processes that drive it. */
+/** What a whole session may use, over all its turns and all processes that drive it. */
 export interface Ceilings {
   /** Most turns, from 1; 25 when absent. */
   readonly maxTurns?: number | undefined;
-  /** Most fuel of all programs together, from 1; no ceiling but that of each turn when absent. */
+  /** Most fuel of all programs together, from 1; when absent, only the limits of each turn apply. */
   readonly maxFuel?: number | undefined;
-  /** Most model tokens of all replies together, from 1; none when absent. Counts what the agent reports. */
+  /** Most model tokens of all replies together, from 1; no ceiling when absent. Counts what the agent reports. */
   readonly maxTokens?: number | undefined;
-  /** Most model tokens of one reply, from 1; none when absent. */
+  /** Most model tokens of one turn, from 1; no ceiling when absent. */
   readonly maxTurnTokens?: number | undefined;
   /** Most milliseconds of one reply, from 1; five minutes when absent. */
   readonly maxReplyMs?: number | undefined;
-  /** How often an agent is asked once more for a turn when its reply holds no envelope, from 0; 2 when absent. */
+  /** Most further requests to an agent for a turn after a reply without an envelope, from 0; 2 when absent. */
   readonly maxReasks?: number | undefined;
 }
 
@@ -33,7 +33,7 @@ const MAX_TURNS = 25;
 const MAX_REPLY_MS = 300_000;
 const MAX_REASKS = 2;
 
-/** Ceilings with their defaults; undefined where there is none. */
+/** Ceilings with their defaults; undefined where there is no ceiling. */
 export type CheckedCeilings = {
   readonly [Name in 'maxTurns' | 'maxReplyMs' | 'maxReasks']: number;
 } & {
@@ -51,20 +51,20 @@ export function checkCeilings(ceilings: Ceilings): CheckedCeilings {
   return { maxTurns, maxReplyMs, maxReasks, maxFuel, maxTokens, maxTurnTokens };
 }
 
-/** The value, when it is one that can be enforced; else throws {@link ConfigError}. */
+/** Checks one ceiling. Throws {@link ConfigError} for a value that cannot be enforced. */
 export function ceiling(name: string, value: number): number {
   if (!Number.isSafeInteger(value) || value < 1)
     throw new ConfigError(`${name} must be a whole number from 1, got ${String(value)}`);
   return value;
 }
 
-/** What the next turn may use of fuel and tokens; null where nothing bounds it. */
+/** Fuel and tokens for the next turn; null where there is no ceiling. */
 export interface Allowance {
   readonly fuel: number | null;
   readonly tokens: number | null;
 }
 
-/** Throws {@link AgentError} (`ERR_QUOTA`) when nothing is left of a total: then nobody is asked, and nothing runs. */
+/** What the ceilings leave for the next turn. Throws {@link AgentError} (`ERR_QUOTA`) when a total is used up. */
 export function allowance({ nextTurn, spent }: SessionState, { maxFuel, maxTokens, maxTurnTokens }: CheckedCeilings): Allowance {
   const left = (name: string, total: number | undefined, used: number): number | null => {
     if (total === undefined) return null;

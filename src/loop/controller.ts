@@ -3,7 +3,9 @@ import { KeyedMutex } from '../context/index.ts';
 import { checkLimits } from '../sandbox/limits.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { ceiling, checkCeilings } from './ceilings.ts';
+import { type Clock, systemClock } from './clock.ts';
 import type { LoopEvent, LoopListener } from './events.ts';
+import { randomIds } from './ids.ts';
 import { Metrics } from './metrics.ts';
 import {
   checkController,
@@ -15,20 +17,18 @@ import {
   type ResumeOptions,
   type StepOptions,
 } from './options.ts';
-import { type Clock, randomIds, systemClock } from './ports.ts';
+import type { HaltReason } from './record/decision.ts';
+import type { TurnRecord } from './record/record.ts';
+import { DEFAULT_MAX_WAIT_MS, SuspendedError, type Waiting } from './record/suspension.ts';
 import { halted, type LoopResult, shownOf, suspendedAt } from './result.ts';
-import { Keeper } from './sessions/keeper.ts';
+import { SessionCoordinator } from './sessions/coordinator.ts';
+import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
 import { newSession, SessionLeasedError, type SessionParent, SessionStateError, type SessionSummary } from './sessions/store.ts';
 import { Spans } from './spans.ts';
+import { type Stepper, takeStep } from './step.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
-import { SuspendedError } from './suspend/errors.ts';
-import { DEFAULT_MAX_WAIT_MS, type Waiting } from './suspend/suspension.ts';
-import type { HaltReason } from './turn/decision.ts';
-import { DEFAULT_MAX_ATTEMPTS } from './turn/interrupted.ts';
-import type { TurnRecord } from './turn/record.ts';
-import { type Stepper, takeStep } from './turn/step.ts';
 import { checkSid, type TurnHost } from './turn/turn.ts';
 
 /** Progress of a session that is read as a stream. */
@@ -37,22 +37,22 @@ export type LoopProgress = StreamEvent<LoopEvent, LoopResult>;
 const WALL_MS = 600_000;
 
 /**
- * The host loop (AL3-0-1): asks an agent for a program, runs it as one turn, decides, keeps and logs the decision, and
- * goes on while the decision is CONTINUE. Turns of one session never overlap, those of different sessions may; that holds
- * for all processes that share a store.
+ * The host loop. It consults an agent for a program, runs the program as one turn, stores and logs the decision, and goes on
+ * while the decision is CONTINUE. Turns of one session never overlap, even across all processes that share a store; turns of
+ * different sessions may.
  */
 export class LoopController {
   readonly #host: TurnHost;
-  readonly #keeper: Keeper;
+  readonly #coordinator: SessionCoordinator;
   readonly #stepper: Stepper;
   readonly #clock: Clock;
   readonly #mutex = new KeyedMutex();
   readonly #running = new Map<string, AbortController>();
   readonly #spans: Spans;
-  /** What happened in all sessions of this controller. */
+  /** Counters over all sessions of this controller. */
   readonly metrics: Metrics;
 
-  /** Throws `ConfigError` (`ERR_CONFIG`) for limits, lifetimes, a lease or an N that cannot be enforced. */
+  /** Throws `ConfigError` (`ERR_CONFIG`) for options that are unknown or cannot be enforced. */
   constructor(options: LoopControllerOptions) {
     checkController(options);
     const clock = options.clock ?? systemClock;
@@ -68,7 +68,7 @@ export class LoopController {
       noProgressN: new ProgressGuard(options.noProgressN).n,
       checks: options.checks ?? [],
     };
-    this.#keeper = new Keeper({
+    this.#coordinator = new SessionCoordinator({
       store: options.store ?? new MemoryStore(),
       log: options.log ?? null,
       clock,
@@ -78,7 +78,7 @@ export class LoopController {
     });
     this.#stepper = {
       host: this.#host,
-      keeper: this.#keeper,
+      coordinator: this.#coordinator,
       system: options.system ?? agentBrief(),
       limits: checkLimits(options.limits ?? {}),
       onExpired: options.onExpired ?? 'halt',
@@ -92,7 +92,7 @@ export class LoopController {
 
   /**
    * Opens a session for {@link step} and returns its id. Throws {@link UserdataError} for USERDATA of the wrong form,
-   * `ConfigError` for an id that is not 1 to 128 visible ASCII characters, `SessionExistsError` for one that is taken.
+   * `ConfigError` for an id that is not 1 to 128 visible ASCII characters, and `SessionExistsError` for an id in use.
    */
   async open(
     userdata: unknown,
@@ -100,15 +100,15 @@ export class LoopController {
     { parent = null }: { readonly parent?: SessionParent | null } = {},
   ): Promise<string> {
     checkSid(sid);
-    await this.#keeper.store.create(newSession(sid, encodeUserdata(userdata), parent), this.#clock.now());
+    await this.#coordinator.store.create(newSession(sid, encodeUserdata(userdata), parent), this.#clock.now());
     return sid;
   }
 
   /**
-   * Takes the next turn of an open session: for hosts with a loop of their own. Everything happens under the session's
-   * lock and lease, the reading of its state included (AMB-34). Rejects with `SessionStateError` when the session is unknown
-   * or has ended, with `SessionLeasedError` when another process drives it, with {@link AgentError} when the agent gave no
-   * reply or a total is used up (the session stays as it was), and as `runTurn` does.
+   * Takes the next turn of an open session, for hosts with a loop of their own. The whole step happens under the session's
+   * lock and lease. Rejects with `SessionStateError` for a session that is unknown or has ended, with `SessionLeasedError`
+   * while another process drives it, with {@link AgentError} when the agent gave no reply or a ceiling is reached (the session
+   * stays open), with `SuspendedError` when a call must be completed first, and as `runTurn` does.
    */
   async step(sid: string, options: StepOptions): Promise<TurnRecord> {
     checkStep(options);
@@ -116,9 +116,9 @@ export class LoopController {
   }
 
   /**
-   * Runs a session to its end: DONE, ABORT or HALT, whatever the agent, the programs or the limits do. Rejects for misuse
-   * and state alone (`ConfigError`, `SessionExistsError`, `RuntimeClosedError`, `BusyError`), with what the store or the log
-   * throws, and with what `onEvent` throws.
+   * Runs a session until it ends with DONE, ABORT or HALT, or until it is suspended. A failure of the agent or of a program is
+   * a result. Rejects only for misuse and state (`ConfigError`, `SessionExistsError`, `RuntimeClosedError`, `BusyError`), and
+   * with errors of the store, the log or `onEvent`.
    */
   async runLoop(options: LoopOptions): Promise<LoopResult> {
     checkLoop(options);
@@ -126,8 +126,8 @@ export class LoopController {
   }
 
   /**
-   * As {@link runLoop}, as an async iterator of what happens. The next turn begins when the events of the one before were read.
-   * Who leaves early cancels the session: HALT `ERR_CANCELLED`.
+   * Like {@link runLoop}, as an async iterator of events. The next turn begins when the events of the previous one have been
+   * read. Leaving the iterator early cancels the session: HALT `ERR_CANCELLED`.
    */
   stream(options: Omit<LoopOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkLoop(options);
@@ -146,16 +146,16 @@ export class LoopController {
   }
 
   /**
-   * Drives an open session on to its end, from wherever it stands: turns that were committed are not run again. The result has
-   * the turns of this call alone. Rejects as {@link runLoop} does, with `SessionStateError` for a session that is unknown or
-   * has ended, and with `SessionLeasedError` while another process drives it.
+   * Continues an open session to its end. Decided turns do not run again, and the result has only the turns of this call.
+   * Rejects as {@link runLoop} does, with `SessionStateError` for a session that is unknown or has ended, and with
+   * `SessionLeasedError` while another process drives it.
    */
   async resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
     checkResume(options);
     return this.#resume(sid, options, NO_PACE);
   }
 
-  /** As {@link resume}, as an async iterator of what happens: see {@link stream}. */
+  /** Like {@link resume}, as an async iterator of events: see {@link stream}. */
   streamResume(sid: string, options: Omit<ResumeOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkResume(options);
     return watched(options.signal, (more, pace) => this.#resume(sid, { ...options, ...more }, pace));
@@ -167,39 +167,39 @@ export class LoopController {
   }
 
   /**
-   * Ends an open session: HALT `ERR_CANCELLED`. One that is being driven, here or by another process, ends as soon as its
-   * driver has heard of it. False when there is no such open session.
+   * Ends an open session: HALT `ERR_CANCELLED`. If the session is driven, here or by another process, its driver ends it. False
+   * when there is no such open session.
    */
   async cancel(sid: string): Promise<boolean> {
     const running = this.#running.get(sid);
     running?.abort();
     if (running !== undefined) return true;
-    const cancelled = await this.#mutex.run(sid, () => this.#keeper.cancel(sid));
+    const cancelled = await this.#mutex.run(sid, () => this.#coordinator.cancel(sid));
     if (cancelled) await this.#host.executor.end?.(sid);
     return cancelled;
   }
 
   /**
-   * Gives a call that a session waits for its answer; {@link resume} or {@link step} then go on, here or in another process
-   * with the same store. Rejects with `CallError` (`ERR_CALL_…`) when it cannot be completed, with `SessionStateError` for
-   * an unknown session, and with `SessionLeasedError` while another process drives it.
+   * Completes a call for which a session waits. {@link resume} or {@link step} then continues the session, here or in another
+   * process with the same store. Rejects with `CallError` (`ERR_CALL_…`) when the call cannot be completed, with
+   * `SessionStateError` for an unknown session, and with `SessionLeasedError` while another process drives it.
    */
   complete(sid: string, call: string, answer: CallAnswer, options: CompleteOptions = {}): Promise<Waiting> {
-    const completer = { keeper: this.#keeper, executor: this.#host.executor, clock: this.#clock };
+    const completer = { coordinator: this.#coordinator, executor: this.#host.executor, clock: this.#clock };
     return this.#mutex.run(sid, () => completeCall(completer, sid, call, answer, options));
   }
 
   /** All sessions of the store, in the order of their ids. */
   list(): Promise<readonly SessionSummary[]> {
-    return this.#keeper.store.list();
+    return this.#coordinator.store.list();
   }
 
   /**
-   * After a start, or from time to time where several processes share a store: logs the decisions that dead processes had
-   * committed and not logged. Resolves with the ids of the open sessions that nobody drives, for {@link resume}.
+   * Logs the decisions that dead processes stored but did not log, and resolves with the ids of the open sessions that no
+   * process drives, for {@link resume}. Call it after a start, and periodically if several processes share a store.
    */
   recover(): Promise<readonly string[]> {
-    return this.#keeper.recover((sid) => this.#running.has(sid));
+    return this.#coordinator.recover((sid) => this.#running.has(sid));
   }
 
   async #drive(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
@@ -217,7 +217,7 @@ export class LoopController {
     const { maxTurns } = checkCeilings(options);
     const { wallMs = WALL_MS } = options;
     const begun = this.#clock.monotonic();
-    const state = await this.#keeper.store.read(sid);
+    const state = await this.#coordinator.store.read(sid);
     if (state === null) throw new SessionStateError(sid, 'unknown');
     const before = state.nextTurn - 1;
     const turns: TurnRecord[] = [];
@@ -259,18 +259,16 @@ export class LoopController {
   }
 
   /**
-   * Ends an open session between two turns, for hosts with a loop of their own that give it up. Nothing happens to one that has
-   * ended. Rejects with `SessionStateError` for an unknown session and `SessionLeasedError` while another process drives it.
+   * Ends an open session, for hosts with a loop of their own. Has no effect on a session that has ended. Rejects with `SessionStateError` for an unknown session and `SessionLeasedError` while another process drives it.
    */
   halt(sid: string, reason: HaltReason): Promise<void> {
     return this.#mutex.run(sid, async () => {
-      const claimed = await this.#keeper.claim(sid);
+      const claimed = await this.#coordinator.claim(sid);
       if (claimed.state.status === 'open') {
-        // A turn that a dead process was in gets its decision; else the session ends between two turns.
-        const record = await this.#keeper.halt(claimed, reason);
+        const record = await this.#coordinator.halt(claimed, reason);
         if (record === null) this.metrics.ended(reason);
         else this.metrics.record(record);
-      } else await this.#keeper.release(sid);
+      } else await this.#coordinator.release(sid);
       this.#host.replay.dispose(sid);
       await this.#host.executor.end?.(sid);
     });

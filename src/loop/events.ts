@@ -1,18 +1,18 @@
 import type { JournalEntry } from '../wire/journal.ts';
 import type { OutFrame } from '../wire/protocol.ts';
 import type { AgentReason } from './agents/index.ts';
-import type { Waiting } from './suspend/suspension.ts';
+import type { TurnRecord } from './record/record.ts';
+import type { Waiting } from './record/suspension.ts';
 import type { LoopState } from './turn/lifecycle.ts';
-import type { TurnRecord } from './turn/record.ts';
 
-/** Progress of a session, as it happens. Every event names its session and turn; a `decided` is the last of its turn. */
+/** Progress of a session. Every event names its session and turn; `decided` is the last event of a turn. */
 export type LoopEvent = { readonly sid: string; readonly turn: number } & LoopEventBody;
 
-/** What happened. */
+/** An event without the session and turn that it belongs to. */
 export type LoopEventBody =
-  /** The agent is asked; `prompt` is the envelope it is shown. More than once when a reply held no envelope. */
+  /** The agent is consulted; `prompt` is the envelope. Repeated when a reply held no envelope. */
   | { readonly type: 'asked'; readonly attempt: number; readonly prompt: string }
-  /** It answered; `problem` says why there is no envelope in the reply. */
+  /** The agent replied; `problem` says why the reply holds no envelope. */
   | {
       readonly type: 'replied';
       readonly attempt: number;
@@ -20,24 +20,24 @@ export type LoopEventBody =
       readonly tokens: number;
       readonly problem: { readonly code: string; readonly message: string } | null;
     }
-  /** It gave no reply. */
+  /** The agent gave no reply. */
   | { readonly type: 'unanswered'; readonly reason: AgentReason; readonly message: string }
   | { readonly type: 'state'; readonly from: LoopState; readonly to: LoopState }
-  /** Lines the program emitted or whispered so far; not yet decided upon. */
+  /** Lines that the program emitted or whispered; the turn is not decided yet. */
   | { readonly type: 'output'; readonly out: OutFrame }
-  /** A call to the host that ended. */
+  /** A call to the host ended. */
   | { readonly type: 'called'; readonly entry: JournalEntry }
-  /** The turn was put aside: a tool will answer later. */
+  /** The turn is suspended: a tool will answer later. */
   | { readonly type: 'suspended'; readonly waiting: Waiting }
   | { readonly type: 'decided'; readonly record: TurnRecord };
 
 /**
- * Receives the events of a session. What it throws neither disturbs the turn under way nor is lost: the turn is kept, then
- * the call that it was given to rejects with it, and the session is not driven on.
+ * Receives the events of a session. If it throws, the turn under way continues and is stored; then the call that was given the
+ * listener rejects with the thrown error, and the session does not continue.
  */
 export type LoopListener = (event: LoopEvent) => void;
 
-/** Calls a listener until it throws, and keeps what it threw. */
+/** Calls a listener until it throws, and keeps the error. */
 export class Watcher<Event = LoopEvent> {
   readonly #listener: ((event: Event) => void) | undefined;
   #thrown: { readonly error: unknown } | null = null;
@@ -46,7 +46,7 @@ export class Watcher<Event = LoopEvent> {
     this.#listener = listener;
   }
 
-  /** Never throws; after a failure the listener is not called any more. */
+  /** Never throws. After a failure the listener is not called again. */
   readonly emit = (event: Event): void => {
     if (this.#thrown !== null) return;
     try {
@@ -56,7 +56,7 @@ export class Watcher<Event = LoopEvent> {
     }
   };
 
-  /** Throws what the listener threw. */
+  /** Throws the listener's error, if any. */
   check(): void {
     if (this.#thrown !== null) throw this.#thrown.error;
   }

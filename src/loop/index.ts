@@ -1,21 +1,38 @@
-/** The host loop: turns, sessions, agents, decisions. Entry point `neuroscript-runtime/loop`. */
+/** The host loop: turns, sessions, agents and decisions. Entry point `neuroscript-runtime/loop`. */
 
 export { type StoreDetail, StoreError } from '../sqlite/error.ts';
-export type { AgentUse } from './agents/consult.ts';
 export * from './agents/index.ts';
 export * from './ask/index.ts';
 export type { Ceilings } from './ceilings.ts';
+export { type Clock, fixedClock, systemClock } from './clock.ts';
 export { LoopController, type LoopProgress } from './controller.ts';
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
-export type { GuardView, ProgressCheck } from './guard.ts';
+export { type Ids, randomIds, seededIds, withNonce } from './ids.ts';
 export { type ChainOptions, type ChainReport, GENESIS, verifyChain } from './log/chain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';
 export { type DecisionLog, endEntry, type LogEntry, logEntry, MemoryLog } from './log/log.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
 export type { LoopControllerOptions, LoopOptions, ResumeOptions, StepOptions } from './options.ts';
-export { canonicalPlan, planHash } from './plan.ts';
-export { type Clock, fixedClock, type Ids, randomIds, seededIds, systemClock, withNonce } from './ports.ts';
+export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './record/decision.ts';
+export {
+  type AgentUse,
+  type CandidateRecord,
+  type HostFacts,
+  type Judged,
+  type PublicKeyRecord,
+  type RecordedRun,
+  type Scene,
+  type Seal,
+  type TurnInputs,
+  type TurnRecord,
+  type TurnResult,
+  toPublicTurn,
+  type Unreadable,
+  type UnsealedRecord,
+} from './record/record.ts';
+export { type SealFault, sealFaults, sealRecord } from './record/seal.ts';
+export { type OnExpired, SuspendedError, type SuspendedTurn, type Suspension, type Waiting } from './record/suspension.ts';
 export type { Divergence } from './replay/compare.ts';
 export {
   EXPORT_FORMAT,
@@ -28,20 +45,19 @@ export {
   readExport,
   type SessionsFile,
 } from './replay/export.ts';
-export type { HostFacts, Judged, PublicKeyRecord, RecordedRun, Scene } from './replay/facts.ts';
 export { REDACTED, Redaction, type RedactionRules } from './replay/redact.ts';
-export { type Seal, type SealFault, sealFaults, sealRecord } from './replay/seal.ts';
 export { type RecordedSession, replaySession, type SessionReplay, type SessionReplayOptions } from './replay/session.ts';
+export { type Changes, type TriedSession, type TriedTurn, tryOut } from './replay/trial.ts';
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
-export { type Changes, type TriedSession, type TriedTurn, tryOut } from './replay/whatif.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
-export { Keeper, type KeeperInit } from './sessions/keeper.ts';
-export type { Gone } from './sessions/lease.ts';
+export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
+export type { OnInterrupted } from './sessions/interrupted.ts';
 export { MemoryStore } from './sessions/memory.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
 export {
   type ClaimedSession,
   type Lease,
+  type NextTurn,
   type Pruning,
   type Renewal,
   SessionExistsError,
@@ -55,34 +71,24 @@ export {
   type Spent,
   type StartedTurn,
   type TurnCommit,
+  type WaitingTurn,
 } from './sessions/store.ts';
 export { Spans, type TurnSpan } from './spans.ts';
 export type { StreamEvent } from './stream.ts';
-export type { CallAnswer, CompleteOptions } from './suspend/complete.ts';
-export { CallError, type CallErrorCode, SuspendedError } from './suspend/errors.ts';
-export type { OnExpired, Suspension, Waiting } from './suspend/suspension.ts';
-export { humanApproval, type TurnApproval } from './turn/approval.ts';
-export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './turn/decision.ts';
+export { type CallAnswer, CallError, type CallErrorCode, type CompleteOptions } from './suspend/complete.ts';
+export { canonicalPlan, humanApproval, planHash, type TurnApproval } from './turn/approval.ts';
 export { runtimeExecutor, type TurnExecution, type TurnExecutor, type TurnFork, type TurnForkInit } from './turn/executor.ts';
-export { type HostSections, readReply, readTurn, type TurnInput, type Unreadable } from './turn/input.ts';
-export type { OnInterrupted } from './turn/interrupted.ts';
+export { type HostSections, readReply, readTurn, type TurnInput } from './turn/input.ts';
 export { LifecycleError, type LoopState } from './turn/lifecycle.ts';
 export {
-  type CandidateRecord,
-  type TurnInputs,
-  type TurnRecord,
-  type TurnResult,
-  toPublicTurn,
-  type UnsealedRecord,
-} from './turn/record.ts';
-export {
+  type DecidedTurn,
   type EarlierRun,
+  runSuspendableTurn,
   runTurn,
-  runWaitingTurn,
   type TurnHost,
   type TurnOutcome,
   type TurnRequest,
   type TurnStart,
-  type TurnWaits,
 } from './turn/turn.ts';
+export type { GuardView, ProgressCheck } from './turn/verdict.ts';
 export * from './v1/index.ts';

@@ -1,13 +1,12 @@
 import { type Counter, metrics as global, type Meter } from '@opentelemetry/api';
-import type { AgentUse } from './agents/consult.ts';
 import type { LoopEvent } from './events.ts';
-import { HALT_REASONS, type HaltReason } from './turn/decision.ts';
-import type { TurnRecord } from './turn/record.ts';
+import { HALT_REASONS, type HaltReason } from './record/decision.ts';
+import type { AgentUse, TurnRecord } from './record/record.ts';
 
-/** Counters by label; a label that was never counted is absent. */
+/** Counts by label value; a value that was never counted is absent. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** The counters at one moment: those of AMB-37, then ours. */
+/** The counters at one moment. */
 export interface MetricsSnapshot {
   readonly decisions_total: Counts;
   readonly verify_fail_total: Counts;
@@ -15,11 +14,11 @@ export interface MetricsSnapshot {
   readonly jti_dup_total: number;
   readonly lint_total: Counts;
   readonly no_progress_total: number;
-  /** By reason; also of sessions that ended between two turns, which decide nothing. */
+  /** By reason. Includes sessions that ended between two turns, which have no decision. */
   readonly halts_total: Counts;
-  /** By outcome: `ok`, `refused` (no envelope in it), `failed` (there was none). */
+  /** By outcome: `ok`, `refused` (a reply without an envelope), `failed` (no reply). */
   readonly agent_replies_total: Counts;
-  /** By type: `input` and `output`, or `total` of agents that do not tell them apart. */
+  /** By type: `input` and `output`, or `total` for agents that report only the sum. */
   readonly agent_tokens_total: Counts;
   /** By outcome: `ok`, `error`. */
   readonly tool_calls_total: Counts;
@@ -27,11 +26,11 @@ export interface MetricsSnapshot {
 
 interface Instrument {
   readonly help: string;
-  /** Name and values of the one label; null for a counter without. */
+  /** Name and values of the label; null for a counter without a label. */
   readonly label: { readonly name: string; readonly values: readonly string[] } | null;
 }
 
-/** Every counter, with all values its label can have: closed sets, never an id, a name or a text of a program. */
+/** Every counter with all values of its label. Labels are closed sets and never contain an id, a name or program text. */
 const INSTRUMENTS = {
   decisions_total: {
     help: 'Decided turns.',
@@ -71,7 +70,7 @@ const INSTRUMENTS = {
 
 type Name = keyof typeof INSTRUMENTS;
 
-/** All of them in the order of the table. */
+/** The counters in the order of the table. */
 const NAMES: readonly Name[] = [
   'decisions_total',
   'verify_fail_total',
@@ -85,18 +84,18 @@ const NAMES: readonly Name[] = [
   'tool_calls_total',
 ];
 
-/** Stands for the label of a counter that has none. */
+/** The label value of a counter without a label. */
 const NO_LABEL = '';
 
 /**
- * Counts what turns led to (A3-10-3 … 7, AL3-9-2), here and in the instruments of an OpenTelemetry meter. Labels are closed
- * sets: decisions, reasons, codes, never ids.
+ * Counts the outcomes of turns, here and in the instruments of an OpenTelemetry meter. Labels are closed sets: decisions,
+ * reasons and codes, never ids.
  */
 export class Metrics {
   readonly #counts = new Map<Name, Map<string, number>>();
   readonly #counters: ReadonlyMap<Name, Counter>;
 
-  /** The meter of the application's own SDK when absent; without one it does nothing. */
+  /** Uses the meter of the application's SDK when absent. Without an SDK, only the snapshot counts. */
   constructor(meter: Meter = global.getMeter('neuroscript-runtime')) {
     this.#counters = new Map(NAMES.map((name) => [name, meter.createCounter(name, { description: INSTRUMENTS[name].help })]));
   }
@@ -130,7 +129,7 @@ export class Metrics {
     this.#add('halts_total', reason);
   }
 
-  /** Counts what an agent did; the tokens are counted with the turn they were for. */
+  /** Counts the outcome of a reply. Its tokens are counted with its turn. */
   see(event: LoopEvent): void {
     if (event.type === 'unanswered') this.#add('agent_replies_total', 'failed');
     if (event.type === 'replied') this.#add('agent_replies_total', event.problem === null ? 'ok' : 'refused');
@@ -151,7 +150,7 @@ export class Metrics {
     };
   }
 
-  /** All counters in the text format of Prometheus (0.0.4); those that were never counted are 0. */
+  /** All counters in the Prometheus text format (0.0.4). A counter that was never counted is 0. */
   prometheus(): string {
     const lines = NAMES.flatMap((name) => {
       const { help, label } = INSTRUMENTS[name];
@@ -166,7 +165,7 @@ export class Metrics {
     return `${lines.join('\n')}\n`;
   }
 
-  /** Counts in the label's closed set alone: whatever else should ever come is a defect, and must not become a series. */
+  /** Counts only known label values. Any other value is a defect and must not become a time series. */
   #add(name: Name, value = NO_LABEL, more = 1): void {
     const { label } = INSTRUMENTS[name];
     const known: readonly string[] = label?.values ?? [NO_LABEL];

@@ -4,86 +4,87 @@ import { ConfigError } from '../wire/errors.ts';
 import { checkCallback, checkObject, checkOptions, checkSignal, type KeysOf } from '../wire/options.ts';
 import type { Agent } from './agents/index.ts';
 import { CEILINGS, type Ceilings, ceiling, checkCeilings } from './ceilings.ts';
+import type { Clock } from './clock.ts';
 import type { LoopListener } from './events.ts';
-import type { ProgressCheck } from './guard.ts';
+import type { Ids } from './ids.ts';
 import type { DecisionLog } from './log/log.ts';
 import type { Metrics } from './metrics.ts';
-import type { Clock, Ids } from './ports.ts';
+import type { OnExpired } from './record/suspension.ts';
+import type { OnInterrupted } from './sessions/interrupted.ts';
 import type { SessionStore } from './sessions/store.ts';
 import type { Spans } from './spans.ts';
-import type { OnExpired } from './suspend/suspension.ts';
 import type { TurnApproval } from './turn/approval.ts';
 import type { TurnExecutor } from './turn/executor.ts';
-import type { OnInterrupted } from './turn/interrupted.ts';
+import type { ProgressCheck } from './turn/verdict.ts';
 
-/** What a `LoopController` is made from. */
+/** Options of a `LoopController`. */
 export interface LoopControllerOptions {
   readonly executor: TurnExecutor;
-  /** Must hold a fallback key (A3-11.4-1). */
+  /** Must hold a fallback key. */
   readonly keyring: Keyring;
   /** The machine's clock when absent. */
   readonly clock?: Clock;
   /** Random ids when absent. */
   readonly ids?: Ids;
-  /** What agents are told beside the envelopes; `agentBrief` without tools when absent. */
+  /** The system text for agents, in addition to the envelopes; `agentBrief` without tools when absent. */
   readonly system?: string;
   /** A `MemoryStore` when absent. */
   readonly store?: SessionStore;
-  /** No log when absent; the records of the store hold all that it would say. */
+  /** No log when absent. The records of the store contain everything that a log does. */
   readonly log?: DecisionLog;
-  /** New ones, in the application's OpenTelemetry meter, when absent. */
+  /** New counters in the application's OpenTelemetry meter when absent. */
   readonly metrics?: Metrics;
-  /** Of the application's OpenTelemetry tracer when absent. */
+  /** Spans of the application's OpenTelemetry tracer when absent. */
   readonly spans?: Spans;
   readonly lifetimes?: Partial<Lifetimes>;
-  /** Limits of every turn, tighter than the executor's own. */
+  /** Limits of every turn; looser values than the executor's have no effect. */
   readonly limits?: LimitOptions;
-  /** Equal turns in a row that end a session, from 2 to 100; 3 when absent (AL3-6-4). */
+  /** Number of equal turns in a row that ends a session, from 2 to 100; 3 when absent. */
   readonly noProgressN?: number;
-  /** Guards of the application, beside the mandatory one (A3-9-8). */
+  /** Guards of the application, in addition to the mandatory guard. */
   readonly checks?: readonly ProgressCheck[];
   /**
-   * What becomes of a turn that a dead process was in: `rerun`, the default, runs the same program again, so tools should be
-   * safe to repeat; `halt` ends the session with `ERR_INTERRUPTED`.
+   * What happens to a turn whose process died. `rerun`, the default, runs the same program again, so tools should be safe to
+   * repeat; `halt` ends the session with `ERR_INTERRUPTED`.
    */
   readonly onInterrupted?: OnInterrupted;
   /**
-   * What becomes of a turn whose call is not completed in time: `halt`, the default, ends the session with `ERR_CALL_EXPIRED`;
+   * What happens to a turn whose call is not completed in time. `halt`, the default, ends the session with `ERR_CALL_EXPIRED`;
    * `error` lets the call fail with code 37, which the program can catch.
    */
   readonly onExpired?: OnExpired;
-  /** Whether a tool may let a turn wait, true when absent; else `pending` is an error of the program, code 19. */
+  /** Whether a tool may suspend a turn; true when absent. If not, `pending` fails with code 19. */
   readonly mayWait?: boolean;
-  /** Most milliseconds that a call may wait to be completed, from 1; seven days when absent. */
+  /** Most milliseconds that a call may wait for its completion, from 1; seven days when absent. */
   readonly maxWaitMs?: number;
-  /** A turn that was interrupted so often, from 1, is halted and not run again; 3 when absent. */
+  /** Most attempts at a turn whose process dies, from 1; 3 when absent. */
   readonly maxAttempts?: number;
-  /** Name of this process in leases, unique among those that live; a new one when absent. */
+  /** Name of this process in leases, unique among all live processes; random when absent. */
   readonly owner?: string;
-  /** Milliseconds that a silent process keeps its sessions, from 100; 15 seconds when absent. */
+  /** Length of a lease in milliseconds, from 100; 15 seconds when absent. The sessions of a dead process stay leased for at most this time. */
   readonly leaseMs?: number;
 }
 
-/** One step of a session. The approval is good for one step or tool call of those that are taken with these options. */
+/** Options of one step of a session. An approval covers one step or tool call among all those taken with these options. */
 export interface StepOptions extends Ceilings, TurnApproval {
   readonly agent: Agent;
   readonly limits?: LimitOptions;
-  /** Ends the step: the agent is not waited for any longer, a running program is cancelled. */
+  /** Ends the step: stops waiting for the agent and cancels a running program. */
   readonly signal?: AbortSignal;
-  /** Most milliseconds of the step: the agent's time and then the program's. */
+  /** Most milliseconds of the step, for the agent and the program together. */
   readonly wallMs?: number;
   readonly onEvent?: LoopListener;
 }
 
-/** How a session is driven on. */
+/** Options of continuing a session. */
 export interface ResumeOptions extends StepOptions {
   /** Most milliseconds of this call, agents and tools included; ten minutes when absent. */
   readonly wallMs?: number;
 }
 
-/** A whole session. */
+/** Options of a whole session. */
 export interface LoopOptions extends ResumeOptions {
-  /** Any value; it must be of the form of A3-3.5, or the session is halted before the agent is asked. */
+  /** Must match the USERDATA schema; otherwise the session is halted before the agent is consulted. */
   readonly userdata: unknown;
   /** A new id when absent. */
   readonly sid?: string;
@@ -125,22 +126,22 @@ const STEP_OPTIONS: KeysOf<StepOptions> = {
 
 const LOOP_OPTIONS: KeysOf<LoopOptions> = { ...STEP_OPTIONS, userdata: true, sid: true };
 
-/** Throws {@link ConfigError} (`ERR_CONFIG`) for an option of a controller that is unknown; their values are checked by what takes them. */
+/** Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown option of a controller. The parts that use the options check their values. */
 export function checkController(options: LoopControllerOptions): void {
   checkOptions('the options of a LoopController', options, CONTROLLER_OPTIONS);
 }
 
-/** Throws {@link ConfigError} (`ERR_CONFIG`) for options of a step that cannot be used, before anything happens. */
+/** Throws {@link ConfigError} (`ERR_CONFIG`) for invalid options of a step. */
 export function checkStep(options: StepOptions): void {
   checkStepping('the options of a step', options, STEP_OPTIONS);
 }
 
-/** As {@link checkStep}, for a session that is driven on. */
+/** Like {@link checkStep}, for continuing a session. */
 export function checkResume(options: ResumeOptions): void {
   checkStepping('the options of a session', options, STEP_OPTIONS);
 }
 
-/** As {@link checkStep}, for a whole session; its USERDATA and its id are checked when it is opened. */
+/** Like {@link checkStep}, for a whole session. USERDATA and the id are checked when the session is opened. */
 export function checkLoop(options: LoopOptions): void {
   checkStepping('the options of a session', options, LOOP_OPTIONS);
 }

@@ -1,37 +1,37 @@
 import type { ErrorInfo } from '../wire/errors.ts';
-import type { Waiting } from './suspend/suspension.ts';
-import type { Decision, HaltReason } from './turn/decision.ts';
-import { hostFailure } from './turn/failure.ts';
-import { type TurnRecord, type TurnResult, toPublicTurn } from './turn/record.ts';
+import type { Decision, HaltReason } from './record/decision.ts';
+import { hostFailure } from './record/decision.ts';
+import { type TurnRecord, type TurnResult, toPublicTurn } from './record/record.ts';
+import type { Waiting } from './record/suspension.ts';
 
-/** How a session ended, or that it waits: decision `SUSPENDED`. */
+/** How a session ended. The decision `SUSPENDED` says that it waits. */
 export interface LoopResult {
   readonly sid: string;
   readonly decision: Exclude<Decision, 'CONTINUE'> | 'SUSPENDED';
-  /** Set exactly when the decision is HALT; also for what ended the session between two turns (`ERR_MAX_TURNS` …). */
+  /** Set exactly when the decision is HALT, even for an end between two turns such as `ERR_MAX_TURNS`. */
   readonly reason: HaltReason | null;
-  /** OUTPUT of the last turn without its token lines and without its final line feed; null when there is none (P34). */
+  /** OUTPUT of the last turn without its token lines and its final line feed; null when nothing is left. */
   readonly output: string | null;
-  /** Why a turn, the agent or the host's input failed; null for everything that a token decided. */
+  /** Why a turn, the agent or the host's input failed; null when a token decided. */
   readonly error: ErrorInfo | null;
   readonly turns: readonly TurnRecord[];
-  /** The call that a session waits for; present exactly when it is `SUSPENDED`. */
+  /** The call for which the session waits; present exactly when it is `SUSPENDED`. */
   readonly waiting?: Waiting;
 }
 
-/** The public form of a session: `loop --json` (`schemas/loop.schema.json`). */
+/** The public form of a session: `loop --json`. Its schema is `schemas/loop.schema.json`. */
 export interface LoopSummary extends Omit<LoopResult, 'turns'> {
   readonly turns: readonly TurnResult[];
 }
 
-/** Takes from a result what the public form shows. */
+/** Selects the public part of a result. */
 export function toPublicLoop(result: LoopResult): LoopSummary {
   const { sid, decision, reason, output, error, turns, waiting } = result;
   const waits = waiting === undefined ? {} : { waiting };
   return { sid, decision, reason, output, error, turns: turns.map(toPublicTurn), ...waits };
 }
 
-/** OUTPUT as a user sees it: without the lines that are tokens, whatever became of them; null when nothing is left. */
+/** OUTPUT as a user sees it: without candidate lines, verified or not; null when nothing is left. */
 export function visibleOutput(record: TurnRecord): string | null {
   const tokens = new Set(record.candidates.map(({ line }) => line));
   const lines = record.output.split('\n');
@@ -40,17 +40,17 @@ export function visibleOutput(record: TurnRecord): string | null {
   return shown.length === 0 ? null : shown.join('\n');
 }
 
-/** The end of a session that the host ended between two turns. */
+/** The result of a session that the host halted between two turns. */
 export function halted(sid: string, reason: HaltReason, message: string): Omit<LoopResult, 'output' | 'turns'> {
   return { sid, decision: 'HALT', reason, error: hostFailure(reason, message) };
 }
 
-/** The end of a call whose session waits now. */
+/** The result of a call whose session waits now. */
 export function suspendedAt(sid: string, waiting: Waiting): Omit<LoopResult, 'output' | 'turns'> {
   return { sid, decision: 'SUSPENDED', reason: null, error: null, waiting };
 }
 
-/** What a user sees of the last turn; null when there is none, or nothing of it. */
+/** The visible output of the last turn; null when there is none. */
 export function shownOf(turns: readonly TurnRecord[]): string | null {
   const last = turns.at(-1);
   return last === undefined ? null : visibleOutput(last);

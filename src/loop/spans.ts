@@ -1,28 +1,28 @@
 import { type Context, context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LoopEvent } from './events.ts';
-import type { TurnRecord } from './turn/record.ts';
+import type { TurnRecord } from './record/record.ts';
 
-/** The span of a turn while it is under way. */
+/** The span of a turn under way. */
 export interface TurnSpan {
-  /** Takes in what happened; never throws. */
+  /** Records an event; never throws. */
   see(event: LoopEvent): void;
 }
 
 /**
- * Spans of turns and tool calls, by the OpenTelemetry conventions for generative AI: `invoke_agent` for a turn, with the
- * asking, the program and the decision; in it one `execute_tool` per call. They name sessions, tools, decisions and codes,
- * and never a prompt, an argument, a result or an output.
+ * Spans of turns and tool calls, according to the OpenTelemetry conventions for generative AI: `invoke_agent` for a turn, from
+ * consulting the agent to the decision, and in it one `execute_tool` per call. Spans name sessions, tools, decisions and
+ * codes, and never contain a prompt, an argument, a result or an output.
  */
 export class Spans {
   readonly #tracer: Tracer;
 
-  /** The tracer of the application's own SDK when absent; without one it does nothing. */
+  /** Uses the tracer of the application's SDK when absent. Without an SDK, spans have no effect. */
   constructor(tracer: Tracer = trace.getTracer('neuroscript-runtime')) {
     this.#tracer = tracer;
   }
 
-  /** Runs a turn within its span, which is the active one meanwhile. */
+  /** Runs a turn within its span, which is active meanwhile. */
   async turn(sid: string, agent: string | null, work: (span: TurnSpan) => Promise<TurnRecord>): Promise<TurnRecord> {
     const name = agent === null ? 'invoke_agent' : `invoke_agent ${agent}`;
     const span = this.#tracer.startSpan(name, {
@@ -50,11 +50,11 @@ export class Spans {
     }
   }
 
-  /** The span of a call that has ended, from its record. */
+  /** Adds the span of a call that has ended. */
   #tool(entry: JournalEntry, within: Context): void {
     if (entry.kind !== 'tool') return;
     const end = Date.now();
-    const tool = entry.name.slice(0, SHOWN);
+    const tool = entry.name.slice(0, MAX_NAME);
     const attributes = {
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': tool,
@@ -71,8 +71,8 @@ export class Spans {
   }
 }
 
-/** Characters of a tool's name: a program can call names that do not exist, of any length. */
-const SHOWN = 100;
+/** Most characters of a tool's name, because a program can call names of any length that do not exist. */
+const MAX_NAME = 100;
 
 function describe(span: Span, { turn, decision, reason, usage, agent }: TurnRecord): void {
   span.setAttributes({

@@ -1,37 +1,34 @@
-/**
- * What a watched run is given: `onEvent` takes what happens, `pace` is waited for between two turns, and `signal` ends the
- * run.
- */
+/** How a stream observes a run: it receives the events, delays the next turn until `pace` resolves, and can end the run. */
 export interface Watched<Event> {
   readonly onEvent: (event: Event) => void;
   readonly pace: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** What a stream of progress has besides the events of the run. */
+/** The items of a stream: the events of the run and two more. */
 export type StreamEvent<Event, Result> =
   | Event
-  /** The reader was slower than the program: so many events of this turn's middle were left out. */
+  /** The reader was slower than the program, so this number of minor events was dropped. */
   | { readonly type: 'dropped'; readonly events: number }
-  /** The last one. */
+  /** The last item. */
   | { readonly type: 'ended'; readonly result: Result };
 
-/** Events kept for a reader that is slower than the run. */
-const BUFFERED = 1000;
+/** Most minor events buffered for a slow reader. */
+const MAX_BUFFERED = 1000;
 
-/** How a stream is made. */
+/** Parts of a stream. */
 export interface StreamInit<Event, Result> {
   readonly signal: AbortSignal | undefined;
-  /** Whether an event is one of many in the middle of a turn, which a slow reader can do without. */
+  /** Whether an event may be dropped for a slow reader. */
   readonly minor: (event: Event) => boolean;
   readonly run: (watched: Watched<Event>) => Promise<Result>;
 }
 
 /**
- * A run as an async iterator of its events; returns the result, and gives it as the last event too. The next turn begins when
- * the events of the one before were read, so that what is buffered is bounded: a few events a turn, and at most a thousand
- * of those that tell what its program emits and calls. A reader that leaves early (`break`, `return`, a throw) cancels the
- * run, and waits until it has ended. The run begins with the first event that is asked for.
+ * Turns a run into an async iterator of its events. The last item holds the result, which the iterator also returns. The run
+ * begins when the first item is requested. The next turn begins when the events of the previous one have been read, and a
+ * turn buffers at most 1,000 minor events, so the buffer is bounded. Leaving the iterator early (`break`, `return`, a throw)
+ * cancels the run and waits until it has ended.
  */
 export async function* stream<Event, Result>({
   signal,
@@ -78,16 +75,16 @@ class EventBuffer<Event> {
 
   readonly put = (event: Event): void => {
     if (this.#minor(event)) {
-      if (this.#events.length >= BUFFERED) {
+      if (this.#events.length >= MAX_BUFFERED) {
         this.#dropped += 1;
         return;
       }
-    } else this.#tellDropped();
+    } else this.#reportDropped();
     this.#events.push(event);
     this.#reader?.();
   };
 
-  /** Resolves when the reader has asked for more than there was, or has gone. */
+  /** Resolves when the reader has read everything and requests more, or has left. */
   readonly emptied = async (): Promise<void> => {
     const waiting = this.#reader !== null && this.#events.length === 0;
     if (waiting || this.#signal.aborted) return;
@@ -98,7 +95,7 @@ class EventBuffer<Event> {
   };
 
   readonly close = (): void => {
-    this.#tellDropped();
+    this.#reportDropped();
     this.#closed = true;
     this.#reader?.();
   };
@@ -107,14 +104,14 @@ class EventBuffer<Event> {
     return this.#closed;
   }
 
-  /** All events that are there. */
+  /** Removes and returns all buffered events. */
   take(): readonly (Event | { readonly type: 'dropped'; readonly events: number })[] {
     const events = this.#events;
     this.#events = [];
     return events;
   }
 
-  /** Resolves when there is something to take, or nothing will come any more. */
+  /** Resolves when there are events to take, or when the run has ended. */
   async filled(): Promise<void> {
     this.#writer?.();
     if (this.#events.length > 0 || this.#closed) return;
@@ -124,7 +121,7 @@ class EventBuffer<Event> {
     this.#reader = null;
   }
 
-  #tellDropped(): void {
+  #reportDropped(): void {
     if (this.#dropped > 0) this.#events.push({ type: 'dropped', events: this.#dropped });
     this.#dropped = 0;
   }

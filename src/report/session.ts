@@ -1,9 +1,8 @@
 import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
-import type { AgentUse } from '../loop/agents/consult.ts';
+import { type Decision, HALT_REASONS } from '../loop/record/decision.ts';
+import type { AgentUse, CandidateRecord, TurnRecord } from '../loop/record/record.ts';
+import type { Waiting } from '../loop/record/suspension.ts';
 import type { LoopResult } from '../loop/result.ts';
-import type { Waiting } from '../loop/suspend/suspension.ts';
-import { type Decision, HALT_REASONS } from '../loop/turn/decision.ts';
-import type { CandidateRecord, TurnRecord } from '../loop/turn/record.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';

@@ -2,7 +2,7 @@
  * A kit for tool authors: call tools without a program, run scripts against tools, and say what is expected of both. It
  * needs no test runner; expectations throw `AssertionError` of `node:assert`.
  */
-export { seededIds } from '../loop/ports.ts';
+export { seededIds } from '../loop/ids.ts';
 export { FakeClock } from './clock.ts';
 export { journalText } from './journal.ts';
 export { type ExpectedCall, ScriptRun } from './run.ts';

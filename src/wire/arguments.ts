@@ -1,9 +1,9 @@
 /**
- * What the host and the interpreter say alike about the arguments of a tool (language.md 9.3–9.4): a tool is no different
- * for running inside the isolate.
+ * Messages about the arguments of a tool. The host and the interpreter share them, so that a tool that runs inside the isolate
+ * behaves as one that runs on the host.
  */
 
-/** What each ArgType wants, after "expected". */
+/** The text after "expected" for each type of argument. */
 export const WANTED = {
   string: 'string',
   int: 'integer or integer-like value',
@@ -19,21 +19,21 @@ export function expected(what: string, got: string): string {
   return `expected ${what}, got ${got}`;
 }
 
-/** What is wrong with an item of a list. */
+/** The problem of an item of a list. */
 export function badItem(what: string, index: number, problem: string): string {
   return `expected list of ${what}, but element ${index}: ${problem}`;
 }
 
-/** The problem of an argument that must not be nil. */
+/** The problem of a required argument that is nil. */
 export const MUST_NOT_BE_NIL = 'is required, but was nil';
 
-/** A parameter as a message names it. */
+/** A parameter in a message. */
 interface Named {
   readonly name: string;
   readonly required: boolean;
 }
 
-/** Problems of the count alone: what is missing, and what is too much (P6). */
+/** Problems of the number of arguments: missing ones, and too many. */
 export function countProblems(parameters: readonly Named[], given: number): string[] {
   const problems: string[] = [];
   const missing = parameters.filter(({ required }, index) => required && index >= given);
@@ -47,7 +47,7 @@ export function argumentMessage(tool: string, problems: readonly string[]): stri
   return `tool '${tool}' argument validation failed: ${problems.join('; ')}`;
 }
 
-/** One argument's problem, as {@link argumentMessage} lists it. */
+/** The problem of one argument, for {@link argumentMessage}. */
 export function argumentProblem(name: string, problem: string): string {
   return `argument '${name}': ${problem}`;
 }

@@ -5,26 +5,26 @@ import type { GuestReply, TaggedJson } from './protocol.ts';
 export type FinalReply = Exclude<GuestReply, ForkQuery>;
 
 /**
- * How the host reaches the fork that made a call, while the call is open; the sandbox gives one to each. Afterwards every method
- * rejects with `RuntimeClosedError`.
+ * The host's access to the fork that made a call, while the call is open. After the call every method rejects with
+ * `RuntimeClosedError`.
  */
 export interface CallIo {
-  /** Aborted when the call is over before its answer: wall or tool time, cancellation, death of the worker. The reason is an `ErrorInfo`. */
+  /** Aborted when the call ends before its answer: time limit, cancellation, death of the worker. The reason is an `ErrorInfo`. */
   readonly signal: AbortSignal;
-  /** True once `signal` is aborted. A signal takes longer to make than all the rest of a call; this takes nothing. */
+  /** True after `signal` is aborted. Reading it is cheap; making a signal takes longer than the rest of a call. */
   readonly over: boolean;
-  /** Calls back when `signal` is aborted, at once if it is already; the function returned takes that back. */
+  /** Calls back when `signal` is aborted, at once if it is aborted already. The returned function removes the callback. */
   whenOver(callback: () => void): () => void;
   /** CPU time of the run so far, milliseconds; null where the system does not tell. */
   cpuMs?(): number | null;
-  /** The queries that were put to the fork so far, in order: its answers cost it fuel. */
+  /** The queries that were put to the fork so far, in order. The fork pays fuel for its answers. */
   readonly queries: readonly ForkQuery[];
-  /** Puts a query as it was put before, when a recorded run is executed again. */
+  /** Repeats a recorded query when a recorded run is executed again. */
   repeat(query: ForkQuery): Promise<void>;
   /** Reads a variable of the fork that made the call. */
   getVar(name: string): Promise<{ readonly found: boolean; readonly value: TaggedJson }>;
-  /** Sets one; resolves to the reason when the fork refuses, else to null. */
+  /** Sets a variable of that fork. Resolves to the reason when the fork refuses, else to null. */
   setVar(name: string, value: TaggedJson): Promise<string | null>;
-  /** Defines a global constant of the run, for all its forks at once; resolves to the reason when the name is taken, else to null. */
+  /** Defines a global constant for all forks of the run. Resolves to the reason when the name is taken, else to null. */
   defineConst(name: string, value: TaggedJson, redefine: boolean): Promise<string | null>;
 }

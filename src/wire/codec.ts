@@ -1,14 +1,14 @@
 import { isPlaced, keyOf, moves, nameOf } from './mapkeys.ts';
-import { mapEntries, mapFrom } from './maporder.ts';
+import { isList, mapEntries, mapFrom } from './maporder.ts';
 import type { TaggedJson } from './protocol.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';
 
 /**
- * The host's side of tagged JSON (DESIGN 5): what JSON lacks travels as an object with one `$` key, and a map key that
- * starts with `$` gets a second one, so that no script can forge a tag. `keys.ts` says how maps keep the order of their keys.
+ * The host's side of tagged JSON. A value that JSON lacks is an object with one `$` key, and a map key that starts with `$` gets a
+ * second `$`, so that no script can forge a tag. `mapkeys.ts` explains how maps keep the order of their keys.
  */
 
-/** Deepest nesting of lists and maps that crosses the boundary; one more is refused, never a stack overflow. */
+/** Deepest nesting of lists and maps that crosses the boundary. A deeper value is refused, so that no stack overflows. */
 export const MAX_DEPTH = 500;
 
 const NUMBERS: ReadonlyMap<string, number> = new Map([
@@ -19,9 +19,9 @@ const NUMBERS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Tagged JSON to a value; its maps know the order of their keys (`mapEntries`). Throws {@link ValueError} (`ERR_VALUE`) for an
- * unknown tag, a tag with a wrong content, a map with one key twice, a text with a lone surrogate, and for nesting beyond
- * {@link MAX_DEPTH}.
+ * Converts tagged JSON to a value, whose maps remember the order of their keys (`mapEntries`). Throws {@link ValueError}
+ * (`ERR_VALUE`) for an unknown tag, a tag with a wrong content, a map with the same key twice, a text with a lone surrogate, and
+ * nesting beyond {@link MAX_DEPTH}.
  */
 export function decode(json: TaggedJson): Value {
   return decodeAt(json, 0);
@@ -44,7 +44,7 @@ function decodeAt(json: TaggedJson, depth: number): Value {
   return places ? inPlaces(keys, map) : map;
 }
 
-/** The map with its keys in the order of their names. */
+/** The map with its keys in the order of the names in the JSON object. */
 function inPlaces(names: readonly string[], map: ValueMap): ValueMap {
   if (Object.keys(map).length !== names.length)
     throw new ValueError("a whole number is the key of a map twice, with and without the '$' that keeps its place");
@@ -52,7 +52,7 @@ function inPlaces(names: readonly string[], map: ValueMap): ValueMap {
   return mapFrom(keys.map((key) => [key, map[key] ?? null]));
 }
 
-/** A lone surrogate is no text: on its way it would silently become another character (P23 refuses it in sources). */
+/** Refuses a lone surrogate: UTF-8 would silently turn it into another character. */
 function wellFormed(text: string): string {
   if (text.isWellFormed()) return text;
   throw new ValueError('a text holds a lone surrogate, half of a character; pass whole characters');
@@ -84,7 +84,7 @@ function decodeContent(tag: string, content: TaggedJson, depth: number): Value |
   return undefined;
 }
 
-/** Undefined unless the text is the one way in which base64 writes these bytes. */
+/** Undefined unless the text is canonical base64. */
 function bytesFrom(base64: string): Uint8Array | undefined {
   const bytes = Buffer.from(base64, 'base64');
   return bytes.toString('base64') === base64 ? new Uint8Array(bytes) : undefined;
@@ -95,22 +95,19 @@ function isHandleContent(content: TaggedJson): content is { readonly kind: strin
   return typeof content['kind'] === 'string' && typeof content['id'] === 'string' && Object.keys(content).length === 2;
 }
 
-/** True for a script's map, as opposed to a list, bytes, and the classes of `values.ts`. */
+/** Whether a value is a script's map, and no list, bytes or instance of a class of `values.ts`. */
 export function isValueMap(value: unknown): value is ValueMap {
   if (value === null || typeof value !== 'object') return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
 }
 
-function isList<T>(value: readonly T[] | object): value is readonly T[] {
-  return Array.isArray(value);
-}
-
 /**
- * A JavaScript value to tagged JSON. Besides {@link Value}: `undefined` is nil (and leaves a map's key out), a `Date` is
- * a timedate, a `bigint` within 2⁵³ a number, a `Map` with text keys a map, a typed array a list of numbers. Everything else is refused with
- * {@link ValueError} (`ERR_VALUE`), which names the place and the problem: functions, symbols, other class instances,
- * cycles, nesting beyond {@link MAX_DEPTH}, more than `maxBytes` bytes of JSON (counted before they are made).
+ * Converts a JavaScript value to tagged JSON. Besides {@link Value} it accepts `undefined` as nil (a map leaves the key out), a
+ * `Date` as a timedate, a `bigint` within 2⁵³ as a number, a `Map` with text keys as a map, and a typed array as a list of numbers.
+ * Throws {@link ValueError} (`ERR_VALUE`) with the place and the problem for everything else: functions, symbols, other class
+ * instances, cycles, nesting beyond {@link MAX_DEPTH}, and more than `maxBytes` bytes of JSON, which are counted before they are
+ * made.
  */
 export function encode(value: unknown, maxBytes: number = Number.POSITIVE_INFINITY): TaggedJson {
   return new Encoder(maxBytes).encode(value);
@@ -119,7 +116,7 @@ export function encode(value: unknown, maxBytes: number = Number.POSITIVE_INFINI
 class Encoder {
   readonly #maxBytes: number;
   #bytes = 0;
-  /** The containers we are in: for cycles. Their keys are the path that an error shows. */
+  /** The containers around the current value, to detect cycles; their keys are the path in an error. */
   readonly #open: object[] = [];
   readonly #path: (string | number)[] = [];
 
@@ -221,7 +218,7 @@ class Encoder {
     return this.#spend(Buffer.byteLength(JSON.stringify(content)) + tag.length + 5, { [tag]: content });
   }
 
-  /** Long texts are refused by their length before their bytes are counted. */
+  /** Refuses a long text by its length, before its bytes are counted. */
   #text(text: string): void {
     if (this.#bytes + text.length > this.#maxBytes) this.#tooLarge();
     this.#guard(() => wellFormed(text));

@@ -1,4 +1,4 @@
-/** The language's numeric error codes (language.md 6.12). A script sees the number and the name in `system_error`. */
+/** The numeric error codes of the language. A script sees the number and the name in `system_error`. */
 export const NS_CODES = {
   Generic: 0,
   FailStatement: 1,
@@ -64,7 +64,7 @@ export type NsCodeName = keyof typeof NS_CODES;
 
 const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(NS_CODES).map(([name, code]) => [code, name]));
 
-/** The table's name of a numeric code; tools may raise codes of their own, which are all named `ToolSpecific`. */
+/** The name of a numeric code. Tools may raise codes of their own, which are all named `ToolSpecific`. */
 export function nsCodeName(code: number): string {
   return NAMES.get(code) ?? 'ToolSpecific';
 }

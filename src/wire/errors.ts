@@ -1,12 +1,12 @@
 /**
- * The shape every failure of a program, a limit or a request has, wherever it arose. It is part of the public JSON
- * (`error` of a result) and crosses every boundary as it is.
+ * The description of a failure of a program, a limit or a request. It is part of the public JSON (`error` of a result) and crosses
+ * every boundary unchanged.
  */
 
 /** Decides the exit code of the command line. */
 export type ErrorKind = 'syntax' | 'runtime' | 'policy' | 'quota' | 'timeout' | 'cancelled' | 'usage' | 'internal';
 
-/** One frame of a script's call stack, innermost first: where the procedure, command block or handler is defined. */
+/** One frame of a script's call stack: a procedure, command block or handler, and where it is defined. */
 export interface StackFrame {
   readonly name: string;
   readonly source: string;
@@ -14,7 +14,7 @@ export interface StackFrame {
   readonly column: number;
 }
 
-/** One failure, as `error` of a result and inside frames. */
+/** One failure. */
 export interface ErrorInfo {
   readonly kind: ErrorKind;
   /** Stable: `NS<n>` for the language's numeric codes, else `ERR_…`; one page each in `docs/errors/`. */
@@ -32,16 +32,17 @@ export interface ErrorInfo {
   /** 1-based, in code points. */
   readonly column: number | null;
   readonly hint?: string;
+  /** The call stack, innermost frame first. */
   readonly stack: readonly StackFrame[];
-  /** With `ERR_QUOTA` and `ERR_TIMEOUT`: the key of the limits table, what it allowed and what was used or asked for. */
+  /** With `ERR_QUOTA` and `ERR_TIMEOUT`: the key in the table of limits, the allowed amount, and the used or requested amount. */
   readonly limit?: string;
   readonly allowed?: number;
   readonly used?: number;
 }
 
 /**
- * Base of every error class that this package throws. `code` is stable and documented in `docs/errors/<code>.md`.
- * Programs do not throw these: what a script, a limit or a cancellation does is a resolved result.
+ * Base class of all errors that this package throws. `code` is stable and documented in `docs/errors/<code>.md`. A failure of a
+ * script, a limit or a cancellation is no exception but a result.
  */
 export class NeuroScriptError extends Error {
   readonly code: string;
@@ -76,7 +77,7 @@ export class BusyError extends NeuroScriptError {
   }
 }
 
-/** The other side of a boundary sent something that is not of the agreed form. */
+/** The other side of a boundary violated the protocol. */
 export class WireError extends NeuroScriptError {
   static readonly code = 'ERR_WIRE';
   constructor(message: string, options?: ErrorOptions) {

@@ -2,21 +2,21 @@ import { WireError } from './errors.ts';
 import type { LimitValues } from './limits.ts';
 
 /**
- * Frames on a pipe: four bytes of length, big-endian, then that many bytes of UTF-8 JSON. A length of 0, a length above
- * the reader's cap, bytes that are not UTF-8 and a pipe that ends within a frame are violations (`ERR_WIRE`): the side
- * that sees one gives the other up.
+ * Frames on a pipe: a length of four bytes, big-endian, then UTF-8 JSON of that length. A length of 0, a length above the reader's
+ * cap, bytes that are not UTF-8, and a pipe that ends within a frame are violations (`ERR_WIRE`). The side that detects a violation
+ * closes the connection.
  */
 
 const MB = 1024 * 1024;
 const HEADER_BYTES = 4;
 const READ_BYTES = 64 * 1024;
-/** Bytes that may be held before they are written after all: held frames take memory that no limit counts. */
+/** Most bytes of held frames; more are written at once, because no limit counts their memory. */
 const MAX_HELD_BYTES = 64 * 1024;
 
-/** Most bytes of a frame that any reader accepts: what the host may send, and the ceiling of {@link frameLimit}. */
+/** Most bytes of any frame: the cap for frames of the host, and the ceiling of {@link frameLimit}. */
 export const MAX_FRAME_BYTES = 128 * MB;
 
-/** Deepest nesting of brackets in a frame: twice what a value may nest (a tagged error adds a level), and the envelope. */
+/** Deepest nesting of brackets in a frame: twice the nesting of a value, because a tagged error adds a level, and the frame itself. */
 export const MAX_FRAME_DEPTH = 1024;
 
 /**
@@ -29,11 +29,11 @@ export function frameLimit(limits: LimitValues): number {
   return Math.min(MAX_FRAME_BYTES, MB + 3 * largest);
 }
 
-/** One frame, ready to write. Throws {@link WireError} when the text is empty or has more than `maxBytes` bytes. */
+/** The bytes of one frame. Throws {@link WireError} when the text is empty or has more than `maxBytes` bytes. */
 export function encodeFrame(text: string, maxBytes: number): Uint8Array {
   const length = Buffer.byteLength(text, 'utf8');
   checkLength(length, maxBytes);
-  // From Node's pool: memory of its own cost six times as much as all the rest of a small frame.
+  // From Node's pool: a separate allocation takes six times as long as the rest of a small frame.
   const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
   frame.writeUInt32BE(length, 0);
   frame.write(text, HEADER_BYTES, 'utf8');
@@ -41,7 +41,8 @@ export function encodeFrame(text: string, maxBytes: number): Uint8Array {
 }
 
 /**
- * Takes a stream of bytes apart, however it is cut. Memory grows with what has arrived, never with what a header claims.
+ * Separates a stream of bytes into frames, however the stream is cut. Memory grows with the bytes that have arrived, never with the
+ * length that a header claims.
  */
 export class FrameReader {
   /** Cap for frames that are not complete yet. */
@@ -53,14 +54,14 @@ export class FrameReader {
     this.maxBytes = maxBytes;
   }
 
-  /** True while part of a frame is held: a pipe that ends now ends too early. */
+  /** Whether a part of a frame is held, so that the pipe must not end now. */
   get partial(): boolean {
     return this.#held > 0;
   }
 
   /**
-   * The text of a chunk that is exactly one frame, as small ones nearly always are; null when it is not, or when part of another
-   * frame is held. The chunk is not kept. Throws {@link WireError}.
+   * The text of a chunk that is exactly one frame, as most chunks with a small frame are. Null for other chunks, and while a part of
+   * a frame is held. The chunk is not kept. Throws {@link WireError}.
    */
   whole(chunk: Uint8Array): string | null {
     if (this.#held > 0 || chunk.length < HEADER_BYTES) return null;
@@ -91,7 +92,7 @@ export class FrameReader {
     return decodeText(bytes.subarray(HEADER_BYTES, HEADER_BYTES + length));
   }
 
-  /** The first chunk, made at least `bytes` long; the caller has checked that so much is held. */
+  /** The first chunk, joined with others until it has `bytes`. The caller has checked that so many bytes are held. */
   #joined(bytes: number): Uint8Array {
     const first = this.#chunks[0];
     if (first !== undefined && first.length >= bytes) return first;
@@ -106,17 +107,17 @@ export class FrameReader {
   }
 }
 
-/** A blocking pipe, as `fs.readSync` and `fs.writeSync` see it; `read` returns 0 at the end. */
+/** A blocking pipe with the meaning of `fs.readSync` and `fs.writeSync`; `read` returns 0 at the end. */
 export interface BytePipe {
   read(into: Uint8Array): number;
   write(bytes: Uint8Array): number;
 }
 
-/** Frames over a blocking pipe: the worker's side. It waits for ever; the host decides how long a worker may live. */
+/** Frames over a blocking pipe: the worker's side. It waits without a limit; the host kills a worker that must end. */
 export class FramePipe {
   readonly #pipe: BytePipe;
   readonly #reader = new FrameReader(MAX_FRAME_BYTES);
-  /** One for all reads: to make 64 KiB anew costs as much as the rest of a round trip. */
+  /** Shared by all reads: allocating 64 KiB takes as long as the rest of a round trip. */
   readonly #buffer = new Uint8Array(READ_BYTES);
   #held: Uint8Array[] = [];
   #heldBytes = 0;
@@ -150,8 +151,8 @@ export class FramePipe {
   }
 
   /**
-   * Keeps a frame back until the next {@link write}, {@link read} or {@link flush}, or until there are too many: to wake the other
-   * side takes a hundred times as long as to hand it one more frame. Throws as {@link write}.
+   * Holds a frame until the next {@link write}, {@link read} or {@link flush}, or until too many bytes are held. Waking the other
+   * side takes a hundred times as long as adding a frame to a write. Throws as {@link write}.
    */
   hold(text: string): void {
     const frame = encodeFrame(text, MAX_FRAME_BYTES);
@@ -160,9 +161,9 @@ export class FramePipe {
     if (this.#heldBytes > MAX_HELD_BYTES) this.flush();
   }
 
-  /** Writes what is held. */
+  /** Writes the held frames. */
   flush(): void {
-    // Asked at every look at the clocks, and nearly always in vain.
+    // Called at every clock check; there is nearly always nothing to write.
     if (this.#held.length === 0) return;
     const [first] = this.#held;
     const bytes = this.#held.length === 1 && first !== undefined ? first : Buffer.concat(this.#held);
@@ -173,8 +174,8 @@ export class FramePipe {
 }
 
 /**
- * Parses the text of a frame. Refuses nesting beyond {@link MAX_FRAME_DEPTH} before anything is built, so that no later
- * walk over the value can overflow a stack. Throws {@link WireError}.
+ * Parses the text of a frame. Nesting beyond {@link MAX_FRAME_DEPTH} is refused before a value is built, so that no later walk over
+ * the value can overflow the stack. Throws {@link WireError}.
  */
 export function parseFrame(text: string): unknown {
   checkDepth(text);
@@ -211,7 +212,7 @@ function checkLength(length: number, maxBytes: number): void {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Counts brackets outside of strings; whether the text is JSON at all is left to the parser. */
+/** Counts brackets outside of strings. The parser checks whether the text is JSON. */
 function checkDepth(text: string): void {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {

@@ -1,21 +1,21 @@
 import type { ErrorInfo } from './errors.ts';
 import type { AskSpent, CallSite, GuestReply, TaggedJson } from './protocol.ts';
 
-/** What all recorded calls have in common. */
+/** The common part of all recorded calls. */
 interface Recorded {
   /** Counts from 1 within a run. */
   readonly seq: number;
   readonly at: CallSite;
-  /** What the host asked the calling fork while the call was open, in order; absent when it asked nothing. */
+  /** The host's questions to the calling fork while the call was open, in order; absent when there were none. */
   readonly asked?: readonly ForkQuery[];
   readonly outcome: JournalOutcome;
-  /** Elapsed milliseconds on the host. Not replayed, for the reader only. */
+  /** Elapsed milliseconds on the host. Replay ignores it. */
   readonly ms: number;
 }
 
 /**
- * Everything that entered a run from outside, in the order it entered: with the run's input it is all that is needed to
- * execute the run again and get the same bytes. Public JSON.
+ * A value that entered a run from outside. A run's input and its entries in order are sufficient to execute the run again with the
+ * same bytes. Public JSON.
  */
 export type JournalEntry =
   | (Recorded & { readonly kind: 'tool'; readonly name: string; readonly args: readonly TaggedJson[] })
@@ -25,11 +25,11 @@ export type JournalEntry =
       readonly model: string;
       readonly prompt: TaggedJson;
       readonly options: TaggedJson;
-      /** What the nested loop used up, which this run pays however the `ask` ended; absent when none was begun. */
+      /** What the nested loop used. This run pays for it however the `ask` ended. Absent when no loop began. */
       readonly spent?: AskSpent;
     });
 
-/** A question about the calling fork, as it was sent: it costs the program fuel, and may change its variables. */
+/** A question to the calling fork. It costs the program fuel and may change its variables. */
 export type ForkQuery = Exclude<GuestReply, { readonly t: 'ok' | 'error' | 'halt' }>;
 
 /** How a recorded call ended: a value, a failure the script could catch, or a halt. */
@@ -38,18 +38,18 @@ export type JournalOutcome =
   | { readonly ok: false; readonly code: number; readonly message: string; readonly hint?: string }
   | { readonly ok: false; readonly halted: ErrorInfo };
 
-/** A call whose tool will answer later. The run has ended there, and goes on when it is executed again up to it. */
+/** A call whose tool will answer later. The run ended at this call; it is executed again up to the call to continue. */
 export interface WaitingCall {
   readonly seq: number;
   /** Canonical name of the tool. */
   readonly tool: string;
   readonly args: readonly TaggedJson[];
   readonly at: CallSite;
-  /** What the fork was asked before the tool said that it waits. */
+  /** The host's questions to the fork before the tool suspended the run. */
   readonly asked: readonly ForkQuery[];
   readonly reason: string;
-  /** Milliseconds that the tool gives it; null: it does not say. */
+  /** Milliseconds until the tool gives up; null when it does not say. */
   readonly expiresIn: number | null;
-  /** Elapsed milliseconds until the tool said so. */
+  /** Elapsed milliseconds until the tool suspended the run. */
   readonly ms: number;
 }

@@ -1,17 +1,17 @@
 /**
- * How the keys of a script's map are written as names of a JSON object (DESIGN 5). A script keeps its keys in the order in which
- * they were set (P9); an object of JavaScript puts whole numbers first, by size, and every JSON parser there makes such objects.
- * So where that would change the order, whole numbers are written with one `$`: `{"$10":1,"$2":2}` is the map of `"10"`, then
- * `"2"`. No tag begins with a digit, and a script's own key `$10` is `$$10`, as every key of its own with a `$` has two.
+ * The keys of a script's map as names of a JSON object. A script keeps keys in the order in which they were set. An object of
+ * JavaScript, and so the result of its JSON parser, puts whole numbers first, in ascending order. Where that would change the order,
+ * whole numbers are written with one `$`: `{"$10":1,"$2":2}` is the map of `"10"`, then `"2"`. No tag begins with a digit, and a
+ * script's own key `$10` is written `$$10`, because every key that starts with a `$` gets a second one.
  */
 
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** The largest name that an object takes for the index of an element; larger whole numbers keep their places. */
+/** The largest index of an element. An object does not move larger whole numbers. */
 const LAST_INDEX = 2 ** 32 - 2;
 
-/** Whether an object of JavaScript would put this key before all others that are none such. */
+/** Whether an object of JavaScript treats a key as an index and puts it before keys that are none. */
 export function isIndex(key: string): boolean {
   const unit = key.charCodeAt(0);
   if (!(unit >= ZERO && unit <= NINE) || key.length > 10) return false;
@@ -19,7 +19,7 @@ export function isIndex(key: string): boolean {
   return Number.isInteger(number) && number <= LAST_INDEX && String(number) === key;
 }
 
-/** Whether an object of JavaScript would give these keys, each there once, in another order than they come in. */
+/** Whether an object of JavaScript would change the order of these keys. Each key occurs once. */
 export function moves(keys: Iterable<string>): boolean {
   let least = 0;
   for (const key of keys) {
@@ -30,18 +30,18 @@ export function moves(keys: Iterable<string>): boolean {
   return false;
 }
 
-/** The name of a key; `placed` in a map whose keys would be moved. */
+/** The name of a key; `placed` is true in a map whose keys would be moved. */
 export function nameOf(key: string, placed: boolean): string {
   return key.startsWith('$') || (placed && isIndex(key)) ? `$${key}` : key;
 }
 
-/** The key that a name stands for; null when it is a tag's. */
+/** The key of a name; null when the name is a tag. */
 export function keyOf(name: string): string | null {
   if (!name.startsWith('$')) return name;
   return name.startsWith('$$') || isPlaced(name) ? name.slice(1) : null;
 }
 
-/** Whether it is the name of a whole number that keeps its place. */
+/** Whether a name is that of a whole number that keeps its place. */
 export function isPlaced(name: string): boolean {
   return name.startsWith('$') && isIndex(name.slice(1));
 }

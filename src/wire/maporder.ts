@@ -2,8 +2,8 @@ import { isPlaced, moves } from './mapkeys.ts';
 import type { TaggedJson } from './protocol.ts';
 
 /**
- * The order of maps on the host. There a script's map is a plain object, which anybody can use; where JavaScript would move its
- * whole-number keys, their order is remembered beside it, for as long as the object lives.
+ * The order of the keys of maps on the host. A script's map is a plain object there. Where JavaScript would move its whole-number
+ * keys, this map remembers their order for as long as the object lives.
  */
 const orders = new WeakMap<object, readonly string[]>();
 
@@ -11,9 +11,9 @@ type MapOf<T> = Readonly<Record<string, T>>;
 type Entries<T> = readonly (readonly [string, T])[];
 
 /**
- * The entries of a script's map in the order in which its keys were set; `Object.entries` puts whole numbers first, by size. For
- * maps in the arguments of tools, in `values` and in `result`: the objects themselves, because a copy has the order that
- * JavaScript gave it. Keys that were added since come last.
+ * The entries of a script's map in the order in which its keys were set; `Object.entries` puts whole numbers first. Use it with the
+ * maps in arguments of tools, in `values` and in `result` themselves: a copy has the order of JavaScript. Keys that were added on
+ * the host come last.
  */
 export function mapEntries<T>(map: MapOf<T>): Entries<T> {
   const entries = Object.entries(map);
@@ -24,7 +24,7 @@ export function mapEntries<T>(map: MapOf<T>): Entries<T> {
   return entries.sort(([a], [b]) => place(a) - place(b));
 }
 
-/** A map without a prototype, which remembers the order of its entries. Each key is there once. */
+/** A map without a prototype that remembers the order of its entries. Each key occurs once. */
 export function mapFrom<T>(entries: Entries<T>): Record<string, T> {
   const map: Record<string, T> = Object.create(null);
   for (const [key, value] of entries) map[key] = value;
@@ -38,8 +38,8 @@ function remembering<T extends object>(map: T, entries: Entries<unknown>): T {
 }
 
 /**
- * Tagged JSON as it is shown: every whole-number key under its own name, its order remembered. The same object when there is
- * nothing to do. Of a key that is there twice the last one counts, as in all JSON.
+ * Tagged JSON in the form of a result: whole-number keys have their own names, and their order is remembered. Returns the same
+ * object when no key changes. Of two equal keys the last counts, as in all JSON.
  */
 export function plainMaps(json: TaggedJson): TaggedJson {
   return hasPlaces(json) ? plain(json) : json;
@@ -59,7 +59,7 @@ function plain(json: TaggedJson): TaggedJson {
   return remembering(Object.fromEntries(entries), [...entries]);
 }
 
-/** The JSON text of what {@link plainMaps} gave, or of what holds it: as `JSON.stringify`, with keys in the order of the script. */
+/** As `JSON.stringify`, but maps from {@link plainMaps} have their keys in the order of the script. */
 export function jsonText(json: unknown): string {
   return remembers(json) ? written(json) : JSON.stringify(json);
 }
@@ -82,6 +82,7 @@ function isObject(json: unknown): json is MapOf<unknown> {
   return typeof json === 'object' && json !== null;
 }
 
-function isList(json: object): json is readonly TaggedJson[] {
-  return Array.isArray(json);
+/** Narrows a value, or tagged JSON, to a list. */
+export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
+  return Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import { trimSpace } from './whitespace.ts';
 
-// Which text is a number, and which (language.md 4.3): the same for operators and for arguments of tools.
+/** Numbers in texts. Operators and arguments of tools share these rules. */
 
 const DECIMAL = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
 /** An underscore that does not stand between two digits. */
@@ -9,17 +9,17 @@ const HEXADECIMAL_START = /^[-+]?0[xX]_?/;
 const HEXADECIMAL_STRAY = /(?:^|[^0-9a-fA-F])_|_(?:[^0-9a-fA-F]|$)/;
 const HEXADECIMAL =
   /^([-+]?)0[xX]_?([0-9a-fA-F]*(?:_[0-9a-fA-F]+)*)(?:\.([0-9a-fA-F]*(?:_[0-9a-fA-F]+)*))?[pP]([-+]?\d+(?:_\d+)*)$/;
-/** To go through more groups of digits than a longer text may have, a pattern needs more stack than V8 has. */
+/** In a longer text a pattern could meet so many groups of digits that it overflows V8's stack. */
 const LONG = 65_536;
-/** Units that are put together without their underscores at once. */
+/** Units from which underscores are removed at once. */
 const CHUNK = 4096;
 
 const INFINITY = /^([-+]?)inf(?:inity)?$/i;
 const NOT_A_NUMBER = /^nan$/i;
 
 /**
- * The number a text spells, white space around it aside; undefined when it spells none, or one out of range. `look` is called time and
- * again while a long one is read.
+ * The number in a text, which white space may surround; undefined when there is none or it is out of range. `look` is called
+ * repeatedly while a long text is read.
  */
 export function parseNumber(text: string, look = (): void => {}): number | undefined {
   return readNumber(trimSpace(text, look), look);
@@ -67,16 +67,19 @@ function hexadecimalNumber([, sign = '', whole = '', fraction = '', exponent = '
   return finite(sign === '-' ? -magnitude : magnitude);
 }
 
-/** Hexadecimal digits that are told apart: more than a number has. */
+/** Hexadecimal digits that decide the value: more than a number has. */
 const DIGITS = 32;
 
-/** So many digits and one more that says whether anything follows: they round as all of them do, and a bigint has no room for all. */
+/**
+ * The first {@link DIGITS} digits and one that says whether the rest is zero. They round to the same number as all digits, which a
+ * bigint may have no room for.
+ */
 function shortened(digits: string): string {
   if (digits.length <= DIGITS) return digits;
   return digits.slice(0, DIGITS) + (/[^0]/.test(digits.slice(DIGITS)) ? '1' : '0');
 }
 
-/** `mantissa` × 2^`exponent`; in two steps, so that neither factor leaves the range before the product does. */
+/** `mantissa` × 2^`exponent`. The power is split in two, so that no factor leaves the range of numbers before the product does. */
 function scale(mantissa: bigint, exponent: number): number {
   if (mantissa === 0n) return 0;
   const spare = Math.max(0, mantissa.toString(16).length * 4 - 64);

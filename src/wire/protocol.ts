@@ -1,12 +1,11 @@
 /**
- * What crosses the two boundaries of a run: host process ↔ worker process (length-prefixed JSON frames) and worker
- * realm ↔ isolate (JSON text). Only strings and numbers cross the second one. Values of scripts travel as tagged JSON
- * (`TaggedJson`, see `codec.ts`), never as live objects.
+ * The messages at the two boundaries of a run: host process ↔ worker process (length-prefixed JSON frames) and worker realm ↔
+ * isolate (JSON texts). Only strings and numbers cross the second boundary. Values of scripts travel as tagged JSON (`TaggedJson`,
+ * see `codec.ts`), never as live objects.
  *
- * One run: the host sends `run`; the worker parses the sources in its own realm, hands the trees to a fresh isolate, and
- * answers with any number of `out` and `call` frames, then one `result`. While a `call` is open exactly one side speaks:
- * the worker waits for one `GuestReply`; `var.get`, `var.set` and `const` are answered with a `var` frame and do not close the
- * call, `ok`, `error` and `halt` do.
+ * In one run the host sends `run`. The worker parses the sources in its own realm, passes the trees to a fresh isolate, and answers
+ * with any number of `out` and call frames and one `result`. While a call is open, one side sends at a time: the worker waits for a
+ * `GuestReply`. It answers `var.get`, `var.set` and `const` with a `var` frame; `ok`, `error` and `halt` close the call.
  */
 
 import type {
@@ -24,34 +23,34 @@ import type {
 import type { ErrorInfo } from './errors.ts';
 import type { LimitValues } from './limits.ts';
 
-/** Raised when the two sides of a pipe were built from different sources. */
+/** Changes with the protocol; a worker with another version is refused. */
 export const PROTOCOL_VERSION = 1;
 
-/** A script value as JSON, with tags for what JSON lacks (DESIGN 5); see `codec.ts`. */
+/** A script's value as JSON, with tags for values that JSON lacks; see `codec.ts`. */
 export type TaggedJson = null | boolean | number | string | readonly TaggedJson[] | { readonly [key: string]: TaggedJson };
 
-/** One NeuroScript source with the name that positions show. */
+/** One NeuroScript source. */
 export interface Source {
-  /** Shown in positions: the path as the user gave it, `-` for standard input, `lib`, `src`, `ACTIONS`. */
+  /** The name in positions: the path that the user gave, `-` for standard input, `lib`, `src`, `ACTIONS`. */
   readonly name: string;
   readonly text: string;
-  /** True for a library: a command block in it is a usage error, before anything runs. */
+  /** True for a library. A command block in it is a usage error, and nothing runs. */
   readonly definitions?: boolean;
-  /** True for what was typed at a prompt: statements alone are one command block, an expression alone is emitted. */
+  /** True for an input at a prompt: bare statements form one command block, and a bare expression is emitted. */
   readonly interactive?: boolean;
 }
 
-/** A source of a run: as it is, or the number under which the worker keeps it. */
+/** A source of a run, or the number under which the worker keeps it. */
 export type SentSource = Source | { readonly kept: number };
 
-/** An event that the host delivers: exact-match name, who sent it, and what came with it (language.md 6.13). */
+/** An event that the host delivers. Handlers match its name exactly. */
 export interface EventInput {
   readonly name: string;
   readonly source: string;
   readonly payload: TaggedJson;
-  /** What the handler finds as `ID`: a name no other event has. Counted within the run when absent. */
+  /** The unique `ID` in the handler; a count within the run when absent. */
   readonly id?: string;
-  /** What the handler finds as `TS`: when it happened, Unix nanoseconds. nil when absent: an isolate has no clock. */
+  /** The `TS` in the handler, Unix nanoseconds; nil when absent, because an isolate has no clock. */
   readonly ts?: number;
 }
 
@@ -64,86 +63,86 @@ export interface Variable {
 /** The variables of the command blocks at their end. */
 export interface Variables {
   readonly kept: readonly Variable[];
-  /** Names of those whose value cannot leave the isolate: it is too large or nests too deeply. */
+  /** Names of variables whose values are too large or too deeply nested to leave the isolate. */
   readonly lost: readonly string[];
 }
 
-/** What a worker needs to know for one run; everything that varies comes in here, so that a run can be replayed. */
+/** The input of one run. Everything that varies is part of it, so that a run can be replayed. */
 export interface RunInput {
-  /** All files share one sandbox: definitions of all, then command blocks in order, then `call`, then `events`. */
+  /** All sources share one sandbox: first come all definitions, then command blocks in order, then `call`, then `events`. */
   readonly sources: readonly Source[];
   readonly globals: Readonly<Record<string, TaggedJson>>;
-  /** Global constants: every fork reads them, a variable of the same name hides them (language.md 5.5). None when absent. */
+  /** Global constants for all forks; a variable of the same name hides a constant. None when absent. */
   readonly constants?: Readonly<Record<string, TaggedJson>>;
-  /** Canonical names of the pure tools that the program may call; they run inside the isolate. Every other tool is the host's. */
+  /** Canonical names of the pure tools that the program may call; they run inside the isolate. The host runs all other tools. */
   readonly pure?: readonly string[];
   readonly call: { readonly name: string; readonly args: readonly TaggedJson[] } | null;
   readonly events: readonly EventInput[];
-  /** What the command blocks find set; then the result has what they leave set. */
+  /** The variables that the command blocks start with; when present, the result has those that they end with. */
   readonly variables?: readonly Variable[];
-  /** A procedure takes the place of an earlier one of its name; otherwise that is code 42. */
+  /** A procedure replaces an earlier one of the same name; without this, that is code 42. */
   readonly redefine?: boolean;
   readonly limits: LimitValues;
-  /** Id of the turn's fork; light forks inside the isolate are named `<forkId>.<n>`. */
+  /** Id of the fork; light forks inside the isolate are named `<forkId>.<n>`. */
   readonly forkId: string;
-  /** True in a turn: breaching a size limit of the output is `ERR_ENV_SIZE`, and sources must be exactly one command block. */
+  /** True in a turn: output beyond a size limit is `ERR_ENV_SIZE`, and the source must be exactly one command block. */
   readonly turn: boolean;
-  /** True when the host can answer `prompt` calls (P35). */
+  /** True when the host can answer `prompt` calls. */
   readonly stdin: boolean;
-  /** When a recorded run was stopped by a clock: the fuel that it had spent, and which clock. The clocks then say nothing else. */
+  /** For a recorded run that a clock stopped: the fuel at that moment, and the clock. Then no clock stops the run otherwise. */
   readonly stopAt?: { readonly fuel: number; readonly clock: 1 | 2 };
 }
 
 /**
- * What the worker hands to the guest: as {@link RunInput}, parsed. A number stands for a part of a file that the worker keeps
- * until the guest asks for it: most procedures of a library are not called in most runs.
+ * The input of the guest: {@link RunInput} with parsed sources. A number stands for a part of a file that the worker keeps until the
+ * guest asks for it, because most runs call few procedures of a library.
  */
 export interface GuestInput extends Omit<RunInput, 'sources'> {
   readonly files: readonly GuestFile[];
 }
 
-/** What the guest uses of a parsed file. */
+/** The part of a parsed file that the guest uses. */
 export interface GuestFile extends Pick<SourceFile, 'name'> {
   readonly lines: LineTable | number;
-  /** A name alone stands for a procedure that the worker keeps under the number of its place here. */
+  /** A bare name stands for a procedure that the worker keeps under its index in this list. */
   readonly procedures: readonly (GuestProcedure | string)[];
   readonly events: readonly (Pick<EventHandler, 's' | 'event' | 'named' | 'as'> & { readonly body: Block | number })[];
   readonly commands: readonly Pick<CommandBlock, 's' | 'body'>[];
 }
 
-/** What the guest uses of a procedure. */
+/** The part of a procedure that the guest uses. */
 export type GuestProcedure = Pick<Procedure, 's' | 'name' | 'needs' | 'optional' | 'body'>;
 
-/** How far a run came: where it ended, or where it failed. */
+/** The phase in which a run ended or failed. */
 export type Phase = 'request' | 'parse' | 'load' | 'exec' | 'call' | 'events';
 
-/** What a run used up; always part of a result. */
+/** What a run used; part of every result. */
 export interface Usage {
   readonly fuel: number;
   /** CPU time of the isolate, milliseconds, since the program's start (after parsing). */
   readonly cpuMs: number;
   /** Elapsed milliseconds since the program's start (after parsing), tool calls included. */
   readonly wallMs: number;
-  /** Most bytes of script values alive at once, by the published accounting; not the process's memory. */
+  /** Most bytes of script values alive at once, by the published cost table; not the memory of the process. */
   readonly peakMemoryBytes: number;
   readonly toolCalls: number;
   readonly outputBytes: number;
 }
 
-/** An uncleared error of an event handler; it does not fail the run (ruling 16). */
+/** An error that an event handler did not clear. It does not fail the run. */
 export interface EventError {
   readonly event: string;
   readonly error: ErrorInfo;
 }
 
-/** How a run ended, without what was emitted, which went ahead in `out` frames. */
+/** How a run ended. Its output has been sent before, in `out` frames. */
 export interface GuestResult {
   readonly ok: boolean;
   readonly phase: Phase;
   readonly result: TaggedJson;
   readonly eventErrors: readonly EventError[];
   readonly error: ErrorInfo | null;
-  /** After command blocks that were given `variables` and came to their end. */
+  /** Present when the input had `variables` and the command blocks ran to their end. */
   readonly variables?: Variables;
   readonly fuel: number;
   readonly peakMemoryBytes: number;
@@ -151,13 +150,13 @@ export interface GuestResult {
   readonly outputBytes: number;
 }
 
-/** One whispered text and whom it was for. */
+/** One whispered text and its target. */
 export interface Whisper {
   readonly to: string;
   readonly text: string;
 }
 
-/** What scripts said since the last `out` frame, in order within each stream. Sent ahead of every `call` and of the end. */
+/** Output since the last `out` frame, in order within each stream. Sent before every call and before the result. */
 export interface OutFrame {
   readonly t: 'out';
   readonly emits: readonly string[];
@@ -165,16 +164,16 @@ export interface OutFrame {
   readonly whispers: readonly Whisper[];
 }
 
-/** Where in a script a call to the host was made. */
+/** The place of a call to the host in a script. */
 export interface CallSite {
-  /** Id of the fork that made the call: its variables are the ones `var.get` and `var.set` mean. */
+  /** Id of the fork that made the call; `var.get` and `var.set` refer to its variables. */
   readonly fork: string;
   readonly source: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** A request of the guest to the host; the script stands still until it is answered. */
+/** A request of the guest to the host. The script waits for the answer. */
 export type GuestCall =
   | {
       readonly t: 'tool';
@@ -194,43 +193,43 @@ export type GuestCall =
       readonly at: CallSite;
     };
 
-/** What a run has left where it asks: a nested loop gets no more than that (P34). */
+/** What a run has left at an `ask`: the bounds of the nested loop. */
 export interface AskLeft {
   readonly fuel: number;
   readonly memoryBytes: number;
   readonly toolCalls: number;
 }
 
-/** What a nested loop used up, which its caller pays. */
+/** What a nested loop used. Its caller pays for it. */
 export interface AskSpent {
   readonly fuel: number;
   readonly toolCalls: number;
-  /** CPU time of its isolates, milliseconds; fractions count. */
+  /** CPU time of its isolates, milliseconds, with fractions. */
   readonly cpuMs: number;
-  /** Turns that were begun, those of loops within it included. */
+  /** Turns that began, those of nested loops included. */
   readonly turns: number;
-  /** Model tokens of all its replies, as far as its agents tell; those of loops within it included. */
+  /** Model tokens of all replies that its agents report, those of nested loops included. */
   readonly tokens: number;
 }
 
-/** What the guest writes to the worker, and the worker passes on to the host. `var` answers a `var.get`, `var.set` or `const`. */
+/** A frame of the guest, which the worker passes to the host. `var` answers a `var.get`, `var.set` or `const`. */
 export type GuestFrame =
   | OutFrame
   | GuestCall
   | { readonly t: 'var'; readonly found: boolean; readonly value: TaggedJson; readonly error: string | null };
 
-/** The host's answer to a `GuestCall`, or a question about variables and constants while the call is open. */
+/** The host's answer to a call, or a question about variables and constants while the call is open. */
 export type GuestReply =
   | { readonly t: 'ok'; readonly value: TaggedJson; readonly spent?: AskSpent }
-  /** A failure the script may catch. `code` is a language code (`NS_CODES`). */
+  /** A failure that the script may catch. `code` is a numeric code of the language (`NS_CODES`). */
   | { readonly t: 'error'; readonly code: number; readonly message: string; readonly hint?: string; readonly spent?: AskSpent }
-  /** A failure no script can catch: policy breach under `halt`, cancellation, wall time, host-side quota. */
+  /** A failure that no script can catch: policy breach under `halt`, cancellation, wall time, a quota of the host. */
   | { readonly t: 'halt'; readonly error: ErrorInfo }
   | { readonly t: 'var.get'; readonly name: string }
   | { readonly t: 'var.set'; readonly name: string; readonly value: TaggedJson }
   /**
-   * Defines a global constant while a trusted tool's call is open (language.md 9.8); `redefine` lets one that exists get
-   * another value. Answered with `var`, whose `error` says why the name cannot be had.
+   * Defines a global constant during the call of a trusted tool; with `redefine` it replaces an existing one. The answer is `var`,
+   * whose `error` says why the name is not available.
    */
   | { readonly t: 'const'; readonly name: string; readonly value: TaggedJson; readonly redefine: boolean };
 
@@ -241,10 +240,10 @@ export type HostFrame =
       readonly id: number;
       readonly input: Omit<RunInput, 'sources'> & { readonly sources: readonly SentSource[] };
     }
-  /** Keeps a source for runs to come, which only name its number; not answered. */
+  /** Stores a source under a number, which later runs send in its place. Has no answer. */
   | { readonly t: 'keep'; readonly number: number; readonly source: Source }
   | { readonly t: 'drop'; readonly number: number }
-  /** There is time to make the next run's isolate now; not answered. Without this it is made when the run comes. */
+  /** Makes the isolate of the next run now. Has no answer. Without this frame it is made when the run comes. */
   | { readonly t: 'prepare' }
   | { readonly t: 'parse'; readonly id: number; readonly sources: readonly Source[]; readonly sourceBytes: number }
   | {
@@ -265,10 +264,10 @@ export type WorkerFrame =
       readonly version: number;
       readonly pid: number;
       readonly node: string;
-      /** Scopes of Node's permission model that the worker found closed just before this frame. */
+      /** Scopes of Node's permission model that the worker found closed before it sent this frame. */
       readonly dropped: readonly string[];
     }
-  /** The sources are parsed; the program starts now. Clock of `usage` and of the host's wall timer. */
+  /** The sources are parsed and the program starts. The times of `usage` and the host's wall timer count from here. */
   | { readonly t: 'started'; readonly id: number }
   | GuestFrame
   | {
@@ -277,7 +276,7 @@ export type WorkerFrame =
       readonly result: GuestResult;
       readonly usage: Usage;
       readonly errors: readonly Diagnostic[];
-      /** The isolate hit a hard limit: what it had not sent is lost, and the worker exits after this frame. */
+      /** The isolate exceeded a hard limit: unsent output is lost, and the worker exits after this frame. */
       readonly last: boolean;
     }
   | {
@@ -285,33 +284,33 @@ export type WorkerFrame =
       readonly id: number;
       readonly diagnostics: readonly Diagnostic[];
       readonly files: readonly ParsedFile[];
-      /** Names of the sources that may only lack their rest; absent when there are none. */
+      /** Names of sources that may only be incomplete; absent when there are none. */
       readonly open?: readonly string[];
     }
   | ({ readonly t: 'checked'; readonly id: number } & CheckReport)
   | ({ readonly t: 'formatted'; readonly id: number } & FormatReport)
-  /** The worker cannot go on; it exits after this frame. */
+  /** The worker cannot continue and exits after this frame. */
   | { readonly t: 'fatal'; readonly message: string };
 
-/** A syntax error with the file it is in. */
+/** A syntax error and its file. */
 export interface Diagnostic extends SyntaxDiagnostic {
   readonly file: string;
 }
 
-/** What surrounds a program when it runs, as far as a check is told. */
+/** The known environment of a program for a check: globals, constants, tools. */
 export type CheckEnvironment = Environment;
 
-/** Something the linter says about a place. Its code is one of the table in `docs/lints.md`. */
+/** A finding of the linter. Its code is one of the table in `docs/lints.md`. */
 export interface LintFinding extends Omit<Finding, 'code'> {
   readonly code: string;
 }
 
-/** Fuel that a block takes, at least and at most; from the worker, so nothing but advice. */
+/** The least and the most fuel of a block, as advice: it comes from the untrusted worker. */
 export type FuelEstimate = Estimate;
 
-/** Everything that can be said about files without running them. */
+/** The report about files that were checked without running. */
 export interface CheckReport {
-  /** Syntax errors; when there are any, nothing else is looked for. */
+  /** Syntax errors; with any of them there are no findings and estimates. */
   readonly diagnostics: readonly Diagnostic[];
   /** The files that parse. */
   readonly files: readonly ParsedFile[];
@@ -325,18 +324,18 @@ export interface FormatReport {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What the host may know of a parsed file without seeing its tree. */
+/** The summary of a parsed file. The host never sees its tree. */
 export interface ParsedFile {
   readonly name: string;
   readonly kind: SourceFile['kind'];
   readonly commandBlocks: number;
   readonly procedures: readonly string[];
-  /** How each of {@link procedures} is called: `name(a, [b])`. */
+  /** The signature of each of {@link procedures}: `name(a, [b])`. */
   readonly signatures: readonly string[];
   readonly metadata: SourceFile['metadata'];
   readonly events: number;
-  /** Canonical names of the tools it calls, sorted, each once. */
+  /** Canonical names of the tools that it calls, sorted and unique. */
   readonly tools: readonly string[];
-  /** What was typed at a prompt without `command` around it. */
+  /** The kind of an input at a prompt that has no `command` around it. */
   readonly typed?: NonNullable<SourceFile['typed']>;
 }

@@ -7,8 +7,8 @@ import type { EventInput, TaggedJson } from './protocol.ts';
 import type { RequestId } from './result.ts';
 import { ValueError } from './values.ts';
 
-/** One line of `run --jsonl` (`schemas/request.schema.json`), checked, with what was left out filled in. */
-export interface RunRequest {
+/** One line of `run --jsonl` (`schemas/request.schema.json`), checked, with defaults for absent fields. */
+export interface RequestLine {
   readonly id: RequestId;
   /** Command blocks; or definitions, with `call`. */
   readonly src: string;
@@ -21,9 +21,9 @@ export interface RunRequest {
   readonly limits: Partial<LimitValues>;
 }
 
-/** A request, or why the line is none. The id is kept where the line has one. */
+/** A request, or the reason why the line is none. The id is that of the line, if it has one. */
 export type RequestOutcome =
-  | { readonly ok: true; readonly request: RunRequest }
+  | { readonly ok: true; readonly request: RequestLine }
   | { readonly ok: false; readonly id: RequestId; readonly error: ErrorInfo };
 
 const KEYS = ['id', 'src', 'lib', 'call', 'args', 'globals', 'events', 'limits'];
@@ -35,8 +35,8 @@ class Refused extends NeuroScriptError {
 }
 
 /**
- * Reads one request. Strict: an unknown key, a value of the wrong type, an unknown limit or a malformed tag is a `usage`
- * error (`ERR_USAGE`) that names it. The size of a limit is checked where the limits are known.
+ * Reads one request. An unknown key, a value of the wrong type, an unknown limit and a malformed tag are `usage` errors
+ * (`ERR_USAGE`). The runtime checks the ranges of limits.
  */
 export function requestFromJson(line: string): RequestOutcome {
   let id: RequestId = null;
@@ -59,7 +59,7 @@ function parse(line: string): unknown {
   }
 }
 
-function read(id: RequestId, value: Readonly<Record<string, unknown>>): RunRequest {
+function read(id: RequestId, value: Readonly<Record<string, unknown>>): RequestLine {
   const { lib, call, args } = value;
   if (args !== undefined && call === undefined) throw new Refused("'args' needs 'call', the procedure they are for");
   const given = args === undefined ? [] : list("'args'", args);
@@ -78,7 +78,7 @@ function read(id: RequestId, value: Readonly<Record<string, unknown>>): RunReque
 function idOf(value: unknown): RequestId {
   if (value === undefined || value === null) return null;
   if (typeof value === 'string') return value;
-  // 1e400 is JSON, and is read as a number that JSON cannot write: the answer would come back without its id.
+  // 1e400 is JSON but parses to infinity, which JSON cannot write: the answer would lack its id.
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new Refused(`'id' must be a text or a number, got ${typeof value === 'number' ? value : kind(value)}`);
 }
@@ -113,7 +113,7 @@ function eventOf(place: string, value: unknown): EventInput {
   };
 }
 
-function limits(value: unknown): RunRequest['limits'] {
+function limits(value: unknown): RequestLine['limits'] {
   const given = record(
     "'limits'",
     value,
@@ -129,7 +129,7 @@ function limits(value: unknown): RunRequest['limits'] {
   return found;
 }
 
-/** The value is JSON, so only its tags are left to check. */
+/** Checks the tags of a value, which is JSON already. */
 function tagged(place: string, value: unknown): TaggedJson {
   const json = value as TaggedJson;
   try {

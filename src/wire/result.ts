@@ -3,18 +3,18 @@ import type { JournalEntry, WaitingCall } from './journal.ts';
 import type { Diagnostic, EventError, Phase, TaggedJson, Usage, Variables, Whisper } from './protocol.ts';
 
 /**
- * How a run ended: the public result of `runtime.run`, `fork.execute`, `run --json` and `run --jsonl`. It resolves for
- * everything that a script, a limit or a cancellation does.
+ * The public result of a run: of `runtime.run`, `fork.execute`, `run --json` and `run --jsonl`. Every failure of a script, a limit or
+ * a cancellation is such a result.
  */
 export interface RunResult {
   readonly ok: boolean;
   readonly phase: Phase;
-  /** One text per `emit`, in its String form; a text with line feeds is one entry (P30). */
+  /** One text per `emit`; a text with line feeds is one entry. */
   readonly emits: readonly string[];
-  /** The emitted values themselves, one per `emit`. */
+  /** The emitted values, one per `emit`. */
   readonly values: readonly TaggedJson[];
   readonly whispers: readonly Whisper[];
-  /** What `call` returned; null without one. */
+  /** The return value of `call`; null without a call. */
   readonly result: TaggedJson;
   readonly eventErrors: readonly EventError[];
   /** Every syntax error, when `phase` is `parse`; `error` is the first. */
@@ -25,21 +25,21 @@ export interface RunResult {
   readonly usage: Usage;
   /** Present and false when the worker was killed and the last emits may be missing. */
   readonly outputComplete?: false;
-  /** What entered the run from outside. Not part of the `--json` object unless `--trace` asks for it. */
+  /** The values that entered the run from outside. The `--json` object has it only with `--trace`. */
   readonly journal: readonly JournalEntry[];
-  /** Present when a tool will answer later: the run was put aside at this call, and `error` is ERR_SUSPENDED. */
+  /** The call at which the run was suspended, because its tool will answer later; `error` is ERR_SUSPENDED then. */
   readonly waiting?: WaitingCall;
 }
 
-/** What a request of `run --jsonl` is called by its sender; null when it did not say. */
+/** The id that the sender gave a request of `run --jsonl`; null without one. */
 export type RequestId = string | number | null;
 
-/** A {@link RunResult} as the command line prints it: with the request's id first, and the journal only on demand. */
+/** A {@link RunResult} in the form that the command line prints: the id of the request comes first, the journal is optional. */
 export type PublicResult = { readonly id: RequestId } & Omit<RunResult, 'journal'> & {
     readonly journal?: readonly JournalEntry[];
   };
 
-/** The public JSON object of a result (`schemas/result.schema.json`), its keys in the documented order. */
+/** The public JSON object of a result (`schemas/result.schema.json`), with its keys in the documented order. */
 export function toPublicResult(id: RequestId, result: RunResult, withJournal = false): PublicResult {
   const { ok, phase, emits, values, whispers, eventErrors, errors, error, usage, outputComplete, journal } = result;
   return {
@@ -59,7 +59,7 @@ export function toPublicResult(id: RequestId, result: RunResult, withJournal = f
   };
 }
 
-/** What a run used that never began. */
+/** The usage of a run that did not begin. */
 export const NO_USAGE: Usage = Object.freeze({
   fuel: 0,
   cpuMs: 0,

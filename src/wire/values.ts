@@ -2,8 +2,8 @@ import { NeuroScriptError } from './errors.ts';
 import { mapEntries, mapFrom } from './maporder.ts';
 
 /**
- * Script values as the host sees them. What JavaScript has is used as it is; the rest are the four classes below.
- * Maps are objects without a prototype, so that no key of a script is ever mistaken for a member of `Object`.
+ * A script's value on the host: a JavaScript value where there is one, else an instance of one of the four classes below. Maps are
+ * objects without a prototype, so that no key of a script is mistaken for a member of `Object`.
  */
 export type Value =
   | null
@@ -19,13 +19,14 @@ export type Value =
   | ValueMap;
 
 /**
- * A script's map. JavaScript puts keys that are whole numbers first; `mapEntries` gives all in the order in which they were set.
+ * A script's map. JavaScript puts keys that are whole numbers first; `mapEntries` returns all entries in the order in which they
+ * were set.
  */
 export interface ValueMap {
   readonly [key: string]: Value;
 }
 
-/** A JavaScript value that cannot become a script's: it has no counterpart there, or does not fit. */
+/** A JavaScript value has no counterpart in a script, or does not fit into one. */
 export class ValueError extends NeuroScriptError {
   static readonly code = 'ERR_VALUE';
   constructor(message: string, options?: ErrorOptions) {
@@ -33,13 +34,13 @@ export class ValueError extends NeuroScriptError {
   }
 }
 
-/** A value that is larger than what may cross the boundary at once. */
+/** A value is too large to cross the boundary. */
 export class TooLargeError extends ValueError {}
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?([Zz]|[+-](\d\d):(\d\d))$/;
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** A point in time with up to nanoseconds, kept as the RFC 3339 text that a script sees. */
+/** A point in time with a precision of up to nanoseconds, stored as the RFC 3339 text that a script sees. */
 export class TimeDate {
   /** RFC 3339, for instance `2025-10-15T08:00:00.25Z`. */
   readonly text: string;
@@ -58,7 +59,7 @@ export class TimeDate {
     return new TimeDate(date.toISOString().replace(/\.?0*Z$/, 'Z'));
   }
 
-  /** To the millisecond; what is finer is cut off. */
+  /** The time in milliseconds; smaller fractions are cut off. */
   toDate(): Date {
     return new Date(this.text.toUpperCase().replace(/(\.\d{3})\d+/, '$1'));
   }
@@ -79,7 +80,7 @@ function isRfc3339(text: string): boolean {
   return part(3) >= 1 && part(3) <= days && part(4) <= 23 && part(5) <= 59 && part(6) <= 59 && offset;
 }
 
-/** A degree of truth. Only tools make one; a number outside 0…1 is put to the nearer end (language.md 3.1). */
+/** A degree of truth from 0 to 1; a number outside is moved to the nearer end. Only tools make one. */
 export class Fuzzy {
   readonly degree: number;
 
@@ -91,10 +92,10 @@ export class Fuzzy {
   }
 }
 
-/** An opaque reference of a tool to something of the host's. Scripts can pass it on and compare it, nothing else. */
+/** An opaque reference of a tool to an object of the host. Scripts can only pass it on and compare it. */
 export class Handle {
   readonly kind: string;
-  /** Tells handles of one kind apart; empty when the tool needs but one. A script never sees it. */
+  /** Distinguishes handles of one kind; empty when the tool needs only one. Scripts never see it. */
   readonly id: string;
 
   /** Throws {@link ValueError} (`ERR_VALUE`) when the kind is empty. */
@@ -106,7 +107,7 @@ export class Handle {
   }
 }
 
-/** An error as a value, to be returned and looked at; raising one is what {@link NeuroScriptError} and its family do. */
+/** An error as a value of a script. To raise an error, throw a {@link NeuroScriptError} instead. */
 export class ErrorValue {
   /** Usually `code`, `message` and `details`. */
   readonly fields: ValueMap;

@@ -1,4 +1,4 @@
-/** Unicode's white space off both ends; by hand, because a pattern for the end takes quadratic time. */
+/** Removes Unicode's white space from both ends. A loop does it, because a pattern for the end takes quadratic time. */
 export function trimSpace(text: string, look = (): void => {}): string {
   const { start, end } = withoutSpace(text, look);
   return text.slice(start, end);
@@ -7,7 +7,7 @@ export function trimSpace(text: string, look = (): void => {}): string {
 /** Units after which `look` is called. */
 const STRETCH = 4096;
 
-/** Where a text begins and ends without the white space around it; `look` is called time and again where that is long. */
+/** The start and end of a text without the white space around it. `look` is called repeatedly while that is long. */
 export function withoutSpace(text: string, look = (): void => {}): { readonly start: number; readonly end: number } {
   const start = leadingSpace(text, look);
   let end = text.length;
@@ -15,14 +15,14 @@ export function withoutSpace(text: string, look = (): void => {}): { readonly st
   return { start, end };
 }
 
-/** Units of white space that a text begins with. */
+/** The length of the white space at the start of a text. */
 export function leadingSpace(text: string, look = (): void => {}): number {
   let start = 0;
   while (start < text.length && isSpace(text.charCodeAt(start))) if (++start % STRETCH === 0) look();
   return start;
 }
 
-/** Whether a UTF-16 unit is Unicode's white space: JavaScript's without the byte order mark, and U+0085. */
+/** Whether a UTF-16 unit is Unicode's white space: that of JavaScript without the byte order mark, and U+0085. */
 export function isSpace(unit: number): boolean {
   if (unit < 0x80) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
   if (unit < 0x1680) return unit === 0x85 || unit === 0xa0;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../grammar/index.ts';
 import { AI_RULES, EXAMPLE_ACTIONS, EXAMPLE_REPLY, extractEnvelope, systemPrompt } from '../../src/aeiou/index.ts';
+import { fixedClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
-import { fixedClock, seededIds } from '../../src/loop/ports.ts';
+import { seededIds } from '../../src/loop/ids.ts';
 import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
 import { ISSUED, newKeyring, sha256 } from './kit.ts';

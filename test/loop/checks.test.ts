@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { type Keyring, mintToken } from '../../src/aeiou/index.ts';
 import { LoopController } from '../../src/loop/controller.ts';
-import type { GuardView } from '../../src/loop/guard.ts';
+import { seededIds } from '../../src/loop/ids.ts';
 import { MemoryLog } from '../../src/loop/log/log.ts';
 import type { LoopControllerOptions } from '../../src/loop/options.ts';
-import { seededIds } from '../../src/loop/ports.ts';
+import type { GuardView } from '../../src/loop/turn/verdict.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 

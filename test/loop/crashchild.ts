@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { AgentRequest } from '../../src/loop/agents/index.ts';
+import { systemClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
 import { FileLog } from '../../src/loop/log/filelog.ts';
-import { systemClock } from '../../src/loop/ports.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { SessionExistsError, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
 import { isMute } from './crash.ts';
@@ -12,9 +12,7 @@ import { fakeExecutor, newKeyring, type Program, reply, USERDATA } from './fake.
 const [storePath = '', logPath = '', worldPath = '', sessions = '', turns = '', leaseMs = ''] = process.argv.slice(2);
 
 const world = new DatabaseSync(worldPath, { timeout: 5000 });
-world.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-  CREATE TABLE IF NOT EXISTS cells (sid TEXT PRIMARY KEY, value INTEGER NOT NULL, effects INTEGER NOT NULL);
-  CREATE TABLE IF NOT EXISTS runs (sid TEXT NOT NULL, turn INTEGER NOT NULL)`);
+world.exec('PRAGMA synchronous = NORMAL');
 const run = world.prepare('INSERT INTO runs VALUES (?, ?)');
 const cell = world.prepare('INSERT OR IGNORE INTO cells VALUES (?, 0, 0)');
 /** Compare and set: has its effect only when nobody has had it. */

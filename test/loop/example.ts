@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Keyring } from '../../src/aeiou/index.ts';
 import { scriptAgent } from '../../src/loop/agents/script.ts';
+import { fixedClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
-import { fixedClock, seededIds } from '../../src/loop/ports.ts';
+import { seededIds } from '../../src/loop/ids.ts';
 import type { LoopResult } from '../../src/loop/result.ts';
 import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { createRuntime } from '../../src/runtime/index.ts';

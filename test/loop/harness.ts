@@ -1,9 +1,9 @@
 import type { ReplayCache } from '../../src/aeiou/index.ts';
 import { ReplayCache as Cache, NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
 import type { LoopEvent } from '../../src/loop/events.ts';
-import { type Ids, seededIds } from '../../src/loop/ports.ts';
+import { type Ids, seededIds } from '../../src/loop/ids.ts';
+import type { TurnRecord } from '../../src/loop/record/record.ts';
 import { readReply, type TurnInput } from '../../src/loop/turn/input.ts';
-import type { TurnRecord } from '../../src/loop/turn/record.ts';
 import { runTurn, type TurnHost, type TurnRequest } from '../../src/loop/turn/turn.ts';
 import { fakeExecutor, newKeyring, type Program, reply, TestClock, USERDATA } from './fake.ts';
 

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LoopController } from '../../src/loop/controller.ts';
+import { seededIds } from '../../src/loop/ids.ts';
 import { chained, GENESIS } from '../../src/loop/log/chain.ts';
 import { FileLog } from '../../src/loop/log/filelog.ts';
 import { type LogEntry, logEntry, MemoryLog } from '../../src/loop/log/log.ts';
 import { Metrics } from '../../src/loop/metrics.ts';
-import { seededIds } from '../../src/loop/ports.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 import { bench, turnOf } from './harness.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fixedClock, randomIds, seededIds, withNonce } from '../../src/loop/ports.ts';
+import { fixedClock } from '../../src/loop/clock.ts';
+import { randomIds, seededIds, withNonce } from '../../src/loop/ids.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

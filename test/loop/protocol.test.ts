@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeToken, parseEnvelope } from '../../src/aeiou/index.ts';
-import { randomIds } from '../../src/loop/ports.ts';
+import { randomIds } from '../../src/loop/ids.ts';
 import { type AuditRecord, defineTool, type SessionAccess, SessionStorage } from '../../src/tools/index.ts';
 import { CONTINUE, command, DONE, openStage, type Stage } from './sessions.ts';
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type MintInput, mintToken, NO_PROGRESS_YET, ReplayCache } from '../../src/aeiou/index.ts';
 import type { Agent } from '../../src/loop/agents/agent.ts';
+import { fixedClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
-import { fixedClock, seededIds } from '../../src/loop/ports.ts';
+import { seededIds } from '../../src/loop/ids.ts';
 import type { LoopResult } from '../../src/loop/result.ts';
 import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { readTurn } from '../../src/loop/turn/input.ts';

@@ -3,12 +3,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { Keyring, NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
 import { LoopController } from '../../src/loop/controller.ts';
-import { type Ids, seededIds, withNonce } from '../../src/loop/ports.ts';
+import { type Ids, seededIds, withNonce } from '../../src/loop/ids.ts';
+import { HALT_REASONS } from '../../src/loop/record/decision.ts';
+import { toPublicTurn } from '../../src/loop/record/record.ts';
 import { toPublicLoop } from '../../src/loop/result.ts';
-import { NOTHING_SPENT } from '../../src/loop/sessions/store.ts';
-import { HALT_REASONS } from '../../src/loop/turn/decision.ts';
-import { interruptedRecord } from '../../src/loop/turn/interrupted.ts';
-import { toPublicTurn } from '../../src/loop/turn/record.ts';
+import { interruptedRecord } from '../../src/loop/sessions/interrupted.ts';
 import { languageError } from '../../src/wire/errorinfo.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, reply, TestClock, USERDATA } from './fake.ts';
@@ -85,7 +84,11 @@ describe('the public JSON of a turn', () => {
     };
     const sections = { userdata: '{"subject":"s","fields":{}}', output: null, scratchpad: null };
     const state = { sid: 's', status: 'open', reason: null, ...sections, nextTurn: 2, head: null, parent: null } as const;
-    const record = interruptedRecord({ ...state, progress: NO_PROGRESS_YET, spent: NOTHING_SPENT }, started, 'ERR_INTERRUPTED');
+    const record = interruptedRecord(
+      { ...state, progress: NO_PROGRESS_YET, spent: { fuel: 0, tokens: 0 } },
+      started,
+      'ERR_INTERRUPTED',
+    );
     expect(problems('turn', toPublicTurn(record))).toEqual([]);
     expect(record.inputs.envelope).toContain('program done');
   });

@@ -1,7 +1,8 @@
 import type { Agent } from '../../src/loop/agents/agent.ts';
+import { fixedClock } from '../../src/loop/clock.ts';
 import { LoopController } from '../../src/loop/controller.ts';
+import { seededIds } from '../../src/loop/ids.ts';
 import type { LoopControllerOptions, LoopOptions } from '../../src/loop/options.ts';
-import { fixedClock, seededIds } from '../../src/loop/ports.ts';
 import type { LoopResult } from '../../src/loop/result.ts';
 import { runtimeExecutor } from '../../src/loop/turn/executor.ts';
 import { createRuntime, type RuntimeOptions } from '../../src/runtime/index.ts';

@@ -2,12 +2,13 @@ import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
+import type { TurnRecord } from '../../src/loop/record/record.ts';
+import type { Suspension } from '../../src/loop/record/suspension.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import {
-  NOTHING_SPENT,
   SessionExistsError,
   SessionLeasedError,
   type SessionState,
@@ -15,8 +16,6 @@ import {
   type SessionStore,
   type TurnCommit,
 } from '../../src/loop/sessions/store.ts';
-import type { Suspension } from '../../src/loop/suspend/suspension.ts';
-import type { TurnRecord } from '../../src/loop/turn/record.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { bench, turnOf } from './harness.ts';
@@ -44,7 +43,7 @@ const state = (sid: string, more: Partial<SessionState> = {}): SessionState => (
   output: null,
   scratchpad: null,
   progress: NO_PROGRESS_YET,
-  spent: NOTHING_SPENT,
+  spent: { fuel: 0, tokens: 0 },
   ...more,
 });
 const started = (sid: string, turn = 1) => ({
@@ -86,7 +85,7 @@ const commitOf = (sid: string, turn: number, more: Partial<TurnCommit> = {}): Tu
   next: state(sid, { nextTurn: turn + 1, output: ODD }),
   used: [],
   usedSince: 0,
-  owed: false,
+  unlogged: false,
   at: 7,
   keep: true,
   ...more,
@@ -110,22 +109,26 @@ describe.each<[string, () => Promise<SessionStore>]>([
     await store.create(state('s'), 1);
     await store.claim('s', lease('a'));
     await store.start(started('s'), 'a');
-    expect(await store.claim('s', lease('a'))).toMatchObject({ started: started('s'), used: [], owed: [] });
+    expect(await store.claim('s', lease('a'))).toMatchObject({
+      next: { kind: 'interrupted', started: started('s') },
+      used: [],
+      unlogged: [],
+    });
     const used = [{ jti: 'j', second: 5 }];
-    await store.commit(commitOf('s', 1, { used, owed: true }));
+    await store.commit(commitOf('s', 1, { used, unlogged: true }));
     expect(await store.turns('s')).toEqual([recordOf('s', 1)]);
     expect(await store.claim('s', lease('a'))).toEqual({
       state: state('s', { nextTurn: 2, output: ODD }),
-      started: null,
+      next: { kind: 'fresh' },
       used,
-      owed: [recordOf('s', 1)],
-      owedEnd: null,
+      unlogged: [recordOf('s', 1)],
+      unloggedEnd: null,
       cancelled: false,
     });
     await expect(store.commit(commitOf('s', 1))).rejects.toThrow(StoreError);
     expect(await store.turns('s')).toHaveLength(1);
     await store.logged('s', 1, 'a', true);
-    expect((await store.claim('s', lease('a'))).owed).toEqual([]);
+    expect((await store.claim('s', lease('a'))).unlogged).toEqual([]);
   });
 
   it('AL3-9-1: an end between two turns is owed to the log like a turn, until it is there', async () => {
@@ -133,11 +136,11 @@ describe.each<[string, () => Promise<SessionStore>]>([
     await store.create(state('s'), 1);
     await store.claim('s', lease('a'));
     const next = state('s', { status: 'halted', reason: 'ERR_AGENT' });
-    await store.commit(commitOf('s', 1, { record: null, next, owed: true, at: 9 }));
-    expect(await store.claim('s', lease('a'))).toMatchObject({ owed: [], owedEnd: 9 });
+    await store.commit(commitOf('s', 1, { record: null, next, unlogged: true, at: 9 }));
+    expect(await store.claim('s', lease('a'))).toMatchObject({ unlogged: [], unloggedEnd: 9 });
     expect((await store.list())[0]).toMatchObject({ status: 'halted', turns: 0, owed: 1 });
     await store.logged('s', 1, 'a', false);
-    expect((await store.claim('s', lease('b'))).owedEnd).toBeNull();
+    expect((await store.claim('s', lease('b'))).unloggedEnd).toBeNull();
     expect((await store.list())[0]?.owed).toBe(0);
   });
 
@@ -149,7 +152,7 @@ describe.each<[string, () => Promise<SessionStore>]>([
     await expect(store.start(started('s', 2), 'a')).rejects.toMatchObject({ detail: 'order' });
     await store.start(started('s'), 'a');
     await store.withdraw('s', 'a');
-    expect((await store.claim('s', lease('a'))).started).toBeNull();
+    expect((await store.claim('s', lease('a'))).next).toEqual({ kind: 'fresh' });
     expect(await store.turns('s')).toEqual([]);
   });
 
@@ -203,7 +206,7 @@ describe.each<[string, () => Promise<SessionStore>]>([
     await store.claim('b', lease('a'));
     await store.start(started('b'), 'a');
     const next = state('b', { status: 'halted', reason: 'ERR_TOKEN_MISSING', nextTurn: 2 });
-    await store.commit(commitOf('b', 1, { next, owed: true, keep: false }));
+    await store.commit(commitOf('b', 1, { next, unlogged: true, keep: false }));
     const idle = {
       status: 'open',
       reason: null,
@@ -242,11 +245,11 @@ describe.each<[string, () => Promise<SessionStore>]>([
     await end('older', { at: 98, used: [{ jti: 'j', second: 5 }] });
     await end('young', { at: 100 });
     await end('held', { at: 9, keep: true });
-    await end('owed', { at: 9, owed: true });
+    await end('owed', { at: 9, unlogged: true });
     await store.create(state('owedEnd'), 1);
     await store.claim('owedEnd', lease('a'));
     const halted = state('owedEnd', { status: 'halted', reason: 'ERR_AGENT' });
-    await store.commit(commitOf('owedEnd', 1, { record: null, next: halted, owed: true, at: 9, keep: false }));
+    await store.commit(commitOf('owedEnd', 1, { record: null, next: halted, unlogged: true, at: 9, keep: false }));
     const all = await store.list();
     const old = all.filter(({ sid }) => ['old', 'older'].includes(sid));
     expect(old).toHaveLength(2);
@@ -261,7 +264,7 @@ describe.each<[string, () => Promise<SessionStore>]>([
     expect(await store.prune({ before: 100, now: 1000 })).toMatchObject([{ sid: 'held' }]);
     // Nothing is left that a session of the same id would find.
     await store.create(state('older'), 200);
-    expect(await store.claim('older', lease('a'))).toMatchObject({ used: [], started: null, owed: [] });
+    expect(await store.claim('older', lease('a'))).toMatchObject({ used: [], next: { kind: 'fresh' }, unlogged: [] });
   });
 });
 
@@ -359,6 +362,28 @@ describe('the file of a SqliteStore', () => {
     other.exec('ROLLBACK');
     other.close();
     await store.create(state('s'), 1);
+  });
+
+  it('a new file that another process opens at the same time is waited for, although SQLite does not wait there', async () => {
+    const path = newPath();
+    const exec = DatabaseSync.prototype.exec;
+    let switches = 0;
+    const spy = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
+      if (sql.startsWith('PRAGMA journal_mode')) switches += 1;
+      if (switches === 1) {
+        const other = new DatabaseSync(path);
+        exec.call(other, 'BEGIN IMMEDIATE');
+        setTimeout(() => other.close(), 20);
+      }
+      exec.call(this, sql);
+    });
+    try {
+      using store = await SqliteStore.open(path);
+      expect(switches).toBeGreaterThan(1);
+      await store.create(state('s'), 1);
+    } finally {
+      spy.mockRestore();
+    }
   });
 
   it('waits for the disk in every transaction only when power may fail', async () => {

@@ -8,8 +8,8 @@ import {
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/loop/metrics.ts';
+import { HALT_REASONS } from '../../src/loop/record/decision.ts';
 import { Spans } from '../../src/loop/spans.ts';
-import { HALT_REASONS } from '../../src/loop/turn/decision.ts';
 import { defineTool } from '../../src/tools/index.ts';
 import { programAgent, reply } from './fake.ts';
 import { controller, run } from './host.ts';

@@ -8,7 +8,7 @@ import {
   progressDigest,
   ReplayCache,
 } from '../../src/aeiou/index.ts';
-import { seededIds } from '../../src/loop/ports.ts';
+import { seededIds } from '../../src/loop/ids.ts';
 import { readReply } from '../../src/loop/turn/input.ts';
 import { newKeyring, type Program, reply, TestClock } from './fake.ts';
 import { bench, turnOf } from './harness.ts';

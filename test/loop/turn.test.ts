@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { MintLedger } from '../../src/aeiou/index.ts';
 import { nonceOf } from '../../src/context/nonce.ts';
+import { fixedClock } from '../../src/loop/clock.ts';
+import { type Ids, seededIds, withNonce } from '../../src/loop/ids.ts';
 import { MINT_LEDGER } from '../../src/loop/magic.ts';
-import { fixedClock, type Ids, seededIds, withNonce } from '../../src/loop/ports.ts';
 import { readTurn } from '../../src/loop/turn/input.ts';
 import { runTurn } from '../../src/loop/turn/turn.ts';
 import { languageError } from '../../src/wire/errorinfo.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { TurnRecord } from '../../src/loop/record/record.ts';
 import { readTurn } from '../../src/loop/turn/input.ts';
-import type { TurnRecord } from '../../src/loop/turn/record.ts';
 import { explainEnd, explainSession, explainTurn, type Palette, plainPalette, printable, wrap } from '../../src/report/index.ts';
 import { languageError } from '../../src/wire/errorinfo.ts';
 import { play } from '../loop/example.ts';

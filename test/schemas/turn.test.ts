@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { RECORD } from '../../src/loop/turn/schema.ts';
+import { RECORD } from '../../src/loop/record/schema.ts';
 import { ROOT } from '../architecture/source.ts';
 import { TURN_SCHEMA, turnSchema } from './turnschema.ts';
 

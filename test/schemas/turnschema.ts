@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PUBLIC_TURN } from '../../src/loop/turn/schema.ts';
+import { PUBLIC_TURN } from '../../src/loop/record/schema.ts';
 
 /** Where the JSON Schema of a turn stands. */
 export const TURN_SCHEMA = 'schemas/turn.schema.json';

@@ -1,6 +1,6 @@
 import { type StorageCensus, storageCensus } from '../../../stdlib-tools/storage/census.ts';
 import { StoreError } from '../../loop/index.ts';
-import { type StoreCensus, storeCensus } from '../../loop/sessions/census.ts';
+import { type StoreStatistics, storeStatistics } from '../../loop/sessions/statistics.ts';
 import { amount, clip } from '../../report/index.ts';
 import type { DatabaseFile } from './artefact.ts';
 import { capped, counted, type Flaw, type Found, tallied, timeOf } from './kind.ts';
@@ -27,7 +27,7 @@ export async function inspectDatabase({
   path,
 }: DatabaseFile): Promise<{ readonly kind: string; readonly found: Found } | string> {
   try {
-    const store = await storeCensus(path);
+    const store = await storeStatistics(path);
     if (store !== null) return { kind: 'store', found: found('a store of sessions', store, storeContents, STORE_NEXT) };
     const storage = await storageCensus(path);
     if (storage === null) return 'a SQLite file of another program';
@@ -72,7 +72,7 @@ function flawOf({ version, newest, contents }: Look<unknown>): Flaw | null {
   return { code: StoreError.code, message: `a newer version wrote it (form ${version}; this one knows ${newest})`, line: null };
 }
 
-function storeContents({ createdAt, updatedAt, latest, ...counts }: StoreCensus): Contents {
+function storeContents({ createdAt, updatedAt, latest, ...counts }: StoreStatistics): Contents {
   const { sessions, statuses, turns, decisions, started } = counts;
   const [first, last] = [createdAt, updatedAt].map((ms) => (ms === null ? null : timeOf(ms)));
   const shown = latest.map((session) => ({ ...session, updatedAt: timeOf(session.updatedAt) }));

@@ -9,7 +9,7 @@ import {
 } from '../../wire/arguments.ts';
 import { readNumber } from '../../wire/numbers.ts';
 import type { PureArg, PureArgType } from '../../wire/pure/declaration.ts';
-import { Dict, Fault, Fuzzy, List, payRound, sealed, toNumeric, typeName, WORK } from '../kit.ts';
+import { Dict, Fault, Fuzzy, List, newList, payRound, toNumeric, typeName, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import { newItems } from './results.ts';
@@ -111,7 +111,7 @@ function listOf(what: string, item: (meter: Meter, value: Value) => Value | Mism
       if (one instanceof Mismatch) return new Mismatch(badItem(what, index, one.problem));
       fitted[index] = one;
     }
-    return sealed(meter, fitted);
+    return newList(meter, fitted);
   };
 }
 

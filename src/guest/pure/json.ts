@@ -1,5 +1,5 @@
 import { MAX_NESTING, textBytes, VALUE_BYTES } from '../../wire/costs.ts';
-import { checkValue, type Dict, type List, putEntry, sealed, tooDeep, WORK } from '../kit.ts';
+import { checkValue, type Dict, type List, newList, putEntry, tooDeep, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
@@ -97,13 +97,13 @@ class Reader {
     if (depth > MAX_NESTING) tooDeep(meter, 'read from JSON');
     meter.allocate(VALUE_BYTES.list.amount);
     const items: Value[] = [];
-    if (this.#opened(']')) return sealed(meter, items);
+    if (this.#opened(']')) return newList(meter, items);
     for (;;) {
       meter.pay(WORK.written);
       meter.allocate(VALUE_BYTES.item.amount);
       meter.checkItems(items.length + 1);
       items.push(this.#value(depth + 1));
-      if (this.#closed(']')) return sealed(meter, items);
+      if (this.#closed(']')) return newList(meter, items);
     }
   }
 

@@ -6,9 +6,9 @@ import {
   entry,
   identical,
   List,
+  newList,
   payRound,
   putEntry,
-  sealed,
   share,
   shortQuote,
   toText,
@@ -95,19 +95,19 @@ export const LIST: Group<'list'> = {
     if (size < 1) meter.fail('InvalidValue', `size must be 1 or more, got ${size}`);
     const chunks = newItems(meter, Math.ceil(list.items.length / size));
     for (let index = 0; index < chunks.length; index++) chunks[index] = slice(meter, list, index * size, (index + 1) * size);
-    return sealed(meter, chunks);
+    return newList(meter, chunks);
   },
   'tool.list.Zip': (meter, left, right) => {
     const zipped = newItems(meter, Math.min(left.items.length, right.items.length));
     for (let index = 0; index < zipped.length; index++)
       zipped[index] = listOf(meter, [left.items[index] ?? null, right.items[index] ?? null]);
-    return sealed(meter, zipped);
+    return newList(meter, zipped);
   },
   'tool.list.Range': (meter, start, end, step) => {
     if (step === 0) meter.fail('InvalidValue', 'step must not be 0');
     const range = newItems(meter, Math.max(0, Math.ceil((end - start) / step)));
     for (let index = 0; index < range.length; index++) range[index] = start + index * step;
-    return sealed(meter, range);
+    return newList(meter, range);
   },
 };
 
@@ -128,7 +128,7 @@ function inserted(meter: Meter, list: List, index: number, element: Value): List
     made[at < index ? at : at + 1] = share(list.items[at] ?? null);
   }
   made[index] = share(element);
-  return sealed(meter, made);
+  return newList(meter, made);
 }
 
 /** Limits both indexes to the list. */
@@ -161,7 +161,7 @@ function picked(meter: Meter, list: List, positions: readonly number[]): List {
     meter.pay(WORK.item);
     made[index] = share(list.items[at] ?? null);
   }
-  return sealed(meter, made);
+  return newList(meter, made);
 }
 
 function fields(meter: Meter, list: List, key: string): Value[] {

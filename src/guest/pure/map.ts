@@ -1,4 +1,4 @@
-import { type Dict, describe, entry, entryBytes, List, putEntry, sealed, share, WORK } from '../kit.ts';
+import { type Dict, describe, entry, entryBytes, List, newList, putEntry, share, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 import type { Group } from './define.ts';
@@ -18,7 +18,7 @@ export const MAP: Group<'map'> = {
     const made = newItems(meter, map.entries.size);
     let index = 0;
     for (const each of map.entries) made[index++] = listOf(meter, each);
-    return sealed(meter, made);
+    return newList(meter, made);
   },
   'tool.map.FromEntries': (meter, entries) => {
     const made = newMap(meter);

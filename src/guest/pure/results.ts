@@ -1,5 +1,5 @@
 import { textBytes, VALUE_BYTES } from '../../wire/costs.ts';
-import { Dict, type List, listBytes, payLookup, payRound, sealed, share, WORK } from '../kit.ts';
+import { Dict, type List, listBytes, newList, payLookup, payRound, share, WORK } from '../kit.ts';
 import type { Meter } from '../meter.ts';
 import type { Value } from '../values.ts';
 
@@ -36,7 +36,7 @@ export class TextMap<T> {
   }
 }
 
-/** An array of nil values, paid for. The caller sets the items and makes a list of them with `sealed`. */
+/** An array of nil values, paid for. The caller sets the items and makes a list of them with `newList`. */
 export function newItems(meter: Meter, items: number): Value[] {
   meter.pay(WORK.copy, items);
   meter.allocate(listBytes(items));
@@ -51,7 +51,7 @@ export function listOf(meter: Meter, values: readonly Value[]): List {
     payRound(meter, index);
     items[index] = share(values[index] ?? null);
   }
-  return sealed(meter, items);
+  return newList(meter, items);
 }
 
 /** An empty map, paid for. */
@@ -108,6 +108,6 @@ export class ListBuilder {
   }
 
   finish(): List {
-    return sealed(this.#meter, this.#items);
+    return newList(this.#meter, this.#items);
   }
 }

@@ -1,54 +1,64 @@
 import { MAX_ENVELOPE_BYTES } from '../../aeiou/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
+import { checkCallback } from '../../wire/options.ts';
 
-/** What an agent is asked for: the program of one turn. */
+/** A request for the program of one turn. */
 export interface AgentRequest {
   readonly sid: string;
   readonly turn: number;
-  /** How often this turn has been asked for, this time included: more than 1 after replies that held no envelope. */
+  /** Number of this request for the turn, from 1. It exceeds 1 after a reply without an envelope. */
   readonly attempt: number;
-  /** What an agent must know beside the prompt: rules, language, tools (`agentBrief`). The same in every turn. */
+  /** What an agent must know in addition to the prompt: rules, language, tools (`agentBrief`). The same in every turn. */
   readonly system: string;
   /** The envelope of this turn: USERDATA, what the last turn emitted and whispered, and an example of ACTIONS. */
   readonly prompt: string;
-  /** Most model tokens that the answer may take, of the prompt and the reply together; null when nobody counts. */
+  /** Most model tokens for prompt and reply together; null when there is no ceiling. */
   readonly maxTokens: number | null;
   /** Aborted when the session is cancelled or its time is used up. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Who writes the next program. It answers with text that holds exactly one envelope; prose around it is ignored, and of
- * the envelope nothing but ACTIONS is used (AMB-27b). It has no way to run code (A3-2-1). `functionAgent`, `scriptAgent`,
- * `commandAgent` and `modelAgent` make one.
+ * The author of programs. An agent replies with text that holds exactly one envelope; prose around it is ignored, and only
+ * ACTIONS is used. An agent cannot run code. `functionAgent`, `scriptAgent`, `commandAgent` and `modelAgent` create agents.
  */
 export interface Agent {
-  /** What wrote the replies, for spans and transcripts: a model's name, a command. */
+  /** The author of the replies, for spans and transcripts: a model's name, a command. */
   readonly name?: string;
-  /** True for one that answers the same however often it is asked for a turn: then it is asked once. */
+  /** True if the agent gives the same reply whenever a turn is requested again. It is then consulted once per turn. */
   readonly fixed?: boolean;
   reply(request: AgentRequest): Promise<string | AgentReply>;
 }
 
-/** A reply of an agent that counts. */
+/** A reply with its cost. */
 export interface AgentReply {
   readonly text: string;
-  /** Model tokens that this answer took, of the prompt and the reply together. */
+  /** Model tokens of the prompt and the reply together. */
   readonly tokens: number;
-  /** How many of these were the prompt's and the reply's, where the agent knows. */
+  /** Tokens of the prompt, if the agent knows. */
   readonly inputTokens?: number;
+  /** Tokens of the reply, if the agent knows. */
   readonly outputTokens?: number;
 }
 
-/** Why an agent gave no reply: its own fault, it took more tokens than allowed, or the host gave it up. */
+/** Creates an agent from a function. Throws `ConfigError` for anything else. */
+export function functionAgent(
+  reply: (request: AgentRequest) => string | AgentReply | Promise<string | AgentReply>,
+  name = 'function',
+): Agent {
+  checkCallback('the reply of an agent', reply ?? null);
+  return { name, reply: async (request) => reply(request) };
+}
+
+/** Why an agent gave no reply: its own failure, a cancellation, too little time, or too many tokens. */
 export type AgentReason = 'ERR_AGENT' | 'ERR_CANCELLED' | 'ERR_TIMEOUT' | 'ERR_QUOTA';
 
-/** There is no reply for a turn. The session ends with HALT and `reason`; the turns before it stand. */
+/** A turn has no reply. The session ends with HALT and `reason`; earlier turns remain valid. */
 export class AgentError extends NeuroScriptError {
   static readonly code = 'ERR_AGENT';
   readonly turn: number;
   readonly reason: AgentReason;
-  /** Model tokens that were used up although there is no reply, as far as anybody knows. */
+  /** Model tokens used although there is no reply, as far as they are known. */
   readonly tokens: number;
   constructor(
     turn: number,
@@ -63,28 +73,28 @@ export class AgentError extends NeuroScriptError {
   }
 }
 
-/** How long an agent is waited for. */
-export interface ConsultOptions {
+/**
+ * Characters kept of a reply: enough that an oversized reply is refused for its size. An agent that reads from a stream can
+ * stop here.
+ */
+export const REPLY_CHARACTERS: number = MAX_ENVELOPE_BYTES + 8;
+
+/** Limits on one reply. */
+export interface ReplyLimits {
   readonly signal?: AbortSignal;
   /** Milliseconds. */
   readonly wallMs?: number;
 }
 
 /**
- * Characters kept of a reply: enough to be refused for its size, whatever was sent. An agent that reads from a stream need
- * not read on.
+ * Requests one reply within the time allowed, even from an agent that ignores its signal. Rejects with {@link AgentError}
+ * for every failure and for a reply that used more tokens than allowed. Cuts a reply that is larger than any envelope to a
+ * size that will be refused.
  */
-export const REPLY_CHARACTERS: number = MAX_ENVELOPE_BYTES + 8;
-
-/**
- * Asks an agent, and waits no longer than it may take: also one that ignores its signal. Rejects with {@link AgentError}
- * for whatever goes wrong, and for a reply that took more tokens than allowed. A reply that is larger than any envelope is
- * cut to a size that is refused.
- */
-export async function consult(
+export async function requestReply(
   agent: Agent,
   request: Omit<AgentRequest, 'signal'>,
-  { signal, wallMs }: ConsultOptions,
+  { signal, wallMs }: ReplyLimits,
 ): Promise<AgentReply> {
   const { turn, maxTokens } = request;
   if (signal?.aborted === true) throw cancelled(turn);
@@ -116,8 +126,8 @@ function cancelled(turn: number): AgentError {
   return new AgentError(turn, `turn ${turn} was cancelled before the agent had answered`, 'ERR_CANCELLED');
 }
 
-/** Longest delay that `setTimeout` takes. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Longest delay that `setTimeout` accepts. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 async function answer(agent: Agent, request: AgentRequest): Promise<AgentReply> {
   try {

@@ -4,29 +4,29 @@ import { checkList, checkOptions, type KeysOf } from '../../wire/options.ts';
 import { type Agent, AgentError, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
 import { checkTimeout, fullPrompt } from './brief.ts';
 
-/** What a {@link commandAgent} is made from. */
+/** Options of {@link commandAgent}. */
 export interface CommandAgentOptions {
-  /** The program and its arguments. There is no shell: nothing in them is expanded. */
+  /** The program and its arguments. No shell expands them. */
   readonly argv: readonly string[];
-  /** Most milliseconds of one reply; two minutes when absent. Then the command is killed. */
+  /** Milliseconds after which the command is killed; two minutes when absent. */
   readonly timeoutMs?: number;
-  /** Where it runs; the working directory of this process when absent. */
+  /** Working directory; that of this process when absent. */
   readonly cwd?: string;
-  /** Its whole environment; that of this process when absent. */
+  /** The complete environment; that of this process when absent. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 const KEYS: KeysOf<CommandAgentOptions> = { argv: true, timeoutMs: true, cwd: true, env: true };
 
 const TIMEOUT_MS = 120_000;
-/** Bytes of standard error that are kept for the message of a command that failed. */
-const ERROR_BYTES = 2000;
+/** Characters of standard error kept for the message of a failed command. */
+const STDERR_CHARACTERS = 2000;
 
 /**
- * An agent that is a command, started anew for every reply: the system text and the prompt on its standard input, the
- * reply on its standard output, exit code 0. `NEUROSCRIPT_SID`, `NEUROSCRIPT_TURN` and `NEUROSCRIPT_ATTEMPT` tell it where
- * it is. It is killed, with all it has started in its process group, when its time is up, the session is cancelled, or it
- * has said more than an envelope can hold. Throws {@link ConfigError} for options that cannot be used.
+ * Creates an agent from a command. The command starts anew for every reply: it reads the system text and the prompt from
+ * standard input, writes the reply to standard output, and exits with 0. The variables `NEUROSCRIPT_SID`, `NEUROSCRIPT_TURN`
+ * and `NEUROSCRIPT_ATTEMPT` identify the request. The command and its process group are killed when the time is up, when the
+ * session is cancelled, or when the output exceeds the size of an envelope. Throws {@link ConfigError}.
  */
 export function commandAgent(options: CommandAgentOptions): Agent {
   checkOptions('the options of a command agent', options, KEYS);
@@ -46,7 +46,7 @@ function runCommand(file: string, args: readonly string[], options: Running, req
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       env: { ...(options.env ?? process.env), ...where },
-      // A group of its own: what it starts ends with it.
+      // A process group of its own, so that its children can be killed with it.
       detached: true,
       windowsHide: true,
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -54,7 +54,7 @@ function runCommand(file: string, args: readonly string[], options: Running, req
     });
     const fail = (why: string, reason?: 'ERR_TIMEOUT' | 'ERR_CANCELLED', cause?: unknown): void =>
       end(() => reject(new AgentError(turn, `turn ${turn} has no reply: ${why}`, reason, { cause })));
-    const cancel = (): void => fail('the agent was given up', 'ERR_CANCELLED');
+    const cancel = (): void => fail('the request was cancelled', 'ERR_CANCELLED');
     const timer = setTimeout(() => fail(`${file} was killed after ${options.timeoutMs} ms`, 'ERR_TIMEOUT'), options.timeoutMs);
     const end = (settle: () => void): void => {
       clearTimeout(timer);
@@ -69,19 +69,19 @@ function runCommand(file: string, args: readonly string[], options: Running, req
     let reply = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       reply += text;
-      // More than an envelope: what is there is refused for its size, so nobody needs the rest.
+      // Larger than an envelope: the text so far will be refused for its size.
       if (reply.length >= REPLY_CHARACTERS) end(() => resolve(reply));
     });
-    let complaint = '';
+    let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      complaint = (complaint + text).slice(-ERROR_BYTES);
+      stderr = (stderr + text).slice(-STDERR_CHARACTERS);
     });
     child.on('error', (error) => fail(`${file} could not be started: ${reasonOf(error)}`, undefined, error));
     child.on('close', (code, by) => {
       if (code === 0) return end(() => resolve(reply));
-      fail(`${file} ended with ${code === null ? by : `code ${code}`}${lastLine(complaint)}`);
+      fail(`${file} ended with ${code === null ? by : `code ${code}`}${lastLine(stderr)}`);
     });
-    // One that answers without reading closes its end early, which is its own business.
+    // A command may reply without reading its input.
     child.stdin.on('error', () => {});
     child.stdin.end(fullPrompt(request));
   });
@@ -93,7 +93,7 @@ function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
     if (process.platform !== 'win32') process.kill(-pid, 'SIGKILL');
     else if (exitCode === null && signalCode === null) process.kill(pid, 'SIGKILL');
   } catch {
-    // Nobody is left of it.
+    // The process group has ended already.
   }
 }
 

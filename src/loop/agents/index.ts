@@ -1,10 +1,17 @@
-/** Agents: who writes the next envelope. */
-export { type Agent, AgentError, type AgentReason, type AgentReply, type AgentRequest, consult } from './agent.ts';
+/** Agents, which write the next envelope. */
+export {
+  type Agent,
+  AgentError,
+  type AgentReason,
+  type AgentReply,
+  type AgentRequest,
+  functionAgent,
+  requestReply,
+} from './agent.ts';
 export { type AgentBrief, agentBrief, languageCard } from './brief.ts';
 export { type CommandAgentOptions, commandAgent } from './command.ts';
-export { functionAgent } from './function.ts';
 export { type ModelAgentOptions, modelAgent, type SdkModel } from './model.ts';
 export { type OpenaiAgentOptions, openaiAgent } from './openai.ts';
 export type { RetryOptions } from './retry.ts';
 export { scriptAgent } from './script.ts';
-export { type AskedRecord, transcribed } from './transcript.ts';
+export { type TranscriptEntry, transcribed } from './transcript.ts';

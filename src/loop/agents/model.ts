@@ -5,23 +5,23 @@ import { type Agent, AgentError, type AgentReply, type AgentRequest, REPLY_CHARA
 import { checkTimeout } from './brief.ts';
 import { checkRetry, type RetryOptions, retryAfterMs, TransportError, withRetries } from './retry.ts';
 
-/** What every model agent can be told. */
+/** Options of every model agent. */
 export interface ModelAgentOptions {
-  /** Most milliseconds of one try; two minutes when absent. */
+  /** Most milliseconds of one attempt; two minutes when absent. */
   readonly timeoutMs?: number;
   readonly retry?: RetryOptions;
-  /** Most tokens of a reply, from 1; the model's own when absent. What is left of a session's tokens bounds it too. */
+  /** Most tokens of a reply, from 1; the model's default when absent. The tokens left in a session also limit a reply. */
   readonly maxOutputTokens?: number;
-  /** From 0; the model's own when absent. */
+  /** From 0; the model's default when absent. */
   readonly temperature?: number;
 }
 
-/** A model object of the Vercel AI SDK. Not a name: that would go to a gateway. */
+/** A model object of the Vercel AI SDK. Names are excluded, because the SDK would send them to a gateway. */
 export type SdkModel = Exclude<LanguageModel, string>;
 
 const KEYS: KeysOf<ModelAgentOptions> = { timeoutMs: true, retry: true, maxOutputTokens: true, temperature: true };
 
-/** The options with their defaults. Throws {@link ConfigError} for what cannot be used. */
+/** The options with their defaults. Throws {@link ConfigError} for invalid values. */
 export function checkModelOptions(options: ModelAgentOptions): Settings {
   const { timeoutMs = TIMEOUT_MS, retry = {}, maxOutputTokens, temperature } = options;
   if (maxOutputTokens !== undefined && !(Number.isSafeInteger(maxOutputTokens) && maxOutputTokens >= 1))
@@ -46,9 +46,9 @@ interface Settings {
 const TIMEOUT_MS = 120_000;
 
 /**
- * An agent that is a model of the Vercel AI SDK. Replies are streamed, so that one that is too long or too slow is given up
- * early. A try that failed on its way (no connection, a broken one, 408, 429, 5xx) is made again; what the model or its
- * server refused is not. Throws {@link ConfigError} for options that cannot be used.
+ * Creates an agent from a model of the Vercel AI SDK. Replies are streamed, so a reply that is too long or too slow is
+ * abandoned early. A failed transport (no connection, a broken one, 408, 429, 5xx) is retried; a refusal by the model or its
+ * server is not. Throws {@link ConfigError} for invalid options.
  */
 export function modelAgent(model: SdkModel, options: ModelAgentOptions = {}): Agent {
   checkOptions('the options of a model agent', options, KEYS);
@@ -68,7 +68,7 @@ export function modelAgent(model: SdkModel, options: ModelAgentOptions = {}): Ag
 }
 
 /**
- * Asks a model. `clean` takes out of a message what must not be shown: a server may repeat the key that it was sent.
+ * Requests a reply from a model. `clean` removes secrets from error messages: a server may repeat the key that it received.
  */
 export async function replyOf(
   model: () => SdkModel | Promise<SdkModel>,
@@ -77,7 +77,7 @@ export async function replyOf(
   clean: (text: string) => string,
 ): Promise<AgentReply> {
   const { turn, signal } = request;
-  // Tries that broke off have cost something too.
+  // Tokens of attempts that broke off count as well.
   let lost = 0;
   try {
     const loaded = await model();
@@ -89,18 +89,18 @@ export async function replyOf(
     return { ...reply, tokens: reply.tokens + lost };
   } catch (error) {
     const reason = error instanceof ReplyTimeout ? 'ERR_TIMEOUT' : 'ERR_AGENT';
-    // The error of the SDK is not kept as the cause: it holds the request, and perhaps what should not be shown.
+    // The SDK's error is not kept as the cause, because it contains the request and may contain secrets.
     throw new AgentError(turn, `turn ${turn} has no reply: ${messageOf(error, clean)}`, reason, { tokens: lost });
   }
 }
 
-/** A reply that began, perhaps, and did not end in time. */
+/** A reply did not end in time. */
 class ReplyTimeout extends Error {}
 
-/** Bytes of text that stand for about one token. */
+/** Estimated bytes of text per token. */
 const BYTES_PER_TOKEN = 4;
 
-/** One try: the text as it comes, until it ends, is too long, takes too long, or breaks off. */
+/** One attempt: reads the text until it ends, is too long, takes too long, or breaks off. */
 async function streamed(
   model: SdkModel,
   settings: Settings,
@@ -121,7 +121,7 @@ async function streamed(
     abortSignal: AbortSignal.any([request.signal, over.signal, late]),
     ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
     ...(settings.temperature === null ? {} : { temperature: settings.temperature }),
-    // By default the SDK prints what goes wrong.
+    // By default the SDK prints errors.
     onError: ({ error }) => {
       failure ??= error;
     },
@@ -148,7 +148,7 @@ async function streamed(
   throw APICallError.isInstance(failure) && !isBroken(failure) ? ofResponse(failure) : ofConnection(failure);
 }
 
-/** What the server counted; where it does not count, an estimate, so that no ceiling is without effect. */
+/** The tokens that the server counted. Falls back to an estimate, so that every ceiling has an effect. */
 function counted(
   text: string,
   { system, prompt }: AgentRequest,
@@ -163,7 +163,7 @@ function estimate(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-/** What the reply may take when the prompt has taken its part. */
+/** Most tokens of the reply, after the estimated tokens of the prompt. */
 function mostOutput({ maxOutputTokens }: Settings, { maxTokens, system, prompt }: AgentRequest): number | null {
   if (maxTokens === null) return maxOutputTokens;
   const left = Math.max(1, maxTokens - estimate(system) - estimate(prompt));
@@ -176,7 +176,7 @@ interface CallFailure {
   readonly responseHeaders?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A server that is overloaded or broken may be well again in a moment; one that refuses will refuse again. */
+/** An overloaded or broken server is worth a retry; a refusal is final. */
 function ofResponse({ message, statusCode, responseHeaders }: CallFailure): Error {
   if (statusCode === undefined) return new TransportError(message);
   const text = `the model's server answered ${statusCode}: ${message}`;
@@ -184,14 +184,14 @@ function ofResponse({ message, statusCode, responseHeaders }: CallFailure): Erro
   return new TransportError(text, retryAfterMs(responseHeaders?.['retry-after']));
 }
 
-/** An answer that began well, and broke while it was read: what broke it is the cause. */
+/** Whether a response broke off while it was read. Its cause then describes the failure. */
 function isBroken({ statusCode, cause }: CallFailure & ErrorOptions): boolean {
   return cause instanceof Error && (statusCode === undefined || statusCode < 300);
 }
 
 /**
- * Connections that fail or break are told by Node's codes or come as a TypeError of `fetch`; a stream that stops too early is
- * told by the SDK. Everything else is what it is, without the wrapping.
+ * Recognises failed connections by Node's error codes or by the TypeError of `fetch`, and truncated streams by the SDK's
+ * message. Returns the innermost cause of every other error.
  */
 function ofConnection(error: unknown): Error {
   let last = error instanceof Error ? error : new Error(String(error));
@@ -206,11 +206,11 @@ function ofConnection(error: unknown): Error {
   return last;
 }
 
-/** Longest part of a foreign message that is shown. */
+/** Most characters shown of a foreign message. */
 const SHOWN = 500;
 
 function messageOf(error: unknown, clean: (text: string) => string): string {
-  // Before it is cut: a part of what must not be shown would not be found any more.
+  // Secrets are removed before the text is cut, because a cut secret would not be found.
   const text = clean(error instanceof Error ? error.message : String(error));
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;

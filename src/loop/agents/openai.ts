@@ -3,13 +3,13 @@ import { checkOptions, type KeysOf } from '../../wire/options.ts';
 import { type Agent, REPLY_CHARACTERS } from './agent.ts';
 import { checkModelOptions, type ModelAgentOptions, replyOf, type SdkModel } from './model.ts';
 
-/** What an {@link openaiAgent} is made from. */
+/** Options of {@link openaiAgent}. */
 export interface OpenaiAgentOptions extends ModelAgentOptions {
-  /** The model's name, as the server knows it. */
+  /** The server's name for the model. */
   readonly model: string;
-  /** Where its API begins, for instance `http://127.0.0.1:11434/v1`. */
+  /** Base URL of the API, for instance `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string;
-  /** Sent as a bearer token; none when absent. It is never part of a message. */
+  /** Sent as a bearer token; none when absent. Messages never contain it. */
   readonly apiKey?: string;
 }
 
@@ -23,16 +23,16 @@ const KEYS: KeysOf<OpenaiAgentOptions> = {
   temperature: true,
 };
 
-/** Most bytes of one answer of a server: what stands around every few characters of a reply takes many times their size. */
+/** Most bytes of one response. Streaming wraps every few characters of a reply in many times their size. */
 const RESPONSE_BYTES = 64 * REPLY_CHARACTERS;
 const LF = 0x0a;
-/** Most bytes of one line: one that never ends is kept until it does. */
+/** Most bytes of one line, because the SDK buffers a line until it ends. */
 const LINE_BYTES = 4 * REPLY_CHARACTERS;
 
 /**
- * An agent that is a model behind a server with an OpenAI-compatible API. The packages for it are loaded by the first
- * reply. Redirections are not followed: they would take prompt and key to a place that nobody named. Throws
- * {@link ConfigError} for options that cannot be used.
+ * Creates an agent from a model behind a server with an OpenAI-compatible API. The first reply loads the packages that it
+ * needs. Redirections are not followed, because they would send prompt and key to a server that is not configured. Throws
+ * {@link ConfigError} for invalid options.
  */
 export function openaiAgent(options: OpenaiAgentOptions): Agent {
   checkOptions('the options of a model agent', options, KEYS);
@@ -63,7 +63,7 @@ async function load(name: string, baseURL: string, apiKey: string | undefined): 
   return provider.chatModel(name);
 }
 
-/** As `fetch`, but without redirections, and the answer ends with an error when it would fill the memory. */
+/** Like `fetch`, but does not follow redirections and fails when a response is too large. */
 async function boundedFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const response = await fetch(input, { ...init, redirect: 'manual' });
   if (response.status >= 300 && response.status < 400) {
@@ -90,7 +90,7 @@ function checkUrl(text: unknown): string {
   const url = typeof text === 'string' ? URL.parse(text) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol))
     throw new ConfigError(`baseUrl of a model agent must be an http or https URL, got '${String(text).slice(0, 200)}'`);
-  // It would be shown wherever the URL is.
+  // Credentials would appear wherever the URL is shown.
   if (url.username !== '' || url.password !== '') throw new ConfigError('baseUrl of a model agent must hold no user or password');
   return url.href.replace(/\/+$/, '');
 }

@@ -2,20 +2,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../wire/errors.ts';
 import { checkOptions, type KeysOf } from '../../wire/options.ts';
 
-/** When a request that failed on its way is made again. */
+/** When a request whose transport failed is repeated. */
 export interface RetryOptions {
-  /** Most tries after the first one, from 0; 3 when absent. */
+  /** Most attempts after the first, from 0; 3 when absent. */
   readonly retries?: number;
-  /** Milliseconds before the second try; doubled for each further one. 500 when absent. */
+  /** Milliseconds before the second attempt; doubled for each further one. 500 when absent. */
   readonly firstDelayMs?: number;
-  /** Most milliseconds between two tries, also when the server asks for more: then it is not tried again. 30 seconds when absent. */
+  /** Most milliseconds between two attempts; 30 seconds when absent. If the server requests more, there is no further attempt. */
   readonly maxDelayMs?: number;
 }
 
 const KEYS: KeysOf<RetryOptions> = { retries: true, firstDelayMs: true, maxDelayMs: true };
 const DEFAULTS: Required<RetryOptions> = { retries: 3, firstDelayMs: 500, maxDelayMs: 30_000 };
 
-/** Throws {@link ConfigError} for numbers that cannot be kept. */
+/** The options with their defaults. Throws {@link ConfigError} for invalid numbers. */
 export function checkRetry(options: RetryOptions): Required<RetryOptions> {
   checkOptions('the retry options of an agent', options, KEYS);
   const checked = { ...DEFAULTS, ...options };
@@ -25,9 +25,9 @@ export function checkRetry(options: RetryOptions): Required<RetryOptions> {
   return checked;
 }
 
-/** A try that failed on its way: nobody refused the request, so the same one may succeed a moment later. */
+/** The transport failed. The request was not refused, so the same request may succeed later. */
 export class TransportError extends Error {
-  /** What the server asked to be left alone for; null when it said nothing. */
+  /** Milliseconds that the server requested before another attempt; null when it named none. */
   readonly retryAfterMs: number | null;
   constructor(message: string, retryAfterMs: number | null = null, options?: ErrorOptions) {
     super(message, options);
@@ -36,21 +36,21 @@ export class TransportError extends Error {
 }
 
 /**
- * Tries until something else than a {@link TransportError} comes of it, with pauses that double, each shortened at random
- * by up to a half so that many sessions do not come back at once. A server that names a time is given it (`retry-after`).
- * Rejects with what the last try rejected with, and at once when the signal is aborted.
+ * Repeats an attempt while it fails with {@link TransportError}. Pauses double, and each is shortened at random by up to half,
+ * so that many sessions do not retry at once. A longer `retry-after` of the server is respected. Rejects with the error
+ * of the last attempt, and immediately when the signal is aborted.
  */
 export async function withRetries<T>(
   { retries, firstDelayMs, maxDelayMs }: Required<RetryOptions>,
   signal: AbortSignal,
   attempt: () => Promise<T>,
 ): Promise<T> {
-  for (let tried = 0; ; tried++) {
+  for (let retry = 0; ; retry++) {
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof TransportError) || tried >= retries || signal.aborted) throw error;
-      const own = Math.min(maxDelayMs, firstDelayMs * 2 ** tried) * (1 - Math.random() / 2);
+      if (!(error instanceof TransportError) || retry >= retries || signal.aborted) throw error;
+      const own = Math.min(maxDelayMs, firstDelayMs * 2 ** retry) * (1 - Math.random() / 2);
       const pause = Math.max(own, error.retryAfterMs ?? 0);
       if (pause > maxDelayMs) throw error;
       await sleep(pause, undefined, { signal });
@@ -58,9 +58,7 @@ export async function withRetries<T>(
   }
 }
 
-/**
- * The `retry-after` header: seconds, or a date. Null for anything else.
- */
+/** Milliseconds of a `retry-after` header, which holds seconds or a date. Null for anything else. */
 export function retryAfterMs(header: string | null | undefined, now: number = Date.now()): number | null {
   if (header === null || header === undefined) return null;
   const text = header.trim();

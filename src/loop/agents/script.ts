@@ -5,9 +5,9 @@ const START = '<<<NSENV:V3:START>>>';
 const END = '<<<NSENV:V3:END>>>';
 
 /**
- * An agent that plays a transcript: one reply per envelope in it, in order, each with the prose that stands before it.
- * `name` is shown in messages. Throws {@link ConfigError} for a transcript without any envelope; `reply` throws
- * {@link AgentError} when the session asks for more turns than the transcript has.
+ * Creates an agent that replays a transcript: one reply per envelope, in order, each with the prose before it. `name` appears
+ * in messages. Throws {@link ConfigError} for a transcript without an envelope; `reply` throws {@link AgentError} when the
+ * session requests more turns than the transcript has.
  */
 export function scriptAgent(transcript: string, name: string): Agent {
   const replies = splitTranscript(transcript);
@@ -27,8 +27,8 @@ export function scriptAgent(transcript: string, name: string): Agent {
 }
 
 /**
- * The replies of a transcript. Cuts after every END line. What follows the last one is prose, unless it starts another envelope: then it is a reply
- * of its own, so that a missing END is reported by the turn that meets it.
+ * The replies of a transcript. Every END line ends a reply. Text after the last END is prose unless it starts another
+ * envelope; then it is a reply of its own, so that its turn reports the missing END.
  */
 export function splitTranscript(transcript: string): readonly string[] {
   const replies: string[] = [];

@@ -1,7 +1,7 @@
 import type { Agent, AgentReply } from './agent.ts';
 
-/** One asking of an agent, complete: for people who want to see what a model was told, and what it said. */
-export interface AskedRecord {
+/** One request to an agent with its outcome, for people who want to read what a model was told and replied. */
+export interface TranscriptEntry {
   readonly sid: string;
   readonly turn: number;
   readonly attempt: number;
@@ -11,17 +11,17 @@ export interface AskedRecord {
   readonly ms: number;
   readonly system: string;
   readonly prompt: string;
-  /** Null when there was none; then `error` says why. */
+  /** Null when there is no reply; `error` then says why. */
   readonly reply: string | null;
   readonly tokens: number | null;
   readonly error: string | null;
 }
 
 /**
- * The same agent; `sink` gets a record of every asking, before the reply is used. What the sink throws is thrown by `reply`.
- * Prompts and replies hold whatever programs emitted: treat them as you treat that.
+ * Wraps an agent so that `sink` receives every request with its outcome before the reply is used. If the sink throws, `reply`
+ * throws the same error. Prompts and replies contain what programs emitted, so protect a transcript like program output.
  */
-export function transcribed(agent: Agent, sink: (record: AskedRecord) => void | Promise<void>): Agent {
+export function transcribed(agent: Agent, sink: (entry: TranscriptEntry) => void | Promise<void>): Agent {
   return {
     ...(agent.name === undefined ? {} : { name: agent.name }),
     ...(agent.fixed === undefined ? {} : { fixed: agent.fixed }),

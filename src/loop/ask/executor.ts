@@ -1,29 +1,26 @@
 import type { AskRequest } from '../../runtime/index.ts';
 import { tighten } from '../../sandbox/limits.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
+import { ASK_DEPTH, ASK_QUOTA, type AskQuota, askDepthOf } from '../quota.ts';
 import { protocolSizes, type TurnExecutor, turnFork } from '../turn/executor.ts';
-import { ASK_DEPTH, depthOf } from './depth.ts';
-import { ASK_PURSE, type Purse } from './purse.ts';
 
 /**
- * Turns of a nested loop: each in a fork of the asking run, in a context derived from the asking one (CTX-3-2, CTX-4-1). They
- * find its definitions and globals, and obey its policies; `policy` holds besides. What they ask in
- * turn takes from `purse`.
+ * Runs each turn of a nested loop in a fork of the asking run, in a context derived from the asking turn. The turns find its
+ * definitions and globals and obey its policies as well as `policy`. Their own asks count against `quota`.
  */
-export function askExecutor(request: AskRequest, purse: Purse, policy: PolicyOptions | undefined): TurnExecutor {
-  const depth = depthOf(request.turn) + 1;
+export function askExecutor(request: AskRequest, quota: AskQuota, policy: PolicyOptions | undefined): TurnExecutor {
+  const depth = askDepthOf(request.turn) + 1;
   return {
     limits: tighten(request.limits, protocolSizes()),
-    context: (init) => request.turn.derive({ ...init, values: { ...init.values, [ASK_DEPTH]: depth, [ASK_PURSE]: purse } }),
+    context: (init) => request.turn.derive({ ...init, values: { ...init.values, [ASK_DEPTH]: depth, [ASK_QUOTA]: quota } }),
     inspect: (source) => request.inspect(source),
     async end(sid) {
       try {
         await request.endSession(sid);
       } catch (error) {
-        request.host.logger.error({ error, sid }, 'what the tools of a nested session kept could not be removed');
+        request.host.logger.error({ error, sid }, 'the resources of a nested session could not be removed');
       }
     },
-    // The loop of this profile has no policy of its own.
     fork({ context, tools, limits }) {
       const id = `${context.sessionId}#${context.turnIndex}`;
       const fork = request.fork({ turn: context, tools, limits, id, ...(policy === undefined ? {} : { policy }) });
@@ -33,7 +30,7 @@ export function askExecutor(request: AskRequest, purse: Purse, policy: PolicyOpt
         async execute(execution) {
           const definitions = [...(await request.definitions()), ...(execution.definitions ?? [])];
           const globals = { ...request.globals, ...execution.globals };
-          // Nobody keeps a loop whose caller stands still in the middle of a run.
+          // The asking run cannot be suspended in the middle of a call.
           return inner.execute({ ...execution, definitions, globals, mayWait: false });
         },
       };

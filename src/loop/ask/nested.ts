@@ -7,36 +7,36 @@ import { AgentError, agentBrief } from '../agents/index.ts';
 import { LoopController } from '../controller.ts';
 import type { LoopEvent } from '../events.ts';
 import type { LoopControllerOptions } from '../options.ts';
+import type { AskQuota } from '../quota.ts';
+import type { HaltReason } from '../record/decision.ts';
 import type { SessionParent } from '../sessions/store.ts';
-import type { HaltReason } from '../turn/decision.ts';
-import type { Asked } from './agents.ts';
 import type { Budget } from './budget.ts';
 import { askExecutor } from './executor.ts';
 import { halted, valueOfTurn } from './outcome.ts';
-import type { Purse } from './purse.ts';
+import type { AskTarget } from './providers.ts';
 
-/** What a nested loop is driven with. */
+/** Parts of a nested loop. */
 export interface NestedLoop {
   readonly request: AskRequest;
-  readonly asked: Asked;
+  readonly target: AskTarget;
   readonly budget: Budget;
-  readonly purse: Purse;
+  readonly quota: AskQuota;
   readonly userdata: unknown;
   readonly sid: string;
-  /** What its controller shares with those of other asks. */
+  /** Options that its controller shares with those of other asks. */
   readonly shared: Omit<LoopControllerOptions, 'executor' | 'system'>;
   readonly onEvent: ((event: LoopEvent, parent: SessionParent) => void) | undefined;
 }
 
 /**
- * Opens a session, drives it to its end, and gives the value of the `ask`. However it ends, the session has ended then, and
- * the budget says what was used. Throws {@link ToolError} for what the script can catch, {@link Halt} for what ends its run,
- * and anything else for a fault of the host.
+ * Opens a session, drives it to its end, and resolves with the value of the `ask`. Afterwards the session has ended, and the
+ * budget has counted its usage. Throws {@link ToolError} if the script can catch the failure, {@link Halt} if the failure ends
+ * its run, and other errors for faults of the host.
  */
 export async function driveNested(loop: NestedLoop): Promise<string | null> {
-  const { request, asked, budget, purse, userdata, sid, onEvent } = loop;
+  const { request, target, budget, quota, userdata, sid, onEvent } = loop;
   const { turn, seq, signal, host } = request;
-  const { model, agent } = asked;
+  const { model, agent } = target;
   const parent: SessionParent = { sid: turn.sessionId, turn: turn.turnIndex, seq };
   const controller = controllerOf(loop);
   await controller.open(userdata, sid, { parent });
@@ -46,17 +46,17 @@ export async function driveNested(loop: NestedLoop): Promise<string | null> {
   try {
     for (;;) {
       const { wallMs, ...limits } = budget.next();
-      if (!purse.hasTurn) throw new Ended('ERR_MAX_TURNS');
-      const tokens = purse.tokensLeft;
-      // What the turn has cost so far is not there for what its program asks.
-      purse.take(1, 0);
+      if (!quota.hasTurn) throw new Ended('ERR_MAX_TURNS');
+      const tokens = quota.tokensLeft;
+      // The turn's tokens so far are not available to the asks of its program.
+      quota.use(1, 0);
       replied = 0;
       const record = await controller.step(sid, {
         agent,
         limits,
         wallMs,
         signal,
-        ...(tokens === null ? {} : { maxTokens: purse.tokens + tokens }),
+        ...(tokens === null ? {} : { maxTokens: quota.tokens + tokens }),
         onEvent(event: LoopEvent) {
           if (event.type === 'replied') pay(event.tokens);
           onEvent?.(event, parent);
@@ -65,10 +65,10 @@ export async function driveNested(loop: NestedLoop): Promise<string | null> {
       budget.take(record.usage);
       open = record.decision === 'CONTINUE';
       if (!open) return valueOfTurn(record, budget);
-      if (model.auto_loop_enabled === false) throw new Ended('ERR_POLICY', `${model.name} may not ask for another turn`);
+      if (model.auto_loop_enabled === false) throw new Ended('ERR_POLICY', `${model.name} may not request another turn`);
     }
   } catch (error) {
-    // Of replies that were refused it is known already.
+    // The tokens of refused replies are counted already.
     if (error instanceof AgentError) pay(error.tokens - replied);
     const end = endOf(error, budget);
     if (open) await close(end.reason);
@@ -77,33 +77,33 @@ export async function driveNested(loop: NestedLoop): Promise<string | null> {
 
   function pay(tokens: number): void {
     replied += tokens;
-    purse.take(0, tokens);
+    quota.use(0, tokens);
   }
 
   async function close(reason: HaltReason): Promise<void> {
     try {
       await controller.halt(sid, reason);
     } catch (error) {
-      // What the ask ends with went wrong first; who recovers the store ends the session.
+      // The first error is the one to report. Recovering the store ends the session.
       host.logger.error({ error, sid }, 'a nested session could not be ended');
     }
   }
 }
 
-/** The host gives a loop up between two turns. */
+/** The host ends a loop between two turns. */
 class Ended extends Error {
   readonly reason: HaltReason;
-  readonly told: string | undefined;
-  constructor(reason: HaltReason, told?: string) {
+  readonly explanation: string | undefined;
+  constructor(reason: HaltReason, explanation?: string) {
     super(reason);
     this.reason = reason;
-    this.told = told;
+    this.explanation = explanation;
   }
 }
 
-/** What an `ask` ends with, and its session where that is open. */
+/** The error of an `ask`, and the reason for ending its session if that is still open. */
 function endOf(error: unknown, budget: Budget): { readonly reason: HaltReason; readonly error: unknown } {
-  if (error instanceof Ended) return { reason: error.reason, error: halted(error.reason, error.told) };
+  if (error instanceof Ended) return { reason: error.reason, error: halted(error.reason, error.explanation) };
   if (error instanceof AgentError) return { reason: error.reason, error: endOfAgent(error, budget) };
   if (error instanceof ToolError || error instanceof Halt) return { reason: 'ERR_QUOTA', error };
   if (error instanceof BusyError)
@@ -115,7 +115,7 @@ function endOf(error: unknown, budget: Budget): { readonly reason: HaltReason; r
 function endOfAgent({ reason, message }: AgentError, budget: Budget): ToolError | Halt {
   if (reason === 'ERR_CANCELLED') return cancelled();
   if (reason === 'ERR_QUOTA') return budget.outOfTokens();
-  // One reply may take less time than the whole ask.
+  // The time-out of a single reply leaves time for the ask.
   if (reason === 'ERR_TIMEOUT' && budget.timeIsUp) return budget.outOfTime();
   return new ToolError(NS_CODES.LLMError, message);
 }
@@ -124,18 +124,18 @@ function cancelled(): Halt {
   return new Halt(cancelledError('the run ended while it asked'));
 }
 
-function controllerOf({ request, asked: { model }, purse, shared }: NestedLoop): LoopController {
+function controllerOf({ request, target: { model }, quota, shared }: NestedLoop): LoopController {
   const mayCallTools = model.tool_loop_permitted !== false;
   return new LoopController({
     ...shared,
-    executor: askExecutor(request, purse, mayCallTools ? undefined : { allow: [] }),
+    executor: askExecutor(request, quota, mayCallTools ? undefined : { allow: [] }),
     system: agentBrief({ tools: mayCallTools ? callable(request) : [] }),
-    // The asking program stands still meanwhile, and cannot be put aside with what it asked.
+    // The asking run cannot be suspended in the middle of a call.
     mayWait: false,
   });
 }
 
-/** The tools that a nested program may call: the model should not be told of others. */
+/** The tools that a nested program may call. The model should not see others. */
 function callable(request: AskRequest): readonly ToolDefinition[] {
   const fork = request.fork({ turn: request.turn });
   return fork.tools.names().flatMap((name) => {

@@ -7,10 +7,10 @@ import { ConfigError } from '../../wire/errors.ts';
 import { limitOf } from '../../wire/limits.ts';
 import type { Value, ValueMap } from '../../wire/values.ts';
 
-/** The part of a budget that a nested loop shares with its caller; names of limits. */
+/** A limit that a nested loop shares with its caller. */
 export type BudgetKey = keyof AskBudget;
 
-/** What `with` may say, and the budget that each bounds. */
+/** The options of `with`, and the limit that each sets. */
 const BUDGETS: Readonly<Record<string, BudgetKey>> = {
   fuel: 'fuel',
   memory_bytes: 'memoryBytes',
@@ -18,28 +18,28 @@ const BUDGETS: Readonly<Record<string, BudgetKey>> = {
   cpu_ms: 'cpuMs',
   wall_ms: 'wallMs',
 };
-/** What `with` calls a budget. */
+
+/** The option of `with` that sets a limit. */
 export function optionOf(key: BudgetKey): string {
   return Object.keys(BUDGETS).find((name) => BUDGETS[name] === key) ?? key;
 }
 
 const COUNTS = ['max_turns', 'max_tokens'] as const;
 
-/** Most turns of one `ask`, whatever is asked for (language.md 11.2). */
+/** Upper bound for the turns of one `ask`. */
 const MAX_TURNS = 25;
 
-/** What one `ask` may take, by its own words and by what its model may. */
+/** What one `ask` may use, according to its options and its model. */
 export interface AskOptions {
   readonly maxTurns: number;
-  /** Model tokens; null where nothing bounds them. */
+  /** Model tokens; null for no limit. */
   readonly maxTokens: number | null;
-  /** What `with` bounds, tighter or not than what the caller has left. */
+  /** Limits that `with` sets. They may be looser than what the caller has left. */
   readonly budget: Partial<AskBudget>;
 }
 
 /**
- * Reads the map behind `with` (P27). Throws {@link ToolError} 4 for a key that means nothing and for an amount that cannot be
- * enforced.
+ * Reads the options after `with`. Throws {@link ToolError} 4 for an unknown key and for an amount that cannot be enforced.
  */
 export function askOptions(given: ValueMap, model: AgentModel): AskOptions {
   const known = [...Object.keys(BUDGETS), ...COUNTS];

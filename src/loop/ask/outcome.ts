@@ -2,12 +2,12 @@ import { decodeToken } from '../../aeiou/index.ts';
 import { type AskReply, Halt, ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { AskSpent } from '../../wire/protocol.ts';
+import type { HaltReason } from '../record/decision.ts';
+import type { TurnRecord } from '../record/record.ts';
 import { visibleOutput } from '../result.ts';
-import type { HaltReason } from '../turn/decision.ts';
-import type { TurnRecord } from '../turn/record.ts';
 import type { Budget } from './budget.ts';
 
-/** What the script gets for the last turn (P34). Throws what an `ask` that failed ends with. */
+/** The value of the `ask` for its last turn. Throws the error of an `ask` that failed. */
 export function valueOfTurn(record: TurnRecord, budget: Budget): string | null {
   const { decision, reason, error } = record;
   if (decision === 'DONE') return visibleOutput(record);
@@ -16,12 +16,12 @@ export function valueOfTurn(record: TurnRecord, budget: Budget): string | null {
   throw breach ?? halted(reason ?? 'ERR_TOKEN_MISSING', error?.message);
 }
 
-/** The failure of a nested loop that its host has ended: code 6 with the reason. */
+/** The error of a nested loop that the host ended: code 6 with the reason. */
 export function halted(reason: HaltReason, message?: string): ToolError {
   return new ToolError(NS_CODES.Internal, `the ask was halted: ${reason}${message === undefined ? '' : ` (${message})`}`);
 }
 
-/** The reply to the script for what an `ask` ended with; `spent` is null when no loop was begun. Rethrows what is no answer. */
+/** The reply to the script for the error of an `ask`; `spent` is null if no loop began. Rethrows faults of the host. */
 export function replyFor(error: unknown, spent: AskSpent | null): AskReply {
   const paid = spent === null ? {} : { spent };
   if (error instanceof Halt) return { t: 'halt', error: error.info, ...paid };
@@ -30,7 +30,7 @@ export function replyFor(error: unknown, spent: AskSpent | null): AskReply {
   return { t: 'error', code: error.nsCode, message: error.message, ...hint, ...paid };
 }
 
-/** What the program said when it gave up; the token was verified before. */
+/** The reason in the token of an aborted program. The token has been verified. */
 function abortReason({ output, candidates, jti }: TurnRecord): string {
   const chosen = candidates.find((candidate) => candidate.ok && candidate.jti === jti);
   const decoded = decodeToken(output.split('\n')[(chosen?.line ?? 0) - 1] ?? '');

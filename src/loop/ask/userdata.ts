@@ -6,11 +6,11 @@ import { plainMaps } from '../../wire/maporder.ts';
 import type { Value } from '../../wire/values.ts';
 
 /**
- * USERDATA of a nested loop: a prompt that is USERDATA already, as a map or as the text of one, is taken as it is; anything
- * else becomes the field `prompt` (AMB-27). Throws {@link ToolError} 4 for what cannot be USERDATA at all.
+ * USERDATA of a nested loop. A prompt that is USERDATA already, as a map or as JSON text, stays as it is; any other prompt
+ * becomes the field `prompt`. Throws {@link ToolError} 4 for a value that cannot be part of USERDATA.
  */
 export function userdataOf(prompt: Value): unknown {
-  // USERDATA is JSON for a model, and canonical: its keys have no order.
+  // USERDATA is canonical JSON, in which keys have no order of their own.
   const json = plainMaps(encode(prompt));
   const whole = isValueMap(prompt) ? json : typeof prompt === 'string' ? parsed(prompt) : null;
   if (isUserdata(whole)) return whole;

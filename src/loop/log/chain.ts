@@ -4,27 +4,27 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { canonicalize } from '../../aeiou/index.ts';
 
-/** What the first line of a chain says of the line before it: there is none. */
+/** The `prev` hash of the first line of a chain. */
 export const GENESIS = '0'.repeat(64);
 
 const LINE = z.looseObject({ prev: z.string().regex(/^[0-9a-f]{64}$/), hash: z.string().regex(/^[0-9a-f]{64}$/) });
 
-/** One line of a chained log: the entry, the hash of the line before, and its own. */
+/** One line of a chained log. */
 export interface Link {
   readonly text: string;
   readonly hash: string;
 }
 
 /**
- * Chains an entry to the line whose hash is `prev`. The hash is SHA-256, lower-case hexadecimal, of the canonical form
- * (RFC 8785) of the line without `hash`: whoever changes, drops or moves a line must change every line after it.
+ * Chains an entry to the line whose hash is `prev`. The new hash is the SHA-256, in lower-case hexadecimal, of the canonical
+ * form (RFC 8785) of the line without `hash`. Changing, removing or moving a line therefore breaks every later line.
  */
 export function chained(entry: object, prev: string): Link {
   const hash = hashOf({ ...entry, prev });
   return { text: JSON.stringify({ ...entry, prev, hash }), hash };
 }
 
-/** The two hashes of a line; a sentence when it is no line of a chain, or is not what its hash was made from. */
+/** The two hashes of a line, or a sentence that says why the line is not valid. */
 export function readLink(text: string): { readonly prev: string; readonly hash: string } | string {
   let value: unknown;
   try {
@@ -34,26 +34,26 @@ export function readLink(text: string): { readonly prev: string; readonly hash: 
   }
   const { success, data } = LINE.safeParse(value);
   if (!success) return "it has no 'prev' and 'hash' of 64 hexadecimal digits";
-  // One text for one line: blanks, other escapes or a key that stands twice would be a second one.
+  // Every line has exactly one valid form, so other white space, escapes and duplicate keys are refused.
   if (JSON.stringify(value) !== text) return 'it is not written as this log writes';
   const { hash, ...rest } = data;
   return hashOf(rest) === hash ? { prev: data.prev, hash } : 'it was changed: its hash does not fit';
 }
 
-/** What {@link verifyChain} found. */
+/** Result of {@link verifyChain}. */
 export type ChainReport =
   | { readonly ok: true; readonly lines: number /** Hash of the last line. */; readonly head: string }
   | { readonly ok: false; readonly file: string /** 1-based. */; readonly line: number; readonly why: string };
 
-/** What a chain is held against, beside itself. */
+/** External knowledge that a chain is checked against. */
 export interface ChainOptions {
-  /** Hash of the line before the first one, where earlier files were thrown away. */
+  /** Hash of the line before the first one, if earlier files were deleted. */
   readonly after?: string | undefined;
-  /** Hash of a line that must be there: a chain cannot tell by itself that its last lines are missing. */
+  /** Hash of a line that must exist. A chain cannot detect by itself that its last lines are missing. */
   readonly through?: string | undefined;
 }
 
-/** Walks along a chain, line by line. */
+/** Checks a chain line by line. */
 export class ChainWalk {
   #head: string;
   #lines = 0;
@@ -84,7 +84,7 @@ export class ChainWalk {
   }
 }
 
-/** Checks the files of one log, oldest first, and tells the first broken line. Rejects with the file system's error. */
+/** Checks the files of one log, oldest first, and reports the first broken line. Rejects with the file system's error. */
 export async function verifyChain(files: readonly string[], options: ChainOptions = {}): Promise<ChainReport> {
   const walk = new ChainWalk(options.after);
   let expected = options.through;

@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Most milliseconds that a process waits for the lock. */
+/** Most milliseconds to wait for the lock. */
 const WAIT_MS = 5000;
 
 /**
- * A lock between processes. It is the write lock of an empty SQLite file: the one lock that Node can take which the operating
- * system takes back when its holder is killed.
+ * A lock between processes. It is the write lock of an empty SQLite file, because Node offers no other lock that the operating
+ * system releases when its holder is killed.
  */
 export class FileLock {
   readonly #database: DatabaseSync;
@@ -15,7 +15,7 @@ export class FileLock {
     this.#database = database;
   }
 
-  /** Makes the lock's file where there is none. Rejects with the file system's error. */
+  /** Opens or creates the lock file. Rejects with the file system's error. */
   static async open(path: string): Promise<FileLock> {
     await (await open(path, 'a', 0o600)).close();
     const { DatabaseSync: Database } = await import('node:sqlite');

@@ -18,18 +18,18 @@ import { chained, GENESIS, readLink } from './chain.ts';
 import { FileLock } from './filelock.ts';
 import type { DecisionLog, LogEntry } from './log.ts';
 
-/** How a {@link FileLog} keeps its lines. */
+/** Options of a {@link FileLog}. */
 export interface FileLogOptions {
   /**
-   * What an appended line survives: `always` waits for the disk, once for all lines that are waiting, so that also a loss of
-   * power loses none; `never`, the default, leaves it to the operating system, which is enough when the process alone dies.
+   * What an appended line survives. `always` waits for the disk, once for all waiting lines, so lines survive a loss of power.
+   * `never`, the default, leaves writing to the operating system, so lines survive the death of the process.
    */
   readonly fsync?: 'always' | 'never';
-  /** A file that would grow beyond so many bytes is put aside as `FILE.1`, `FILE.2` …, oldest first. Default 64 MiB. */
+  /** Most bytes of a file; 64 MiB when absent. A full file is renamed to `FILE.1`, `FILE.2` …, oldest first. */
   readonly maxBytes?: number;
 }
 
-/** The file holds something that is no line of a chained decision log, so nothing can be chained to it. */
+/** The file does not end with a line of a decision log, so no line can be chained to it. */
 export class LogError extends NeuroScriptError {
   static readonly code = 'ERR_LOG';
   constructor(message: string) {
@@ -50,10 +50,9 @@ interface Tail {
 }
 
 /**
- * Appends one JSON line per decision to a file, each chained to the one before (see `chain.ts`), readable by its owner
- * only. Several processes may append to one file: a lock that the operating system takes back when its holder dies
- * (`FILE.lock`) keeps their lines in one chain. A line that a killed process did not finish is cut off: nobody was told that
- * it was kept.
+ * Appends one JSON line per decision to a file, each chained to the previous line. Only the owner can read the file. Several
+ * processes may append to one file: a lock (`FILE.lock`) that the operating system releases when its holder dies keeps their
+ * lines in one chain. A line that a killed process did not finish is removed; its `append` never resolved.
  */
 export class FileLog implements DecisionLog {
   readonly #path: string;
@@ -64,7 +63,7 @@ export class FileLog implements DecisionLog {
   #lock: Promise<FileLock> | null = null;
   #tail: Tail | null = null;
 
-  /** Touches no file yet. Throws {@link ConfigError} for a size that is no whole number from 1024. */
+  /** Does not access the file yet. Throws {@link ConfigError} for a `maxBytes` that is not a whole number from 1024. */
   constructor(path: string, { fsync = 'never', maxBytes = 64 * 1024 * 1024 }: FileLogOptions = {}) {
     if (!Number.isSafeInteger(maxBytes) || maxBytes < 1024)
       throw new ConfigError(`maxBytes of a log must be a whole number from 1024, got ${String(maxBytes)}`);
@@ -74,8 +73,8 @@ export class FileLog implements DecisionLog {
   }
 
   /**
-   * Lines reach the file in the order of the calls. Rejects with {@link LogError} for a file that is no decision log, and
-   * with the file system's error; then no part of the line is in the file.
+   * Writes lines in the order of the calls. Rejects with {@link LogError} for a file that is not a decision log, and with the
+   * file system's error; no part of the line is in the file then.
    */
   append(entry: LogEntry): Promise<void> {
     const done = Promise.withResolvers<void>();
@@ -84,7 +83,7 @@ export class FileLog implements DecisionLog {
     return done.promise;
   }
 
-  /** Looks through the file and the one that was put aside last. */
+  /** Searches the file and the last rotated file. */
   async has(sid: string, turn: number): Promise<boolean> {
     await this.#pump;
     const place = `"SID":${JSON.stringify(sid)},"turn_index":${turn},`;
@@ -94,7 +93,7 @@ export class FileLog implements DecisionLog {
   }
 
   async #drain(): Promise<void> {
-    // Lets everything that is appended in this turn of the event loop go into one write.
+    // Everything that is appended in this turn of the event loop goes into one write.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
@@ -106,7 +105,7 @@ export class FileLog implements DecisionLog {
         for (const { done } of batch) done.reject(error);
       }
     }
-    // Together with the last look at what is waiting: what comes later starts a pump of its own.
+    // In the same turn of the event loop as the last check of the queue: a later append starts a new pump.
     this.#pump = null;
   }
 
@@ -129,7 +128,7 @@ export class FileLog implements DecisionLog {
     }
   }
 
-  /** Under the lock, and without a pause: nobody else moves the file or its end. */
+  /** Runs synchronously and under the lock, so no other process can move the end of the file. */
   #append(entries: readonly LogEntry[]): void {
     let file = openSync(this.#path, 'a+', 0o600);
     try {
@@ -155,13 +154,13 @@ export class FileLog implements DecisionLog {
     }
   }
 
-  /** The end of the file; read again only when another process has moved it. */
+  /** The end of the file. It is read again only if another process has moved it. */
   #tailOf(file: number): Tail {
     const { ino: inode, size } = fstatSync(file);
     if (this.#tail?.inode === inode && this.#tail.size === size) return this.#tail;
     const found = lastLine(file, size);
     if (found.rest !== '') {
-      if (!isOurs(found.rest)) throw new LogError(`${this.#path} is no decision log: it does not end with a line of one`);
+      if (!isOurs(found.rest)) throw new LogError(`${this.#path} is not a decision log: it does not end with a line of one`);
       ftruncateSync(file, found.end);
     }
     if (found.text !== null) return { inode, size: found.end, hash: this.#hashOf(found.text) };
@@ -181,11 +180,11 @@ export class FileLog implements DecisionLog {
   #hashOf(line: string): string {
     const link = readLink(line);
     if (typeof link !== 'string') return link.hash;
-    throw new LogError(`${this.#path} is no decision log that can be continued: of its last line, ${link}`);
+    throw new LogError(`${this.#path} cannot be continued as a decision log: of its last line, ${link}`);
   }
 }
 
-/** The files of a log that were put aside, oldest first. */
+/** The rotated files of a log, oldest first. */
 export function rotatedFiles(path: string): readonly string[] {
   const name = `${basename(path)}.`;
   const found = readdirSync(dirname(path)).filter(
@@ -198,10 +197,10 @@ function numberOf(rotated: string | undefined): number {
   return rotated === undefined ? 0 : Number(rotated.slice(rotated.lastIndexOf('.') + 1));
 }
 
-/** Most bytes of one line: ids and codes are short. */
+/** Most bytes of one line. Lines contain only ids, codes and numbers. */
 const LINE_BYTES = 64 * 1024;
 
-/** The last whole line (null: there is none), where it ends, and what stands after it. */
+/** The last complete line (null without one), its end, and the text after it. */
 function lastLine(file: number, size: number): { readonly text: string | null; readonly end: number; readonly rest: string } {
   const from = Math.max(0, size - LINE_BYTES);
   const bytes = Buffer.alloc(size - from);
@@ -215,12 +214,12 @@ function lastLine(file: number, size: number): { readonly text: string | null; r
 
 const BEGIN = '{"ts":"';
 
-/** Whether a text is the beginning of a line of ours: what is not is never cut off, whoever's file it is. */
+/** Whether a text is the beginning of a log line. Other text is never removed, because the file may belong to another program. */
 function isOurs(rest: string): boolean {
   return rest.startsWith(BEGIN) || BEGIN.startsWith(rest);
 }
 
-/** All or nothing: what a full disk took of the bytes is taken back. */
+/** Writes all bytes or none: on an error, such as a full disk, the file is cut back. */
 function writeWhole(file: number, bytes: Buffer, before: number): void {
   try {
     for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);

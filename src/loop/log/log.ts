@@ -1,10 +1,9 @@
+import type { Decision, HaltReason } from '../record/decision.ts';
+import type { TurnRecord } from '../record/record.ts';
 import type { SessionState } from '../sessions/store.ts';
-import type { Decision, HaltReason } from '../turn/decision.ts';
-import type { TurnRecord } from '../turn/record.ts';
 
 /**
- * One line of the decision log: the keys of A3-10-1 and A3-10-2 and, where the progress guard replaced a decision, what
- * it replaced (AMB-02). Never a payload, an output or a secret.
+ * One line of the decision log. It never contains a payload, an output or a secret.
  */
 export interface LogEntry {
   /** RFC 3339, UTC. */
@@ -12,23 +11,25 @@ export interface LogEntry {
   readonly SID: string;
   readonly turn_index: number;
   readonly decision: Decision;
-  /** Of a HALT. */
+  /** Present for a HALT. */
   readonly reason?: HaltReason;
-  /** Of the chosen token. */
+  /** Key of the chosen token. */
   readonly kid?: string;
+  /** Id of the chosen token. */
   readonly jti?: string;
   readonly latency_ms: number;
   readonly output_bytes: number;
   readonly scratch_bytes: number;
-  /** Of the last candidate that failed, also when another one decided (AMB-08). */
+  /** Code of the last candidate that failed, even if another candidate decided the turn. */
   readonly verification_failure_reason?: string;
+  /** What the token requested when the host decided otherwise. */
   readonly overridden_decision?: Decision;
 }
 
-/** Where the log goes. `append` resolves when the entry is as safe as the log makes it. */
+/** A log of decisions. `append` resolves when the entry is as durable as the log promises. */
 export interface DecisionLog {
   append(entry: LogEntry): Promise<void>;
-  /** Whether the decision of a turn is in the log. Asked only after a process died, of turns it may not have logged. */
+  /** Whether the decision of a turn is in the log. Called only for turns that a dead process may not have logged. */
   has(sid: string, turn: number): Promise<boolean>;
 }
 
@@ -51,8 +52,8 @@ export function logEntry(record: TurnRecord): LogEntry {
 }
 
 /**
- * The entry of a session that the host ended between two turns (no turns, time or tokens left, no reply, cancelled): the log
- * must not hide an end. It has the same keys, and the index of the turn that did not take place. `at` is Unix milliseconds.
+ * The entry of a session that the host ended between two turns, for instance because no turns, time or tokens were left. It
+ * has the index of the turn that did not take place. `at` is Unix milliseconds.
  */
 export function endEntry({ sid, nextTurn, reason }: SessionState, at: number): LogEntry {
   return {
@@ -67,7 +68,7 @@ export function endEntry({ sid, nextTurn, reason }: SessionState, at: number): L
   };
 }
 
-/** Keeps the entries; for tests and for embedding hosts that ship them elsewhere. */
+/** Keeps entries in memory, for tests and for hosts that ship them elsewhere. */
 export class MemoryLog implements DecisionLog {
   readonly #entries: LogEntry[] = [];
 

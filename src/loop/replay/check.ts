@@ -3,12 +3,12 @@ import { decode } from '../../wire/codec.ts';
 import { LIMITS } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
-import type { TurnRecord } from '../turn/record.ts';
-import { RECORD } from '../turn/schema.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { RECORD } from '../record/schema.ts';
 
 /**
- * What is executed of a record, field by field: a file of sessions may come from anybody. Limits must be those that a host
- * could have had, so that no record takes more of a machine than any turn may.
+ * The fields of a record that are used to execute it. They are checked because a file of sessions may come from any source.
+ * Limits must be within the range of a host's, so that a record cannot use more of a machine than any turn may.
  */
 const limits = z
   .record(z.string(), z.number())
@@ -16,7 +16,7 @@ const limits = z
     (values) => LIMITS.every(({ key, min, max }) => (values[key] ?? Number.NaN) >= min && (values[key] ?? Number.NaN) <= max),
     'a limit is missing or out of range',
   );
-const value = z.custom<TaggedJson>((json) => json !== undefined && isTagged(json), 'it is no value of a script');
+const value = z.custom<TaggedJson>((json) => json !== undefined && isTagged(json), 'it is not a value of a script');
 const values = z.record(z.string(), value);
 const site = z.object({ fork: z.string(), source: z.string(), line: z.int(), column: z.int() });
 const outcome = z.union([
@@ -59,7 +59,7 @@ const scene = z.looseObject({
   unreadable: z.object({ code: z.string(), message: z.string() }).nullable(),
   denied: z.object({ tool: z.string(), message: z.string() }).nullable(),
   run: run.nullable(),
-  // What the host was is compared, but its policies hold again in a trial.
+  // A trial enforces the host's policies; the other facts are only compared.
   host: z.looseObject({ policies: z.array(z.looseObject({}).nullable()) }).nullish(),
   judged,
 });
@@ -72,7 +72,7 @@ const EXECUTABLE = RECORD.pick({
   error: true,
 }).extend({ inputs: RECORD.shape.inputs.extend({ limits, scene }), journal: z.array(entry) });
 
-/** Why a record of version 2 cannot be executed again as it stands; null when it can. */
+/** Why a record of version 2 is malformed and cannot be executed; null when it can. */
 export function malformation(record: TurnRecord): string | null {
   const { error } = EXECUTABLE.safeParse(record);
   const [issue] = error?.issues ?? [];
@@ -81,7 +81,7 @@ export function malformation(record: TurnRecord): string | null {
 
 function isTagged(json: unknown): boolean {
   try {
-    // What came out of the JSON parser is tagged JSON as far as its shape goes.
+    // The result of a JSON parser has the shape of tagged JSON; decoding checks the rest.
     decode(json as TaggedJson);
     return true;
   } catch (error) {

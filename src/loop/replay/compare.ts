@@ -1,20 +1,21 @@
 import type { CallDivergence, RecordedCalls } from '../../tools/index.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import type { TurnRecord } from '../turn/record.ts';
+import type { TurnRecord } from '../record/record.ts';
 
-/** The first thing in which a turn that is executed again is not what was recorded. */
+/** The first difference between a recorded turn and its execution now. */
 export interface Divergence {
-  /** For a reader: `line 3 of OUTPUT`, `call 2: args`, `fuel`. */
+  /** A place for a reader, such as `line 3 of OUTPUT`, `call 2: args` or `fuel`. */
   readonly where: string;
-  /** What stands in the record, and what came now; JSON, but for lines of text. */
+  /** The recorded content: a line of text, or JSON. */
   readonly recorded: string;
+  /** The content now, in the same form. */
   readonly replayed: string;
 }
 
-/** Limits of time, which every execution reaches elsewhere. */
+/** Time limits, which every execution reaches at another point. */
 const TIMES: ReadonlySet<string> = new Set(['cpuMs', 'wallMs', 'toolMs']);
 
-/** Fields of a record that must be equal, in the order in which a turn makes them. */
+/** Fields of a record that must be equal, in the order in which a turn produces them. */
 const FIELDS = [
   'outputComplete',
   'candidates',
@@ -30,10 +31,10 @@ const FIELDS = [
 
 const USAGE = ['fuel', 'toolCalls', 'outputBytes', 'peakMemoryBytes'] as const;
 
-/** Where two executions of a turn part; null when they do not. Times are not compared: they are nobody's input. */
+/** The first difference of two executions of a turn; null when they are equal. Times are not compared, because no input determines them. */
 export function compareTurns(recorded: TurnRecord, replayed: TurnRecord, calls: RecordedCalls): Divergence | null {
   const { divergence, left } = calls;
-  // What was said before a call that differs came before it.
+  // Output before a differing call precedes the call.
   const parted = divergence !== null || left.length > 0;
   const said = (parted ? prefixDifference : lineDifference)(recorded, replayed);
   if (said !== null) return said;
@@ -55,7 +56,7 @@ export function compareTurns(recorded: TurnRecord, replayed: TurnRecord, calls: 
   );
 }
 
-/** Whether what two executions said is the same as far as both of them came. */
+/** The first difference in the output of two executions, as far as both go; null when there is none. */
 export function prefixDifference(recorded: TurnRecord, replayed: TurnRecord): Divergence | null {
   const cut = (stream: 'output' | 'scratchpad') => {
     const length = Math.min(recorded[stream].length, replayed[stream].length);
@@ -83,7 +84,7 @@ function callDifference({ seq, field, recorded, actual }: CallDivergence): Diver
   return { where: field === 'calls' ? `call ${seq}` : `call ${seq}: ${field}`, recorded: show(recorded), replayed: show(actual) };
 }
 
-/** An error without what no two executions have in common. */
+/** An error without the parts that differ in every execution. */
 function steady(error: ErrorInfo | null): unknown {
   if (error === null || !TIMES.has(error.limit ?? '')) return error;
   const { message: _, allowed: __, used: ___, ...rest } = error;

@@ -1,19 +1,18 @@
 import { z } from 'zod';
 import { StoreError } from '../../sqlite/error.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
+import type { PublicKeyRecord, TurnRecord } from '../record/record.ts';
+import { sealRecord } from '../record/seal.ts';
 import { readRecord } from '../sessions/rows.ts';
 import type { SessionState, SessionStore } from '../sessions/store.ts';
-import type { TurnRecord } from '../turn/record.ts';
-import type { PublicKeyRecord } from './facts.ts';
 import { Redaction } from './redact.ts';
-import { sealRecord } from './seal.ts';
 
-/** Marks a file of sessions. */
+/** The `format` of a file of sessions. */
 export const EXPORT_FORMAT = 'neuroscript-sessions';
 
 /**
- * Sessions in one file, for `replay` and other tools anywhere (`schemas/export.schema.json`). No key, secret or agent is in
- * it; the public keys are, so that its tokens can be verified.
+ * Sessions in one file, for `replay` and other tools. Its schema is `schemas/export.schema.json`. The file contains no secret
+ * key and no agent. It contains the public keys, so that tokens can be verified.
  */
 export interface SessionsFile {
   readonly format: typeof EXPORT_FORMAT;
@@ -21,7 +20,7 @@ export interface SessionsFile {
   readonly sessions: readonly ExportedSession[];
 }
 
-/** One session of such a file. */
+/** One session of a {@link SessionsFile}. */
 export interface ExportedSession {
   readonly sid: string;
   readonly status: SessionState['status'];
@@ -30,16 +29,16 @@ export interface ExportedSession {
   readonly spent: SessionState['spent'];
   /** Hash of the last record. */
   readonly head: string | null;
-  /** The public part of all keys that could verify its tokens. */
+  /** The public parts of all keys that could verify its tokens. */
   readonly keys: readonly PublicKeyRecord[];
   readonly turns: readonly TurnRecord[];
-  /** Who asked for it; null for a session of the host's own. Older versions left it out. */
+  /** Null for a session of the host's own. Older versions omitted it. */
   readonly parent: SessionState['parent'];
-  /** Which parts of which turns were changed by redaction; their records are sealed anew. */
+  /** The parts of turns that redaction changed. Their records are sealed anew. */
   readonly redacted: readonly { readonly turn: number; readonly parts: readonly string[] }[];
 }
 
-/** A file that is no export of sessions, or of a later version. */
+/** The file is not an export of sessions, or it has a later version. */
 export class ExportError extends NeuroScriptError {
   static readonly code = 'ERR_EXPORT';
   constructor(message: string, options?: ErrorOptions) {
@@ -47,7 +46,7 @@ export class ExportError extends NeuroScriptError {
   }
 }
 
-/** Reads sessions of a store for such a file; null for one that the store does not know. */
+/** Reads a session from a store for a {@link SessionsFile}; null for a session that the store does not know. */
 export async function exportSession(
   store: Pick<SessionStore, 'read' | 'turns'>,
   sid: string,
@@ -58,7 +57,7 @@ export async function exportSession(
   return exportRecords(state, await store.turns(sid), redaction);
 }
 
-/** A session with its records, as it stands in a file. */
+/** Converts a session with its records to its exported form. */
 export function exportRecords(
   state: SessionState,
   records: readonly TurnRecord[],
@@ -70,7 +69,7 @@ export function exportRecords(
     const { record, redacted: parts } = redaction.apply(original);
     const prev: string | null = turns.at(-1)?.seal?.hash ?? null;
     if (parts.length > 0) redacted.push({ turn: original.turn, parts });
-    // One change moves all hashes after it.
+    // After the first redaction, all later hashes change.
     turns.push(redacted.length === 0 ? original : original.seal === null ? { ...record, seal: null } : sealRecord(record, prev));
   }
   const { sid, status, reason, spent, parent } = state;
@@ -90,7 +89,7 @@ export function exportRecords(
   };
 }
 
-/** The file's content. */
+/** The content of a file of sessions. */
 export function exportFile(sessions: readonly ExportedSession[]): SessionsFile {
   return { format: EXPORT_FORMAT, version: 1, sessions };
 }
@@ -106,18 +105,18 @@ const SESSION = z.looseObject({
 });
 const FILE = z.looseObject({ format: z.literal(EXPORT_FORMAT), version: z.int(), sessions: z.array(SESSION) });
 
-/** What is needed of a file to execute its sessions again. */
+/** The part of an exported session that is needed to execute it again. */
 export interface ReadSession {
   readonly sid: string;
   readonly status: SessionState['status'];
   readonly head: string | null;
   readonly turns: readonly TurnRecord[];
   readonly redacted: ReadonlyMap<number, readonly string[]>;
-  /** Turns whose records cannot be read, and why; they are not in `turns`. */
+  /** Turns whose records cannot be read, and why. They are not in `turns`. */
   readonly damaged: ReadonlyMap<number, string>;
 }
 
-/** Reads such a file. Throws {@link ExportError} (`ERR_EXPORT`). */
+/** Reads a {@link SessionsFile}. Throws {@link ExportError} (`ERR_EXPORT`). */
 export function readExport(text: string): readonly ReadSession[] {
   let value: unknown;
   try {
@@ -128,7 +127,7 @@ export function readExport(text: string): readonly ReadSession[] {
   const { success, data, error } = FILE.safeParse(value);
   if (!success) {
     const [issue] = error.issues;
-    throw new ExportError(`it is no file of sessions: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong'}`);
+    throw new ExportError(`it is not a file of sessions: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong'}`);
   }
   if (data.version !== 1) throw new ExportError(`it is of version ${data.version}; this one knows 1`);
   return data.sessions.map(({ sid, status, head, turns, redacted }) => ({

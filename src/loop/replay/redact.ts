@@ -3,31 +3,31 @@ import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { isPlaced } from '../../wire/mapkeys.ts';
 import { checkOptions, type KeysOf } from '../../wire/options.ts';
-import type { TurnRecord, UnsealedRecord } from '../turn/record.ts';
-import { withoutKey } from './keytext.ts';
+import type { TurnRecord, UnsealedRecord } from '../record/record.ts';
+import { redactKey } from './redactkey.ts';
 
-/** What is taken out of records before they are given away. */
+/** What is removed from records before they are published. */
 export interface RedactionRules {
-  /** Tools, by name or with `*` for any letters: their arguments and results are taken out of the journal. */
+  /** Tools by name, with `*` for any characters. Their arguments and results are removed from the journal. */
   readonly tools?: readonly string[];
-  /** Keys of maps, letter case aside: their values are taken out wherever they stand as JSON. */
+  /** Case-insensitive keys of maps. Their values are removed wherever they occur as JSON. */
   readonly keys?: readonly string[];
-  /** Texts, of at least four characters: taken out of whatever text they stand in. */
+  /** Texts of at least four characters, which are removed from every text. */
   readonly values?: readonly string[];
 }
 
 const KEYS: KeysOf<RedactionRules> = { tools: true, keys: true, values: true };
 
-/** What stands in place of what was taken out. */
+/** Replaces everything that is removed. */
 export const REDACTED = '[redacted]';
 
-/** Shorter texts stand everywhere, and would leave nothing readable. */
+/** Fewest characters of a redacted text. Shorter texts match everywhere and would leave nothing readable. */
 const MIN_VALUE = 4;
 
-/** How many times JSON within JSON is looked into. */
+/** Levels of JSON within JSON that are searched. */
 const MAX_LEVELS = 3;
 
-/** Below these fields of a record stand values of scripts, whose keys are texts like any others. */
+/** Fields of a record that contain values of scripts, whose keys are redacted like other texts. */
 const VALUES: ReadonlySet<string> = new Set(['globals', 'constants', 'args', 'value', 'payload', 'prompt', 'options']);
 
 /** Checked rules. */
@@ -42,13 +42,13 @@ export class Redaction {
     this.#tools = texts('tools', rules.tools).map(patternOf);
     this.#keys = new Set(texts('keys', rules.keys).map((key) => key.toLowerCase()));
     const values = texts('values', rules.values);
-    this.#values = [...new Set(values.flatMap(written))].sort((a, b) => b.length - a.length);
+    this.#values = [...new Set(values.flatMap(spellings))].sort((a, b) => b.length - a.length);
     const short = values.find((value) => value.length < MIN_VALUE);
     if (short !== undefined)
       throw new ConfigError(`a redacted value needs at least ${MIN_VALUE} characters, got ${JSON.stringify(short)}`);
   }
 
-  /** The record without what the rules name, and the names of the parts that changed. */
+  /** The redacted record, and the names of the parts that changed. */
   apply(record: TurnRecord): { readonly record: UnsealedRecord; readonly redacted: readonly string[] } {
     const { seal: _, ...unsealed } = record;
     const redacted: string[] = [];
@@ -63,13 +63,13 @@ export class Redaction {
     const fields = Object.entries(unsealed).map(([name, value]) =>
       name === 'journal' ? [name, journal] : name === 'inputs' ? [name, this.#inputs(record, pass)] : [name, pass(name, value)],
     );
-    // Values have changed, and only into texts; the form is the record's.
+    // Redaction replaces values by texts and keeps the form of the record.
     return { record: Object.fromEntries(fields) as UnsealedRecord, redacted: [...new Set(redacted)] };
   }
 
-  /** Any JSON without what the rules name. */
+  /** Redacts any JSON. */
   clean<T>(value: T): T {
-    // As above.
+    // Redaction replaces values by texts and keeps the form.
     return this.#clean(value) as T;
   }
 
@@ -100,17 +100,17 @@ export class Redaction {
     );
   }
 
-  /** JSON within a text, as in an envelope, is text: there a key is looked for as it is written. */
+  /** Redacts a text. JSON within it, as in an envelope, is searched for keys as text. */
   #text(text: string): string {
     let clean = text;
     for (const value of this.#values) clean = clean.replaceAll(value, REDACTED);
-    for (const key of this.#keys) clean = withoutKey(clean, key, REDACTED);
+    for (const key of this.#keys) clean = redactKey(clean, key, REDACTED);
     return clean;
   }
 }
 
 /** A text as it stands in JSON, in JSON within that, and so on. */
-function written(value: string): readonly string[] {
+function spellings(value: string): readonly string[] {
   const forms = [value];
   for (let level = 0; level < MAX_LEVELS; level++) forms.push(JSON.stringify(forms[level]).slice(1, -1));
   return forms;

@@ -1,36 +1,36 @@
 import type { KeyLookup } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
-import type { TurnRecord } from '../turn/record.ts';
+import type { TurnRecord } from '../record/record.ts';
 import type { ReadSession } from './export.ts';
 import { replayTurn, type TurnReplay } from './turn.ts';
 
-/** What executing the turns of a session again showed. */
+/** The result of executing the turns of a session again. */
 export interface SessionReplay {
   readonly sid: string;
   readonly turns: readonly TurnReplay[];
-  /** What is wrong with the chain of its records as a whole: a turn is missing, or the last ones are. */
+  /** Faults of the chain of records as a whole, such as a missing turn. */
   readonly broken: readonly string[];
-  /** Whether nothing is changed or missing, and no turn differs. */
+  /** Whether no record is changed or missing and no turn differs. */
   readonly ok: boolean;
 }
 
-/** Which turns, and how. */
+/** Options of {@link replaySession}. */
 export interface SessionReplayOptions {
-  /** One turn alone; all when absent. */
+  /** Executes only this turn; all turns when absent. */
   readonly turn?: number;
   readonly keys?: KeyLookup;
   readonly signal?: AbortSignal;
 }
 
-/** A session whose records are at hand. */
+/** A session with its records. */
 export interface RecordedSession
   extends Pick<ReadSession, 'sid' | 'head' | 'turns'>,
     Partial<Pick<ReadSession, 'redacted' | 'damaged'>> {
-  /** What is known to be wrong with it besides. */
+  /** Further known faults. */
   readonly faults?: readonly string[];
 }
 
-/** Executes the turns of a session again, and looks at the chain of their records. Rejects as {@link replayTurn}. */
+/** Executes the turns of a session again and checks the chain of their records. Rejects as {@link replayTurn} does. */
 export async function replaySession(
   runtime: Runtime,
   { sid, head, turns, redacted, damaged = new Map(), faults = [] }: RecordedSession,
@@ -41,7 +41,7 @@ export async function replaySession(
   let before: TurnRecord | null = null;
   for (const record of turns) {
     const prev: string | null = before?.seal?.hash ?? null;
-    // A turn that is missing is told once, and not again as a fault of the next one.
+    // A missing turn is reported once, and not again as a fault of the next turn.
     const follows = before === null ? record.turn === 1 : record.turn === before.turn + 1;
     before = record;
     if (only !== undefined && record.turn !== only) continue;
@@ -59,13 +59,13 @@ export async function replaySession(
   return { sid, turns: replays, broken, ok };
 }
 
-/** What a chain of records is made of. */
+/** The part of a record that matters for the chain. */
 export interface ChainedTurn {
   readonly turn: number;
   readonly seal: { readonly hash: string } | null;
 }
 
-/** Turns that are missing, and an end that is not where the session says it is. What is damaged is told elsewhere. */
+/** Missing and duplicate turns, and a last record that is not the session's head. Damaged records are reported elsewhere. */
 export function chainFaults(
   turns: readonly ChainedTurn[],
   head: string | null,

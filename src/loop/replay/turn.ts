@@ -1,28 +1,31 @@
-import { generateKeys, type KeyLookup, keyringFrom, parseStrict, ReplayCache, selectDecision } from '../../aeiou/index.ts';
+import { generateKeys, type KeyLookup, keyringFrom, parseStrict } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type CallScript, type Known, RecordedCalls } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
-import { type ErrorInfo, NeuroScriptError } from '../../wire/errors.ts';
+import type { ErrorInfo } from '../../wire/errors.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { RunInput } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
-import { randomIds } from '../ports.ts';
+import { randomIds } from '../ids.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { inputOf, type Scene } from '../record/record.ts';
+import { type SealFault, sealFaults } from '../record/seal.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
 import { readTurn, type TurnInput } from '../turn/input.ts';
-import type { TurnRecord } from '../turn/record.ts';
 import { runTurn, type TurnHost } from '../turn/turn.ts';
 import { malformation } from './check.ts';
 import { compareTurns, type Divergence, prefixDifference } from './compare.ts';
-import { inputOf, type Scene } from './facts.ts';
-import { recordedKeys, secretKeys } from './keys.ts';
-import { type SealFault, sealFaults } from './seal.ts';
+import { keyFault, RecordedReplayCache, recordedKeys, secretKeys, verifyDecision } from './verify.ts';
 
 /**
- * What executing a recorded turn again showed.
+ * The result of executing a recorded turn again.
  *
- * `same`: every byte is as it was. `differs`: `divergence` is the first that is not. `prefix`: the turn was ended from outside
- * at a moment that nobody could record, and what it said until then is the same. `incomplete`: the record cannot be executed
- * again; `why` says so. `verified`: it was redacted, so it was not executed, but its tokens lead to its decision. `changed`: the record is not what was sealed, in the parts that `faults` names.
+ * - `same`: every byte is as recorded.
+ * - `differs`: `divergence` is the first difference.
+ * - `prefix`: the turn was killed at an unknown moment, and both outputs agree as far as both go.
+ * - `incomplete`: the record cannot be executed; `why` says why.
+ * - `verified`: the record was redacted and not executed, but its tokens lead to its decision.
+ * - `changed`: the record is not as it was sealed, in the parts that `faults` names.
  */
 export interface TurnReplay {
   readonly sid: string;
@@ -31,26 +34,26 @@ export interface TurnReplay {
   readonly why: string | null;
   readonly faults: readonly SealFault[];
   readonly divergence: Divergence | null;
-  /** The turn as it is now; null when it was not executed. */
+  /** The turn as it was executed now; null when it was not executed. */
   readonly replayed: TurnRecord | null;
-  /** Ids of keys whose tags could not be verified, because they are secrets. */
+  /** Ids of secret keys, whose tags could not be verified. */
   readonly unverified: readonly string[];
 }
 
-/** How turns are executed again. */
+/** Options of {@link replayTurn}. */
 export interface ReplayOptions {
-  /** Keys that tokens must verify with, in place of those that the record names. */
+  /** Keys with which tokens must verify, in place of those that the record names. */
   readonly keys?: KeyLookup;
-  /** Hash of the record of the turn before; the record's own word for it when absent. */
+  /** Hash of the previous turn's record; taken from the record when absent. */
   readonly prev?: string | null;
-  /** Parts of the record that were changed by redaction: such a turn is not executed. */
+  /** Parts of the record that redaction changed. Such a turn is not executed. */
   readonly redacted?: readonly string[];
   readonly signal?: AbortSignal;
 }
 
 /**
- * Executes a recorded turn again, in a fresh sandbox of `runtime`, from its recorded inputs alone: no tool is called, no clock
- * read, nothing minted. A record that is malformed is `incomplete`. Rejects with `RuntimeClosedError` and `BusyError`.
+ * Executes a recorded turn again, in a fresh sandbox of `runtime` and only from its recorded inputs: it calls no tool, reads no
+ * clock and mints no token. A malformed record is `incomplete`. Rejects with `RuntimeClosedError` and `BusyError`.
  */
 export async function replayTurn(runtime: Runtime, record: TurnRecord, options: ReplayOptions = {}): Promise<TurnReplay> {
   const faults = sealFaults(record, options.prev === undefined ? (record.seal?.prev ?? null) : options.prev);
@@ -71,13 +74,13 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
   if (malformed !== null) return end('incomplete', { why: malformed });
   if (options.redacted !== undefined && options.redacted.length > 0) {
     const redacted = `redacted: ${options.redacted.join(', ')}`;
-    const decided = verifyDecision(record, scene, options);
+    const decided = verifyDecision(record, scene, options.keys);
     if (decided === null) return end('incomplete', { why: redacted });
     return end(decided.divergence === null ? 'verified' : 'differs', { ...decided, why: redacted });
   }
-  const calls = new RecordedCalls(record.journal, stoppedAt(record) === null ? null : new Stopped(record));
+  const calls = new RecordedCalls(record.journal, stoppedAt(record) === null ? null : new StoppedCall(record));
   const replayed = await executeAgain(runtime, record, scene, calls, options);
-  if (endedFromOutside(record)) {
+  if (wasKilled(record)) {
     const divergence = prefixDifference(record, replayed);
     return end(divergence === null ? 'prefix' : 'differs', { divergence, replayed });
   }
@@ -85,44 +88,9 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
   return end(divergence === null ? 'same' : 'differs', { divergence, replayed });
 }
 
-/** Why a public key of a record is none; null when they all are. */
-function keyFault(record: TurnRecord): string | null {
-  try {
-    recordedKeys(record, { now: () => 0, monotonic: () => 0 });
-    return null;
-  } catch (error) {
-    if (error instanceof NeuroScriptError) return error.message;
-    throw error;
-  }
-}
-
 function whyIncomplete({ version, reason }: TurnRecord): string {
   if (version === 1) return 'an older version recorded the turn, without all of its inputs';
   return reason === null ? 'its inputs are not in the record' : `the turn has no execution of its own (${reason})`;
-}
-
-/** Whether the tokens in OUTPUT lead to the decision (A3-1.1-2); null when no token decided. */
-function verifyDecision(
-  record: TurnRecord,
-  { judged }: Scene,
-  { keys }: ReplayOptions,
-): { readonly divergence: Divergence | null } | null {
-  if (record.candidates.length === 0 || record.error !== null || judged.mintFailed) return null;
-  const decidedAt = record.inputs.clock.at(-1) ?? record.startedAt;
-  const clock = { now: () => decidedAt, monotonic: () => 0 };
-  const { decision, chosen } = selectDecision(record.output, {
-    keys: keys ?? recordedKeys(record, clock),
-    sessionId: record.sid,
-    turnIndex: record.turn,
-    turnNonce: record.inputs.nonce,
-    now: decidedAt / 1000,
-    clockSkew: judged.clockSkew,
-    replay: new Remembered(judged.fresh, clock),
-  });
-  const was = [record.overridden ?? record.decision, record.kid, record.jti];
-  const is = [decision, chosen?.payload.kid ?? null, chosen?.payload.jti ?? null];
-  const same = JSON.stringify(was) === JSON.stringify(is);
-  return { divergence: same ? null : { where: 'decision', recorded: JSON.stringify(was), replayed: JSON.stringify(is) } };
 }
 
 async function executeAgain(
@@ -143,7 +111,7 @@ async function executeAgain(
     keys: keys ?? recordedKeys(record, clock),
     clock,
     ids: randomIds,
-    replay: new Remembered(judged.fresh, clock),
+    replay: new RecordedReplayCache(judged.fresh, clock),
     lifetimes: { clockSkew: judged.clockSkew },
     noProgressN: judged.noProgressN,
     checks: [() => judged.stopped],
@@ -162,7 +130,7 @@ async function executeAgain(
   return replayed;
 }
 
-/** The envelope, read again; the remarks on the reply that it was made of cannot come from it. */
+/** Reads the envelope again. The remarks on the reply are taken from the record, because the envelope does not have them. */
 function inputAgain({ inputs: { envelope } }: TurnRecord, { unreadable, lints }: Scene): TurnInput {
   if (unreadable !== null) return { ok: false, text: envelope, failure: unreadable };
   const input = readTurn(new TextEncoder().encode(envelope));
@@ -177,28 +145,28 @@ function givenAgain(record: TurnRecord, run: NonNullable<Scene['run']>, input: T
   return stopAt === null ? given : { ...given, stopAt };
 }
 
-/** How much more time a replay gets: a slower machine must not end what a faster one did not. */
-const PATIENCE = 20;
+/** Factor for time limits in a replay, so that a slower machine does not end a turn that a faster one completed. */
+const TIME_FACTOR = 20;
 
-/** The recorded limits, with more time; a turn that ran until it was killed is not waited for any longer than then. */
+/** The recorded limits with more time. A turn that ran until it was killed gets no more time than before. */
 function withTime(record: TurnRecord): LimitValues {
   const { limits } = record.inputs;
-  if (endedFromOutside(record)) return limits;
-  const more = (ms: number): number => ms * PATIENCE + 10_000;
+  if (wasKilled(record)) return limits;
+  const more = (ms: number): number => ms * TIME_FACTOR + 10_000;
   return { ...limits, cpuMs: more(limits.cpuMs), wallMs: more(limits.wallMs), toolMs: more(limits.toolMs) };
 }
 
-/** Where a clock stopped the program while it computed; null when none did. */
+/** Where a time limit stopped the program while it computed; null when none did. */
 function stoppedAt({ error, journal, usage }: TurnRecord): NonNullable<RunInput['stopAt']> | null {
   const last = journal.at(-1)?.outcome;
   if (error === null || (error.limit !== 'cpuMs' && error.limit !== 'wallMs')) return null;
-  // Then it waited for a call, which is answered with the same.
+  // The limit was reached during a call, whose recorded answer stops the program again.
   if (last !== undefined && !last.ok && 'halted' in last && last.halted.limit === error.limit) return null;
   return { fuel: usage.fuel, clock: error.limit === 'cpuMs' ? 1 : 2 };
 }
 
-/** The call that a program makes whose time is over: no tool saw it, and its journal does not have it. */
-class Stopped implements CallScript {
+/** Answers a call after the time limit with the recorded error. The journal does not contain such a call. */
+class StoppedCall implements CallScript {
   readonly #error: ErrorInfo | null;
 
   constructor({ error }: TurnRecord) {
@@ -210,12 +178,12 @@ class Stopped implements CallScript {
   }
 }
 
-/** Whether the worker was killed, so that nobody knows how far the program was. */
-function endedFromOutside({ outputComplete, error, usage, inputs }: TurnRecord): boolean {
+/** Whether the worker was killed, so that the progress of the program is unknown. */
+function wasKilled({ outputComplete, error, usage, inputs }: TurnRecord): boolean {
   return !outputComplete || (error !== null && usage.fuel === 0 && inputs.scene?.run != null && error.kind !== 'syntax');
 }
 
-/** Turns from a record: what the policy said stands in it, and what the worker is given too. */
+/** An executor that takes the policy's answers and the worker's input from the record. */
 function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scene): TurnExecutor {
   const { inputs } = record;
   return {
@@ -229,7 +197,7 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
         const result = await runtime
           .interpreter()
           .fork({ turn: context, limits })
-          .perform({
+          .runRequest({
             turn: true,
             onOut,
             onCall,
@@ -243,24 +211,8 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
   };
 }
 
-/** A program whose time was over got that error, however it had ended by itself when the host told it. */
+/** A program that reached its time limit gets the recorded error, however its execution ends now. */
 function timedOut(record: TurnRecord, result: RunResult): RunResult {
   if (stoppedAt(record) === null || record.error === null || result.usage.fuel !== record.usage.fuel) return result;
   return { ...result, ok: false, error: record.error };
-}
-
-/** Answers as the replay cache of the host did. */
-class Remembered extends ReplayCache {
-  readonly #fresh: readonly boolean[];
-  #next = 0;
-
-  constructor(fresh: readonly boolean[], clock: { now(): number }) {
-    super({ clock });
-    this.#fresh = fresh;
-  }
-
-  override add(): boolean {
-    this.#next += 1;
-    return this.#fresh[this.#next - 1] ?? true;
-  }
 }

@@ -1,11 +1,11 @@
 import { ConfigError } from '../../wire/errors.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../clock.ts';
 import type { Lease, SessionStore } from './store.ts';
 
-/** How long a silent process keeps its sessions, unless configured otherwise. */
+/** Default length of a lease. */
 export const DEFAULT_LEASE_MS = 15_000;
 
-/** What {@link Leases} are made from. */
+/** Parts of {@link Leases}. */
 export interface LeasesInit {
   readonly store: SessionStore;
   readonly clock: Clock;
@@ -15,12 +15,9 @@ export interface LeasesInit {
   readonly leaseMs?: number;
 }
 
-/** Why a session must be let go. */
-export type Gone = 'lost' | 'cancelled';
-
 /**
- * Keeps the leases of the sessions that are in a turn: one timer for all of them, and none while no session is. When a lease
- * ends is told by the injected clock alone.
+ * Renews the leases of the sessions that are in a turn. One timer serves all of them and runs only while there are any. The
+ * injected clock alone determines when a lease expires.
  */
 export class Leases {
   readonly owner: string;
@@ -28,10 +25,10 @@ export class Leases {
   readonly #clock: Clock;
   /** Milliseconds. */
   readonly leaseMs: number;
-  readonly #held = new Map<string, (why: Gone) => void>();
+  readonly #held = new Map<string, () => void>();
   #timer: NodeJS.Timeout | null = null;
 
-  /** Throws {@link ConfigError} for a lease that is too short to be renewed, or an owner without a name. */
+  /** Throws {@link ConfigError} for a lease that is too short to renew or an owner without a name. */
   constructor({ store, clock, owner, leaseMs = DEFAULT_LEASE_MS }: LeasesInit) {
     if (!Number.isSafeInteger(leaseMs) || leaseMs < 100)
       throw new ConfigError(`leaseMs must be a whole number from 100, got ${String(leaseMs)}`);
@@ -48,15 +45,18 @@ export class Leases {
     return { owner: this.owner, now, until: now + this.leaseMs };
   }
 
-  /** Renews the lease of a session until {@link drop}; `onGone` is told once when it was lost or its end was asked for. */
-  hold(sid: string, onGone: (why: Gone) => void): void {
-    this.#held.set(sid, onGone);
+  /**
+   * Renews the lease of a session until {@link drop}. Calls `onLost` when the lease is lost or the end of the session is
+   * requested. Renewing every third of a lease tolerates one renewal that fails.
+   */
+  hold(sid: string, onLost: () => void): void {
+    this.#held.set(sid, onLost);
     if (this.#timer !== null) return;
-    this.#timer = setInterval(() => void this.beat(), Math.floor(this.leaseMs / 3));
+    this.#timer = setInterval(() => void this.renew(), Math.floor(this.leaseMs / 3));
     this.#timer.unref();
   }
 
-  /** Stops renewing; the lease itself stands until it is released or ends. */
+  /** Stops renewing. The lease itself stands until it is released or expires. */
   drop(sid: string): void {
     this.#held.delete(sid);
     if (this.#held.size > 0 || this.#timer === null) return;
@@ -69,25 +69,20 @@ export class Leases {
     return this.#held.has(sid);
   }
 
-  /** Whether a timer is running: exactly while sessions are held. */
-  get beating(): boolean {
+  /** Whether the timer runs. It runs exactly while sessions are held. */
+  get isRenewing(): boolean {
     return this.#timer !== null;
   }
 
-  /**
-   * Renews what is held. A store that cannot be reached is asked again at the next beat: should the lease be lost meanwhile,
-   * the commit of the turn is refused, so nothing is ever kept twice.
-   */
-  async beat(): Promise<void> {
+  /** Renews every held lease. */
+  async renew(): Promise<void> {
     const sids = [...this.#held.keys()];
     try {
       const renewals = await this.#store.renew(sids, this.lease());
-      for (const [index, sid] of sids.entries()) {
-        const renewal = renewals[index];
-        if (renewal === 'lost' || renewal === 'cancelled') this.#held.get(sid)?.(renewal);
-      }
+      for (const [index, sid] of sids.entries()) if (renewals[index] !== 'held') this.#held.get(sid)?.();
     } catch {
-      // see above
+      // The store cannot be reached; the next renewal tries again. If the lease is lost meanwhile, the store refuses the
+      // commit, so a turn is never stored twice.
     }
   }
 }

@@ -1,10 +1,11 @@
 import type { UsedId } from '../../aeiou/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
-import { waitingOf } from '../suspend/suspension.ts';
-import type { TurnRecord } from '../turn/record.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { waitingOf } from '../record/suspension.ts';
 import {
   type ClaimedSession,
   type Lease,
+  nextTurnOf,
   type Pruning,
   type Renewal,
   SessionExistsError,
@@ -17,8 +18,8 @@ import {
   type TurnCommit,
 } from './store.ts';
 
-/** What is kept of one session. An idle one has neither lease nor started turn, and costs its state alone. */
-interface Kept {
+/** One stored session. An idle session has neither lease nor started turn and needs memory for its state alone. */
+interface StoredSession {
   state: SessionState;
   readonly createdAt: number;
   updatedAt: number;
@@ -27,16 +28,17 @@ interface Kept {
   cancelled: boolean;
   turns: readonly TurnRecord[];
   used: readonly UsedId[];
-  owed: readonly number[];
-  /** Whether the end between two turns is owed to the log. */
-  owedEnd: boolean;
+  /** Turns whose decision is not logged yet. */
+  unlogged: readonly number[];
+  /** Whether the session ended between two turns and the end is not logged yet. */
+  endUnlogged: boolean;
 }
 
 const NONE: readonly never[] = Object.freeze([]);
 
-/** Keeps sessions as long as the process lives. */
+/** Keeps sessions in memory, for the lifetime of the process. */
 export class MemoryStore implements SessionStore {
-  readonly #sessions = new Map<string, Kept>();
+  readonly #sessions = new Map<string, StoredSession>();
 
   async create(state: SessionState, at: number): Promise<void> {
     if (this.#sessions.has(state.sid)) throw new SessionExistsError(state.sid);
@@ -49,8 +51,8 @@ export class MemoryStore implements SessionStore {
       cancelled: false,
       turns: NONE,
       used: NONE,
-      owed: NONE,
-      owedEnd: false,
+      unlogged: NONE,
+      endUnlogged: false,
     });
   }
 
@@ -63,9 +65,10 @@ export class MemoryStore implements SessionStore {
     if (kept.lease !== null && kept.lease.owner !== owner && now < kept.lease.until)
       throw new SessionLeasedError(sid, kept.lease);
     kept.lease = { owner, until };
-    const owed = kept.turns.filter(({ turn }) => kept.owed.includes(turn));
-    const owedEnd = kept.owedEnd ? kept.updatedAt : null;
-    return { state: kept.state, started: kept.started, used: kept.used, owed, owedEnd, cancelled: kept.cancelled };
+    const { state, used, cancelled } = kept;
+    const unlogged = kept.turns.filter(({ turn }) => kept.unlogged.includes(turn));
+    const unloggedEnd = kept.endUnlogged ? kept.updatedAt : null;
+    return { state, next: nextTurnOf(kept.started), used, unlogged, unloggedEnd, cancelled };
   }
 
   async renew(sids: readonly string[], { owner, until }: Lease): Promise<readonly Renewal[]> {
@@ -93,7 +96,7 @@ export class MemoryStore implements SessionStore {
     this.#held(sid, owner).started = null;
   }
 
-  async commit({ owner, record, next, used, usedSince, owed, at, keep }: TurnCommit): Promise<void> {
+  async commit({ owner, record, next, used, usedSince, unlogged, at, keep }: TurnCommit): Promise<void> {
     const kept = this.#held(next.sid, owner);
     if (record !== null && (record.turn !== kept.state.nextTurn || kept.started?.turn !== record.turn))
       throw new StoreError('order', `turn ${record.turn} of session ${JSON.stringify(next.sid)} was not started`);
@@ -102,16 +105,16 @@ export class MemoryStore implements SessionStore {
     kept.updatedAt = at;
     kept.started = null;
     if (record !== null) kept.turns = [...kept.turns, record];
-    if (record !== null && owed) kept.owed = [...kept.owed, record.turn];
-    if (record === null && owed) kept.owedEnd = true;
+    if (record !== null && unlogged) kept.unlogged = [...kept.unlogged, record.turn];
+    if (record === null && unlogged) kept.endUnlogged = true;
     kept.used = ended ? NONE : [...kept.used, ...used].filter(({ second }) => second >= usedSince);
     if (!keep) kept.lease = null;
   }
 
   async logged(sid: string, turn: number, owner: string, keep: boolean): Promise<void> {
     const kept = this.#held(sid, owner);
-    kept.owed = kept.owed.filter((owed) => owed !== turn);
-    if (turn === kept.state.nextTurn) kept.owedEnd = false;
+    kept.unlogged = kept.unlogged.filter((each) => each !== turn);
+    if (turn === kept.state.nextTurn) kept.endUnlogged = false;
     if (!keep) kept.lease = null;
   }
 
@@ -129,7 +132,7 @@ export class MemoryStore implements SessionStore {
   async list(): Promise<readonly SessionSummary[]> {
     return [...this.#sessions.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([sid, { state, createdAt, updatedAt, started, lease, owed, owedEnd, turns }]) => ({
+      .map(([sid, { state, createdAt, updatedAt, started, lease, unlogged, endUnlogged, turns }]) => ({
         sid,
         status: state.status,
         reason: state.reason,
@@ -139,7 +142,7 @@ export class MemoryStore implements SessionStore {
         started: started?.turn ?? null,
         waits: started === null || started.suspended === null ? null : waitingOf(started.turn, started.suspended),
         lease,
-        owed: owed.length + (owedEnd ? 1 : 0),
+        owed: unlogged.length + (endUnlogged ? 1 : 0),
         parent: state.parent,
         damaged: null,
       }));
@@ -154,13 +157,13 @@ export class MemoryStore implements SessionStore {
     return old;
   }
 
-  #kept(sid: string): Kept {
+  #kept(sid: string): StoredSession {
     const kept = this.#sessions.get(sid);
     if (kept === undefined) throw new SessionStateError(sid, 'unknown');
     return kept;
   }
 
-  #held(sid: string, owner: string): Kept {
+  #held(sid: string, owner: string): StoredSession {
     const kept = this.#kept(sid);
     if (kept.lease?.owner !== owner) throw new SessionLeasedError(sid, kept.lease);
     return kept;

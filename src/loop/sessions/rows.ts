@@ -3,9 +3,9 @@ import { resolveLimits } from '../../sandbox/limits.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
-import type { Suspension, Waiting } from '../suspend/suspension.ts';
-import type { TurnRecord } from '../turn/record.ts';
-import { AGENT_USE, HALT_REASON, RECORD } from '../turn/schema.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
+import type { Suspension, Waiting } from '../record/suspension.ts';
 import type { SessionState, StartedTurn } from './store.ts';
 
 const STATE: z.ZodType<SessionState> = z.object({
@@ -18,7 +18,7 @@ const STATE: z.ZodType<SessionState> = z.object({
   scratchpad: z.string().nullable(),
   progress: z.object({ digest: z.string().nullable(), repeats: z.int().min(0) }),
   spent: z.object({ fuel: z.number().min(0), tokens: z.int().min(0) }),
-  // Not there in states that older versions kept.
+  // Absent in states that older versions stored.
   head: z.string().nullable().default(null),
   parent: z
     .object({ sid: z.string().nullable(), turn: z.int().nullable(), seq: z.int().min(1) })
@@ -26,13 +26,13 @@ const STATE: z.ZodType<SessionState> = z.object({
     .default(null),
 });
 
-/** The limits that every store holds of its turns: the rows of the table up to `eventCount`. A turn may lack the later rows. */
-const FIRST = LIMITS.slice(0, LIMITS.findIndex(({ key }) => key === 'eventCount') + 1);
+/** The limits that every version stored: the rows of the table up to `eventCount`. Later rows may be absent. */
+const ORIGINAL_LIMITS = LIMITS.slice(0, LIMITS.findIndex(({ key }) => key === 'eventCount') + 1);
 
-/** A turn that an older version started gets the defaults of what it lacks; unknown limits and amounts out of range are damage. */
+/** Supplies defaults for limits that an older version did not store. Unknown limits and values out of range are damage. */
 const limits = z.record(z.string(), z.number()).transform((kept): LimitValues => {
-  const lacking = FIRST.find(({ key }) => !Object.hasOwn(kept, key));
-  if (lacking !== undefined) throw new ConfigError(`limit ${lacking.key} is missing`);
+  const missing = ORIGINAL_LIMITS.find(({ key }) => !Object.hasOwn(kept, key));
+  if (missing !== undefined) throw new ConfigError(`limit ${missing.key} is missing`);
   return resolveLimits('turn', kept);
 });
 
@@ -42,7 +42,7 @@ const SUSPENSION_HEAD = z.looseObject({
   earlier: z.looseObject({ nonce: z.string(), run: z.looseObject({ limits: z.unknown() }), journal: z.array(z.unknown()) }),
   expiresAt: z.number(),
 });
-/** As with records: the rest was written by this program. */
+/** Only the head is checked, as with records. */
 const SUSPENSION = z
   .custom<Suspension>((value) => SUSPENSION_HEAD.safeParse(value).success)
   .transform((kept): Suspension => {
@@ -60,7 +60,7 @@ const STARTED: z.ZodType<StartedTurn> = z.object({
   // Not there in turns that older versions started.
   agent: AGENT_USE.nullable().default(null),
   limits,
-  // Not there in turns that older versions started.
+  // Absent in turns that older versions started.
   suspended: SUSPENSION.nullable().default(null),
 });
 
@@ -80,7 +80,7 @@ const STORED_RECORD = z
   })
   .pipe(z.custom<TurnRecord>((value) => RECORD_HEAD.safeParse(value).success, 'it is no record of a turn'));
 
-/** The state of a session, from the JSON text of a row. Throws {@link StoreError} (`damaged`), as the others do. */
+/** The state of a session, from the JSON text of a row. Throws {@link StoreError} (`damaged`), as do the other readers. */
 export function readState(text: unknown, sid: string): SessionState {
   return checked(`session ${JSON.stringify(sid)} in the store`, text, STATE);
 }
@@ -90,12 +90,12 @@ export function readStarted(text: unknown): StartedTurn {
   return checked('a started turn in the store', text, STARTED);
 }
 
-/** What a turn waits for. */
+/** The public form of a suspension. */
 export function readWaiting(text: unknown): Waiting {
   return checked('a turn that waits in the store', text, WAITING);
 }
 
-/** The record of a turn; `what` is how an error calls it, with its place. */
+/** The record of a turn; `what` names it in errors. */
 export function readRecord(text: unknown, what = 'a turn in the store'): TurnRecord {
   return checked(what, text, STORED_RECORD);
 }
@@ -108,7 +108,7 @@ function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {
   }
 }
 
-/** One line: the first place where it is not of its form, or where it is no JSON. */
+/** Describes the first problem in one line. */
 function problemOf(error: unknown): string {
   if (!(error instanceof z.ZodError)) return error instanceof Error ? error.message : String(error);
   const [issue] = error.issues;

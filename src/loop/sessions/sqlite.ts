@@ -1,13 +1,13 @@
 import { StoreError } from '../../sqlite/error.ts';
 import { type Row, SqliteFile, type SqliteFileOptions } from '../../sqlite/file.ts';
-import { waitingOf } from '../suspend/suspension.ts';
-import { isHaltReason } from '../turn/decision.ts';
-import type { TurnRecord } from '../turn/record.ts';
+import { isHaltReason } from '../record/decision.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { waitingOf } from '../record/suspension.ts';
 import { readRecord, readStarted, readState, readWaiting } from './rows.ts';
-import { SESSIONS } from './schema.ts';
 import {
   type ClaimedSession,
   type Lease,
+  nextTurnOf,
   type Pruning,
   type Renewal,
   SessionExistsError,
@@ -20,13 +20,14 @@ import {
   type StartedTurn,
   type TurnCommit,
 } from './store.ts';
+import { SESSIONS } from './tables.ts';
 
 /** How a {@link SqliteStore} is opened. */
 export type SqliteStoreOptions = SqliteFileOptions;
 
 /**
- * Keeps sessions in a file that several processes may use at once. One transaction per call, in write-ahead mode: a process
- * that is killed at any instant leaves the session as it was before the call, or as it is after it.
+ * Keeps sessions in a file that several processes may use at once. Every call is one transaction in write-ahead mode: a process
+ * that is killed at any moment leaves the session as it was before the call or as it is after the call.
  */
 export class SqliteStore implements SessionStore, Disposable {
   readonly #file: SqliteFile;
@@ -35,7 +36,7 @@ export class SqliteStore implements SessionStore, Disposable {
     this.#file = file;
   }
 
-  /** Opens the file or makes it. Throws {@link StoreError}: `foreign`, `damaged`, `newer`, `busy`, `io`. */
+  /** Opens or creates the file. Throws {@link StoreError}: `foreign`, `damaged`, `newer`, `busy`, `io`. */
   static async open(path: string, options: SqliteStoreOptions = {}): Promise<SqliteStore> {
     return new SqliteStore(await SqliteFile.open(path, SESSIONS, options));
   }
@@ -68,13 +69,13 @@ export class SqliteStore implements SessionStore, Disposable {
       this.#lease(sid, owner, until);
       const started = this.#file.get('SELECT body FROM started WHERE sid = ?', sid);
       const used = this.#file.all('SELECT jti, second FROM used WHERE sid = ? ORDER BY second', sid);
-      const owed = this.#file.all('SELECT record FROM turns WHERE sid = ? AND owed = 1 ORDER BY turn', sid);
+      const unlogged = this.#file.all('SELECT record FROM turns WHERE sid = ? AND owed = 1 ORDER BY turn', sid);
       return {
         state,
-        started: started === undefined ? null : readStarted(started['body']),
+        next: nextTurnOf(started === undefined ? null : readStarted(started['body'])),
         used: used.map(({ jti, second }) => ({ jti: String(jti), second: Number(second) })),
-        owed: owed.map(({ record }) => readRecord(record)),
-        owedEnd: row['end_owed'] === 1 ? Number(row['updated_at']) : null,
+        unlogged: unlogged.map(({ record }) => readRecord(record)),
+        unloggedEnd: row['end_owed'] === 1 ? Number(row['updated_at']) : null,
         cancelled: row['cancelled'] === 1,
       };
     });
@@ -119,10 +120,10 @@ export class SqliteStore implements SessionStore, Disposable {
     });
   }
 
-  async commit({ owner, record, next, used, usedSince, owed, at, keep }: TurnCommit): Promise<void> {
+  async commit({ owner, record, next, used, usedSince, unlogged, at, keep }: TurnCommit): Promise<void> {
     const { sid } = next;
     const ended = next.status !== 'open';
-    // Outside the transaction, which others wait for.
+    // Serialised outside the transaction, because other processes wait for its end.
     const [state, body] = [JSON.stringify(next), record === null ? '' : JSON.stringify(record)];
     this.#file.write(() => {
       const held = this.#held(sid, owner);
@@ -132,7 +133,7 @@ export class SqliteStore implements SessionStore, Disposable {
           throw new StoreError('order', `turn ${record.turn} of session ${JSON.stringify(sid)} was not started`);
         this.#file.run(
           'INSERT INTO turns (sid, turn, decision, nonce, digest, record, owed) VALUES (?, ?, ?, ?, ?, ?, ?)',
-          ...[sid, record.turn, record.decision, record.inputs.nonce, record.digest, body, owed ? 1 : 0],
+          ...[sid, record.turn, record.decision, record.inputs.nonce, record.digest, body, unlogged ? 1 : 0],
         );
       }
       this.#file.run('DELETE FROM started WHERE sid = ?', sid);
@@ -145,7 +146,7 @@ export class SqliteStore implements SessionStore, Disposable {
          end_owed = max(end_owed, ?),
          lease_owner = iif(?, lease_owner, NULL), lease_until = iif(?, lease_until, NULL) WHERE sid = ?`,
         ...[next.status, next.reason, next.nextTurn, state, Math.floor(at)],
-        ...[owed && record === null ? 1 : 0, keep ? 1 : 0, keep ? 1 : 0, sid],
+        ...[unlogged && record === null ? 1 : 0, keep ? 1 : 0, keep ? 1 : 0, sid],
       );
     });
   }
@@ -200,7 +201,7 @@ export class SqliteStore implements SessionStore, Disposable {
     });
   }
 
-  /** Closes the file; leases that are held last until they end by themselves. */
+  /** Closes the file. Leases that are still held expire. */
   [Symbol.dispose](): void {
     this.#file[Symbol.dispose]();
   }
@@ -217,7 +218,7 @@ export class SqliteStore implements SessionStore, Disposable {
   }
 }
 
-/** Every session with what a summary says of it; conditions and order follow. */
+/** Selects the columns of a summary; conditions and order follow. */
 const SUMMARIES = `SELECT s.*, t.turn AS started, t.waits AS waits,
   (SELECT count(*) FROM turns AS o WHERE o.sid = s.sid AND o.owed = 1) AS owed
   FROM sessions AS s LEFT JOIN started AS t ON t.sid = s.sid`;
@@ -238,7 +239,7 @@ function summaryOf(row: Row): SessionSummary {
   };
 }
 
-/** What a summary has from texts that only this program reads. One session that is damaged must not hide the others. */
+/** The parts of a summary that are stored as JSON. A damaged session must not hide the others. */
 function bodyOf({ sid, waits, state }: Row): Pick<SessionSummary, 'waits' | 'parent' | 'damaged'> {
   try {
     return { waits: waits === null ? null : readWaiting(waits), parent: readState(state, String(sid)).parent, damaged: null };

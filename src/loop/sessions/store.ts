@@ -1,56 +1,53 @@
 import { NO_PROGRESS_YET, type ProgressState, type UsedId } from '../../aeiou/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { LimitValues } from '../../wire/limits.ts';
-import type { AgentUse } from '../agents/consult.ts';
-import type { Suspension, Waiting } from '../suspend/suspension.ts';
-import type { HaltReason } from '../turn/decision.ts';
-import type { TurnRecord } from '../turn/record.ts';
+import type { HaltReason } from '../record/decision.ts';
+import type { AgentUse, TurnRecord } from '../record/record.ts';
+import type { Suspension, Waiting } from '../record/suspension.ts';
 
-/** Where a session stands between two turns. */
+/** State of a session between two turns. */
 export type SessionStatus = 'open' | 'done' | 'aborted' | 'halted';
 
-/** What a session has used up so far, over all its turns and all processes that drove it. */
+/** What a session has used so far, over all its turns and all processes that drove it. */
 export interface Spent {
   readonly fuel: number;
-  /** As its agents counted them; 0 for agents that do not count. */
+  /** As its agents report them; 0 for agents that do not count. */
   readonly tokens: number;
 }
 
-/** What a session has used up before its first turn. */
-export const NOTHING_SPENT: Spent = Object.freeze({ fuel: 0, tokens: 0 });
-
-/** The turn whose program asked for a nested session (seed 004, 4). */
+/** The turn whose `ask` opened a nested session. */
 export interface SessionParent {
   /** Null outside of any session. */
   readonly sid: string | null;
   readonly turn: number | null;
-  /** Which of the calls of that turn it is, from 1. */
+  /** Number of the `ask` among the calls of that turn, from 1. */
   readonly seq: number;
 }
 
-/** What a session needs to go on; everything else is in the records of its turns. */
+/** What a session needs to continue. Everything else is in the records of its turns. */
 export interface SessionState {
   readonly sid: string;
   readonly status: SessionStatus;
-  /** Why it was halted. */
+  /** Why the session was halted; null otherwise. */
   readonly reason: HaltReason | null;
   /** The host's USERDATA, JSON text; the same bytes in every turn. */
   readonly userdata: string;
-  /** Index of the turn to come; turns count from 1 (AMB-36). */
+  /** Index of the next turn; turns count from 1. */
   readonly nextTurn: number;
-  /** Bodies of the next envelope's optional sections; null leaves the section out (A3-4-5). */
+  /** Body of the next envelope's OUTPUT; null omits the section. */
   readonly output: string | null;
+  /** Body of the next envelope's SCRATCHPAD; null omits the section. */
   readonly scratchpad: string | null;
-  /** What the progress guard knows. */
+  /** State of the progress guard. */
   readonly progress: ProgressState;
   readonly spent: Spent;
-  /** Hash of the last turn's record, which the next one is chained to; null before the first. */
+  /** Hash of the last turn's record, to which the next record is chained; null before the first turn. */
   readonly head: string | null;
-  /** Who asked for it; null for a session of the host's own. */
+  /** Null for a session of the host's own. */
   readonly parent: SessionParent | null;
 }
 
-/** A session that has not started; `userdata` is the text that goes into its envelopes. */
+/** A session before its first turn; `userdata` is the text for its envelopes. */
 export function newSession(sid: string, userdata: string, parent: SessionParent | null = null): SessionState {
   return {
     sid,
@@ -61,113 +58,130 @@ export function newSession(sid: string, userdata: string, parent: SessionParent 
     output: null,
     scratchpad: null,
     progress: NO_PROGRESS_YET,
-    spent: NOTHING_SPENT,
+    spent: { fuel: 0, tokens: 0 },
     head: null,
     parent,
   };
 }
 
-/** A turn whose program may have run already, and of which nothing is decided yet. */
+/** A turn without a decision whose program may have run. */
 export interface StartedTurn {
   readonly sid: string;
   readonly turn: number;
-  /** 1 for the first try, one more whenever an interrupted turn is run again; 0 for a turn that waits. */
+  /** 1 for the first attempt and one more for each further one; 0 for a turn that waits. */
   readonly attempt: number;
-  /** Of this attempt: each has its own. */
+  /** Each attempt has its own nonce. */
   readonly nonce: string;
   /** Unix milliseconds. */
   readonly startedAt: number;
-  /** What the agent answered, so that it is not asked twice; null when the prompt could not be composed. */
+  /** The agent's reply, so that an interrupted turn needs no second one; null when no prompt could be composed. */
   readonly reply: string | null;
-  /** What the agent took; null when it was not asked. */
+  /** What the agent used; null when it was not consulted. */
   readonly agent: AgentUse | null;
   readonly limits: LimitValues;
-  /** The call that it waits for; null for a turn that a process is in, or died in. */
+  /** Set for a turn that a tool suspended; null for a turn that a process runs, or in which it died. */
   readonly suspended: Suspension | null;
 }
 
-/** The right to drive a session, until it ends by itself. */
+/** A process's right to drive a session until the lease expires. */
 export interface Lease {
   /** Different for every process that lives at the same time. */
   readonly owner: string;
-  /** Unix milliseconds by the owner's clock: leases that ended before are anybody's. */
+  /** The owner's time in Unix milliseconds. Leases that end before it have expired. */
   readonly now: number;
   /** Unix milliseconds. */
   readonly until: number;
 }
 
-/** A session, as whoever drives it finds it. */
+/** A turn to continue: its tool suspended it, and its call may be completed by now. */
+export interface WaitingTurn {
+  readonly kind: 'waiting';
+  readonly started: StartedTurn;
+  readonly suspended: Suspension;
+}
+
+/** How a session's next turn begins: new, again after its process died, or from the call at which it waited. */
+export type NextTurn = { readonly kind: 'fresh' } | { readonly kind: 'interrupted'; readonly started: StartedTurn } | WaitingTurn;
+
+/** Tells the kinds of a next turn apart; `started` is what the store keeps of it. */
+export function nextTurnOf(started: StartedTurn | null): NextTurn {
+  if (started === null) return { kind: 'fresh' };
+  const { suspended } = started;
+  return suspended === null ? { kind: 'interrupted', started } : { kind: 'waiting', started, suspended };
+}
+
+/** A session together with what its new driver must know. */
 export interface ClaimedSession {
   readonly state: SessionState;
-  /** The turn that a process was in when it died. */
-  readonly started: StartedTurn | null;
-  /** Token ids that were used lately (A3-11.3). */
+  readonly next: NextTurn;
+  /** Token ids that were used recently. */
   readonly used: readonly UsedId[];
-  /** Turns that were decided, but are not known to be in the decision log. */
-  readonly owed: readonly TurnRecord[];
-  /** When the session ended between two turns and that is not known to be in the log: Unix milliseconds; else null. */
-  readonly owedEnd: number | null;
-  /** Somebody else asked for the end of the session. */
+  /** Decided turns that are not known to be in the decision log. */
+  readonly unlogged: readonly TurnRecord[];
+  /** Unix milliseconds of an end between two turns that is not known to be in the log; otherwise null. */
+  readonly unloggedEnd: number | null;
+  /** Whether the end of the session was requested. */
   readonly cancelled: boolean;
 }
 
-/** What is kept at the end of a turn, all of it or nothing. */
+/** What is stored at the end of a turn, atomically. */
 export interface TurnCommit {
-  /** Must hold the lease; else the turn was taken away, and is not kept. */
+  /** Must hold the lease. Otherwise another process has taken the turn over, and nothing is stored. */
   readonly owner: string;
-  /** Null: the session changes between two turns, which is most often its end. */
+  /** Null when the session changes between two turns, for instance ends. */
   readonly record: TurnRecord | null;
   readonly next: SessionState;
-  /** Token ids that this turn used. */
+  /** Token ids that the turn used. */
   readonly used: readonly UsedId[];
-  /** Older ids, in Unix seconds, need not be kept any longer. */
+  /** Unix seconds. Older token ids may be forgotten. */
   readonly usedSince: number;
-  /** The decision, or the end between two turns, has yet to be written to a log. */
-  readonly owed: boolean;
+  /** Whether the decision, or the end between two turns, must still be written to the log. */
+  readonly unlogged: boolean;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Whether the lease is kept: for the next turn, or until the decision is in the log. */
+  /** Whether the owner keeps the lease, for the next turn or until the decision is logged. */
   readonly keep: boolean;
 }
 
-/** What became of a lease that was to be renewed. */
+/** Outcome of renewing a lease. */
 export type Renewal = 'held' | 'lost' | 'cancelled';
 
-/** One line of a list of sessions. */
+/** A session in a list. */
 export interface SessionSummary {
   readonly sid: string;
   readonly status: SessionStatus;
   readonly reason: HaltReason | null;
-  /** Turns that were decided. */
+  /** Decided turns. */
   readonly turns: number;
   /** Unix milliseconds. */
   readonly createdAt: number;
+  /** Unix milliseconds. */
   readonly updatedAt: number;
-  /** Index of the turn that was started and not decided; null when there is none. */
+  /** Index of a turn that was started and not decided; null when there is none. */
   readonly started: number | null;
   /** The call that this turn waits for; null when it does not wait. */
   readonly waits: Waiting | null;
-  /** Who drives it, and until when (Unix milliseconds) unless renewed; null when nobody does. */
+  /** Who drives the session, and when the lease expires (Unix milliseconds); null for no lease. */
   readonly lease: { readonly owner: string; readonly until: number } | null;
-  /** Decisions and ends that are not known to be in the log. */
+  /** Number of decisions and ends that are not known to be in the log. */
   readonly owed: number;
-  /** Who asked for it; null for a session of the host's own, and where `damaged` is not. */
+  /** Null for a session of the host's own, and for a damaged session. */
   readonly parent: SessionParent | null;
-  /** Why it cannot be gone on with: what is kept of it cannot be read. Null when all is well. */
+  /** Why the stored session cannot be read and so not continued; null for an intact session. */
   readonly damaged: string | null;
 }
 
 /** Which ended sessions are removed from a store. */
 export interface Pruning {
-  /** Unix milliseconds: those whose last change was before. */
+  /** Unix milliseconds. Removes sessions whose last change was earlier. */
   readonly before: number;
-  /** Unix milliseconds: leases that ended before protect nothing. */
+  /** The current time in Unix milliseconds. A lease that has expired protects no session. */
   readonly now: number;
-  /** Removes nothing, and tells what would be removed. */
+  /** Lists the sessions without removing them. */
   readonly dryRun?: boolean;
 }
 
-/** A session with this id exists already: of those that are kept, no two have one id. */
+/** A session with this id exists already. */
 export class SessionExistsError extends NeuroScriptError {
   static readonly code = 'ERR_SESSION_EXISTS';
   constructor(sid: string) {
@@ -175,7 +189,7 @@ export class SessionExistsError extends NeuroScriptError {
   }
 }
 
-/** There is no session with this id, or it has ended. */
+/** The session is unknown or has ended. */
 export class SessionStateError extends NeuroScriptError {
   static readonly code = 'ERR_SESSION_STATE';
   constructor(sid: string, state: 'unknown' | Exclude<SessionStatus, 'open'>) {
@@ -183,7 +197,7 @@ export class SessionStateError extends NeuroScriptError {
   }
 }
 
-/** Another process drives the session, or took it over because this one was silent for too long. */
+/** Another process drives the session, or took it over after this process's lease expired. */
 export class SessionLeasedError extends NeuroScriptError {
   static readonly code = 'ERR_SESSION_LEASED';
   constructor(sid: string, holder: { readonly owner: string; readonly until: number } | null) {
@@ -193,44 +207,42 @@ export class SessionLeasedError extends NeuroScriptError {
 }
 
 /**
- * Keeps sessions. Each method is atomic: a reader sees all of it or nothing, also when the process dies in the middle.
- * Whatever a method resolves to is on its way to survive the process; what survives the machine is the store's to say.
+ * Stores sessions. Each method is atomic, even if the process dies during it. A completed method survives the death of the
+ * process; the store defines what survives a loss of power.
  */
 export interface SessionStore {
   /** Throws {@link SessionExistsError}. `at` is Unix milliseconds. */
   create(state: SessionState, at: number): Promise<void>;
   read(sid: string): Promise<SessionState | null>;
   /**
-   * Takes or prolongs the lease and reads the session. Throws {@link SessionStateError} when it is unknown, and
-   * {@link SessionLeasedError} while somebody else's lease lasts.
+   * Takes or prolongs the lease and reads the session. Throws {@link SessionStateError} for an unknown session, and
+   * {@link SessionLeasedError} while another owner's lease lasts.
    */
   claim(sid: string, lease: Lease): Promise<ClaimedSession>;
-  /** Prolongs leases that are held, in the order of `sids`. */
+  /** Prolongs leases. The results are in the order of `sids`. */
   renew(sids: readonly string[], lease: Lease): Promise<readonly Renewal[]>;
-  /** Gives a lease up; that of another owner is left alone. */
+  /** Gives up a lease; has no effect on a lease of another owner. */
   release(sid: string, owner: string): Promise<void>;
-  /** Keeps that a turn starts, before its program runs, or that it waits. Throws {@link SessionLeasedError}, {@link StoreError} (`order`). */
+  /** Stores that a turn starts, before its program runs, or that it waits. Throws {@link SessionLeasedError}, `StoreError` (`order`). */
   start(turn: StartedTurn, owner: string): Promise<void>;
   /** Forgets a started turn whose program never ran. */
   withdraw(sid: string, owner: string): Promise<void>;
-  /** Keeps the end of a turn. Throws {@link SessionLeasedError}, {@link StoreError} (`order`) for a turn that is not the next. */
+  /** Stores the end of a turn. Throws {@link SessionLeasedError}, `StoreError` (`order`) for a turn that is not the next. */
   commit(commit: TurnCommit): Promise<void>;
-  /**
-   * The decision of a turn is in the log, or the end before this turn; the lease is given up unless it is to be kept.
-   */
+  /** Marks the decision of a turn, or an end before this turn, as logged. Gives up the lease unless `keep` is set. */
   logged(sid: string, turn: number, owner: string, keep: boolean): Promise<void>;
-  /** Asks whoever drives an open session, now or next, to end it; false when there is no such open session. */
+  /** Requests the end of an open session from its current or next driver. False when there is no such open session. */
   cancel(sid: string): Promise<boolean>;
   /**
-   * The records of a session, in turn order. One that cannot be read is told to `onDamaged` and left out; without that, throws
-   * {@link StoreError} (`damaged`).
+   * The records of a session, in the order of turns. Reports an unreadable record to `onDamaged` and omits it; without
+   * `onDamaged`, throws `StoreError` (`damaged`).
    */
   turns(sid: string, onDamaged?: (turn: number, problem: string) => void): Promise<readonly TurnRecord[]>;
   /** All sessions, in the order of their ids. */
   list(): Promise<readonly SessionSummary[]>;
   /**
-   * Removes ended sessions with all that is kept of them, and resolves with what they were. One that is open, whether it runs,
-   * waits or was left, stays however old it is; so does one that somebody holds, or that still owes a line to the decision log.
+   * Removes ended sessions with all their data, and resolves with their summaries. Keeps every open session, every session
+   * under a lease, and every session with a decision that is not logged yet.
    */
   prune(pruning: Pruning): Promise<readonly SessionSummary[]>;
 }

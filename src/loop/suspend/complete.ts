@@ -1,68 +1,89 @@
 import type { Completion } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
+import { NeuroScriptError } from '../../wire/errors.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
-import type { Clock } from '../ports.ts';
-import type { Keeper } from '../sessions/keeper.ts';
+import type { Clock } from '../clock.ts';
+import { callId, type Suspension, type Waiting, waitingOf } from '../record/suspension.ts';
+import type { SessionCoordinator } from '../sessions/coordinator.ts';
 import type { ClaimedSession } from '../sessions/store.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
-import { CallError } from './errors.ts';
-import { callId, type Suspension, type Waiting, waitingOf } from './suspension.ts';
 
-/** What a call is completed with: a result, as tagged JSON, or why there is none. */
+/** Why a call cannot be completed. */
+export type CallErrorCode =
+  /** The session has no such call, or the call never waited. */
+  | 'ERR_CALL_UNKNOWN'
+  | 'ERR_CALL_COMPLETED'
+  /** The session was cancelled while it waited. */
+  | 'ERR_CALL_CANCELLED'
+  | 'ERR_CALL_EXPIRED'
+  /** The tool's definition requires another type of result. */
+  | 'ERR_CALL_TYPE'
+  /** The tool is missing, or its definition has changed since it was called. */
+  | 'ERR_CALL_CHANGED';
+
+/** A call cannot be completed, or its turn cannot continue with the completion. */
+export class CallError extends NeuroScriptError {
+  declare readonly code: CallErrorCode;
+  constructor(code: CallErrorCode, message: string) {
+    super(code, message);
+  }
+}
+
+/** What a call is completed with: a result as tagged JSON, or an error. */
 export type CallAnswer =
   | { readonly result: TaggedJson }
-  /** The script can catch it; `code` is one of the language, 21 when absent. */
+  /** The script can catch the error. `code` is an error code of the language; 21 when absent. */
   | { readonly error: { readonly message: string; readonly code?: number } };
 
 /** How a call is completed. */
 export interface CompleteOptions {
-  /** Go on although the tool promises something else now than when it was called. */
+  /** Continue although the tool's definition has changed since it was called. */
   readonly acceptChanged?: boolean;
 }
 
-/** What completing takes. */
+/** Parts that {@link completeCall} uses. */
 export interface Completer {
-  readonly keeper: Keeper;
+  readonly coordinator: SessionCoordinator;
   readonly executor: TurnExecutor;
   readonly clock: Clock;
 }
 
 /**
- * Keeps the answer to a call that a session waits for; the session goes on when it is driven the next time. The caller
- * holds the session's lock. Throws {@link CallError}, and as `claim` of the store does.
+ * Stores the answer to a call for which a session waits. The session continues when it is driven next. The caller holds the
+ * session's lock. Throws {@link CallError}, and as `claim` of the store does.
  */
 export async function completeCall(
-  { keeper, executor, clock }: Completer,
+  { coordinator, executor, clock }: Completer,
   sid: string,
   call: string,
   answer: CallAnswer,
   options: CompleteOptions = {},
 ): Promise<Waiting> {
-  const claimed = await keeper.claim(sid);
+  const claimed = await coordinator.claim(sid);
   try {
-    const { started } = claimed;
-    const suspension = started?.suspended ?? null;
-    if (started === null || suspension === null || callId(started.turn, suspension.waiting) !== call)
-      throw await whyNot(keeper, claimed, call);
+    const { next } = claimed;
+    if (next.kind !== 'waiting' || callId(next.started.turn, next.suspended.waiting) !== call)
+      throw await whyNotWaiting(coordinator, claimed, call);
+    const { started, suspended: suspension } = next;
     if (suspension.completion !== null) throw new CallError('ERR_CALL_COMPLETED', `call ${call} was completed before`);
     if (claimed.cancelled) throw cancelled(call);
     if (clock.now() >= suspension.expiresAt) throw expired(call, suspension);
     const acceptChanged = options.acceptChanged ?? false;
-    if (!acceptChanged) mustBeUnchanged(executor, call, suspension);
+    if (!acceptChanged) checkToolUnchanged(executor, call, suspension);
     const completion = completionOf(answer);
-    if (completion.ok) await mustFit(executor, call, suspension, completion.value);
+    if (completion.ok) await checkResult(executor, call, suspension, completion.value);
     const completed = { ...suspension, completion, acceptChanged };
-    await keeper.start({ ...started, suspended: completed });
+    await coordinator.start({ ...started, suspended: completed });
     return waitingOf(started.turn, completed);
   } finally {
-    await keeper.release(sid);
+    await coordinator.release(sid);
   }
 }
 
-/** Throws {@link CallError} (`ERR_CALL_CHANGED`) when a tool does not promise any more what it promised. */
-export function mustBeUnchanged(executor: TurnExecutor, call: string, { waiting, promise, acceptChanged }: Suspension): void {
+/** Throws {@link CallError} (`ERR_CALL_CHANGED`) when the definition of the called tool has changed. */
+export function checkToolUnchanged(executor: TurnExecutor, call: string, { waiting, promise, acceptChanged }: Suspension): void {
   const { tool } = waiting;
   const now = executor.promise?.(tool) ?? null;
   if (promise === null || promise === now || acceptChanged) return;
@@ -71,13 +92,13 @@ export function mustBeUnchanged(executor: TurnExecutor, call: string, { waiting,
   throw new CallError('ERR_CALL_CHANGED', `call ${call}: the tool ${tool} ${why}`);
 }
 
-async function mustFit(executor: TurnExecutor, call: string, { waiting }: Suspension, value: TaggedJson): Promise<void> {
-  const problem = unholdable(value) ?? (await executor.misfit?.(waiting.tool, value)) ?? null;
+async function checkResult(executor: TurnExecutor, call: string, { waiting }: Suspension, value: TaggedJson): Promise<void> {
+  const problem = valueProblem(value) ?? (await executor.misfit?.(waiting.tool, value)) ?? null;
   if (problem !== null) throw new CallError('ERR_CALL_TYPE', `call ${call}: ${problem}`);
 }
 
-/** Why a value is none that a script can hold; null when it is one. */
-function unholdable(value: TaggedJson): string | null {
+/** Why JSON is not a value of the language; null when it is one. */
+function valueProblem(value: TaggedJson): string | null {
   try {
     decode(value);
     return null;
@@ -92,17 +113,17 @@ function completionOf(answer: CallAnswer): Completion {
   return { ok: false, code: answer.error.code ?? NS_CODES.ToolExecutionFailed, message: answer.error.message };
 }
 
-/** Why there is no such call that waits: it is over, in one way or another, or never was. */
-async function whyNot(keeper: Keeper, { state, started }: ClaimedSession, call: string): Promise<CallError> {
+/** Why no such call waits: it ended, or it never existed. */
+async function whyNotWaiting(coordinator: SessionCoordinator, { state, next }: ClaimedSession, call: string): Promise<CallError> {
   const [, turn, seq] = /^([1-9]\d{0,8})\.([1-9]\d{0,8})$/.exec(call) ?? [];
   const unknown = new CallError(
     'ERR_CALL_UNKNOWN',
     `session ${JSON.stringify(state.sid)} has no call ${call.slice(0, 40)} that waits`,
   );
   if (turn === undefined || seq === undefined) return unknown;
-  const record = (await keeper.store.turns(state.sid)).find((each) => each.turn === Number(turn));
-  const open = started?.turn === Number(turn) ? started.suspended : null;
-  const journal = record?.journal ?? open?.earlier.journal ?? [];
+  const record = (await coordinator.store.turns(state.sid)).find((each) => each.turn === Number(turn));
+  const waits = next.kind === 'waiting' && next.started.turn === Number(turn) ? next.suspended.earlier.journal : [];
+  const journal = record?.journal ?? waits;
   const entry = journal.find((each) => each.seq === Number(seq));
   if (entry !== undefined) return new CallError('ERR_CALL_COMPLETED', `call ${call} was answered before`);
   const waited = record?.error?.code === 'ERR_CALL_EXPIRED' || record?.error?.code === 'ERR_CANCELLED';

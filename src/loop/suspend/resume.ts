@@ -3,22 +3,23 @@ import { NS_CODES } from '../../wire/codes.ts';
 import { replayError } from '../../wire/errorinfo.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { GuestCall, RunInput } from '../../wire/protocol.ts';
+import { callId, type Suspension } from '../record/suspension.ts';
 import type { EarlierRun } from '../turn/turn.ts';
-import { callId, type Suspension } from './suspension.ts';
 
-/** What a call gives that was not completed in time, where that does not end the session. */
+/** The failure of a call that was not completed in time, if that does not end the session. */
 export function expiredCompletion(turn: number, { waiting }: Suspension): Completion {
   const message = `call ${callId(turn, waiting)} of ${waiting.tool} was not completed in time`;
   return { ok: false, code: NS_CODES.ResourceExhaustion, message };
 }
 
 /**
- * The turn up to the call, and the call with what it was completed with. The program runs again from its beginning, its
- * calls answered from the journal: so time limits count what it computes now, and what its tools took then.
+ * How a suspended turn continues: the program runs again from its beginning, the journal answers the calls it made before, and
+ * the completion answers the call that waited. Its time limit therefore covers the computation of this execution and the
+ * time that its tools took before.
  */
-export function goOn({ waiting, earlier }: Suspension, completion: Completion, limits: LimitValues): EarlierRun {
+export function continuation({ waiting, earlier }: Suspension, completion: Completion, limits: LimitValues): EarlierRun {
   const { run, journal, ...rest } = earlier;
-  const calls = new RecordedCalls(journal, new Completed(waiting, completion));
+  const calls = new RecordedCalls(journal, new CompletedCall(waiting, completion));
   const toolMs = journal.reduce((sum, { ms }) => sum + ms, waiting.ms);
   return { ...rest, again: { input: withTimeLeft(run, toolMs, limits), calls } };
 }
@@ -28,8 +29,8 @@ function withTimeLeft(run: RunInput, toolMs: number, { wallMs }: LimitValues): R
   return { ...run, limits: { ...run.limits, wallMs: left } };
 }
 
-/** Knows the one call that waited, which must be made again as it was; those after it are new. */
-class Completed implements CallScript {
+/** Answers the call that waited, which the program must repeat unchanged. Later calls are new. */
+class CompletedCall implements CallScript {
   readonly #waiting: Suspension['waiting'];
   readonly #completion: Completion;
 
@@ -44,7 +45,7 @@ class Completed implements CallScript {
     const entry = { kind: 'tool', seq, name, args, at, outcome: { ok: true, value: null }, ms: 0 } as const;
     const divergence = divergenceOf(call, entry);
     if (divergence === null) return { t: 'completed', asked, completion: this.#completion };
-    const message = `the call that was waited for, ${name}, is not made again: it differs in its ${divergence.field}`;
+    const message = `the program does not repeat the call that waited, ${name}: it differs in its ${divergence.field}`;
     return { t: 'answer', reply: { t: 'halt', error: replayError(message) } };
   }
 }

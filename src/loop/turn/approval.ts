@@ -1,28 +1,42 @@
+import { createHash } from 'node:crypto';
+import { canonicalize } from '../../aeiou/index.ts';
 import { Approval, type Gate, NOT_APPROVED } from '../../tools/index.ts';
-import { planHash } from '../plan.ts';
+
+/** The canonical JSON of a plan (RFC 8785), as a human reads it before approving. Throws `JsonError` for a value that has none. */
+export function canonicalPlan(plan: unknown): string {
+  return canonicalize(plan, 'doubles');
+}
 
 /**
- * The right that a human's command brings along: to execute the plan of this hash, once, through this gate. For the code that
- * takes the command, and for no other; a loop is given one and cannot make one.
+ * What a human approves: the SHA-256 of the plan's canonical JSON, in lower-case hexadecimal. The host computes the hash
+ * again from what will run and compares, so an approval of one plan never covers another. Throws `JsonError`.
+ */
+export function planHash(plan: unknown): string {
+  return createHash('sha256').update(canonicalPlan(plan)).digest('hex');
+}
+
+/**
+ * The right to execute the plan of this hash once, through this gate. Only the code that receives a human's command should
+ * call this; a loop is given an approval and cannot make one.
  */
 export function humanApproval(hash: string, gate: Gate): Approval {
   return new Approval({ hash, hashOf: planHash, gate });
 }
 
-/** What a turn may do without being asked again. */
+/** A human's approval for a turn. */
 export interface TurnApproval {
-  /** The human's; also spent by tools that require one. */
+  /** Tools that require approval spend it, too. */
   readonly approval?: Approval;
-  /** Whether ACTIONS as a whole runs only if `approval` was given for it: plan `{"actions": TEXT}`. */
+  /** Whether ACTIONS as a whole runs only if `approval` covers it, as the plan `{"actions": TEXT}`. */
   readonly requiresApproval?: boolean;
 }
 
-/** Thrown within the work of a turn, to tell the gate's executor that it failed. */
-class Unsuccessful extends Error {}
+/** Reports a failed turn to the gate's executor. */
+class TurnFailed extends Error {}
 
 /**
- * Runs ACTIONS once its human has approved it: the line to be shown when not, else the result. An execution that fails is not
- * recorded as executed; one that waits for an answer has begun, and counts as executed.
+ * Runs ACTIONS if its approval allows it. Resolves with the result, or with the line to show when approval is missing. A
+ * failed execution is not recorded as executed; one that waits for an answer has begun and counts as executed.
  */
 export async function approved<R>(
   { approval, requiresApproval = false }: TurnApproval,
@@ -36,10 +50,10 @@ export async function approved<R>(
   const outcome = await approval.spend({ actions }, async () => {
     const result = await run();
     ran.push(result);
-    if (!succeeded(result)) throw new Unsuccessful('the turn failed');
+    if (!succeeded(result)) throw new TurnFailed('the turn failed');
   });
   if (outcome.state === 'denied') return { denied: outcome.verdict.line };
-  if (outcome.state === 'failed' && !(outcome.error instanceof Unsuccessful)) throw outcome.error;
+  if (outcome.state === 'failed' && !(outcome.error instanceof TurnFailed)) throw outcome.error;
   const [result] = ran;
   return result === undefined ? { denied: NOT_APPROVED } : { result };
 }

@@ -1,6 +1,6 @@
 import { parseStrict } from '../../aeiou/index.ts';
 import type { TurnContext } from '../../context/index.ts';
-import type { Again } from '../../runtime/index.ts';
+import type { RecordedRun } from '../../runtime/index.ts';
 import type { ToolDefinition } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
@@ -12,15 +12,14 @@ import type { ParsedFile, RunInput, Source, Usage, Whisper } from '../../wire/pr
 import type { RunResult } from '../../wire/result.ts';
 import { NO_USAGE } from '../../wire/result.ts';
 import type { LoopEventBody } from '../events.ts';
-import type { HostFacts, Scene } from '../replay/facts.ts';
+import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts';
+import type { HostFacts, Scene } from '../record/record.ts';
 import { approved, type TurnApproval } from './approval.ts';
-import { type HaltReason, reasonOfRun } from './decision.ts';
 import type { TurnExecutor, TurnFork } from './executor.ts';
-import { hostFailure } from './failure.ts';
 import type { TurnInput } from './input.ts';
 import type { Said } from './verdict.ts';
 
-/** What executing the ACTIONS of a turn gave. */
+/** The result of executing the ACTIONS of a turn. */
 export interface Execution extends Said {
   /** False when the worker was killed and the last emits may be missing. */
   readonly outputComplete: boolean;
@@ -28,14 +27,14 @@ export interface Execution extends Said {
   readonly journal: readonly JournalEntry[];
   readonly usage: Usage;
   readonly error: ErrorInfo | null;
-  /** What the worker was given; null when no program ran, or the executor does not say. */
+  /** The worker's input; null when no program ran or the executor does not report it. */
   readonly run: RunInput | null;
-  /** The first tool that the policy denied before anything ran. */
+  /** The first tool that the policy denied before the program ran. */
   readonly denied: Scene['denied'];
   readonly host: HostFacts | null;
-  /** The call at which a tool put the run aside. */
+  /** The call at which a tool suspended the run; null when none did. */
   readonly waiting: WaitingCall | null;
-  /** Digest of what that tool promises; null when the executor does not say. */
+  /** Digest of that tool's definition; null when the executor does not report it. */
   readonly promise: string | null;
 }
 
@@ -47,18 +46,18 @@ export interface ExecuteInit {
   readonly limits: LimitValues;
   readonly magic: ToolDefinition;
   readonly emit: (event: LoopEventBody) => void;
-  /** A recorded run of these ACTIONS, in place of a new one. */
-  readonly again: Again | null;
+  /** A recorded run of these ACTIONS, to execute in place of a new one. */
+  readonly again: RecordedRun | null;
   readonly mayWait: boolean;
   readonly approval: TurnApproval;
 }
 
-/** How positions in ACTIONS are named. */
+/** The source name in positions within ACTIONS. */
 const SOURCE = 'ACTIONS';
 
 /**
- * Executes ACTIONS, if there is an envelope, if ACTIONS is exactly one command block, and if the policy denies none of the
- * tools it names: all of that is settled before the first statement runs (AL3-2-5, A3-3.3-8, A3-11.2-1).
+ * Executes ACTIONS if the envelope could be read, ACTIONS is exactly one command block, and the policy denies no tool that it
+ * names. All of this is checked before the first statement runs.
  */
 export async function execute(init: ExecuteInit): Promise<Execution> {
   const { input, executor } = init;
@@ -78,7 +77,7 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
   const deny = (tool: string, message: string): Execution => {
     return { ...refused('ERR_POLICY', languageError(NS_CODES.Policy, message)), denied: { tool, message }, host };
   };
-  // No tool is called ACTIONS: of a recorded turn this says that its human had not approved it.
+  // ACTIONS is not the name of a tool. A recorded turn reports a missing approval under it.
   for (const tool of [...(files[0]?.tools ?? []), SOURCE]) {
     const denied = fork.denied(tool);
     if (denied !== null) return deny(tool, denied);
@@ -88,7 +87,7 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
     run(fork, source, input.envelope.userdata, init, (input) => {
       given = input;
     });
-  // A run that goes on, or is repeated, was approved when it began.
+  // A run that continues or repeats another was approved when that one began.
   const approval = init.again === null ? init.approval : {};
   const answer = await approved(approval, source.text, start, ({ ok, waiting }) => ok || waiting !== undefined);
   if ('denied' in answer) return deny(SOURCE, answer.denied);
@@ -98,7 +97,7 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
   return { ...executed(result), run: given, host, promise };
 }
 
-/** Why a file cannot be ACTIONS, which is one command block and nothing else; null when it can. */
+/** Why a file cannot be ACTIONS, which is exactly one command block; null when it can. */
 export function shapeProblem(file: ParsedFile | undefined): string | null {
   if (file?.kind === 'commands' && file.commandBlocks === 1) return null;
   const has =
@@ -119,7 +118,7 @@ function run(
 ): Promise<RunResult> {
   return fork.execute({
     source,
-    // The program gets a copy, and only of the host's USERDATA (A3-3.3-2, AMB-27b).
+    // The program receives a copy of the host's USERDATA.
     globals: { userdata: encode(parseStrict(userdata, { numbers: 'doubles', padding: true })) },
     onOut: (out) => emit({ type: 'output', out }),
     onCall: (entry) => emit({ type: 'called', entry }),
@@ -147,7 +146,7 @@ function executed(result: RunResult): Execution {
   };
 }
 
-/** Every text with its line feed (A3-4-1, A3-4-3), ill-formed text replaced once, before it is measured (threat 45). */
+/** Joins texts, each followed by a line feed. Replaces ill-formed characters before the text is measured (threat 45). */
 function stream(texts: readonly string[]): string {
   return texts
     .map((text) => `${text}\n`)

@@ -1,5 +1,5 @@
 import type { TurnContext, TurnInit } from '../../context/index.ts';
-import type { Again, Fork, Interpreter, Runtime } from '../../runtime/index.ts';
+import type { Fork, Interpreter, RecordedRun, Runtime } from '../../runtime/index.ts';
 import { version } from '../../runtime/version.ts';
 import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
 import { catalogueDigest, digestIn, Halt, type PolicyOptions, resultJson, type ToolDefinition } from '../../tools/index.ts';
@@ -18,13 +18,13 @@ import {
   type TaggedJson,
 } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
-import type { HostFacts } from '../replay/facts.ts';
+import type { HostFacts } from '../record/record.ts';
 
-/** What the sandbox of one turn is made for. */
+/** Settings of one turn's sandbox. */
 export interface TurnForkInit {
-  /** Session, turn and nonce; the caller closes it. */
+  /** Holds session, turn and nonce. The caller closes it. */
   readonly context: TurnContext;
-  /** Tools of this turn alone, next to the host's own. */
+  /** Tools of this turn alone, in addition to the host's. */
   readonly tools: readonly ToolDefinition[];
   readonly limits: LimitValues;
   /** Must admit every call in addition to the runtime's policy. */
@@ -34,56 +34,56 @@ export interface TurnForkInit {
 /** One execution of ACTIONS. */
 export interface TurnExecution {
   readonly source: Source;
-  /** Definitions that come before the source. */
+  /** Definitions loaded before the source. */
   readonly definitions?: readonly Source[];
-  /** Delivered to handlers once the source has run. */
+  /** Delivered to handlers after the source has run. */
   readonly events?: readonly EventInput[];
-  /** Variables that the program finds set. */
+  /** Variables that are set when the program starts. */
   readonly globals: Readonly<Record<string, TaggedJson>>;
   onOut(out: OutFrame): void;
-  /** Called when a call to the host has ended. */
+  /** Called when a call to the host ends. */
   onCall(entry: JournalEntry): void;
-  /** Called with what the worker is given; a turn of an executor that never calls it cannot be executed again. */
+  /** Called with the worker's input. A turn whose executor never calls this cannot be replayed. */
   onInput?(input: RunInput): void;
-  /** A recorded run in place of the above. */
-  readonly again?: Again;
-  /** Whether a tool may put the run aside. */
+  /** A recorded run to execute instead of the above. */
+  readonly again?: RecordedRun;
+  /** Whether a tool may suspend the run. */
   readonly mayWait?: boolean;
 }
 
-/** The sandbox of one turn: a fresh interpreter, in a fresh isolate (A3-2-4). */
+/** The sandbox of one turn: a fresh interpreter in a fresh isolate. */
 export interface TurnFork {
-  /** Why a tool of this name must not be called, or null; an unknown tool is not denied, it fails when it is called. */
+  /** Why the policy denies a tool, or null. An unknown tool is not denied; it fails when it is called. */
   denied(tool: string): string | null;
-  /** What the host is made of, for the record. */
+  /** The host's software and policies, for the record. */
   facts?(): HostFacts;
   /**
-   * Rejects for misuse and state alone (`ConfigError`, `RuntimeClosedError`, `BusyError`); what a program, a limit or a
-   * cancellation does is a result.
+   * Rejects only for misuse and state (`ConfigError`, `RuntimeClosedError`, `BusyError`). A failed program, a limit or a
+   * cancellation is a result.
    */
   execute(execution: TurnExecution): Promise<RunResult>;
 }
 
-/** What the loop needs of a runtime. */
+/** What the loop needs from a runtime. */
 export interface TurnExecutor {
-  /** The limits every turn gets at most. */
+  /** Upper bounds for the limits of every turn. */
   readonly limits: LimitValues;
-  /** A context for one turn, derived from the host's own and never from nothing. */
+  /** Derives the context of one turn from the host's context. */
   context(init: TurnInit): TurnContext;
   /** Parses without executing. */
   inspect(source: Source): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
   fork(init: TurnForkInit): TurnFork;
-  /** Called once a session has ended: what its tools kept for it goes. Never rejects. */
+  /** Called when a session has ended, to remove what its tools keep for it. Never rejects. */
   end?(sid: string): Promise<void>;
-  /** Digest of what a tool of the host promises; null for an unknown one. */
+  /** Digest of a tool's definition; null for an unknown tool. */
   promise?(tool: string): string | null;
-  /** Why a value cannot be the result of a tool; null when it can, or when the tool itself will say. */
+  /** Why a value cannot be a tool's result; null when it can, or when the tool itself will check it. */
   misfit?(tool: string, value: TaggedJson): Promise<string | null>;
 }
 
 /**
- * Turns on a real runtime: each in a fork of `root`, whose loaded definitions and globals a turn's program finds. Sizes of
- * what a turn may say are the protocol's, or the runtime's where those are tighter (A3-3.4-7, AMB-23).
+ * Runs each turn on a runtime, in a fork of `root`. A turn's program finds the definitions and globals of `root`. Output sizes
+ * are limited by the protocol, or by the runtime where its limits are tighter.
  */
 export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.interpreter()): TurnExecutor {
   return {
@@ -94,8 +94,8 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
       try {
         await runtime.endSession(sid);
       } catch (error) {
-        // The session has been decided; a file that cannot be removed changes nothing about it.
-        root.host.logger.error({ error, sid }, 'what the tools of a session kept could not be removed');
+        // The session has been decided. A file that cannot be removed does not change that.
+        root.host.logger.error({ error, sid }, 'the resources of a session could not be removed');
       }
     },
     promise: (tool) => digestIn(root.fork().tools, tool),
@@ -108,7 +108,7 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
   };
 }
 
-/** A fork of a runtime as the sandbox of one turn. */
+/** Adapts a fork of a runtime to the sandbox of one turn. */
 export function turnFork(fork: Fork, context: TurnContext): TurnFork {
   return {
     denied: (tool) => fork.denied(tool),
@@ -120,7 +120,7 @@ export function turnFork(fork: Fork, context: TurnContext): TurnFork {
       catalogue: catalogueDigest(fork.tools),
     }),
     execute: ({ source, definitions = [], events = [], globals, onOut, onCall, onInput, again, mayWait = false }) =>
-      fork.perform({
+      fork.runRequest({
         sources: [...definitions, source],
         events,
         globals,
@@ -130,7 +130,7 @@ export function turnFork(fork: Fork, context: TurnContext): TurnFork {
         mayWait,
         signal: context.signal,
         ...(onInput === undefined ? {} : { onInput }),
-        ...(again === undefined ? {} : { again }),
+        ...(again === undefined ? {} : { recorded: again }),
       }),
   };
 }
@@ -147,7 +147,7 @@ async function misfit({ tools, limits }: Fork, name: string, value: TaggedJson):
   }
 }
 
-/** Sizes of what a turn may say: the protocol's. */
+/** The protocol's limits on the output of a turn. */
 export function protocolSizes(): LimitOptions {
   return Object.fromEntries(LIMITS.flatMap(({ key, turnDefault }) => (turnDefault === undefined ? [] : [[key, turnDefault]])));
 }

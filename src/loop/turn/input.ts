@@ -10,16 +10,14 @@ import {
   UserdataError,
   validateUserdata,
 } from '../../aeiou/index.ts';
+import type { Unreadable } from '../record/record.ts';
 
-/** What a turn starts from: an envelope that may be executed, or why there is none. */
+/** What a turn starts from: an envelope that can be executed, or why there is none. */
 export type TurnInput =
   | { readonly ok: true; readonly text: string; readonly envelope: Envelope; readonly lints: readonly Lint[] }
   | { readonly ok: false; readonly text: string; readonly failure: Unreadable };
 
-/** Why an envelope cannot be executed. */
-export type Unreadable = Pick<EnvelopeError | UserdataError, 'code' | 'message'>;
-
-/** What the host brings to a turn of a session; the agent brings ACTIONS. */
+/** The host's part of an envelope; the agent contributes ACTIONS. */
 export interface HostSections {
   /** JSON text. */
   readonly userdata: string;
@@ -27,7 +25,7 @@ export interface HostSections {
   readonly scratchpad: string | null;
 }
 
-/** Reads one whole envelope from bytes: the turn of a file. Its USERDATA is the host's, so it must pass the schema. */
+/** Reads a whole envelope from bytes, for a turn from a file. USERDATA is the host's and must match the schema. */
 export function readTurn(bytes: Uint8Array): TurnInput {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
   return attempt(text, () => {
@@ -38,16 +36,16 @@ export function readTurn(bytes: Uint8Array): TurnInput {
 }
 
 /**
- * The envelope that the agent of a session is shown: its ACTIONS is an example that runs, for the agent to replace (AMB-51).
- * Throws {@link EnvelopeError} when the sections do not make one.
+ * The envelope that a session shows to its agent. ACTIONS holds a working example for the agent to replace. Throws
+ * {@link EnvelopeError} when the sections do not form an envelope.
  */
 export function composePrompt(sections: HostSections): string {
   return decode(composeEnvelope({ ...sections, actions: EXAMPLE_ACTIONS }));
 }
 
 /**
- * The turn of a session: the host's sections with the ACTIONS of an agent's reply. Whatever the reply says in its other
- * sections has no effect (AMB-27b), so no program text is ever promoted to USERDATA (threat 17).
+ * The input of a session's turn: the host's sections with the ACTIONS of an agent's reply. The reply's other sections have
+ * no effect, so an agent cannot write USERDATA.
  */
 export function readReply(sections: HostSections, reply: string): TurnInput {
   return attempt(reply, () => {
@@ -67,7 +65,7 @@ function attempt(text: string, read: () => TurnInput): TurnInput {
   }
 }
 
-/** Characters kept of what could not be read: enough to be refused for its size again, whatever was sent (threat 11). */
+/** Characters kept of an unreadable text: enough that a replay also refuses it for its size. */
 const KEPT = MAX_ENVELOPE_BYTES + 8;
 
 function decode(bytes: Uint8Array): string {

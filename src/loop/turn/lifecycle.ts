@@ -1,7 +1,7 @@
 import { NeuroScriptError } from '../../wire/errors.ts';
-import type { Decision } from './decision.ts';
+import type { Decision } from '../record/decision.ts';
 
-/** The states of one turn (AL3-2-1). `EMIT_NEXT` leads to another turn, `FINAL` ends the session. */
+/** The states of one turn. `EMIT_NEXT` leads to another turn; `FINAL` ends the session. */
 export type LoopState = 'IDLE' | 'EXECUTING' | 'VERIFYING' | 'DECIDED' | 'EMIT_NEXT' | 'FINAL';
 
 const NEXT: Readonly<Record<LoopState, readonly LoopState[]>> = {
@@ -13,7 +13,7 @@ const NEXT: Readonly<Record<LoopState, readonly LoopState[]>> = {
   FINAL: [],
 };
 
-/** A turn was asked to do its steps in an order that does not exist: a defect of the host, never of a program. */
+/** A turn took its steps in an impossible order. The host has a defect; a program cannot cause this error. */
 export class LifecycleError extends NeuroScriptError {
   static readonly code = 'ERR_LIFECYCLE';
   constructor(from: LoopState, to: LoopState) {
@@ -21,7 +21,7 @@ export class LifecycleError extends NeuroScriptError {
   }
 }
 
-/** The state of one turn. A turn whose envelope or program failed passes VERIFYING too: there it is found to have no token. */
+/** The state of one turn. A turn whose envelope or program failed also passes VERIFYING, without a token. */
 export class Lifecycle {
   #state: LoopState = 'IDLE';
   readonly #onChange: (from: LoopState, to: LoopState) => void;
@@ -34,7 +34,7 @@ export class Lifecycle {
     return this.#state;
   }
 
-  /** Takes the next step; throws {@link LifecycleError} for one that the graph does not have. */
+  /** Takes the next step. Throws {@link LifecycleError} for a step that does not exist. */
   to(next: LoopState): void {
     const from = this.#state;
     if (!NEXT[from].includes(next)) throw new LifecycleError(from, next);
@@ -42,7 +42,7 @@ export class Lifecycle {
     this.#onChange(from, next);
   }
 
-  /** The last step: CONTINUE leads to another turn, everything else ends the session (AL3-2-2). */
+  /** Takes the last step: CONTINUE leads to another turn, every other decision ends the session. */
   finish(decision: Decision): void {
     this.to(decision === 'CONTINUE' ? 'EMIT_NEXT' : 'FINAL');
   }

@@ -1,14 +1,17 @@
-import type { TokenClock, TokenIds } from '../../aeiou/index.ts';
-import type { Clock, Ids } from '../ports.ts';
+import { encodeBase64Url, type KeyInfo, ReplayCache, type TokenClock, type TokenIds } from '../../aeiou/index.ts';
+import type { Clock } from '../clock.ts';
+import type { Ids } from '../ids.ts';
+import type { PublicKeyRecord } from '../record/record.ts';
+import type { GuardView, ProgressCheck } from './verdict.ts';
 
-/** Gives a turn its clock of tokens and its token ids, and keeps what it gave: replay gives the same again (AMB-14). */
-export class Recorder implements TokenClock, TokenIds {
+/** Provides a turn with token times and token ids, and records them so that a replay can provide the same. */
+export class TokenRecorder implements TokenClock, TokenIds {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #readings: number[];
   readonly #jtis: string[];
 
-  /** `earlier` is what it gave in an earlier execution of the turn, which this one goes on with. */
+  /** `earlier` holds the times and ids of an earlier execution that this one continues. */
   constructor(clock: Clock, ids: Ids, earlier?: { readonly clock: readonly number[]; readonly jtis: readonly string[] }) {
     this.#clock = clock;
     this.#ids = ids;
@@ -23,20 +26,72 @@ export class Recorder implements TokenClock, TokenIds {
     return reading;
   }
 
-  /** The id of a token of this turn. */
+  /** A new token id. */
   jti(sid: string, turn: number, mint: number): string {
     const jti = this.#ids.jti(sid, turn, mint);
     this.#jtis.push(jti);
     return jti;
   }
 
-  /** Every reading that was given, in order. */
+  /** Every time provided, in order. */
   get readings(): readonly number[] {
     return [...this.#readings];
   }
 
-  /** Every id that was given, in order. */
+  /** Every id provided, in order. */
   get jtis(): readonly string[] {
     return [...this.#jtis];
   }
+}
+
+/** Records what the host answers while a turn is decided: its replay cache and the application's guards. */
+export class DecisionRecorder {
+  readonly replay: ReplayCache;
+  readonly #fresh: boolean[] = [];
+  readonly #checks: readonly ProgressCheck[];
+  #didStop = false;
+
+  constructor(host: { readonly replay: ReplayCache; readonly clock: Clock; readonly checks?: readonly ProgressCheck[] }) {
+    this.replay = new RecordingReplayCache(host.replay, host.clock, this.#fresh);
+    this.#checks = host.checks ?? [];
+  }
+
+  /** All guards of the application as one. */
+  readonly stopped = (view: GuardView): boolean => {
+    this.#didStop = this.#checks.some((check) => check(view));
+    return this.#didStop;
+  };
+
+  /** Whether a guard of the application halted the turn. */
+  get didStop(): boolean {
+    return this.#didStop;
+  }
+
+  /** The replay cache's answers, in order. */
+  get fresh(): readonly boolean[] {
+    return this.#fresh;
+  }
+}
+
+/** Passes requests on to another replay cache and records its answers. */
+class RecordingReplayCache extends ReplayCache {
+  readonly #cache: ReplayCache;
+  readonly #fresh: boolean[];
+
+  constructor(cache: ReplayCache, clock: Clock, fresh: boolean[]) {
+    super({ clock });
+    this.#cache = cache;
+    this.#fresh = fresh;
+  }
+
+  override add(sessionId: string, jti: string): boolean {
+    const fresh = this.#cache.add(sessionId, jti);
+    this.#fresh.push(fresh);
+    return fresh;
+  }
+}
+
+/** The part of a key that may be stored and published. */
+export function publicPart({ kid, alg, publicKey }: KeyInfo): PublicKeyRecord {
+  return { kid, alg, publicKey: publicKey === null ? null : encodeBase64Url(publicKey) };
 }

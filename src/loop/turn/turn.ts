@@ -10,32 +10,27 @@ import {
   type ReplayCache,
   resolveLifetimes,
 } from '../../aeiou/index.ts';
-import type { Again } from '../../runtime/index.ts';
+import type { RecordedRun } from '../../runtime/index.ts';
 import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
 import { APPROVAL } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
-import type { RunInput } from '../../wire/protocol.ts';
-import type { AgentUse } from '../agents/consult.ts';
-import { ASK_PURSE, type Purse } from '../ask/purse.ts';
+import type { Clock } from '../clock.ts';
 import type { LoopEventBody, LoopListener } from '../events.ts';
-import type { ProgressCheck } from '../guard.ts';
+import type { Ids } from '../ids.ts';
 import { createMagicTool, MINT_LEDGER } from '../magic.ts';
-import type { Clock, Ids } from '../ports.ts';
-import { recordedRun, type Scene } from '../replay/facts.ts';
-import { Judge, publicPart } from '../replay/judge.ts';
-import { sealRecord } from '../replay/seal.ts';
+import { type AgentUse, recordedRun, type Scene, type TurnRecord, type UnsealedRecord } from '../record/record.ts';
+import { sealRecord } from '../record/seal.ts';
+import type { EarlierTurn, SuspendedTurn } from '../record/suspension.ts';
 import type { TurnApproval } from './approval.ts';
 import { type Execution, execute } from './execute.ts';
 import type { TurnExecutor } from './executor.ts';
 import type { TurnInput } from './input.ts';
 import { Lifecycle } from './lifecycle.ts';
-import type { TurnRecord, UnsealedRecord } from './record.ts';
-import { Recorder } from './recorder.ts';
-import { decide } from './verdict.ts';
+import { DecisionRecorder, publicPart, TokenRecorder } from './recorder.ts';
+import { decide, type ProgressCheck } from './verdict.ts';
 
-/** What all turns of a host have in common. */
+/** What all turns of a host share. */
 export interface TurnHost {
   readonly executor: TurnExecutor;
   readonly keyring: Keyring;
@@ -44,11 +39,11 @@ export interface TurnHost {
   /** Remembers used token ids across turns. */
   readonly replay: ReplayCache;
   readonly lifetimes?: Partial<Lifetimes>;
-  /** Equal turns in a row that end a session, from 2 to 100; 3 when absent (AL3-6-4). */
+  /** Number of equal turns in a row that ends a session, from 2 to 100; 3 when absent. */
   readonly noProgressN?: number;
-  /** Guards of the application, beside the mandatory one (A3-9-8). */
+  /** Guards of the application, in addition to the mandatory guard. */
   readonly checks?: readonly ProgressCheck[];
-  /** Keys that verify, where they are others than those of the keyring, which signs. */
+  /** Keys that verify tokens, if they differ from the keyring that signs. */
   readonly keys?: KeyLookup;
 }
 
@@ -58,41 +53,30 @@ export interface TurnRequest {
   /** From 1. */
   readonly turn: number;
   readonly input: TurnInput;
-  /** What the agent took; for the record alone. Null when absent. */
+  /** What the agent used, for the record alone. Null when absent. */
   readonly agent?: AgentUse | null;
-  /** What the guard knows of the turns before. */
+  /** State of the progress guard after the previous turn. */
   readonly progress: ProgressState;
-  /** Tighter limits than the executor's own; looser ones have no effect. */
+  /** Limits tighter than the executor's own; looser values have no effect. */
   readonly limits?: LimitOptions;
   readonly signal?: AbortSignal;
-  /** Waited for when nonce and limits are settled and nothing has run; what it throws ends the turn before it began. */
+  /** Awaited when nonce and limits are settled and nothing has run. If it throws, the turn does not begin. */
   readonly onStart?: (start: TurnStart) => Promise<void>;
   /** Must not throw. */
   readonly onEvent?: LoopListener;
-  /** Hash of the record of the turn before; null or absent for the first. */
+  /** Hash of the previous turn's record; null or absent for the first. */
   readonly prev?: string | null;
-  /** An execution of this turn that did not come to its end, or that is repeated. */
+  /** An earlier execution of this turn, to be continued or repeated. */
   readonly earlier?: EarlierRun;
-  /** The human's approval, and whether ACTIONS needs it; tools may need it by themselves. */
+  /** A human's approval, and whether ACTIONS requires it. */
   readonly approval?: TurnApproval;
-  /** What the asks of this turn take from; nothing but their own options bounds them when absent. */
-  readonly purse?: Purse;
+  /** Further values of the turn's context. */
+  readonly values?: Readonly<Record<string, unknown>>;
 }
 
-/** What a turn takes over from an earlier execution of itself. */
-export interface EarlierRun {
-  /** Unix milliseconds. */
-  readonly startedAt: number;
-  readonly nonce: string;
-  /** What the worker was given, and what is known of the calls; null when no program had run. */
-  readonly again: Again | null;
-  /** Readings of the clock and token ids that were given out then. */
-  readonly clock: readonly number[];
-  readonly jtis: readonly string[];
-  readonly mints: number;
-  readonly mintFailed: boolean;
-  /** Milliseconds that it ran. */
-  readonly ranMs: number;
+/** An earlier execution of a turn, and the recorded run to execute; null when no program had run. */
+export interface EarlierRun extends EarlierTurn {
+  readonly again: RecordedRun | null;
 }
 
 /** What is settled before the program of a turn runs. */
@@ -103,39 +87,36 @@ export interface TurnStart {
   readonly limits: LimitValues;
 }
 
-/** A decided turn, and what the guard knows after it. */
-export interface TurnOutcome {
+/** A turn with a decision, and the state of the progress guard after it. */
+export interface DecidedTurn {
+  readonly kind: 'decided';
   readonly record: TurnRecord;
   readonly progress: ProgressState;
 }
 
+/** A turn ends with a decision, or a tool suspends it. */
+export type TurnOutcome = DecidedTurn | ({ readonly kind: 'suspended' } & SuspendedTurn);
+
 /**
- * Runs exactly one turn, in the order of protocol.md 10.1: nonce and context, envelope, ACTIONS check, policy, execution
- * in a fresh sandbox under limits, context closed, minting failure, candidates, selection and lints, progress guard,
- * carry-forward check. The caller holds the session's lock and keeps the record.
+ * Runs exactly one turn: nonce and context, envelope, ACTIONS check, policy, execution in a fresh sandbox under limits,
+ * candidates, selection and lints, progress guard, carry-forward check. The caller holds the session's lock and stores the
+ * record. A tool cannot suspend this turn; see {@link runSuspendableTurn}.
  *
- * Resolves with a decision whatever the envelope, the program, a limit or a cancellation does. Rejects for misuse and state
- * alone: `ConfigError`, `RuntimeClosedError`, `BusyError`.
+ * Resolves with a decision for every failure of the envelope or the program, for every limit, and for a cancellation. Rejects
+ * only for misuse and state: `ConfigError`, `RuntimeClosedError`, `BusyError`.
  */
-export async function runTurn(host: TurnHost, request: TurnRequest): Promise<TurnOutcome> {
-  const end = await runWaitingTurn(host, request, false);
-  if ('record' in end) return end;
-  throw new ConfigError('the executor put a turn aside that nobody keeps');
+export async function runTurn(host: TurnHost, request: TurnRequest): Promise<DecidedTurn> {
+  const outcome = await runOnce(host, request, false);
+  if (outcome.kind === 'decided') return outcome;
+  throw new ConfigError('the executor suspended a turn that cannot be resumed');
 }
 
-/** A turn that was put aside: a tool will answer later. */
-export interface TurnWaits {
-  readonly waiting: WaitingCall;
-  readonly earlier: Omit<EarlierRun, 'again'> & { readonly run: RunInput; readonly journal: readonly JournalEntry[] };
-  /** Digest of what the tool promises; null when the executor does not say. */
-  readonly promise: string | null;
+/** Like {@link runTurn}, but a tool may suspend the turn. To continue, run the turn again with `earlier`. */
+export function runSuspendableTurn(host: TurnHost, request: TurnRequest): Promise<TurnOutcome> {
+  return runOnce(host, request, true);
 }
 
-/**
- * As {@link runTurn}, for a caller that keeps a turn whose tool answers later, and goes on with it by giving what it kept as
- * `earlier`.
- */
-export async function runWaitingTurn(host: TurnHost, request: TurnRequest, mayWait = true): Promise<TurnOutcome | TurnWaits> {
+async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): Promise<TurnOutcome> {
   const { sid, turn, input, earlier } = request;
   const { clock } = host;
   checkSid(sid);
@@ -143,7 +124,7 @@ export async function runWaitingTurn(host: TurnHost, request: TurnRequest, mayWa
   const lifetimes = resolveLifetimes(host.lifetimes);
   const emit = (body: LoopEventBody): void => request.onEvent?.({ sid, turn, ...body });
   const lifecycle = new Lifecycle((from, to) => emit({ type: 'state', from, to }));
-  const recorder = new Recorder(clock, host.ids, earlier);
+  const recorder = new TokenRecorder(clock, host.ids, earlier);
   const startedAt = earlier?.startedAt ?? clock.now();
   const begun = clock.monotonic();
 
@@ -158,23 +139,23 @@ export async function runWaitingTurn(host: TurnHost, request: TurnRequest, mayWa
   const ranMs = (earlier?.ranMs ?? 0) + clock.monotonic() - begun;
   const given = { startedAt, nonce, clock: recorder.readings, jtis: recorder.jtis };
   if (waiting !== null && run !== null) {
-    const { journal } = execution;
     const { mints, failed: mintFailed } = ledger;
-    return { waiting, promise, earlier: { ...given, run, journal, mints, mintFailed, ranMs } };
+    const soFar = { ...given, run, journal: execution.journal, mints, mintFailed, ranMs };
+    return { kind: 'suspended', waiting, promise, earlier: soFar };
   }
 
   lifecycle.to('VERIFYING');
-  const judge = new Judge(host);
+  const answers = new DecisionRecorder(host);
   const { verdict, progress } = decide(execution, {
     sid,
     turn,
     nonce,
     guard,
-    checks: [judge.stopped],
+    checks: [answers.stopped],
     keys: host.keys ?? host.keyring,
     clock: recorder,
     clockSkew: lifetimes.clockSkew,
-    replay: judge.replay,
+    replay: answers.replay,
     progress: request.progress,
     userdata: input.ok ? input.envelope.userdata : '{}',
   });
@@ -192,9 +173,9 @@ export async function runWaitingTurn(host: TurnHost, request: TurnRequest, mayWa
       progress: request.progress,
       noProgressN: guard.n,
       clockSkew: lifetimes.clockSkew,
-      stopped: judge.didStop,
+      stopped: answers.didStop,
       mintFailed: ledger.failed,
-      fresh: judge.fresh,
+      fresh: answers.fresh,
       keys: host.keyring.list().map(publicPart),
     },
   };
@@ -212,12 +193,12 @@ export async function runWaitingTurn(host: TurnHost, request: TurnRequest, mayWa
     outputBytes: Buffer.byteLength(execution.output),
     scratchBytes: Buffer.byteLength(execution.scratchpad),
   };
-  return { record: sealRecord(unsealed, request.prev ?? null), progress };
+  return { kind: 'decided', record: sealRecord(unsealed, request.prev ?? null), progress };
 }
 
 const SID = /^[\x21-\x7e]{1,128}$/;
 
-/** Throws {@link ConfigError} for a session id that could not stand in a token or on one line of a log (threat 43). */
+/** Throws {@link ConfigError} for a session id that does not fit into a token or one line of a log. */
 export function checkSid(sid: string): void {
   if (!SID.test(sid)) throw new ConfigError('a session id has 1 to 128 visible ASCII characters and no blanks');
 }
@@ -225,15 +206,15 @@ export function checkSid(sid: string): void {
 interface Provisions {
   readonly limits: LimitValues;
   readonly nonce: string;
-  readonly recorder: Recorder;
+  readonly recorder: TokenRecorder;
   readonly ledger: MintLedger;
   readonly emit: (event: LoopEventBody) => void;
   readonly mayWait: boolean;
 }
 
 /**
- * The execution inside a context of its own, which knows session, turn and nonce and is closed before anything is decided:
- * a late callback of this turn cannot mint for the next (threat 23).
+ * Executes ACTIONS in a context of its own that holds session, turn and nonce. The context is closed before the decision, so a
+ * late callback of this turn cannot mint a token for the next one (threat 23).
  */
 async function executeTurn(
   host: TurnHost,
@@ -250,9 +231,9 @@ async function executeTurn(
     sessionId: request.sid,
     turnIndex: request.turn,
     nonce,
-    // What a tool reads of it is in the tool's result; the recorder keeps the readings for tokens alone.
+    // The recorder records the times of tokens alone: the time that a tool reads is in its result.
     clock: () => host.clock.now(),
-    values: { [MINT_LEDGER]: ledger, [APPROVAL]: request.approval?.approval, [ASK_PURSE]: request.purse },
+    values: { ...request.values, [MINT_LEDGER]: ledger, [APPROVAL]: request.approval?.approval },
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   });
   try {
@@ -260,14 +241,14 @@ async function executeTurn(
     const { executor } = host;
     const { input, approval = {} } = request;
     const execution = await execute({ executor, input, context, limits, magic, emit, again, mayWait, approval });
-    // Sticky: a program that swallowed the failure, or minted later, does not undo it (AMB-39).
+    // A failed mint stays a failure even if the program caught the error or minted later (AMB-39).
     return execution.halt === null && ledger.failed ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;
   } finally {
     context.close();
   }
 }
 
-/** The ledger of a turn, with what was minted in an earlier execution of it. */
+/** The ledger of a turn, including the tokens that an earlier execution minted. */
 function ledgerOf(earlier: EarlierRun | undefined): MintLedger {
   const ledger = new MintLedger();
   for (let mint = 0; mint < (earlier?.mints ?? 0); mint += 1) ledger.countMint();

@@ -10,20 +10,38 @@ import {
   selectDecision,
   type TokenClock,
 } from '../../aeiou/index.ts';
-import type { ProgressCheck } from '../guard.ts';
-import type { HaltReason } from './decision.ts';
+import type { Decision, HaltReason } from '../record/decision.ts';
+import type { CandidateRecord, UnsealedRecord } from '../record/record.ts';
 import { composePrompt } from './input.ts';
-import type { CandidateRecord, UnsealedRecord } from './record.ts';
 
-/** What the turn said, and whether its execution already decided. */
+/** What an application's guard sees of a turn whose program ran to its end. */
+export interface GuardView {
+  readonly sid: string;
+  readonly turn: number;
+  /** What the turn's tokens request; `HALT` when no token verified. */
+  readonly decision: Decision;
+  readonly output: string;
+  readonly scratchpad: string;
+  /** Digest of the mandatory guard, in hexadecimal. */
+  readonly digest: string;
+}
+
+/**
+ * A guard of the application, for instance over digests of plans. `true` halts the session with `ERR_NO_PROGRESS`; `false`
+ * has no effect. The mandatory guard applies in addition and cannot be overruled. If a guard throws, the turn is rejected and
+ * not stored, because a broken guard must not look like progress.
+ */
+export type ProgressCheck = (turn: GuardView) => boolean;
+
+/** What the program of a turn said, and whether its execution already decided the turn. */
 export interface Said {
-  /** Why the turn ended before its program did; then nothing it emitted counts (threat 22). */
+  /** Why the turn ended before its program did; its output then has no effect. */
   readonly halt: HaltReason | null;
   readonly output: string;
   readonly scratchpad: string;
 }
 
-/** What a turn is held against. */
+/** What a turn is decided with. */
 export interface VerdictInit {
   readonly sid: string;
   readonly turn: number;
@@ -31,26 +49,26 @@ export interface VerdictInit {
   readonly keys: KeyLookup;
   readonly clock: TokenClock;
   readonly replay: ReplayCache;
-  /** Seconds a token may seem to come from the future. */
+  /** Seconds by which a token may appear to come from the future. */
   readonly clockSkew: number;
   readonly guard: ProgressGuard;
   readonly progress: ProgressState;
-  /** The application's own guards. */
+  /** Guards of the application. */
   readonly checks: readonly ProgressCheck[];
-  /** The host's USERDATA, which goes into the next envelope too. */
+  /** The host's USERDATA, which the next envelope repeats. */
   readonly userdata: string;
 }
 
-/** The part of a turn's record that the decision fills. */
+/** The part of a turn's record that the decision fills in. */
 export type Verdict = Pick<
   UnsealedRecord,
   'decision' | 'reason' | 'overridden' | 'kid' | 'jti' | 'candidates' | 'verificationFailureReason' | 'lints' | 'digest'
 >;
 
 /**
- * Decides a turn: candidates, selection, progress guards, carry-forward check, in this order. The clock is read here and
- * not at the start of the turn (AL3-11-2). A turn that was halted while it executed is not scanned, does not feed the
- * guard and is not overruled by it (AMB-02).
+ * Decides a turn: candidates, selection, progress guards, carry-forward check, in this order. Token lifetimes are measured at
+ * the decision and not at the start of the turn (AL3-11-2). A turn that was halted during its execution is not scanned,
+ * does not update the guard, and cannot be overruled by it (AMB-02).
  */
 export function decide(said: Said, init: VerdictInit): { readonly verdict: Verdict; readonly progress: ProgressState } {
   if (said.halt !== null) return { verdict: unscanned(said.halt), progress: init.progress };
@@ -72,7 +90,7 @@ export function decide(said: Said, init: VerdictInit): { readonly verdict: Verdi
   return { verdict: { ...fromSelection(selection, reason), digest }, progress: state };
 }
 
-/** The HALT of a turn whose OUTPUT nobody looks at. */
+/** The HALT of a turn whose OUTPUT is not scanned. */
 export function unscanned(reason: HaltReason): Verdict {
   return {
     decision: 'HALT',
@@ -87,7 +105,7 @@ export function unscanned(reason: HaltReason): Verdict {
   };
 }
 
-/** The selection, or the HALT that the host puts in its place for a reason of its own. */
+/** The selection, or the HALT with which the host overrides it. */
 function fromSelection(selection: Selection, reason: HaltReason | null): Omit<Verdict, 'digest'> {
   const common = {
     kid: selection.chosen?.payload.kid ?? null,
@@ -112,8 +130,8 @@ function fromSelection(selection: Selection, reason: HaltReason | null): Omit<Ve
 }
 
 /**
- * Why the two streams cannot stand in the next envelope: too large together (AMB-23), or a line of theirs would be read as
- * a marker (AMB-24). Checked before the session goes on, so that nothing is ever cut or escaped silently.
+ * Why the two streams cannot be part of the next envelope: they are too large together (AMB-23), or one of their lines would
+ * be read as a marker (AMB-24). The check runs before the session goes on, so nothing is ever cut or escaped silently.
  */
 function carryProblem(said: Said, userdata: string): HaltReason | null {
   try {

@@ -2,25 +2,25 @@ import type { LimitOptions } from '../../sandbox/limits.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { checkOptions, type KeysOf } from '../../wire/options.ts';
 
-/** What a loop may use. Only the host sets it; nothing that an agent or a program says changes it (AL1-7-2). */
+/** What a loop may use. Only the host sets it; no agent and no program can change it. */
 export interface CeilingOptions {
   /** Most turns, from 1 to `maxTurnsCap`; 4 when absent. */
   readonly maxTurns?: number | undefined;
-  /** The most that `maxTurns` may be; 25 when absent. */
+  /** Upper bound for `maxTurns`; 25 when absent. */
   readonly maxTurnsCap?: number | undefined;
-  /** Most milliseconds of the whole loop, agents and tools included; 30 000 when absent. */
+  /** Most milliseconds of the whole loop, including agents and tools; 30,000 when absent. */
   readonly wallMs?: number | undefined;
-  /** Most fuel of one turn; the executor's own limit when absent. */
+  /** Most fuel of one turn; the executor's limit when absent. */
   readonly turnFuel?: number | undefined;
-  /** Most fuel of all turns together; `turnFuel` (or the executor's) times `maxTurns` when absent. */
+  /** Most fuel of all turns together; `turnFuel` times `maxTurns` when absent. */
   readonly totalFuel?: number | undefined;
-  /** Most tokens of the agent's model in one turn, prompt and reply; 200 000 when absent. */
+  /** Most model tokens of one turn, for prompt and reply together; 200,000 when absent. */
   readonly turnTokens?: number | undefined;
-  /** Most tokens in all turns together; `turnTokens` times `maxTurns` when absent. */
+  /** Most model tokens of all turns together; `turnTokens` times `maxTurns` when absent. */
   readonly totalTokens?: number | undefined;
 }
 
-/** Checked {@link CeilingOptions}, complete. */
+/** {@link CeilingOptions} with their defaults. */
 export type Ceilings = {
   readonly [Name in Exclude<keyof CeilingOptions, 'maxTurnsCap'>]: number;
 };
@@ -37,7 +37,7 @@ const KEYS: KeysOf<CeilingOptions> = {
 
 const DEFAULTS = { maxTurns: 4, maxTurnsCap: 25, wallMs: 30_000, turnTokens: 200_000 } as const;
 
-/** Throws {@link ConfigError} (`ERR_CONFIG`) for a ceiling that cannot be enforced. `fuel` is what the executor allows a turn. */
+/** Supplies the defaults. Throws {@link ConfigError} (`ERR_CONFIG`) for a ceiling that cannot be enforced. `fuel` is the executor's limit per turn. */
 export function resolveCeilings(options: CeilingOptions, fuel: number): Ceilings {
   checkOptions('the ceilings of a loop', options, KEYS);
   const whole = (name: keyof CeilingOptions, value: number): number => {
@@ -59,13 +59,13 @@ export function resolveCeilings(options: CeilingOptions, fuel: number): Ceilings
   };
 }
 
-/** How many tokens a text has for the model that reads or writes it. */
+/** Counts the tokens of a text. */
 export type TokenCounter = (text: string) => number;
 
-/** Four bytes to a token: for agents that do not count. */
+/** Estimates one token per four bytes, for agents that do not count. */
 export const estimateTokens: TokenCounter = (text) => Math.ceil(Buffer.byteLength(text) / 4);
 
-/** Which ceiling was reached, and in what numbers. */
+/** A ceiling that was reached. */
 export interface Breach {
   readonly reason: 'timeout' | 'policy' | 'max-turns';
   readonly ceiling: keyof Ceilings;
@@ -73,7 +73,7 @@ export interface Breach {
   readonly used: number;
 }
 
-/** What a loop has used so far. */
+/** Accounts for what a loop has used so far. */
 export class Account {
   readonly #ceilings: Ceilings;
   #turns = 0;
@@ -92,13 +92,13 @@ export class Account {
     return this.#tokens;
   }
 
-  /** Most tokens that the next answer may take. */
+  /** Most tokens of the next reply. */
   get tokensLeft(): number {
     return Math.max(0, Math.min(this.#ceilings.turnTokens, this.#ceilings.totalTokens - this.#tokens));
   }
 
-  /** Books what the agent read and wrote; the breach that keeps its program from being run, or null. */
-  asked(tokens: number): Breach | null {
+  /** Counts the tokens of a reply. Returns the breach that keeps its program from running, or null. */
+  consulted(tokens: number): Breach | null {
     this.#tokens += tokens;
     const { turnTokens, totalTokens } = this.#ceilings;
     if (tokens > turnTokens) return { reason: 'policy', ceiling: 'turnTokens', allowed: turnTokens, used: tokens };
@@ -106,7 +106,7 @@ export class Account {
     return null;
   }
 
-  /** Limits of the turn to come: never more than what is left of the loop's own. */
+  /** Limits of the next turn, within what is left of the loop's ceilings. */
   turnLimits(elapsedMs: number): LimitOptions {
     const { turnFuel, totalFuel, wallMs } = this.#ceilings;
     return {
@@ -115,19 +115,19 @@ export class Account {
     };
   }
 
-  /** Books an executed turn. */
+  /** Counts an executed turn. */
   executed(fuel: number): void {
     this.#turns += 1;
     this.#fuel += fuel;
   }
 
-  /** The breach of a loop whose time is used up; null while there is time. */
+  /** The breach of a loop whose time is used up; null while time is left. */
   overtime(elapsedMs: number): Breach | null {
     const { wallMs } = this.#ceilings;
     return elapsedMs < wallMs ? null : { reason: 'timeout', ceiling: 'wallMs', allowed: wallMs, used: elapsedMs };
   }
 
-  /** The first ceiling that forbids another turn, in the order of protocol.md 8.2: time, budgets, turns. */
+  /** The first ceiling that forbids another turn, in the order of the protocol: time, budgets, turns. */
   breach(elapsedMs: number): Breach | null {
     const { totalFuel, totalTokens, maxTurns } = this.#ceilings;
     const late = this.overtime(elapsedMs);

@@ -1,35 +1,35 @@
 import { isJsonObject, JsonError, type JsonObject, type JsonValue, parseStrict } from '../../aeiou/index.ts';
 import { type Marker, type Signal, scanMarkers } from './markers.ts';
 
-/** An optional key of the control line whose value is of the wrong form: it is dropped, the control stands. */
+/** An optional key of the control line has an invalid value. The key is ignored; the control remains valid. */
 export interface ControlLint {
   readonly code: 'LINT_CONTROL_VALUE';
   readonly key: string;
 }
 
-/** What the OUTPUT of one turn asks for. */
+/** What the OUTPUT of one turn requests. */
 export interface Control {
-  /** The strongest signal; null when there is none, which stops the loop (AL1-2.8-1). */
+  /** The strongest signal; null when there is none, which stops the loop. */
   readonly signal: Signal | null;
-  /** Of the first signal of that kind; null when it gave none. */
+  /** Reason of the first such signal; null when it has none. */
   readonly reason: string | null;
-  /** The two below are of the control line and null without one. */
+  /** From the control line; null without one, as is `planDigest`. */
   readonly notes: string | null;
-  /** As the program claims it; nothing verifies it. */
+  /** The program's claim, which is not verified. */
   readonly planDigest: string | null;
-  /** The whole control line, for the progress guard; null when the first line is none. */
+  /** The whole control line, for the progress guard; null without one. */
   readonly json: JsonObject | null;
   readonly lints: readonly ControlLint[];
 }
 
-/** Strongest first (A1 2.7): a wish to stop is never masked by a wish to go on. */
+/** Strongest first, so that a request to continue never hides a request to stop. */
 const PRECEDENCE: readonly Signal[] = ['abort', 'halt', 'done', 'continue'];
 const IN_JSON: readonly JsonValue[] = ['continue', 'done', 'abort'] satisfies Signal[];
 
 /**
- * Reads the control of a turn from its OUTPUT (AL1-2.6-1, AL1-2.6-2): the JSON object on the first line, and all markers
- * on any line. Both are collected and the strongest signal counts (AMB-43), so it makes no difference where it stands.
- * Nothing else in OUTPUT is control: no later JSON, no JSON over several lines, no token of v3 (AMB-42).
+ * Reads the control of a turn from its OUTPUT: the JSON object on the first line, and the markers on all lines. The strongest
+ * signal counts, wherever it is. Nothing else in OUTPUT is control: no later JSON, no JSON over several lines, no token of
+ * v3.
  */
 export function parseControl(output: string): Control {
   const json = controlLine(output);
@@ -50,14 +50,14 @@ export function parseControl(output: string): Control {
 
 const PLAN_DIGEST = /^sha256:[0-9a-fA-F]+$/;
 
-/** The first line as a control object; null when it is none. */
+/** The first line as a control object; null when it is not one. */
 function controlLine(output: string): JsonObject | null {
   const end = output.indexOf('\n');
   try {
     const value = parseStrict(end < 0 ? output : output.slice(0, end), { numbers: 'doubles', padding: true });
     return isJsonObject(value) && IN_JSON.includes(value['loop'] ?? null) ? value : null;
   } catch (error) {
-    // Prose, a broken object, a key twice: text like any other.
+    // Prose, malformed JSON or a duplicate key: ordinary text.
     if (error instanceof JsonError) return null;
     throw error;
   }

@@ -2,7 +2,7 @@ import type { TaggedJson } from '../../wire/protocol.ts';
 
 /** An event that the host delivers to the handlers of a turn. */
 export interface LoopInputEvent {
-  /** What the sender calls this event; the same event has the same id however often it is sent. */
+  /** The sender's id for the event. An event that is sent again has the same id. */
   readonly eventId: string;
   readonly name: string;
   readonly source: string;
@@ -10,13 +10,13 @@ export interface LoopInputEvent {
 }
 
 /**
- * Lets each event through once per loop and turn: a second delivery of the same (event_id, loop_id, turn_id) has no effect
- * (AL1-2.12-2). Remembers ids of one turn per loop, so a loop costs no more the longer it runs.
+ * Admits each event once per loop and turn; a second delivery of the same (event_id, loop_id, turn_id) has no effect. It
+ * remembers the ids of one turn per loop, so its size does not grow with the number of turns.
  */
 export class EventGate {
   readonly #seen = new Map<string, { readonly turnId: number; readonly ids: Set<string> }>();
 
-  /** The events that were not delivered in this turn yet, each once, in order. */
+  /** The events that were not delivered in this turn before, each once and in order. */
   admit(loopId: string, turnId: number, events: readonly LoopInputEvent[]): readonly LoopInputEvent[] {
     const before = this.#seen.get(loopId);
     const turn = before?.turnId === turnId ? before : { turnId, ids: new Set<string>() };
@@ -28,7 +28,7 @@ export class EventGate {
     });
   }
 
-  /** Forgets a loop that has ended. */
+  /** Forgets a loop. */
   dispose(loopId: string): void {
     this.#seen.delete(loopId);
   }

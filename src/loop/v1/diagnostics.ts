@@ -1,4 +1,4 @@
-/** Why the host stopped a loop; there is no other reason (AL1-3-4). */
+/** Every reason for which the host stops a loop. */
 export const V1_HALT_REASONS = {
   timeout: 'the time allowed was used up',
   'max-turns': 'the loop used up its turns',
@@ -20,22 +20,22 @@ export type InvalidReason =
   | 'implementations_call_tools'
   | 'events_not_handlers';
 
-/** The line for a call that the policy denied (AL1-3-1). */
+/** The line for a call that the policy denied. */
 export function deniedStub(tool: string): string {
   return `[[denied:${tool}:capability_missing]]`;
 }
 
-/** The line for an OUTPUT that was cut: its UTF-8 bytes, and how many of them were kept at most (AL1-3-2). */
+/** The line for an OUTPUT that was cut, with its UTF-8 bytes and the number allowed. */
 export function truncatedStub(bytes: number, allowed: number): string {
   return `[[truncated:OUTPUT:bytes=${bytes} allowed=${allowed}]]`;
 }
 
-/** The line for ACTIONS that were not executed (AL1-3-3). */
+/** The line for ACTIONS that were not executed. */
 export function invalidStub(reason: InvalidReason): string {
   return `[[invalid:ACTIONS:${reason}]]`;
 }
 
-/** The line that the host puts under OUTPUT when it stops the loop (AL1-2.6-3, AL1-3-4). */
+/** The line that the host adds to OUTPUT when it stops the loop. */
 export function haltStub(reason: V1HaltReason): string {
   return `[[loop:halt:reason=${reason}]]`;
 }

@@ -1,7 +1,7 @@
 import { EnvelopeError, extractEnvelope, MAX_ENVELOPE_BYTES } from '../../aeiou/index.ts';
 import type { InvalidReason } from './diagnostics.ts';
 
-/** The programs of an agent's reply. OUTPUT and USERDATA of a reply mean nothing: one is prose, the other the host's. */
+/** The programs of an agent's reply. OUTPUT and USERDATA of a reply have no effect. */
 export interface V1Programs {
   /** Pure functions; '' when the section is absent. */
   readonly implementations: string;
@@ -31,9 +31,9 @@ export function hasSectionLine(text: string): boolean {
 }
 
 /**
- * Reads an agent's reply. Either an AEIOU v1 envelope: sections, each with a code fence around it or not, in any order,
- * after any prose. Or an envelope of v3, of which ACTIONS is taken: the loop does not depend on how programs travel, only
- * on what they emit. Never throws.
+ * Reads an agent's reply. It is either an AEIOU v1 envelope, with sections in any order, optional code fences and any prose
+ * before them, or a v3 envelope, of which only ACTIONS is used. The loop depends on what programs emit and not on their
+ * envelope. Never throws.
  */
 export function readV1Reply(reply: string): V1Reply {
   if (Buffer.byteLength(reply) > MAX_ENVELOPE_BYTES) return { ok: false, reason: 'too_large' };
@@ -71,7 +71,7 @@ function readV3(reply: string): V1Reply {
 
 const FENCE = '```';
 
-/** A section's text: what stands between its first code fence and the next one, or all of it when it starts with no fence. */
+/** A section's text: the content of its code fence, or the whole text if it does not start with a fence. */
 function unfenced(lines: readonly string[]): string {
   const first = lines.findIndex((line) => line.trim() !== '');
   if (first < 0) return '';
@@ -81,8 +81,8 @@ function unfenced(lines: readonly string[]): string {
 }
 
 /**
- * The envelope that an agent is shown: the loop's OUTPUT so far, which is the host's prompt on turn 1, and the host's
- * USERDATA (AL1-5-1). The caller makes sure that no line of `output` starts a section.
+ * The envelope for an agent: the loop's OUTPUT so far, which is the host's prompt in turn 1, and the host's USERDATA. The
+ * caller ensures that no line of `output` starts a section.
  */
 export function composeV1Prompt(userdata: string, output: string): string {
   return [sectionLine('OUTPUT'), output, sectionLine('USERDATA'), userdata, ''].join('\n');

@@ -4,10 +4,10 @@ import type { V1TurnRecord } from './record.ts';
 import type { V1Stop } from './result.ts';
 import type { SectionName } from './turn.ts';
 
-/** Progress of a v1 loop, as it happens; a `decided` is the last of its turn. */
+/** Progress of a v1 loop. `decided` is the last event of a turn. */
 export type V1LoopEvent = { readonly loopId: string; readonly turn: number } & V1LoopEventBody;
 
-/** What happened. */
+/** An event without the loop and turn that it belongs to. */
 export type V1LoopEventBody =
   | { readonly type: 'asked'; readonly prompt: string }
   | { readonly type: 'replied'; readonly reply: string }

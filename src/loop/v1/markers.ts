@@ -14,9 +14,9 @@ export const MAX_REASON = 256;
 
 /**
  * All loop markers in a text, in order: `[[loop:continue]]`, `[[loop:done]]`, `[[loop:abort]]`,
- * `[[loop:abort:reason=…]]`, `[[loop:halt:reason=…]]`, in this letter case, anywhere in a line. What is not closed, has
- * another word or too long a reason is text. Looks at a bounded stretch after each opener, so the time is linear in the
- * length of the text, however many openers it has (protocol.md 8.1).
+ * `[[loop:abort:reason=…]]`, `[[loop:halt:reason=…]]`, case-sensitive and anywhere in a line. A marker that is not closed, has
+ * another word, or has too long a reason is ordinary text. The search after each opening is bounded, so the time is linear in
+ * the length of the text.
  */
 export function scanMarkers(text: string): readonly Marker[] {
   const found: Marker[] = [];
@@ -41,9 +41,9 @@ function markerAt(text: string, at: number): Marker | null {
   return null;
 }
 
-/** The reason up to `]]`, or null when there is none within bounds; a reason has no `]` and no line feed. */
+/** The reason before `]]`; null when it is too long. A reason contains no `]` and no line feed. */
 function reasonAt(text: string, at: number): string | null {
-  // A character has at most two units; one more unit shows what ends the longest reason.
+  // A character has at most two code units. One more unit shows the end of the longest reason.
   const stretch = text.slice(at, at + 2 * MAX_REASON + 1);
   const end = stretch.search(/[\]\n]/);
   if (end < 0 || !text.startsWith(']]', at + end)) return null;

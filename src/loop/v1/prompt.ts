@@ -1,6 +1,6 @@
 import { sectionLine } from './envelope.ts';
 
-/** A program of the v1 profile that plans and asks for another turn. It parses and runs as it stands, with no tools. */
+/** A v1 program that plans and requests another turn. It runs unchanged and without tools. */
 export const V1_EXAMPLE_ACTIONS = `command
   set plan = [{"op": "set", "path": "/notes/today", "value": "done"}]
   emit '{"loop":"continue","notes":"plan ready"}'
@@ -8,8 +8,8 @@ export const V1_EXAMPLE_ACTIONS = `command
 endcommand`;
 
 /**
- * What the author of v1 programs has to be told (AL1-8-6): how the loop is controlled, that risky work is planned in one
- * turn and applied in the next, and that writes must be safe to repeat.
+ * The rules for authors of v1 programs: how to control the loop, to plan risky work in one turn and apply it in the next, and
+ * to make writes safe to repeat.
  */
 export const V1_RULES = `You write one program per turn. Reply with sections; a section starts with a line such as
 ${sectionLine('ACTIONS')}
@@ -32,7 +32,7 @@ Emit no secrets: what a later turn needs, keep with tool.scratch.PutCAS(key, ver
 turns, time, fuel and tokens; nothing that you emit changes that.
 `;
 
-/** Rules and example as one text for the system prompt of a model that takes part in a v1 loop. */
+/** Rules and example as one text, for the system prompt of a model in a v1 loop. */
 export function v1SystemPrompt(): string {
   return `${V1_RULES}
 For example:

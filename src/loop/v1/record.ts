@@ -6,27 +6,27 @@ import type { Control, ControlLint } from './control.ts';
 import type { InvalidReason } from './diagnostics.ts';
 import type { SecretLint } from './secrets.ts';
 
-/** What one turn did, before the loop looks at it: the same whether there is a loop or not (AL1-0-1). */
+/** What one turn did, independently of any loop. */
 export interface V1Execution {
   /** The agent's reply. */
   readonly reply: string;
   readonly limits: LimitValues;
   /** Why nothing was executed; null when ACTIONS was. */
   readonly invalid: InvalidReason | null;
-  /** What ACTIONS emitted, joined with line feeds, screened; not cut. */
+  /** What ACTIONS emitted, joined with line feeds and screened, but not cut. */
   readonly output: string;
-  /** Lines of the host about this turn: `[[invalid:…]]`, `[[denied:…]]`. */
+  /** The host's lines about this turn: `[[invalid:…]]`, `[[denied:…]]`. */
   readonly stubs: readonly string[];
   readonly lints: readonly SecretLint[];
   readonly whispers: readonly Whisper[];
-  /** What the handlers of events emitted; it is not part of OUTPUT. */
+  /** What event handlers emitted. It is not part of OUTPUT. */
   readonly eventEmits: readonly string[];
-  /** Ids of the events that were delivered. */
+  /** Ids of the delivered events. */
   readonly delivered: readonly string[];
-  /** What handlers failed with; it does not fail the turn. */
+  /** Failures of event handlers. They do not fail the turn. */
   readonly eventErrors: readonly EventError[];
   readonly journal: readonly JournalEntry[];
-  /** Of events and ACTIONS together. */
+  /** Usage of events and ACTIONS together. */
   readonly usage: Usage;
   /** Why the turn failed; null when its program ran to its end. */
   readonly error: ErrorInfo | null;
@@ -37,14 +37,14 @@ export interface V1TurnRecord extends Omit<V1Execution, 'lints'> {
   readonly loopId: string;
   /** From 1. */
   readonly turn: number;
-  /** The envelope that the agent was shown. */
+  /** The envelope that the agent received. */
   readonly prompt: string;
   /** Tokens of the prompt and of the reply. */
   readonly tokens: number;
   readonly control: Control;
-  /** What goes back to the agent, or to the caller: OUTPUT within its cap, and the host's lines under it. */
+  /** What returns to the agent or the caller: OUTPUT, cut to its limit, and the host's lines. */
   readonly nextOutput: string;
-  /** What the progress guard compared; null when it was not asked. */
+  /** What the progress guard compared; null when it did not run. */
   readonly digest: string | null;
   readonly lints: readonly (ControlLint | SecretLint)[];
 }
@@ -56,7 +56,7 @@ export type V1TurnResult = Pick<V1TurnRecord, 'turn' | 'output' | 'nextOutput' |
   readonly notes: string | null;
 };
 
-/** Takes from a record what the public form shows. */
+/** Selects the public part of a record. */
 export function toPublicV1Turn(record: V1TurnRecord): V1TurnResult {
   const { turn, output, nextOutput, lints, tokens, usage, error, control } = record;
   const { signal, reason, notes } = control;

@@ -1,16 +1,16 @@
 import { ConfigError } from '../../wire/errors.ts';
 import { type Agent, AgentError, scriptAgent } from '../agents/index.ts';
 
-const CUT = '---';
+const SEPARATOR = '---';
 
 /**
- * An agent that plays a transcript of v1 replies, one a turn, with lines of three dashes between them. A transcript of v3
- * envelopes is played as `scriptAgent` does. `name` is shown in messages. Throws {@link ConfigError} (`ERR_CONFIG`) for a
- * transcript without any reply; `reply` throws {@link AgentError} when the loop asks for more turns than there are.
+ * Creates an agent that replays a transcript of v1 replies, one per turn, separated by lines of three dashes. Replays a
+ * transcript of v3 envelopes as `scriptAgent` does. `name` appears in messages. Throws {@link ConfigError} (`ERR_CONFIG`) for a
+ * transcript without a reply; `reply` throws {@link AgentError} when the loop requests more turns than there are.
  */
 export function scriptV1Agent(transcript: string, name: string): Agent {
   if (transcript.includes('<<<NSENV:V3:START>>>')) return scriptAgent(transcript, name);
-  const replies = cut(transcript).filter((text) => text.includes('<<<NSENVELOPE_MAGIC::'));
+  const replies = split(transcript).filter((text) => text.includes('<<<NSENVELOPE_MAGIC::'));
   if (replies.length === 0) throw new ConfigError(`${name} holds no reply: it has no section of an AEIOU v1 envelope`);
   return {
     async reply({ turn }) {
@@ -21,10 +21,10 @@ export function scriptV1Agent(transcript: string, name: string): Agent {
   };
 }
 
-function cut(transcript: string): readonly string[] {
+function split(transcript: string): readonly string[] {
   const parts: string[][] = [[]];
   for (const line of transcript.split('\n')) {
-    if (line.trimEnd() === CUT) parts.push([]);
+    if (line.trimEnd() === SEPARATOR) parts.push([]);
     else parts.at(-1)?.push(line);
   }
   return parts.map((lines) => lines.join('\n'));

@@ -1,28 +1,28 @@
 import { ConfigError } from '../../wire/errors.ts';
 
-/** A secret stands in OUTPUT. Its name, never its value. */
+/** OUTPUT contains a secret. The lint has its name, never its value. */
 export interface SecretLint {
   readonly code: 'LINT_SECRET_OUTPUT';
   readonly name: string;
 }
 
-/** What a hook made of an OUTPUT. */
+/** The result of screening an OUTPUT. */
 export interface Screened {
   readonly output: string;
   readonly lints: readonly SecretLint[];
 }
 
-/** Looks at every OUTPUT before it is read for control, kept or fed back (AL1-2.11-2); progress events are not screened. */
+/** Screens every OUTPUT before it is read for control, stored or returned to the agent. Progress events are not screened. */
 export type OutputHook = (output: string) => Screened;
 
-/** Shorter texts would be found everywhere. */
+/** Fewest characters of a secret. Shorter texts would match too often. */
 const MIN_SECRET = 8;
 const NAME = /^[A-Za-z0-9_.-]+$/;
 
 /**
- * A hook that finds the values of secrets in OUTPUT; with `redact` it also puts `<redacted:NAME>` in their place. It finds
- * a value as it is, not what a program made of it (encoded, reversed, cut in two): a lint, not a wall. Throws
- * {@link ConfigError} (`ERR_CONFIG`) for values under eight characters and for names that could break a control line.
+ * Creates a hook that finds the values of secrets in OUTPUT and, with `redact`, replaces them by `<redacted:NAME>`. It finds
+ * only unchanged values, not encoded, reversed or split ones, so it is a lint and not a protection. Throws {@link ConfigError}
+ * (`ERR_CONFIG`) for values under eight characters and for names that could break a control line.
  */
 export function secretHook(
   secrets: Readonly<Record<string, string>>,
@@ -33,7 +33,7 @@ export function secretHook(
     if (!NAME.test(name)) throw new ConfigError('the name of a secret has letters, digits, _, . and - only');
     if (value.length < MIN_SECRET) throw new ConfigError(`the secret ${name} has fewer than ${MIN_SECRET} characters`);
   }
-  // A secret that contains another one goes first, so that nothing of it is left.
+  // Longest first: a secret that contains another one is replaced as a whole.
   known.sort(([, a], [, b]) => b.length - a.length);
   return (output) => {
     const found = known.filter(([, value]) => output.includes(value));

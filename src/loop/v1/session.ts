@@ -1,10 +1,10 @@
 import { canonicalize, type JsonValue, NO_PROGRESS_YET, ProgressGuard } from '../../aeiou/index.ts';
 import { cancelledError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { AgentError, type AgentReply, consult } from '../agents/agent.ts';
+import { AgentError, type AgentReply, requestReply } from '../agents/agent.ts';
+import type { Clock } from '../clock.ts';
 import { Watcher } from '../events.ts';
-import type { Clock } from '../ports.ts';
-import { hostFailure } from '../turn/failure.ts';
+import { hostFailure } from '../record/decision.ts';
 import { Account, type Ceilings, estimateTokens } from './ceilings.ts';
 import { parseControl } from './control.ts';
 import type { EventGate } from './dedupe.ts';
@@ -13,13 +13,13 @@ import { controlDigest } from './digest.ts';
 import { composeV1Prompt, hasSectionLine } from './envelope.ts';
 import type { V1LoopEvent, V1LoopEventBody } from './events.ts';
 import { capOutput, withLines } from './feed.ts';
-import type { AskLoopOptions, AskLoopRun } from './loop.ts';
+import type { AskLoopOptions, AskLoopRun } from './options.ts';
 import { planApplyPolicy, planned } from './plan.ts';
 import type { V1Execution, V1TurnRecord } from './record.ts';
 import { breachError, reasonOfAgent, reasonOfError, type V1LoopResult, type V1Stop } from './result.ts';
 import { executeV1Turn } from './turn.ts';
 
-/** What a session needs of its host: the options, resolved. */
+/** What a session needs from its host: the options with their defaults. */
 export interface SessionHost extends AskLoopOptions {
   readonly clock: Clock;
   readonly ceilings: Ceilings;
@@ -28,19 +28,19 @@ export interface SessionHost extends AskLoopOptions {
   readonly gate: EventGate;
 }
 
-/** What a session runs: the request, checked. */
+/** A checked request to run a loop. */
 export interface SessionRun extends AskLoopRun {
   readonly loopId: string;
   readonly userdata: JsonValue;
   readonly prompt: string;
 }
 
-/** Equal control in a row that stops a loop: the second time (AL1-2.9-2). */
+/** Number of equal controls in a row that stops a loop. */
 const NO_PROGRESS_N = 2;
 
 type Verdict = { readonly next: true } | { readonly next: false; readonly result: V1LoopResult };
 
-/** One loop from its first turn to its end; `AskLoop` checks what goes in. */
+/** One loop from its first turn to its end. `AskLoop` checks its inputs. */
 export class V1Session {
   readonly #host: SessionHost;
   readonly #run: SessionRun;
@@ -75,7 +75,7 @@ export class V1Session {
     try {
       const wallMs = Math.max(1, this.#host.ceilings.wallMs - this.#elapsed());
       const request = { sid: loopId, turn, attempt: 1, system: this.#host.system, prompt, maxTokens: this.#account.tokensLeft };
-      answer = await consult(agent, request, { wallMs, ...(signal === undefined ? {} : { signal }) });
+      answer = await requestReply(agent, request, { wallMs, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       return this.#halt(reasonOfAgent(error.reason), agentFailure(error));
@@ -83,9 +83,9 @@ export class V1Session {
     const reply = answer.text;
     this.#emit(turn, { type: 'replied', reply });
     const count = this.#host.countTokens ?? estimateTokens;
-    // An agent that does not count says 0.
+    // An agent that does not count reports 0.
     const tokens = answer.tokens > 0 ? answer.tokens : count(prompt) + count(reply);
-    const breach = this.#account.asked(tokens);
+    const breach = this.#account.consulted(tokens);
     if (breach !== null) return this.#halt(breach.reason, breachError(breach));
     const late = this.#account.overtime(this.#elapsed());
     if (late !== null) return this.#halt(late.reason, breachError(late));
@@ -115,14 +115,14 @@ export class V1Session {
     });
   }
 
-  #recordOf(turn: number, execution: V1Execution, asked: Pick<V1TurnRecord, 'prompt' | 'tokens'>): V1TurnRecord {
+  #recordOf(turn: number, execution: V1Execution, consulted: Pick<V1TurnRecord, 'prompt' | 'tokens'>): V1TurnRecord {
     const { loopId } = this.#run;
     const control = parseControl(execution.output);
     const { text, stubs } = capOutput(execution.output, this.#host.outputBytes);
     const ids = this.#host.showIds === true ? [`[loop_id=${loopId} turn_id=${turn}]`] : [];
     return {
       ...execution,
-      ...asked,
+      ...consulted,
       loopId,
       turn,
       control,
@@ -132,7 +132,7 @@ export class V1Session {
     };
   }
 
-  /** The checks after a turn, in the order of protocol.md 8.2. */
+  /** The checks after a turn. Their order is part of the protocol (protocol.md 8.2). */
   #decide(record: V1TurnRecord): Verdict {
     const { control, error, output } = record;
     if (!this.#run.permitted) return this.#end(record, { decision: 'DONE', cause: 'not-permitted', reason: null });
@@ -200,7 +200,7 @@ export class V1Session {
     const last = this.#turns.at(-1);
     if (last === undefined) return this.#run.prompt;
     if (this.#host.feedLogs !== true) return last.nextOutput;
-    // What is kept out of OUTPUT must not come back through the log, nor must the log be larger than OUTPUT may be.
+    // The log is screened like OUTPUT and limited to the same size.
     const log = logLines(last).join('\n');
     const { text } = capOutput(this.#host.screen?.(log).output ?? log, this.#host.outputBytes);
     return withLines(last.nextOutput, text === '' ? [] : [text]);
@@ -221,7 +221,7 @@ function agentFailure({ reason, message }: AgentError): ErrorInfo {
   return { ...failure, kind: reason === 'ERR_TIMEOUT' ? 'timeout' : reason === 'ERR_QUOTA' ? 'quota' : 'internal' };
 }
 
-/** What happened in a turn beside its OUTPUT, one line each; no line of it starts a section. */
+/** Whispers and failures of a turn, one per line. The prefix keeps a line from starting a section. */
 function logLines(record: V1TurnRecord): readonly string[] {
   const failures = record.journal.flatMap(({ outcome }) => ('message' in outcome ? [outcome.message] : []));
   const events = record.eventErrors.map(({ event, error }) => `event ${event}: ${error.message}`);

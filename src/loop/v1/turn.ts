@@ -1,7 +1,6 @@
 import type { JsonValue } from '../../aeiou/index.ts';
 import type { TurnContext } from '../../context/index.ts';
-import type { LimitOptions } from '../../sandbox/limits.ts';
-import { tighten } from '../../sandbox/limits.ts';
+import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
@@ -20,7 +19,7 @@ import { joinEmits } from './feed.ts';
 import type { V1Execution } from './record.ts';
 import type { OutputHook } from './secrets.ts';
 
-/** What happens to a section of an envelope, in order: USERDATA, IMPLEMENTATIONS, EVENTS, ACTIONS (AL1-2.1-1). */
+/** The sections of an envelope, in the order in which a turn processes them. */
 export type SectionName = 'USERDATA' | 'IMPLEMENTATIONS' | 'EVENTS' | 'ACTIONS';
 
 /** One AEIOU v1 turn to execute. */
@@ -29,26 +28,26 @@ export interface V1TurnRequest {
   /** From 1. */
   readonly turn: number;
   readonly reply: string;
-  /** JSON value that the program finds as `userdata`. */
+  /** The JSON value that the program finds as `userdata`. */
   readonly userdata: JsonValue;
-  /** Events to deliver to the handlers of EVENTS. */
+  /** Events for the handlers of EVENTS. */
   readonly events?: readonly LoopInputEvent[];
-  /** Tighter limits than the executor's own; looser ones have no effect. */
+  /** Limits tighter than the executor's own; looser values have no effect. */
   readonly limits?: LimitOptions;
   /** Must admit every call in addition to the runtime's policy. */
   readonly policy?: PolicyOptions;
   readonly screen?: OutputHook;
   readonly signal?: AbortSignal;
-  /** Told when a section is taken up. */
+  /** Called when the turn begins to process a section. */
   readonly onSection?: (section: SectionName) => void;
   readonly onOut?: (out: OutFrame) => void;
   readonly onCall?: (entry: JournalEntry) => void;
 }
 
 /**
- * Executes one AEIOU v1 turn: U → I → E → A. Events are delivered before ACTIONS runs, in a run of their own, so that what
- * handlers emit never gets into OUTPUT (AL1-2.2-1). Knows nothing of loops (AL1-0-1). Resolves whatever the reply, the
- * program, a limit or a cancellation does; rejects for misuse and state alone.
+ * Executes one AEIOU v1 turn: U → I → E → A. Events are delivered before ACTIONS, in a separate run, so that OUTPUT never
+ * contains what handlers emit. The turn does not depend on a loop. Every failure of the reply or the program, every limit and a
+ * cancellation is a result; rejects only for misuse and state.
  */
 export async function executeV1Turn(executor: TurnExecutor, request: V1TurnRequest): Promise<V1Execution> {
   const limits = tighten(executor.limits, request.limits ?? {});
@@ -93,7 +92,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** Why the sections must not be executed, settled before the first statement runs; null when they may. */
+/** Why the sections must not be executed; null when they may. Checked before the first statement runs. */
 async function inspect(executor: TurnExecutor, programs: V1Programs): Promise<Fault | null> {
   const sections = [
     { source: source('IMPLEMENTATIONS', programs.implementations), shape: implementationsFault },
@@ -116,7 +115,7 @@ function source(name: SectionName, text: string): Source {
   return { name, text };
 }
 
-/** Functions alone, and pure ones: no effect can start where no tool is called (AL1-2.1-2). */
+/** Only pure functions are allowed. A function that calls no tool has no effect. */
 function implementationsFault(file: ParsedFile | undefined): Fault | null {
   if (file?.kind !== 'library' || file.events > 0)
     return { reason: 'implementations_not_definitions', message: 'IMPLEMENTATIONS may hold functions only' };
@@ -183,7 +182,7 @@ async function execute(
   return toExecution(request, limits, events, first, second);
 }
 
-/** What the events left of the turn's own budget. */
+/** The limits that are left after the events. */
 function less(limits: LimitValues, used: Usage): LimitValues {
   const left = (allowed: number, spent: number): number => Math.max(1, Math.floor(allowed - spent));
   return {
@@ -223,7 +222,7 @@ function toExecution(
   };
 }
 
-/** The tools that the policy denied, each once, in the order of the calls. */
+/** The denied tools, each once and in the order of the calls. */
 function deniedTools(journal: readonly JournalEntry[]): readonly string[] {
   const denied = journal.flatMap((entry) => {
     if (entry.kind !== 'tool' || entry.outcome.ok) return [];

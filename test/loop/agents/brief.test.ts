@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AI_RULES } from '../../../src/aeiou/index.ts';
-import { agentBrief, consult, functionAgent, languageCard, transcribed } from '../../../src/loop/agents/index.ts';
-import type { AskedRecord } from '../../../src/loop/agents/transcript.ts';
+import { agentBrief, functionAgent, languageCard, requestReply, transcribed } from '../../../src/loop/agents/index.ts';
+import type { TranscriptEntry } from '../../../src/loop/agents/transcript.ts';
 import { defineTool, estimateTokens } from '../../../src/tools/index.ts';
 import { ConfigError } from '../../../src/wire/errors.ts';
 import { pureTools } from '../../../stdlib-tools/index.ts';
@@ -60,7 +60,7 @@ describe('what an agent is told', () => {
 
 describe('a transcript', () => {
   it('has every prompt and every reply, complete, and does not change them', async () => {
-    const records: AskedRecord[] = [];
+    const records: TranscriptEntry[] = [];
     const agent = transcribed(
       functionAgent(({ turn }) => {
         if (turn === 2) throw new Error('no more');
@@ -69,8 +69,8 @@ describe('a transcript', () => {
       (record) => void records.push(record),
     );
     const request = { ...requestOf({ system: 'the rules' }), attempt: 1 };
-    expect(await consult(agent, request, {})).toEqual({ text: 'the reply', tokens: 3, inputTokens: 1, outputTokens: 2 });
-    await expect(consult(agent, { ...request, turn: 2 }, {})).rejects.toThrow('no more');
+    expect(await requestReply(agent, request, {})).toEqual({ text: 'the reply', tokens: 3, inputTokens: 1, outputTokens: 2 });
+    await expect(requestReply(agent, { ...request, turn: 2 }, {})).rejects.toThrow('no more');
     const common = { sid: 's', attempt: 1, agent: 'echo', system: 'the rules', prompt: 'the envelope' };
     expect(records).toMatchObject([
       { ...common, turn: 1, reply: 'the reply', tokens: 3, error: null },

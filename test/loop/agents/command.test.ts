@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type AgentError, commandAgent, consult } from '../../../src/loop/agents/index.ts';
+import { type AgentError, commandAgent, requestReply } from '../../../src/loop/agents/index.ts';
 import { ConfigError } from '../../../src/wire/errors.ts';
 import { requestOf } from './request.ts';
 
@@ -100,7 +100,7 @@ describe('the command agent', () => {
   it('is killed, with all it has started, when the session is cancelled', async () => {
     const file = join(folder, 'cancelled');
     const stop = new AbortController();
-    const asked = failure(consult(node(endless(file)), requestOf(), { signal: stop.signal }));
+    const asked = failure(requestReply(node(endless(file)), requestOf(), { signal: stop.signal }));
     const pids = await pidsOf(file);
     stop.abort();
     expect(await asked).toMatchObject({ reason: 'ERR_CANCELLED' });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Budget } from '../../../src/loop/ask/budget.ts';
-import { Purse } from '../../../src/loop/ask/purse.ts';
 import { functionAgent } from '../../../src/loop/index.ts';
+import { AskQuota } from '../../../src/loop/quota.ts';
 import { type AskRequest, createRuntime } from '../../../src/runtime/index.ts';
 import { defineTool, Halt } from '../../../src/tools/index.ts';
 import { quotaError } from '../../../src/wire/errorinfo.ts';
@@ -251,7 +251,7 @@ describe('the account of a budget', () => {
   const left = { fuel: 500, memoryBytes: 2_000_000, toolCalls: 5, cpuMs: 400, wallMs: 60_000 };
   const limits = { ...defaultLimits('turn'), fuel: 1000, memoryBytes: 3_000_000, toolCalls: 10, cpuMs: 500, wallMs: 90_000 };
   const budgetOf = (budget: object = {}) => {
-    return new Budget({ left, limits }, { budget }, new Purse(null, { turns: null, tokens: null }));
+    return new Budget({ left, limits }, { budget }, new AskQuota(null, { turns: null, tokens: null }));
   };
   const usage = { fuel: 200, cpuMs: 50, wallMs: 60, peakMemoryBytes: 1000, toolCalls: 2, outputBytes: 0 };
   const ended = (limit: string, allowed: number, used?: number) => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { askExecutor } from '../../../src/loop/ask/executor.ts';
-import { Purse } from '../../../src/loop/ask/purse.ts';
-import { functionAgent, Keeper, type LoopEvent, SqliteStore } from '../../../src/loop/index.ts';
+import { functionAgent, type LoopEvent, SessionCoordinator, SqliteStore } from '../../../src/loop/index.ts';
+import { AskQuota } from '../../../src/loop/quota.ts';
 import { newSession } from '../../../src/loop/sessions/store.ts';
 import type { AskRequest, ForkOptions } from '../../../src/runtime/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
@@ -75,7 +75,7 @@ it('CTX-4-2, CTX-4-3: each turn of the loop has a fork of its own, which carries
             return request.fork(options);
           },
         },
-        new Purse(null, { turns: null, tokens: null }),
+        new AskQuota(null, { turns: null, tokens: null }),
         undefined,
       );
       for (const turnIndex of [1, 2]) {
@@ -143,7 +143,7 @@ it('a nested session that a dead process left open is halted by who recovers, al
     const clock = { now: () => 1_000_000, monotonic: () => 0 };
     const later = { now: () => 2_000_000, monotonic: () => 0 };
     const userdata = '{"subject":"s","fields":{}}';
-    const dead = new Keeper({ store, log: null, clock, replayTtl: 600, owner: 'dead' });
+    const dead = new SessionCoordinator({ store, log: null, clock, replayTtl: 600, owner: 'dead' });
     for (const [sid, parent] of [
       ['outer', null],
       ['between', { sid: 'outer', turn: 1, seq: 1 }],
@@ -166,7 +166,8 @@ it('a nested session that a dead process left open is halted by who recovers, al
       suspended: null,
     };
     await dead.start({ sid: 'within', ...begun });
-    const recover = (at: typeof clock) => new Keeper({ store, log: null, clock: at, replayTtl: 600, owner: 'next' }).recover();
+    const recover = (at: typeof clock) =>
+      new SessionCoordinator({ store, log: null, clock: at, replayTtl: 600, owner: 'next' }).recover();
     // While the other may live, nothing is taken from it.
     expect(await recover(clock)).toEqual([]);
     // One that was opened, or had a turn, a moment ago may be between two turns of a process that lives.

@@ -276,7 +276,7 @@ describe('a file of sessions', () => {
 
   it.each([
     ['{', 'it is not JSON'],
-    ['{}', 'it is no file of sessions: format'],
+    ['{}', 'it is not a file of sessions: format'],
     ['{"format":"neuroscript-sessions","version":2,"sessions":[]}', 'it is of version 2'],
   ])('anything else is refused: %s', (text, message) => {
     expect(() => readExport(text)).toThrow(

@@ -1,6 +1,6 @@
 import { LoopController, MemoryStore, runtimeExecutor, systemClock } from '../../../src/loop/index.ts';
+import type { TurnRecord } from '../../../src/loop/record/record.ts';
 import { replayTurn, type TurnReplay } from '../../../src/loop/replay/turn.ts';
-import type { TurnRecord } from '../../../src/loop/turn/record.ts';
 import type { Runtime } from '../../../src/runtime/index.ts';
 import { newKeyring } from '../../aeiou/kit.ts';
 import { reply, USERDATA } from '../fake.ts';

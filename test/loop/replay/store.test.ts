@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LoopController } from '../../../src/loop/controller.ts';
 import { runtimeExecutor, SqliteStore } from '../../../src/loop/index.ts';
 import { replaySession } from '../../../src/loop/replay/session.ts';
-import { SESSIONS } from '../../../src/loop/sessions/schema.ts';
+import { SESSIONS } from '../../../src/loop/sessions/tables.ts';
 import { createRuntime, type Runtime } from '../../../src/runtime/index.ts';
 import { newKeyring, reply, TestClock, USERDATA } from '../fake.ts';
 import { CONTINUE, command, DONE } from '../sessions.ts';

@@ -1,7 +1,8 @@
 import type { Agent, AgentRequest } from '../../../src/loop/agents/agent.ts';
 import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
 import type { V1LoopEvent } from '../../../src/loop/v1/events.ts';
-import { AskLoop, type AskLoopOptions, type AskLoopRun } from '../../../src/loop/v1/loop.ts';
+import { AskLoop } from '../../../src/loop/v1/loop.ts';
+import type { AskLoopOptions, AskLoopRun } from '../../../src/loop/v1/options.ts';
 import type { V1LoopResult } from '../../../src/loop/v1/result.ts';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../../src/runtime/index.ts';
 

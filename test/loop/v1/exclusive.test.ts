@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_PROGRESS_YET, ReplayCache } from '../../../src/aeiou/index.ts';
-import { fixedClock, seededIds } from '../../../src/loop/ports.ts';
+import { fixedClock } from '../../../src/loop/clock.ts';
+import { seededIds } from '../../../src/loop/ids.ts';
 import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
 import { readReply } from '../../../src/loop/turn/input.ts';
 import { runTurn } from '../../../src/loop/turn/turn.ts';
@@ -69,7 +70,7 @@ describe('a marker is text, so it needs quotes (AMB-47)', () => {
   it('P11: emit [[loop:continue]] is a syntax error whose hint says to quote', async () => {
     const source = { name: 'ACTIONS', text: command('emit [[loop:continue]]') };
     const { diagnostics } = await stage.runtime.check([source]);
-    expect(diagnostics).toMatchObject([{ line: 2, hint: expect.stringMatching(/write text in quotes/) }]);
+    expect(diagnostics).toMatchObject([{ line: 2, hint: expect.stringMatching(/put text in quotes/) }]);
     const { result } = await stage.play([source.text]);
     expect(result.output).toBe('[[invalid:ACTIONS:parse_error]]\n[[loop:halt:reason=execute-error]]');
   });

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TurnContext, TurnInit } from '../../../src/context/index.ts';
 import { runtimeExecutor } from '../../../src/loop/turn/executor.ts';
-import { type LoopAuditRecord, loopAudit } from '../../../src/loop/v1/audit.ts';
 import { EventGate, type LoopInputEvent } from '../../../src/loop/v1/dedupe.ts';
 import { V1_HALT_REASONS } from '../../../src/loop/v1/diagnostics.ts';
 import { capOutput } from '../../../src/loop/v1/feed.ts';
-import { AskLoop } from '../../../src/loop/v1/loop.ts';
+import { AskLoop, type LoopAuditRecord, loopAudit } from '../../../src/loop/v1/loop.ts';
 import { planApplyPolicy } from '../../../src/loop/v1/plan.ts';
 import { V1_EXAMPLE_ACTIONS, v1SystemPrompt } from '../../../src/loop/v1/prompt.ts';
 import { secretHook } from '../../../src/loop/v1/secrets.ts';

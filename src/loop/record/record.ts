@@ -1,0 +1,227 @@
+import type {
+  Action,
+  EnvelopeError,
+  KeyInfo,
+  Lint,
+  ProgressState,
+  TokenCode,
+  TokenDetail,
+  UserdataError,
+} from '../../aeiou/index.ts';
+import type { PolicyOptions } from '../../tools/index.ts';
+import type { ErrorInfo } from '../../wire/errors.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
+import type { LimitValues } from '../../wire/limits.ts';
+import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
+import type { Decision, HaltReason } from './decision.ts';
+
+/** One turn, complete: enough to show it, to log it, and to execute it again with the same result. */
+export interface TurnRecord extends UnsealedRecord {
+  /** Null in records of version 1. */
+  readonly seal: Seal | null;
+}
+
+/** A record before it is sealed. */
+export interface UnsealedRecord {
+  /** Older releases wrote version 1. Such a turn can be shown but not executed again. */
+  readonly version: 1 | 2;
+  readonly sid: string;
+  readonly turn: number;
+  /** Unix milliseconds. */
+  readonly startedAt: number;
+  /** Milliseconds from the start of the turn to its decision, without the agent's time. */
+  readonly latencyMs: number;
+  /** What the turn's agent used; null when no agent was consulted. */
+  readonly agent: AgentUse | null;
+  readonly inputs: TurnInputs;
+  readonly decision: Decision;
+  /** Set exactly when the decision is HALT. */
+  readonly reason: HaltReason | null;
+  /** What the token requested when the host decided otherwise; `kid` and `jti` are still those of the token. */
+  readonly overridden: Exclude<Decision, 'HALT'> | null;
+  /** Key and id of the chosen token; null when no token verified. */
+  readonly kid: string | null;
+  readonly jti: string | null;
+  readonly candidates: readonly CandidateRecord[];
+  /** Code of the last candidate that failed, even if another candidate decided the turn. */
+  readonly verificationFailureReason: TokenCode | null;
+  /** Remarks. A lint never changes the decision. */
+  readonly lints: readonly Lint[];
+  /** All emitted texts, each followed by a line feed. */
+  readonly output: string;
+  /** All whispered texts, each followed by a line feed. */
+  readonly scratchpad: string;
+  /** UTF-8 bytes of `output`. */
+  readonly outputBytes: number;
+  /** UTF-8 bytes of `scratchpad`. */
+  readonly scratchBytes: number;
+  /** False when the worker was killed and the last emits may be missing. */
+  readonly outputComplete: boolean;
+  /** The whispers with their targets, which `scratchpad` does not contain. */
+  readonly whispers: readonly Whisper[];
+  /** Digest of the progress guard, in hexadecimal; null when the turn did not complete. */
+  readonly digest: string | null;
+  readonly journal: readonly JournalEntry[];
+  readonly usage: Usage;
+  /** Why the envelope or the program failed; null when the program ran to its end. */
+  readonly error: ErrorInfo | null;
+}
+
+/** One line of OUTPUT that has the shape of a token, in the order of emission. */
+export interface CandidateRecord {
+  /** Line of OUTPUT, from 1. */
+  readonly line: number;
+  readonly ok: boolean;
+  /** Code of the first check that failed; null when all checks passed. */
+  readonly code: TokenCode | null;
+  /** Which check within that code's family failed; null when none failed. */
+  readonly detail: TokenDetail | null;
+  /** The failure as a sentence; null when no check failed. */
+  readonly message: string | null;
+  /** Null for a token that did not verify, as are `kid` and `jti`. */
+  readonly action: Action | null;
+  readonly kid: string | null;
+  readonly jti: string | null;
+}
+
+/** What a turn's agent used. */
+export interface AgentUse {
+  /** The agent's own name; null when it has none. */
+  readonly name: string | null;
+  /** Number of replies requested: more than 1 after a reply without an envelope. */
+  readonly asks: number;
+  /** Model tokens of all replies for this turn. */
+  readonly tokens: number;
+  /** Tokens of the prompts; null when the agent does not report them. */
+  readonly inputTokens: number | null;
+  /** Tokens of the replies; null when the agent does not report them. */
+  readonly outputTokens: number | null;
+}
+
+/** Everything external that a turn depends on. Tool results are in the journal. */
+export interface TurnInputs {
+  /** The envelope that was executed: the host's USERDATA and carried sections, and the agent's ACTIONS. */
+  readonly envelope: string;
+  readonly limits: LimitValues;
+  /** 16 bytes in base64url. */
+  readonly nonce: string;
+  /** Every reading of the token clock, in Unix milliseconds and in order. */
+  readonly clock: readonly number[];
+  /** Every token id issued, in order. */
+  readonly jtis: readonly string[];
+  /** Null in records of version 1 and for a turn whose process died. */
+  readonly scene: Scene | null;
+}
+
+/** The inputs that version 2 of the record added. A turn without them can be shown but not executed again. */
+export interface Scene {
+  /** Remarks on the reply from which the envelope was made. */
+  readonly lints: readonly Lint[];
+  /** Why the envelope could not be read; null when it could. */
+  readonly unreadable: Unreadable | null;
+  /** The first tool of ACTIONS that the policy denied, or `ACTIONS` when no human approved it; null when everything may run. */
+  readonly denied: { readonly tool: string; readonly message: string } | null;
+  /** Null when no program ran. */
+  readonly run: RecordedRun | null;
+  /** Null for a host that does not report it. */
+  readonly host: HostFacts | null;
+  readonly judged: Judged;
+}
+
+/** Why an envelope cannot be executed. */
+export type Unreadable = Pick<EnvelopeError | UserdataError, 'code' | 'message'>;
+
+/** The software and the policies that a host ran a turn with. */
+export interface HostFacts {
+  /** Version of this package. */
+  readonly version: string;
+  /** Version of Node. */
+  readonly node: string;
+  /** Version of the frames between host and worker. */
+  readonly protocol: number;
+  /** Every policy had to admit a call; null stands for a missing policy, which denies everything. */
+  readonly policies: readonly (PolicyOptions | null)[];
+  /** Digest of the definitions of all tools that the turn could see. */
+  readonly catalogue: string;
+}
+
+/** What a turn was decided with, apart from the output of its program. */
+export interface Judged {
+  /** State of the progress guard before the turn. */
+  readonly progress: ProgressState;
+  readonly noProgressN: number;
+  /** Seconds by which a token may appear to come from the future. */
+  readonly clockSkew: number;
+  /** Whether a guard of the application halted the turn. */
+  readonly stopped: boolean;
+  /** Whether minting failed at least once because neither key could sign. */
+  readonly mintFailed: boolean;
+  /** The replay cache's answers in order; true for a token id that was not used before. */
+  readonly fresh: readonly boolean[];
+  readonly keys: readonly PublicKeyRecord[];
+}
+
+/** The public part of a key that could verify tokens when a turn was decided. */
+export interface PublicKeyRecord {
+  readonly kid: string;
+  readonly alg: KeyInfo['alg'];
+  /** 32 bytes in base64url; null for HS256, whose key is secret. */
+  readonly publicKey: string | null;
+}
+
+/** The worker's input without the parts that the record stores elsewhere: limits, ACTIONS and USERDATA. */
+export type RecordedRun = Omit<RunInput, 'limits'>;
+
+/** The variable in which a program finds USERDATA. */
+const USERDATA = 'userdata';
+
+/** Removes from a worker's input what the record stores elsewhere. */
+export function recordedRun({ limits: _, sources, globals, ...rest }: RunInput): RecordedRun {
+  return { ...rest, sources: sources.slice(0, -1), globals: { ...globals, [USERDATA]: null } };
+}
+
+/** Restores the worker's input from its recorded form. */
+export function inputOf(run: RecordedRun, limits: LimitValues, actions: Source, userdata: TaggedJson): RunInput {
+  return { ...run, limits, sources: [...run.sources, actions], globals: { ...run.globals, [USERDATA]: userdata } };
+}
+
+/**
+ * Digests that reveal a change of a record and locate it. A seal is not a signature: anyone who can write to a store can
+ * replace its whole history. Keep the last hash elsewhere to detect that.
+ */
+export interface Seal {
+  /** Hash of the previous turn's record; null for the first. */
+  readonly prev: string | null;
+  /** SHA-256 over `prev` and the parts, in base64url. */
+  readonly hash: string;
+  /** SHA-256 of the JSON of every part, in base64url. Parts are the fields of the record and of its inputs, and each call. */
+  readonly parts: Readonly<Record<string, string>>;
+}
+
+/** The public form of a turn: `turn --json` and the elements of `loop --json`. Its schema is `schemas/turn.schema.json`. */
+export interface TurnResult
+  extends Pick<
+    TurnRecord,
+    'sid' | 'turn' | 'decision' | 'reason' | 'kid' | 'jti' | 'output' | 'scratchpad' | 'lints' | 'agent' | 'usage' | 'error'
+  > {
+  readonly candidates: readonly Pick<CandidateRecord, 'line' | 'ok' | 'code'>[];
+}
+
+/** Selects the public part of a record. */
+export function toPublicTurn(record: TurnRecord): TurnResult {
+  return {
+    sid: record.sid,
+    turn: record.turn,
+    decision: record.decision,
+    reason: record.reason,
+    kid: record.kid,
+    jti: record.jti,
+    output: record.output,
+    scratchpad: record.scratchpad,
+    lints: record.lints.map(({ code, line }) => ({ code, line })),
+    candidates: record.candidates.map(({ line, ok, code }) => ({ line, ok, code })),
+    agent: record.agent,
+    usage: record.usage,
+    error: record.error,
+  };
+}

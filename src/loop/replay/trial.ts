@@ -1,0 +1,286 @@
+import {
+  carryForward,
+  composeEnvelope,
+  EnvelopeError,
+  generateKeys,
+  keyringFrom,
+  parseEnvelope,
+  ReplayCache,
+} from '../../aeiou/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
+import { checkLimits, type LimitOptions } from '../../sandbox/limits.ts';
+import {
+  type CallScript,
+  type Completion,
+  callOf,
+  canonicalName,
+  type Known,
+  type MadeCall,
+  Policy,
+  PolicyGuard,
+} from '../../tools/index.ts';
+import { NS_CODES } from '../../wire/codes.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
+import { plainMaps } from '../../wire/maporder.ts';
+import type { GuestCall } from '../../wire/protocol.ts';
+import { seededIds } from '../ids.ts';
+import { MAGIC_TOOL } from '../magic.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { inputOf, type PublicKeyRecord, type Scene } from '../record/record.ts';
+import { visibleOutput } from '../result.ts';
+import type { TurnExecutor } from '../turn/executor.ts';
+import { readTurn, type TurnInput } from '../turn/input.ts';
+import { runTurn, type TurnHost } from '../turn/turn.ts';
+import { malformation } from './check.ts';
+import type { Divergence } from './compare.ts';
+import type { RecordedSession } from './session.ts';
+
+/** Changes to a recorded session for a trial. Everything else is as recorded. */
+export interface Changes {
+  /** The first turn to execute. Earlier turns stay as recorded. */
+  readonly fromTurn: number;
+  /** ACTIONS of that turn. */
+  readonly program?: string;
+  /** Replaces the recorded policies. */
+  readonly policy?: Policy;
+  readonly limits?: LimitOptions;
+  /** Answers by id of a call, such as `2.1`, or by name of a tool for all of its calls. */
+  readonly answers?: ReadonlyMap<string, Completion>;
+}
+
+/** One turn of a trial, together with the recorded turn. */
+export interface TriedTurn {
+  readonly turn: number;
+  readonly recorded: TurnRecord;
+  readonly tried: TurnRecord;
+  /** All differences. Of output, the first differing line apart from token lines. */
+  readonly differences: readonly Divergence[];
+  /** Calls without an answer. They failed with code 21. */
+  readonly unanswered: readonly string[];
+}
+
+/** The result of a trial. Nothing of it is stored. */
+export interface TriedSession {
+  readonly sid: string;
+  readonly turns: readonly TriedTurn[];
+  /** Why the trial ended: the session ended, or no program is recorded for the next turn. */
+  readonly end: string;
+}
+
+/**
+ * Executes a recorded session from one of its turns on, with changes. Calls are answered, in this order, by `answers`, by the
+ * recorded answer to the same tool with the same arguments in the same turn, by the tools of `runtime`, and otherwise by an
+ * error. Later turns run their recorded programs on the output of the trial. Tokens are signed with temporary keys, and nothing
+ * is stored. Throws {@link ConfigError} for a turn that is not recorded or cannot be executed.
+ */
+export async function tryOut(runtime: Runtime, session: RecordedSession, changes: Changes): Promise<TriedSession> {
+  const { sid, turns } = session;
+  const first = turns.find(({ turn }) => turn === changes.fromTurn);
+  if (first === undefined) throw new ConfigError(`session ${JSON.stringify(sid)} has no turn ${changes.fromTurn}`);
+  const tried: TriedTurn[] = [];
+  let { progress } = sceneOf(first).judged;
+  let carried = carriedInto(first);
+  for (let turn = changes.fromTurn; ; turn += 1) {
+    const recorded = turns.find((each) => each.turn === turn);
+    if (recorded === undefined) return { sid, turns: tried, end: `nothing is recorded of turn ${turn}` };
+    sceneOf(recorded);
+    const program = turn === changes.fromTurn ? changes.program : undefined;
+    const calls = new TriedCalls(runtime, recorded, changes);
+    const host = hostOf(runtime, recorded, calls, changes);
+    const { record, progress: after } = await runTurn(host, { sid, turn, input: inputFor(recorded, carried, program), progress });
+    tried.push({ turn, recorded, tried: record, differences: differencesOf(recorded, record), unanswered: calls.unanswered });
+    if (record.decision !== 'CONTINUE') return { sid, turns: tried, end: `turn ${turn} ended with ${record.decision}` };
+    progress = after;
+    carried = { output: carryForward(record.output), scratchpad: carryForward(record.scratchpad) };
+  }
+}
+
+/** The recorded inputs of a turn. Throws {@link ConfigError} for a record that cannot be executed; it may come from any source. */
+function sceneOf(record: TurnRecord): Scene {
+  const { turn, inputs } = record;
+  if (inputs.scene === null) throw new ConfigError(`the record of turn ${turn} lacks what it takes to execute it`);
+  const malformed = malformation(record);
+  if (malformed !== null) throw new ConfigError(`the record of turn ${turn} cannot be executed: ${malformed}`);
+  return inputs.scene;
+}
+
+interface Carried {
+  readonly output: string | null;
+  readonly scratchpad: string | null;
+}
+
+function carriedInto({ inputs }: TurnRecord): Carried {
+  const envelope = envelopeOf(inputs.envelope);
+  return { output: envelope?.output ?? null, scratchpad: envelope?.scratchpad ?? null };
+}
+
+function envelopeOf(text: string) {
+  try {
+    return parseEnvelope(new TextEncoder().encode(text));
+  } catch (error) {
+    if (error instanceof EnvelopeError) return null;
+    throw error;
+  }
+}
+
+/** The envelope of a turn with another program, or with the output of other turns. */
+function inputFor(recorded: TurnRecord, carried: Carried, program: string | undefined): TurnInput {
+  const { envelope: text, scene } = recorded.inputs;
+  const envelope = envelopeOf(text);
+  if (envelope === null)
+    return { ok: false, text, failure: scene?.unreadable ?? { code: 'ERR_ENV_MARKERS_INVALID', message: 'it is no envelope' } };
+  const { userdata, actions } = envelope;
+  try {
+    return readTurn(composeEnvelope({ userdata, ...carried, actions: program ?? actions }));
+  } catch (error) {
+    if (error instanceof EnvelopeError) return { ok: false, text, failure: error };
+    throw error;
+  }
+}
+
+function hostOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, changes: Changes): TurnHost {
+  const { inputs, startedAt } = recorded;
+  const judged = inputs.scene?.judged;
+  const clock = { now: () => inputs.clock.at(-1) ?? startedAt, monotonic: () => performance.now() };
+  return {
+    executor: executorOf(runtime, recorded, calls, changes),
+    keyring: keyringFrom(generateKeys(nameOf(judged?.keys ?? [])), { clock }),
+    clock,
+    ids: seededIds(`tried ${inputs.nonce}`),
+    replay: new ReplayCache({ clock }),
+    ...(judged === undefined ? {} : { lifetimes: { clockSkew: judged.clockSkew }, noProgressN: judged.noProgressN }),
+  };
+}
+
+/** The recorded name of the host's keys. Tokens with equal key names have equal lengths and cost the same fuel. */
+function nameOf(keys: readonly PublicKeyRecord[]): string {
+  const primary = keys.find(({ kid }) => kid.endsWith(PRIMARY));
+  return primary === undefined ? 'tried' : primary.kid.slice(0, -PRIMARY.length);
+}
+
+const PRIMARY = '-primary';
+
+function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, { limits: changed = {} }: Changes): TurnExecutor {
+  const { inputs } = recorded;
+  return {
+    // A change may be looser than the recorded limits.
+    limits: { ...inputs.limits, ...checkLimits(changed) },
+    context: (init) => runtime.turn(init),
+    inspect: (source) => runtime.check([source]),
+    fork: ({ context, tools, limits }) => ({
+      // A trial needs no approval of ACTIONS as a whole.
+      denied: (tool) => (tool.startsWith('tool.') ? calls.denied(tool) : null),
+      execute: ({ source, globals, onOut, onCall, onInput }) => {
+        const run = inputs.scene?.run ?? EMPTY_RUN;
+        const input = inputOf(run, limits, source, globals['userdata'] ?? {});
+        return runtime
+          .interpreter()
+          .fork({ turn: context, tools })
+          .runRequest({
+            turn: true,
+            onOut,
+            onCall,
+            recorded: { input: { ...input, turn: true }, calls },
+            signal: context.signal,
+            ...(onInput === undefined ? {} : { onInput }),
+          });
+      },
+    }),
+  };
+}
+
+/** The input of a turn whose program did not run. */
+const EMPTY_RUN = { sources: [], globals: {}, call: null, events: [], forkId: 'tried', turn: true, stdin: false } as const;
+
+/** Answers the calls of a turn in a trial. */
+class TriedCalls implements CallScript {
+  readonly unanswered: string[] = [];
+  readonly #runtime: Runtime;
+  readonly #turn: number;
+  readonly #left: JournalEntry[];
+  readonly #answers: ReadonlyMap<string, Completion>;
+  readonly #guards: readonly PolicyGuard[];
+
+  constructor(runtime: Runtime, { turn, journal, inputs }: TurnRecord, { policy, answers = new Map() }: Changes) {
+    this.#runtime = runtime;
+    this.#turn = turn;
+    this.#left = [...journal];
+    this.#answers = new Map([...answers].map(([key, answer]) => [/^\d/.test(key) ? key : canonicalName(key), answer]));
+    const recorded = (inputs.scene?.host?.policies ?? []).map((options) => (options === null ? null : new Policy(options)));
+    this.#guards = (policy === undefined ? recorded : [policy]).map((each) => new PolicyGuard(each));
+  }
+
+  /** Checks only the name of a tool, because a record does not have its other requirements. */
+  denied(tool: string): string | null {
+    const own = canonicalName(tool) === MAGIC_TOOL;
+    const known = { canonicalName: canonicalName(tool), requiresTrust: false, capabilities: [] };
+    for (const guard of this.#guards) {
+      const denial = guard.denial(known, own);
+      if (denial !== null) return denial.reason;
+    }
+    return null;
+  }
+
+  known(call: GuestCall): Known | null {
+    if (call.t !== 'tool') return this.#recorded(call) ?? this.#unanswered(call, call.t);
+    const name = canonicalName(call.name);
+    const denied = this.denied(name);
+    if (denied !== null) return failed(NS_CODES.Policy, denied);
+    const set = this.#answers.get(`${this.#turn}.${call.seq}`) ?? this.#answers.get(name);
+    if (set !== undefined) return set.ok ? { t: 'answer', reply: { t: 'ok', value: set.value } } : failed(set.code, set.message);
+    if (name === MAGIC_TOOL) return null;
+    return (
+      this.#recorded(call) ??
+      (this.#runtime.interpreter().fork().tools.lookup(name) === undefined ? this.#unanswered(call, name) : null)
+    );
+  }
+
+  /** The first unused recorded answer to an equal call. */
+  #recorded(call: GuestCall): Known | null {
+    const wanted = callKey(call);
+    const index = this.#left.findIndex((entry) => callKey(callOf(entry)) === wanted);
+    const [entry] = index < 0 ? [] : this.#left.splice(index, 1);
+    return entry === undefined ? null : { t: 'recorded', entry: { ...entry, seq: call.seq, at: call.at } };
+  }
+
+  #unanswered({ seq }: GuestCall, what: string): Known {
+    this.unanswered.push(`${this.#turn}.${seq} ${what}`);
+    return failed(NS_CODES.ToolExecutionFailed, `nothing answers call ${this.#turn}.${seq} of ${what} in this trial`);
+  }
+}
+
+function failed(code: number, message: string): Known {
+  return { t: 'answer', reply: { t: 'error', code, message } };
+}
+
+function callKey(call: MadeCall): string {
+  if (call.t === 'tool') return JSON.stringify([call.t, canonicalName(call.name), call.args.map(plainMaps)]);
+  if (call.t === 'prompt') return JSON.stringify([call.t, call.text]);
+  return JSON.stringify([call.t, call.model, plainMaps(call.prompt), plainMaps(call.options)]);
+}
+
+function differencesOf(recorded: TurnRecord, tried: TurnRecord): readonly Divergence[] {
+  const [was, is] = [recorded, tried].map(shownOf);
+  return Object.keys(was ?? {}).flatMap((where) => {
+    const [before, now] = [was?.[where] ?? [], is?.[where] ?? []];
+    const line = Array.from({ length: Math.max(before.length, now.length) }).findIndex(
+      (_, index) => before[index] !== now[index],
+    );
+    if (line < 0) return [];
+    const place = where === 'OUTPUT' || where === 'SCRATCHPAD' ? `line ${line + 1} of ${where}` : where;
+    return [{ where: place, recorded: before[line] ?? 'nothing', replayed: now[line] ?? 'nothing' }];
+  });
+}
+
+function shownOf(record: TurnRecord): Readonly<Record<string, readonly string[]>> {
+  const { decision, reason, error, scratchpad, journal, usage } = record;
+  return {
+    decision: [reason === null ? decision : `${decision} ${reason}`],
+    error: [error === null ? 'none' : `${error.code}: ${error.message}`],
+    calls: [journal.map((entry) => (entry.kind === 'tool' ? entry.name : entry.kind)).join(', ')],
+    OUTPUT: (visibleOutput(record) ?? '').split('\n'),
+    SCRATCHPAD: scratchpad.split('\n'),
+    fuel: [String(usage.fuel)],
+  };
+}

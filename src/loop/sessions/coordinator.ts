@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { UsedId } from '../../aeiou/index.ts';
+import type { Clock } from '../clock.ts';
+import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
+import type { HaltReason } from '../record/decision.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { interruptedRecord } from './interrupted.ts';
+import { Leases } from './lease.ts';
+import {
+  type ClaimedSession,
+  SessionLeasedError,
+  type SessionState,
+  type SessionStore,
+  type SessionSummary,
+  type StartedTurn,
+} from './store.ts';
+
+/** Parts of a {@link SessionCoordinator}. */
+export interface SessionCoordinatorInit {
+  readonly store: SessionStore;
+  readonly log: DecisionLog | null;
+  readonly clock: Clock;
+  /** Name of this process in leases; random when absent. Reuse a name only after its process has ended. */
+  readonly owner?: string;
+  readonly leaseMs?: number;
+  /** Seconds for which a used token id is remembered. */
+  readonly replayTtl: number;
+}
+
+/**
+ * Coordinates the store, the log and the lease of sessions in the only order that loses nothing: lease, start, commit, log,
+ * mark as logged. If the process dies between commit and log, the next process that claims the session logs the decision.
+ */
+export class SessionCoordinator {
+  readonly store: SessionStore;
+  readonly #log: DecisionLog | null;
+  readonly #clock: Clock;
+  readonly #leases: Leases;
+  readonly #replayTtl: number;
+
+  constructor({
+    store,
+    log,
+    clock,
+    owner = `${hostname()}:${process.pid}:${randomUUID()}`,
+    leaseMs,
+    replayTtl,
+  }: SessionCoordinatorInit) {
+    this.store = store;
+    this.#log = log;
+    this.#clock = clock;
+    this.#leases = new Leases({ store, clock, owner, ...(leaseMs === undefined ? {} : { leaseMs }) });
+    this.#replayTtl = replayTtl;
+  }
+
+  /** Name of this process in leases. */
+  get owner(): string {
+    return this.#leases.owner;
+  }
+
+  /** Claims the session and logs its unlogged decisions. Throws as {@link SessionStore.claim} and the log do. */
+  async claim(sid: string): Promise<ClaimedSession> {
+    const claimed = await this.store.claim(sid, this.#leases.lease());
+    if (this.#log === null) return claimed;
+    const { state, unlogged, unloggedEnd } = claimed;
+    const end: readonly LogEntry[] = unloggedEnd === null ? [] : [endEntry(state, unloggedEnd)];
+    for (const entry of [...unlogged.map(logEntry), ...end]) {
+      const turn = entry.turn_index;
+      if (!(await this.#log.has(sid, turn))) await this.#log.append(entry);
+      await this.store.logged(sid, turn, this.owner, true);
+    }
+    return claimed;
+  }
+
+  /** Renews the lease while `work` runs. Calls `onLost` once if the lease is lost or the end of the session is requested. */
+  async during<T>(sid: string, onLost: () => void, work: () => Promise<T>): Promise<T> {
+    this.#leases.hold(sid, onLost);
+    try {
+      return await work();
+    } finally {
+      this.#leases.drop(sid);
+    }
+  }
+
+  /** Stores that a turn starts. */
+  start(turn: StartedTurn): Promise<void> {
+    return this.store.start(turn, this.owner);
+  }
+
+  /** Forgets a started turn whose program never ran. */
+  withdraw(sid: string): Promise<void> {
+    return this.store.withdraw(sid, this.owner);
+  }
+
+  /**
+   * Stores a decided turn, or the end of a session between two turns (`record` is null), then logs it. The lease is kept only
+   * if `keepLease` is set and the session goes on.
+   */
+  async commit(record: TurnRecord | null, next: SessionState, keepLease = false): Promise<void> {
+    const at = this.#clock.now();
+    const entry = record !== null ? logEntry(record) : next.status === 'open' ? null : endEntry(next, at);
+    const unlogged = entry !== null && this.#log !== null;
+    const keep = keepLease && next.status === 'open';
+    const second = Math.floor(at / 1000);
+    await this.store.commit({
+      owner: this.owner,
+      record,
+      next,
+      used: record === null ? [] : usedBy(record, second),
+      usedSince: second - this.#replayTtl,
+      unlogged,
+      at,
+      keep: keep || unlogged,
+    });
+    if (entry === null || this.#log === null) return;
+    await this.#log.append(entry);
+    await this.store.logged(next.sid, entry.turn_index, this.owner, keep);
+  }
+
+  /**
+   * Ends a session that is claimed and open. A turn that was started gets the decision HALT; resolves with its record, or
+   * with null for a session between two turns.
+   */
+  async halt({ state, next }: ClaimedSession, reason: HaltReason): Promise<TurnRecord | null> {
+    const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason);
+    const nextTurn = record === null ? state.nextTurn : state.nextTurn + 1;
+    const head = record?.seal?.hash ?? state.head;
+    await this.commit(record, { ...state, status: 'halted', reason, nextTurn, head, output: null, scratchpad: null });
+    return record;
+  }
+
+  /** Releases the session, so that another process can claim it at once. */
+  release(sid: string): Promise<void> {
+    return this.store.release(sid, this.owner);
+  }
+
+  /**
+   * Ends an open session with `ERR_CANCELLED`. If another process drives it, that process ends it within a third of a lease.
+   * False when there is no such open session.
+   */
+  async cancel(sid: string): Promise<boolean> {
+    if (!(await this.store.cancel(sid))) return false;
+    await this.#end(sid, 'ERR_CANCELLED');
+    return true;
+  }
+
+  /**
+   * Logs the decisions that dead processes did not log, and resolves with the ids of the open sessions that no process
+   * drives. A session that waits for a call is among them once the call is completed or has expired. Halts nested sessions
+   * that no process has driven for the length of a lease (`ERR_INTERRUPTED`). Leaves sessions alone that this process is
+   * in a turn of or otherwise `drives`.
+   */
+  async recover(drives: (sid: string) => boolean = () => false): Promise<readonly string[]> {
+    const open: string[] = [];
+    const now = this.#clock.now();
+    for (const summary of await this.store.list()) {
+      const { sid, status, owed, lease, parent, updatedAt } = summary;
+      if (drives(sid) || this.#leases.holds(sid)) continue;
+      const driven =
+        owed === 0 ? lease !== null && lease.owner !== this.owner && now < lease.until : !(await this.#logUnlogged(sid));
+      if (driven || status !== 'open') continue;
+      // A nested session has no lease between two of its turns, although its driver is alive.
+      if (parent !== null) {
+        if (now - updatedAt >= this.#leases.leaseMs) await this.#end(sid, 'ERR_INTERRUPTED');
+      } else if (!isWaiting(summary, now)) open.push(sid);
+    }
+    return open;
+  }
+
+  /** Claims and releases a session, which logs its unlogged decisions. False while another process drives the session. */
+  async #logUnlogged(sid: string): Promise<boolean> {
+    try {
+      await this.claim(sid);
+    } catch (error) {
+      if (error instanceof SessionLeasedError) return false;
+      throw error;
+    }
+    await this.release(sid);
+    return true;
+  }
+
+  /** Halts a session if it is open and no other process drives it. */
+  async #end(sid: string, reason: HaltReason): Promise<void> {
+    try {
+      const claimed = await this.claim(sid);
+      if (claimed.state.status === 'open') await this.halt(claimed, reason);
+      else await this.release(sid);
+    } catch (error) {
+      if (!(error instanceof SessionLeasedError)) throw error;
+    }
+  }
+}
+
+function isWaiting({ waits }: SessionSummary, now: number): boolean {
+  return waits !== null && !waits.completed && now < waits.expiresAt;
+}
+
+/** Ids of the tokens that verified. They are remembered whether or not they were chosen (AMB-13). */
+function usedBy(record: TurnRecord, second: number): readonly UsedId[] {
+  return record.candidates.flatMap(({ ok, jti }) => (ok && jti !== null ? [{ jti, second }] : []));
+}

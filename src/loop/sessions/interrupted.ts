@@ -1,0 +1,51 @@
+import { NO_USAGE } from '../../wire/result.ts';
+import { type HaltReason, hostFailure } from '../record/decision.ts';
+import type { TurnRecord } from '../record/record.ts';
+import { sealRecord } from '../record/seal.ts';
+import { callId, type Suspension } from '../record/suspension.ts';
+import { readReply } from '../turn/input.ts';
+import { unscanned } from '../turn/verdict.ts';
+import type { SessionState, StartedTurn } from './store.ts';
+
+/** What happens to a turn whose process died: it runs again, or it ends its session. */
+export type OnInterrupted = 'rerun' | 'halt';
+
+/** Default for the number of attempts at a turn. A turn that kills its process must not run forever. */
+export const DEFAULT_MAX_ATTEMPTS = 3;
+
+/**
+ * The record of a turn that was started and will not run again. Every turn that ran has exactly one decision. The output and
+ * the effects of this one are unknown, so the record contains none.
+ */
+export function interruptedRecord(state: SessionState, started: StartedTurn, reason: HaltReason): TurnRecord {
+  const { sid, turn, startedAt, nonce, limits, reply, agent, attempt, suspended } = started;
+  const { clock = [], jtis = [], journal = [] } = suspended?.earlier ?? {};
+  return sealRecord(
+    {
+      version: 2,
+      sid,
+      turn,
+      startedAt,
+      latencyMs: 0,
+      agent,
+      inputs: { envelope: reply === null ? '' : readReply(state, reply).text, limits, nonce, clock, jtis, scene: null },
+      ...unscanned(reason),
+      output: '',
+      scratchpad: '',
+      outputBytes: 0,
+      scratchBytes: 0,
+      outputComplete: false,
+      whispers: [],
+      journal,
+      usage: NO_USAGE,
+      error: hostFailure(reason, `turn ${turn} was started and not decided: ${cause(turn, attempt, suspended)}`),
+    },
+    state.head,
+  );
+}
+
+function cause(turn: number, attempt: number, suspended: Suspension | null): string {
+  if (suspended !== null && attempt === 0)
+    return `it waited for call ${callId(turn, suspended.waiting)} of ${suspended.waiting.tool}`;
+  return attempt === 1 ? 'its process died' : `its process died ${attempt} times`;
+}

@@ -1,0 +1,80 @@
+import { StoreError } from '../../sqlite/error.ts';
+import { type Looked, lookAt, type SqliteLook } from '../../sqlite/look.ts';
+import { SESSIONS } from './tables.ts';
+
+/** Counts of a store of sessions, without the content of its sessions. */
+export interface StoreStatistics {
+  readonly sessions: number;
+  /** Sessions by their status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly turns: number;
+  /** Turns by their decision. */
+  readonly decisions: Readonly<Record<string, number>>;
+  /** Turns that were started and not decided: they run, they wait, or their process died. */
+  readonly started: number;
+  /** Unix milliseconds of the first session; null for an empty store. */
+  readonly createdAt: number | null;
+  /** Unix milliseconds of the last change; null for an empty store. */
+  readonly updatedAt: number | null;
+  /** The sessions that changed last, newest first. */
+  readonly latest: readonly CountedSession[];
+}
+
+/** One session in the statistics. */
+export interface CountedSession {
+  readonly sid: string;
+  readonly status: string;
+  readonly reason: string | null;
+  /** Decided turns. */
+  readonly turns: number;
+  /** Unix milliseconds. */
+  readonly updatedAt: number;
+}
+
+/** Most sessions that the statistics name. */
+const LATEST = 20;
+
+/**
+ * Reads the statistics of a store of sessions without changing the file. It reads only columns of the first version, so it
+ * also works for newer versions that still have its tables. Null for a file that is not a store of sessions. Throws
+ * {@link StoreError}: `foreign` for a file that is not SQLite, `damaged` for one that cannot be opened, `busy`, `io`.
+ */
+export function storeStatistics(path: string): Promise<Looked<StoreStatistics> | null> {
+  return lookAt(path, SESSIONS, statistics);
+}
+
+function statistics(look: SqliteLook): StoreStatistics {
+  const tables = look.names('table');
+  for (const table of ['sessions', 'turns', 'started'])
+    if (!tables.includes(table)) throw new StoreError('damaged', `the ${SESSIONS.name} has no table '${table}'`);
+  const [all] = look.all('SELECT count(*) AS n, min(created_at) AS since, max(updated_at) AS last FROM sessions');
+  const latest = look.all(
+    'SELECT substr(sid, 1, 300) AS sid, status, reason, next_turn, updated_at FROM sessions ORDER BY updated_at DESC, sid LIMIT ?',
+    LATEST,
+  );
+  const decisions = counts(look, 'SELECT decision AS word, count(*) AS n FROM turns GROUP BY decision LIMIT 10');
+  return {
+    sessions: Number(all?.['n']),
+    statuses: counts(look, 'SELECT status AS word, count(*) AS n FROM sessions GROUP BY status LIMIT 10'),
+    turns: Object.values(decisions).reduce((sum, each) => sum + each, 0),
+    decisions,
+    started: Number(look.all('SELECT count(*) AS n FROM started')[0]?.['n']),
+    createdAt: numberOr(all?.['since']),
+    updatedAt: numberOr(all?.['last']),
+    latest: latest.map(({ sid, status, reason, next_turn, updated_at }) => ({
+      sid: String(sid),
+      status: String(status),
+      reason: reason === null ? null : String(reason),
+      turns: Number(next_turn) - 1,
+      updatedAt: Number(updated_at),
+    })),
+  };
+}
+
+function counts(look: SqliteLook, sql: string): Readonly<Record<string, number>> {
+  return Object.fromEntries(look.all(sql).map(({ word, n }) => [String(word), Number(n)]));
+}
+
+function numberOr(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}

@@ -1,0 +1,311 @@
+import { carryForward, type ProgressState } from '../aeiou/index.ts';
+import { turnStorage } from '../context/index.ts';
+import { checkLimits, type LimitOptions, tighten } from '../sandbox/limits.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import { AgentError } from './agents/index.ts';
+import { allowance, type CheckedCeilings, checkCeilings } from './ceilings.ts';
+import { Watcher } from './events.ts';
+import type { StepOptions } from './options.ts';
+import { ASK_QUOTA, AskQuota, tokensOfAsks } from './quota.ts';
+import type { Decision, HaltReason } from './record/decision.ts';
+import type { TurnRecord } from './record/record.ts';
+import { type OnExpired, SuspendedError, suspend, waitingOf } from './record/suspension.ts';
+import type { SessionCoordinator } from './sessions/coordinator.ts';
+import {
+  type ClaimedSession,
+  type SessionState,
+  SessionStateError,
+  type SessionStatus,
+  type StartedTurn,
+  type WaitingTurn,
+} from './sessions/store.ts';
+import { checkToolUnchanged } from './suspend/complete.ts';
+import { continuation, expiredCompletion } from './suspend/resume.ts';
+import { type Consultation, consultAgent } from './turn/consult.ts';
+import { type HostSections, readReply } from './turn/input.ts';
+import { type EarlierRun, runSuspendableTurn, runTurn, type TurnHost, type TurnOutcome, type TurnStart } from './turn/turn.ts';
+
+/** The settings that all steps of a controller share. */
+export interface Stepper {
+  readonly host: TurnHost;
+  readonly coordinator: SessionCoordinator;
+  /** The system text for agents, in addition to the envelopes. */
+  readonly system: string;
+  readonly limits: LimitOptions;
+  /** Most attempts at a turn whose process dies. */
+  readonly maxAttempts: number;
+  readonly onExpired: OnExpired;
+  /** Whether a tool may suspend a turn. */
+  readonly mayWait: boolean;
+  /** Milliseconds that a call may wait. */
+  readonly maxWaitMs: number;
+}
+
+/**
+ * Takes the next turn of an open session. The caller holds the session's lock in this process. The step takes the lease of the
+ * store and releases it at the end, unless `keepLease` is set and the session goes on.
+ */
+export async function takeStep(stepper: Stepper, sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
+  const { coordinator, host } = stepper;
+  const lost = new AbortController();
+  const signal = options.signal === undefined ? lost.signal : AbortSignal.any([lost.signal, options.signal]);
+  const claimed = await coordinator.claim(sid);
+  const { state } = claimed;
+  try {
+    if (state.status !== 'open') throw new SessionStateError(sid, state.status);
+    if (claimed.cancelled) lost.abort();
+    host.replay.restore(sid, claimed.used);
+    const step = () => takeTurn(stepper, claimed, { ...options, signal }, keepLease);
+    return await coordinator.during(sid, () => lost.abort(), step);
+  } catch (error) {
+    // Tokens count even when the agent gave no reply, so that repeated consulting cannot exceed a ceiling.
+    if (error instanceof AgentError && error.tokens > 0) {
+      const { fuel, tokens } = state.spent;
+      await coordinator.commit(null, { ...state, spent: { fuel, tokens: tokens + error.tokens } });
+    }
+    // If releasing fails as well, the lease expires. The first error is the one to report.
+    await coordinator.release(sid).catch(() => {});
+    throw error;
+  }
+}
+
+async function takeTurn(
+  stepper: Stepper,
+  claimed: ClaimedSession,
+  options: StepOptions,
+  keepLease: boolean,
+): Promise<TurnRecord> {
+  const { host, coordinator } = stepper;
+  const { sid, nextTurn: turn } = claimed.state;
+  const watcher = new Watcher(options.onEvent);
+  const reason = reasonToHalt(stepper, claimed);
+  const record =
+    (reason === null ? null : await coordinator.halt(claimed, reason)) ??
+    (await decideTurn({ stepper, state: claimed.state, options, watcher }, claimed, keepLease));
+  if (record.decision !== 'CONTINUE') {
+    host.replay.dispose(sid);
+    await host.executor.end?.(sid);
+  }
+  watcher.emit({ sid, turn, type: 'decided', record });
+  watcher.check();
+  return record;
+}
+
+/**
+ * Why a turn that was started is halted instead of run; null when it runs. Throws {@link SuspendedError} while its call may
+ * still be completed, and `CallError` (`ERR_CALL_CHANGED`) when the completed call cannot be used.
+ */
+function reasonToHalt({ host, maxAttempts, onExpired }: Stepper, { state, next, cancelled }: ClaimedSession): HaltReason | null {
+  if (next.kind === 'fresh') return null;
+  if (next.kind === 'waiting' && cancelled) return 'ERR_CANCELLED';
+  if (next.started.attempt >= maxAttempts) return 'ERR_INTERRUPTED';
+  if (next.kind === 'interrupted') return null;
+  const { suspended } = next;
+  const waiting = waitingOf(state.nextTurn, suspended);
+  if (suspended.completion !== null) {
+    checkToolUnchanged(host.executor, waiting.call, suspended);
+    return null;
+  }
+  if (host.clock.now() < suspended.expiresAt) throw new SuspendedError(state.sid, waiting);
+  return onExpired === 'halt' ? 'ERR_CALL_EXPIRED' : null;
+}
+
+/** One step under way. */
+interface Step {
+  readonly stepper: Stepper;
+  readonly state: SessionState;
+  readonly options: StepOptions;
+  readonly watcher: Watcher;
+}
+
+/** What a turn runs with. */
+interface TurnPlan extends Consultation {
+  /** Number of this attempt, from 1. */
+  readonly attempt: number;
+  /** Limits of this execution. */
+  readonly limits: LimitValues;
+  readonly quota: AskQuota | null;
+  /** The turn that this one continues; null for a turn that runs from its beginning. */
+  readonly waiting: (WaitingTurn & { readonly earlier: EarlierRun }) | null;
+}
+
+/** Runs the turn and stores its decision, or stores that it waits and throws {@link SuspendedError}. */
+async function decideTurn(step: Step, { next }: ClaimedSession, keepLease: boolean): Promise<TurnRecord> {
+  const { stepper, state, watcher } = step;
+  const { sid, nextTurn: turn } = state;
+  const { coordinator, host } = stepper;
+  const plan = next.kind === 'waiting' ? planContinuation(step, next) : await planTurn(step, next);
+  const outcome = await runPlan(step, plan);
+  if (outcome.kind === 'decided') {
+    await coordinator.commit(outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
+    return outcome.record;
+  }
+  const suspended = suspend(outcome, host.clock.now(), stepper.maxWaitMs);
+  await coordinator.start({ ...startedTurn(step, plan, outcome.earlier), attempt: 0, suspended });
+  const waiting = waitingOf(turn, suspended);
+  watcher.emit({ sid, turn, type: 'suspended', waiting });
+  watcher.check();
+  throw new SuspendedError(sid, waiting);
+}
+
+/** Plans a turn that runs from its beginning. After an interruption, the stored reply is used again. */
+async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], WaitingTurn>): Promise<TurnPlan> {
+  const { stepper, state, options, watcher } = step;
+  const { host } = stepper;
+  const begun = host.clock.monotonic();
+  const ceilings = checkCeilings(options);
+  const { fuel, tokens } = allowance(state, ceilings);
+  const consultation =
+    next.kind === 'interrupted' && next.started.reply !== null
+      ? storedReply(state, next.started, next.started.reply)
+      : await consult(step, ceilings, tokens);
+  watcher.check();
+  const wallMs = wallMsLeft(options, host.clock.monotonic() - begun);
+  const own = tighten(tighten(host.executor.limits, stepper.limits), checkLimits(options.limits ?? {}));
+  return {
+    ...consultation,
+    attempt: next.kind === 'fresh' ? 1 : next.started.attempt + 1,
+    limits: tighten(own, { wallMs, ...(fuel === null ? {} : { fuel }) }),
+    quota: quotaOf(ceilings, state.spent.tokens + (consultation.agent?.tokens ?? 0)),
+    waiting: null,
+  };
+}
+
+/** Plans to continue a turn that waited. Its limits were settled when it began; only the time of this step may be shorter. */
+function planContinuation({ state, options }: Step, next: WaitingTurn): TurnPlan {
+  const { started, suspended } = next;
+  const limits = tighten(started.limits, { wallMs: wallMsLeft(options, 0) });
+  const completion = suspended.completion ?? expiredCompletion(state.nextTurn, suspended);
+  const { reply, agent } = started;
+  const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(suspended.earlier.journal);
+  return {
+    ...storedReply(state, started, reply ?? ''),
+    attempt: started.attempt + 1,
+    limits,
+    quota: quotaOf(checkCeilings(options), spent),
+    waiting: { ...next, earlier: continuation(suspended, completion, limits) },
+  };
+}
+
+function storedReply(state: SessionState, { agent }: StartedTurn, reply: string): Consultation {
+  return { input: readReply(sectionsOf(state), reply), reply, agent };
+}
+
+/** Whole milliseconds of a step that are left, at least 1. */
+function wallMsLeft({ wallMs = Number.POSITIVE_INFINITY }: StepOptions, elapsedMs: number): number {
+  return Math.max(1, Math.floor(wallMs - elapsedMs));
+}
+
+/** Limits the asks of a turn to the model tokens that its session has left after `spent`. */
+function quotaOf({ maxTokens }: CheckedCeilings, spent: number): AskQuota | null {
+  if (maxTokens === undefined) return null;
+  return new AskQuota(null, { turns: null, tokens: Math.max(0, maxTokens - spent), ceiling: maxTokens });
+}
+
+/** The turn as the store keeps it. A turn that continues keeps the limits with which it began. */
+function startedTurn({ state }: Step, plan: TurnPlan, { startedAt, nonce }: Omit<TurnStart, 'limits'>): StartedTurn {
+  const { attempt, reply, agent, waiting } = plan;
+  const limits = waiting?.started.limits ?? plan.limits;
+  const suspended = waiting?.suspended ?? null;
+  return { sid: state.sid, turn: state.nextTurn, attempt, startedAt, nonce, limits, reply, agent, suspended };
+}
+
+/**
+ * Runs a planned turn. An error before VERIFYING is misuse or state: the program did not run, so the stored start is undone. An
+ * error after it, for instance from a guard of the application, leaves an interrupted turn.
+ */
+async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
+  const { stepper, state, options, watcher } = step;
+  const { host, coordinator, mayWait } = stepper;
+  const { input, agent, limits, quota, waiting } = plan;
+  const { approval, requiresApproval = false, signal } = options;
+  let undo = false;
+  try {
+    return await (mayWait ? runSuspendableTurn : runTurn)(host, {
+      sid: state.sid,
+      turn: state.nextTurn,
+      prev: state.head,
+      progress: state.progress,
+      input,
+      agent,
+      limits,
+      ...(waiting === null ? {} : { earlier: waiting.earlier }),
+      onStart: async (start) => {
+        await coordinator.start(startedTurn(step, plan, start));
+        undo = true;
+      },
+      onEvent: (event) => {
+        if (event.type === 'state' && event.to === 'VERIFYING') undo = false;
+        watcher.emit(event);
+      },
+      approval: approval === undefined ? { requiresApproval } : { requiresApproval, approval },
+      ...(quota === null ? {} : { values: { [ASK_QUOTA]: quota } }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  } catch (error) {
+    if (undo) await (waiting === null ? coordinator.withdraw(state.sid) : coordinator.start(waiting.started));
+    throw error;
+  }
+}
+
+/**
+ * Consults the agent for the next turn. The consultation happens within the turn's context, so the agent and everything it uses
+ * find the session and the turn there (CTX-4-2).
+ */
+async function consult(
+  { stepper, state, options, watcher }: Step,
+  ceilings: CheckedCeilings,
+  tokens: number | null,
+): Promise<Consultation> {
+  const { system, host } = stepper;
+  const { agent, signal, wallMs = Number.POSITIVE_INFINITY } = options;
+  const { sid, nextTurn: turn } = state;
+  using context = host.executor.context({ sessionId: sid, turnIndex: turn, ...(signal === undefined ? {} : { signal }) });
+  return await turnStorage.run(context, () =>
+    consultAgent({
+      sid,
+      turn,
+      agent,
+      sections: sectionsOf(state),
+      system,
+      clock: host.clock,
+      tokens,
+      ceilings,
+      wallMs,
+      signal,
+      emit: (event) => watcher.emit({ sid, turn, ...event }),
+    }),
+  );
+}
+
+function sectionsOf({ userdata, output, scratchpad }: SessionState): HostSections {
+  return { userdata, output, scratchpad };
+}
+
+const STATUS = { CONTINUE: 'open', DONE: 'done', ABORT: 'aborted', HALT: 'halted' } as const satisfies Record<
+  Decision,
+  SessionStatus
+>;
+
+/** The session after a turn. The two streams are carried forward only if another envelope follows. */
+function stateAfter(
+  state: SessionState,
+  { decision, reason, output, scratchpad, usage, seal, agent, journal }: TurnRecord,
+  progress: ProgressState,
+): SessionState {
+  const goesOn = decision === 'CONTINUE';
+  return {
+    ...state,
+    status: STATUS[decision],
+    reason,
+    nextTurn: state.nextTurn + 1,
+    output: goesOn ? carryForward(output) : null,
+    scratchpad: goesOn ? carryForward(scratchpad) : null,
+    progress,
+    spent: {
+      fuel: state.spent.fuel + usage.fuel,
+      tokens: state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(journal),
+    },
+    head: seal?.hash ?? state.head,
+  };
+}

@@ -1,0 +1,102 @@
+import { canonicalize, JsonError, type JsonValue, parseStrict } from '../../aeiou/index.ts';
+import { ConfigError } from '../../wire/errors.ts';
+import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import type { Agent } from '../agents/index.ts';
+import type { Clock } from '../clock.ts';
+import type { Ids } from '../ids.ts';
+import type { TurnExecutor } from '../turn/executor.ts';
+import type { CeilingOptions, TokenCounter } from './ceilings.ts';
+import type { LoopInputEvent } from './dedupe.ts';
+import { hasSectionLine } from './envelope.ts';
+import type { V1LoopEvent } from './events.ts';
+import type { OutputHook } from './secrets.ts';
+
+/** Options of an `AskLoop`. */
+export interface AskLoopOptions {
+  readonly executor: TurnExecutor;
+  /** The machine's clock when absent. */
+  readonly clock?: Clock;
+  /** Random loop ids when absent. */
+  readonly ids?: Pick<Ids, 'session'>;
+  /** The system text for agents, in addition to the envelopes; `agentBrief` with the rules of v1 and without tools when absent. */
+  readonly system?: string;
+  readonly ceilings?: CeilingOptions;
+  /** Most bytes of OUTPUT that return to the agent, from 1; 4096 when absent. */
+  readonly outputBytes?: number;
+  /** Counts tokens for agents that do not; `estimateTokens` when absent. */
+  readonly countTokens?: TokenCounter;
+  /** Screens every OUTPUT, see `secretHook`. */
+  readonly screen?: OutputHook;
+  /** Patterns of tools that may run only in the turn after a plan; none when absent. */
+  readonly applyTools?: readonly string[];
+  /** Shows the agent the whispers and failures of the previous turn as `[log]` lines; false when absent. */
+  readonly feedLogs?: boolean;
+  /** Adds a line with loop and turn id to every OUTPUT; false when absent. */
+  readonly showIds?: boolean;
+}
+
+/** One loop to run. */
+export interface AskLoopRun {
+  readonly agent: Agent;
+  /** Whether this agent may loop: `ToolLoopPermitted`. If not, it gets one turn. */
+  readonly permitted: boolean;
+  /** Any JSON value, which programs find as `userdata`. */
+  readonly userdata: unknown;
+  /** OUTPUT of the first envelope: the agent's task. */
+  readonly prompt?: string;
+  /** A new id when absent. Two loops with the same id cannot run at once. */
+  readonly loopId?: string;
+  /** Called once per turn for the events to deliver. Each event is delivered once per turn. */
+  readonly events?: (turn: number) => readonly LoopInputEvent[];
+  readonly signal?: AbortSignal;
+  /** If it throws, the run rejects with the error after the turn under way has ended. */
+  readonly onEvent?: (event: V1LoopEvent) => void;
+}
+
+const OPTIONS: KeysOf<AskLoopOptions> = {
+  executor: true,
+  clock: true,
+  ids: true,
+  system: true,
+  ceilings: true,
+  outputBytes: true,
+  countTokens: true,
+  screen: true,
+  applyTools: true,
+  feedLogs: true,
+  showIds: true,
+};
+
+const RUN_OPTIONS: KeysOf<AskLoopRun> = {
+  agent: true,
+  permitted: true,
+  userdata: true,
+  prompt: true,
+  loopId: true,
+  events: true,
+  signal: true,
+  onEvent: true,
+};
+
+/** Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown option; the parts that use the options check their values. */
+export function checkLoopOptions(options: AskLoopOptions): void {
+  checkOptions('the options of an AskLoop', options, OPTIONS);
+}
+
+/** Checks the options of one loop and copies its USERDATA. Throws {@link ConfigError} (`ERR_CONFIG`). */
+export function checkRun(run: AskLoopRun): AskLoopRun & { readonly userdata: JsonValue; readonly prompt: string } {
+  checkOptions('the options of a loop', run, RUN_OPTIONS);
+  const { prompt = '' } = run;
+  const userdata = jsonCopy(run.userdata);
+  if (hasSectionLine(prompt)) throw new ConfigError('the prompt has a line that starts a section of an envelope');
+  return { ...run, userdata, prompt };
+}
+
+function jsonCopy(userdata: unknown): JsonValue {
+  try {
+    return parseStrict(canonicalize(userdata, 'doubles'), { numbers: 'doubles', padding: false });
+  } catch (error) {
+    if (error instanceof JsonError) throw new ConfigError(`USERDATA must be JSON: ${error.message}`, { cause: error });
+    throw error;
+  }
+}
