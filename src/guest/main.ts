@@ -1,3 +1,4 @@
+import { SELF } from '../../grammar/vocabulary/builtins.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { EventError, GuestInput, GuestResult, Phase } from '../wire/protocol.ts';
 import { decode } from './codec.ts';
@@ -13,7 +14,7 @@ export { kit };
 const { parse, stringify } = JSON;
 
 /** What the global `self` holds: where a whisper to oneself goes (ruling 13). */
-const SELF = 'default_self_buffer';
+const DEFAULT_BUFFER = 'default_self_buffer';
 
 /**
  * The interpreter's only entry. `clock()` gives 0 to go on, 1 when the CPU limit is reached, 2 when the wall limit is;
@@ -90,7 +91,7 @@ class Run {
   #phases(): void {
     const { globals, constants = {}, files, call, events, variables, redefine } = this.#request;
     const machine = this.#machine;
-    defineGlobal(machine, 'self', SELF);
+    defineGlobal(machine, SELF, DEFAULT_BUFFER);
     for (const name of Object.keys(globals)) defineGlobal(machine, name, decode(machine, globals[name] ?? null));
     for (const [name, value] of Object.entries(constants)) defineConstant(machine, name, decode(machine, value));
     const program = new Program(machine, redefine);

@@ -1,4 +1,5 @@
 import type { ErrorHandler } from '../../grammar/index.ts';
+import { ERROR_TEXT_VARIABLE, ERROR_VARIABLE } from '../../grammar/vocabulary/builtins.ts';
 import { nsCodeName } from '../wire/codes.ts';
 import { textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { StackFrame } from '../wire/errors.ts';
@@ -111,7 +112,7 @@ function publish(machine: Machine, frame: Frame, failure: Failure): void {
     ['column', column],
     ['stack', measuredList(frames)],
   ]);
-  defineByName(frame, 'system_error', error);
+  defineByName(frame, ERROR_VARIABLE, error);
   const text = [
     message,
     ...(source === null ? [] : [`  at ${source}:${line}:${column}`]),
@@ -119,7 +120,7 @@ function publish(machine: Machine, frame: Frame, failure: Failure): void {
     ...stack.map(frameText),
   ].join('\n');
   machine.allocate(textBytes(text.length));
-  defineByName(frame, 'system_error_message', text);
+  defineByName(frame, ERROR_TEXT_VARIABLE, text);
 }
 
 /** A command block runs where it stands; everything else was defined there (language.md 6.11). */

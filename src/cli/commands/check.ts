@@ -95,12 +95,12 @@ export async function examine(
 }
 
 /** One element of `check --json` (DESIGN 5): as the linter has it, but a syntax error may come without a fix. */
-export interface JsonFinding extends Omit<LintFinding, 'fix'> {
+export interface JsonFinding extends Omit<LintFinding, 'fix' | 'tool'> {
   readonly fix?: LintFinding['fix'];
 }
 
 function findingsJson({ diagnostics, findings }: CheckReport): readonly JsonFinding[] {
-  return [...diagnostics.map(syntaxFinding), ...findings];
+  return [...diagnostics.map(syntaxFinding), ...findings.map(({ tool: _, ...finding }) => finding)];
 }
 
 /** What `check --json --cost` prints (`schemas/check.schema.json`). */

@@ -153,7 +153,7 @@ function perform(
   return runtime
     .interpreter({ host, ...(stores === undefined ? {} : { stores }) })
     .fork()
-    .perform({
+    .runRequest({
       sources,
       globals: Object.fromEntries((flags.global ?? []).map(({ name, value }) => [name, value])),
       events,
