@@ -11,7 +11,7 @@ export async function openOurs(): Promise<Engine> {
       timed(async () => {
         const sources = library === undefined ? [] : [{ name: 'lib', text: library }];
         const fork = runtime.interpreter().fork();
-        const { error, values } = await fork.perform({ sources: [...sources, { name: 'src', text: commands }] });
+        const { error, values } = await fork.runRequest({ sources: [...sources, { name: 'src', text: commands }] });
         if (error !== null) throw new Error(`${error.code}: ${error.message}`);
         return values[0];
       }),

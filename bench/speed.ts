@@ -139,7 +139,7 @@ async function sideBySide(
 async function emitted(runtime: Runtime, sources: readonly string[], result: number): Promise<number> {
   const fork = runtime.interpreter().fork();
   const start = performance.now();
-  const { error, values } = await fork.perform({ sources: sources.map((text, index) => ({ name: `${index}.ns`, text })) });
+  const { error, values } = await fork.runRequest({ sources: sources.map((text, index) => ({ name: `${index}.ns`, text })) });
   const ms = performance.now() - start;
   if (error !== null) throw new Error(`${error.code}: ${error.message}`);
   if (values[0] !== result) throw new Error(`a program emitted ${JSON.stringify(values[0])} instead of ${result}`);

@@ -37,7 +37,6 @@ export {
   type TurnInit,
 } from './context/index.ts';
 export {
-  type Again,
   type AnswerOptions,
   answerRequest,
   type CheckOptions,
@@ -49,9 +48,10 @@ export {
   type Interpreter,
   type InterpreterOptions,
   LibraryError,
-  type PerformRequest,
-  type RunningOptions,
+  type RecordedRun,
   type RunOptions,
+  type RunRequest,
+  type RunSettings,
   type Runtime,
   type RuntimeOptions,
   type RuntimeSettings,
@@ -164,7 +164,7 @@ export type {
   Usage,
   Whisper,
 } from './wire/protocol.ts';
-export { type RequestOutcome, type RunRequest, requestFromJson } from './wire/request.ts';
+export { type RequestLine, type RequestOutcome, requestFromJson } from './wire/request.ts';
 export type { RunResult } from './wire/result.ts';
 export { type PublicResult, type RequestId, toPublicResult } from './wire/result.ts';
 export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from './wire/values.ts';

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ToolError } from '../src/tools/index.ts';
 import { isValueMap } from '../src/wire/codec.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
+import { isList } from '../src/wire/maporder.ts';
 import type { Value, ValueMap } from '../src/wire/values.ts';
 
 /** The algorithms for tokens with a shared secret. `none` is not among them, so a token cannot claim to need no signature. */
@@ -87,10 +88,6 @@ function plain(value: Value): unknown {
   if (isList(value)) return value.map(plain);
   if (isValueMap(value)) return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plain(each)]));
   throw new ToolError(NS_CODES.InvalidValue, 'claims must be texts, finite numbers, booleans, nil, lists and maps');
-}
-
-function isList(value: Value): value is readonly Value[] {
-  return Array.isArray(value);
 }
 
 function mac(algorithm: JwtAlgorithm, secret: string, text: string): Buffer {

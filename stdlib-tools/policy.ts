@@ -1,5 +1,6 @@
 import { defineTool, type ToolDefinition } from '../src/tools/index.ts';
 import { isValueMap } from '../src/wire/codec.ts';
+import { isList } from '../src/wire/maporder.ts';
 import type { Value } from '../src/wire/values.ts';
 
 /** One step of a plan. */
@@ -57,10 +58,6 @@ function refusal(plan: Value, rule: StepRule): string | null {
     if (why !== null) return `step ${index + 1}: ${why === '' ? 'not allowed' : why}`;
   }
   return null;
-}
-
-function isList(value: Value): value is readonly Value[] {
-  return Array.isArray(value);
 }
 
 function isStep(value: Value): value is { readonly op: string; readonly path: string; readonly value: Value } {

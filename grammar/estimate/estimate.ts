@@ -2,7 +2,7 @@
 
 import type { Procedure, SourceFile, Span } from '../syntax/ast.ts';
 import { positionAt } from '../syntax/position.ts';
-import { PREDEFINED_GLOBALS } from '../vocabulary/builtins.ts';
+import { SELF } from '../vocabulary/builtins.ts';
 import type { FuelCosts } from './costs.ts';
 import { frameBytes } from './frames.ts';
 import { RESULT } from './lookahead.ts';
@@ -49,7 +49,7 @@ export interface EstimateOptions {
 export function estimate(files: readonly SourceFile[], costs: FuelCosts, options: EstimateOptions = {}): readonly Estimate[] {
   const [first] = files;
   if (first === undefined) return [];
-  const globalNames = new Set([...PREDEFINED_GLOBALS, ...(options.globals ?? [])]);
+  const globalNames = new Set([SELF, ...(options.globals ?? [])]);
   const globals = new State(new Map([...globalNames, ...(options.constants ?? [])].map((name) => [name, UNKNOWN])));
   const procedures = new Map<string, Defined>();
   for (const file of files) for (const procedure of file.procedures) procedures.set(procedure.name.name, { procedure, file });
@@ -107,8 +107,8 @@ function definitions(session: Session, file: SourceFile): Estimate[] {
 /** Follows a call of a procedure. */
 const call: Call = (session, { procedure, file }, args, at) => {
   const fuel = session.costs.steps.call.amount;
-  if (session.stack.includes(procedure) || !session.patient) {
-    const message = session.patient
+  if (session.stack.includes(procedure) || !session.exact) {
+    const message = session.exact
       ? `\`${procedure.name.name}\` calls itself an unknown number of times`
       : 'there are too many calls to follow';
     return { value: UNKNOWN, cost: { least: fuel, most: session.unbounded(message, at), bytes: 0 } };

@@ -36,7 +36,7 @@ export function analyse(files: readonly CheckedFile[], environment: Environment 
     .slice(0, MAX_FINDINGS);
 }
 
-function placed({ file }: CheckedFile, { code, s, e, message, fix, edits }: RawFinding): Finding {
+function placed({ file }: CheckedFile, { code, s, e, message, fix, edits, tool }: RawFinding): Finding {
   const at = (span: Span): Omit<Edit, 'text'> => {
     const start = positionAt(file.lines, span.s);
     const end = positionAt(file.lines, span.e);
@@ -49,5 +49,6 @@ function placed({ file }: CheckedFile, { code, s, e, message, fix, edits }: RawF
     ...at({ s, e }),
     message,
     fix: { message: fix, edits: edits.map((edit) => ({ ...at(edit), text: edit.text })) },
+    ...(tool === undefined ? {} : { tool }),
   };
 }

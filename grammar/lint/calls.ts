@@ -99,7 +99,8 @@ class CallChecker {
     if (this.#complete && tool === undefined) this.#unknownTool(file, expr);
     else if (reason !== undefined) {
       const fix = 'use another tool, or allow this one in the policy';
-      this.#report(file, lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` cannot be called: ${reason}`, fix));
+      const denied = lint('LINT_DENIED_TOOL', span, `\`${expr.written}\` cannot be called: ${reason}`, fix);
+      this.#report(file, { ...denied, tool: expr.name });
     }
     if (tool !== undefined && (expr.args.length < tool.least || expr.args.length > tool.most))
       this.#wrongCount(file, expr, `\`${expr.written}\``, tool.least, tool.most);

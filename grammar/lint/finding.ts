@@ -59,6 +59,8 @@ export interface Finding {
   readonly endColumn: number;
   readonly message: string;
   readonly fix: Fix;
+  /** Canonical name of the tool of a `LINT_DENIED_TOOL`. */
+  readonly tool?: string;
 }
 
 /** An edit by offsets into the cleaned text. */
@@ -72,6 +74,8 @@ export interface RawFinding extends Span {
   readonly message: string;
   readonly fix: string;
   readonly edits: readonly RawEdit[];
+  /** As in {@link Finding}. */
+  readonly tool?: string;
 }
 
 /** Receives findings, each with its file. */

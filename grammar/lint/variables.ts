@@ -1,7 +1,7 @@
 /** Variables that are read but never set, set but never read, or have the name of a global. */
 import type { Block, Expr, Name, Stmt } from '../syntax/ast.ts';
 import { childrenOf, eachBlock, eachStatement, expressionsOf, targetsOf } from '../syntax/walk.ts';
-import { ERROR_VARIABLES, PREDEFINED_GLOBALS } from '../vocabulary/builtins.ts';
+import { ERROR_VARIABLES, SELF } from '../vocabulary/builtins.ts';
 import { nearestName, Suggestions } from '../vocabulary/names.ts';
 import { type CheckedFile, type Environment, lint, type RawEdit, type Report } from './finding.ts';
 import { type Unit, unitsOf } from './scopes.ts';
@@ -21,7 +21,7 @@ export function checkVariables(files: readonly CheckedFile[], environment: Envir
 
 /** The names of all known globals. */
 export function globalsOf({ globals = [] }: Environment): ReadonlySet<string> {
-  return new Set([...PREDEFINED_GLOBALS, ...globals]);
+  return new Set([SELF, ...globals]);
 }
 
 /** Names that are defined outside the program. */
@@ -51,7 +51,7 @@ class Facts {
   readonly readNames = new Set<string>();
   /** Whether `eval` fills in a text that only a run can know, so that it may read any variable. */
   readsAnything = false;
-  /** Whether the unit has `last`, which reads the value of a statement, whatever variable received it. */
+  /** Whether the unit has `last`, which reads the value of a statement instead of the variable that received it. */
   usesLast = false;
 
   constructor(unit: Unit) {

@@ -56,8 +56,11 @@ function isBuiltin(name: string): name is BuiltinName {
   return Object.hasOwn(BUILTINS, name);
 }
 
-/** The globals that every program can read. */
-export const PREDEFINED_GLOBALS: readonly string[] = ['self'];
+/** The global that every program can read. */
+export const SELF = 'self';
 
-/** The variables that the interpreter sets before an `on error` block runs. */
-export const ERROR_VARIABLES: readonly string[] = ['system_error', 'system_error_message'];
+/** The variable of an `on error` block that holds the error as a map. */
+export const ERROR_VARIABLE = 'system_error';
+/** The variable of an `on error` block that holds the error as text. */
+export const ERROR_TEXT_VARIABLE = 'system_error_message';
+export const ERROR_VARIABLES: readonly string[] = [ERROR_VARIABLE, ERROR_TEXT_VARIABLE];

@@ -10,16 +10,17 @@ Examples:
   neuroscript run hello.ns                            run a program
   printf 'command\\n  emit 1 + 2\\nendcommand\\n' | neuroscript run -
   neuroscript run lib.ns --call add --arg 1 --arg 2 --json
-  neuroscript run plan.ns --tools mocks.yaml --trace  run against mock tools and show every call
-  neuroscript run job.ns --cpu 100ms --memory 32MB    run under tighter limits
-  neuroscript check *.ns                              find mistakes without running
-  neuroscript fmt *.ns                                give programs their canonical layout
-  neuroscript repl                                    type programs and see what they do
+  neuroscript run plan.ns --tools mocks.yaml --trace  use mock tools, show calls
+  neuroscript run job.ns --cpu 100ms --memory 32MB    tighten limits
+  neuroscript check *.ns                              find mistakes
+  neuroscript fmt *.ns                                format programs
+  neuroscript repl                                    try programs line by line
   neuroscript loop --agent script:replies.txt --tools mocks.yaml
   neuroscript explain NS14                            what an error code means
 
-Exit codes: 0 fine, 1 program failed, 2 wrong use, 3 syntax error, 4 denied by policy, 5 quota used up,
-  10 turn aborted, 11 turn halted, 70 our fault, 124 time used up, 130 cancelled.
+Exit codes: 0 success, 1 program failed, 2 wrong use, 3 syntax error,
+  4 denied by policy, 5 quota used up, 10 turn aborted, 11 turn halted,
+  70 internal failure, 124 time used up, 130 cancelled.
 `;
 
 /** Adds a command, or a few that belong together, to the program. */
@@ -84,6 +85,8 @@ async function createProgram(argv: readonly string[], terminal: Terminal, execut
     .version(version(), '--version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
+    // The usage lines of the commands have their arguments; the list stays narrow without them.
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({
       writeOut: (text) => terminal.out.line(text.trimEnd()),
       writeErr: (text) => terminal.err.line(text.trimEnd()),

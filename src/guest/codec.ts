@@ -1,5 +1,6 @@
 import { MAX_NESTING, VALUE_BYTES } from '../wire/costs.ts';
 import { isIndex, keyOf, moves, nameOf } from '../wire/mapkeys.ts';
+import { isList } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { putEntry } from './assign.ts';
 import { TextBuilder } from './builder.ts';
@@ -206,8 +207,4 @@ function handle(content: TaggedJson): Handle | undefined {
 
 function badTag(tag: string): InternalError {
   return new InternalError(`the host sent '${tag.slice(0, 40)}', which is no known tag with its content`);
-}
-
-function isList(json: TaggedJson): json is readonly TaggedJson[] {
-  return Array.isArray(json);
 }

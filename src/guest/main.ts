@@ -1,3 +1,4 @@
+import { SELF } from '../../grammar/vocabulary/builtins.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { EventError, GuestInput, GuestResult, Phase } from '../wire/protocol.ts';
 import { decode } from './codec.ts';
@@ -13,7 +14,7 @@ export { kit };
 const { parse, stringify } = JSON;
 
 /** Value of the global `self`: the target of a whisper to oneself (ruling 13). */
-const SELF = 'default_self_buffer';
+const DEFAULT_BUFFER = 'default_self_buffer';
 
 /**
  * The only entry of the interpreter.
@@ -93,7 +94,7 @@ class Run {
   #phases(): void {
     const { globals, constants = {}, files, call, events, variables, redefine } = this.#request;
     const machine = this.#machine;
-    defineGlobal(machine, 'self', SELF);
+    defineGlobal(machine, SELF, DEFAULT_BUFFER);
     for (const name of Object.keys(globals)) defineGlobal(machine, name, decode(machine, globals[name] ?? null));
     for (const [name, value] of Object.entries(constants)) defineConstant(machine, name, decode(machine, value));
     const program = new Program(machine, redefine);

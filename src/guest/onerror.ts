@@ -1,4 +1,5 @@
 import type { ErrorHandler } from '../../grammar/index.ts';
+import { ERROR_TEXT_VARIABLE, ERROR_VARIABLE } from '../../grammar/vocabulary/builtins.ts';
 import { nsCodeName } from '../wire/codes.ts';
 import { textBytes, VALUE_BYTES } from '../wire/costs.ts';
 import type { StackFrame } from '../wire/errors.ts';
@@ -110,7 +111,7 @@ function publish(machine: Machine, frame: Frame, failure: Failure): void {
     ['column', column],
     ['stack', measuredList(frames)],
   ]);
-  defineByName(frame, 'system_error', error);
+  defineByName(frame, ERROR_VARIABLE, error);
   const text = [
     message,
     ...(source === null ? [] : [`  at ${source}:${line}:${column}`]),
@@ -118,7 +119,7 @@ function publish(machine: Machine, frame: Frame, failure: Failure): void {
     ...stack.map(frameText),
   ].join('\n');
   machine.allocate(textBytes(text.length));
-  defineByName(frame, 'system_error_message', text);
+  defineByName(frame, ERROR_TEXT_VARIABLE, text);
 }
 
 /** The line of a frame in the text of an error. */

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { mapEntries, plainMaps } from '../wire/maporder.ts';
+import { isList, mapEntries, plainMaps } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import type { Palette } from './palette.ts';
 import { columns, printable, wrap } from './text.ts';
@@ -102,10 +102,6 @@ function spaced(value: TaggedJson): string {
   return `{${mapEntries(value)
     .map(([key, item]) => `${JSON.stringify(key)}: ${spaced(item)}`)
     .join(', ')}}`;
-}
-
-function isList(value: object): value is readonly TaggedJson[] {
-  return Array.isArray(value);
 }
 
 /** A time of milliseconds, in the unit that reads best. */

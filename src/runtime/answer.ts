@@ -1,9 +1,9 @@
 import { usageError } from '../wire/errorinfo.ts';
 import { ConfigError } from '../wire/errors.ts';
-import { type RunRequest, requestFromJson } from '../wire/request.ts';
-import type { RunResult } from '../wire/result.ts';
-import { type PublicResult, refusedResult, toPublicResult } from '../wire/result.ts';
-import type { InterpreterOptions, Runtime } from './runtime.ts';
+import { type RequestLine, requestFromJson } from '../wire/request.ts';
+import { type PublicResult, type RunResult, refusedResult, toPublicResult } from '../wire/result.ts';
+import type { RunRequest } from './request.ts';
+import { type InterpreterOptions, librarySources, type Runtime } from './runtime.ts';
 
 /** How requests are answered. */
 export interface AnswerOptions extends InterpreterOptions {
@@ -13,37 +13,25 @@ export interface AnswerOptions extends InterpreterOptions {
 }
 
 /**
- * One line of `run --jsonl` to its result: a fresh sandbox per request. A line that is no request, and limits that cannot
- * be, are results of phase `request` and kind `usage`. Rejects with `RuntimeClosedError` and `BusyError`.
+ * Answers one line of `run --jsonl`, each in a fresh sandbox. A line that is no request, and limits that cannot be, give a result of
+ * phase `request` and kind `usage`. Rejects with `RuntimeClosedError` and `BusyError`.
  */
 export async function answerRequest(runtime: Runtime, line: string, options: AnswerOptions = {}): Promise<PublicResult> {
   const { signal, journal = false, ...connection } = options;
   const outcome = requestFromJson(line);
   if (!outcome.ok) return toPublicResult(outcome.id, refusedResult(outcome.error), journal);
-  const { request } = outcome;
-  const result = await performRequest(runtime, request, connection, signal);
-  return toPublicResult(request.id, result, journal);
+  const request = requestOf(outcome.request);
+  const fork = runtime.interpreter(connection).fork();
+  const result = await fork.runRequest(signal === undefined ? request : { ...request, signal }).catch(refused);
+  return toPublicResult(outcome.request.id, result, journal);
 }
 
-async function performRequest(
-  runtime: Runtime,
-  request: RunRequest,
-  connection: InterpreterOptions,
-  signal: AbortSignal | undefined,
-): Promise<RunResult> {
-  const { src, lib, call, globals, events, limits } = request;
-  const interpreter = runtime.interpreter(connection);
-  const libraries = lib.map((text, index) => ({ name: index === 0 ? 'lib' : `lib${index + 1}`, text, definitions: true }));
-  try {
-    return await interpreter.fork({ limits }).perform({
-      sources: [...libraries, { name: 'src', text: src }],
-      globals,
-      events,
-      ...(call === null ? {} : { call }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-  } catch (error) {
-    if (error instanceof ConfigError) return refusedResult(usageError(error.message));
-    throw error;
-  }
+function requestOf({ src, lib, call, globals, events, limits }: RequestLine): RunRequest {
+  const sources = [...librarySources(lib), { name: 'src', text: src }];
+  return { sources, globals, events, limits, ...(call === null ? {} : { call }) };
+}
+
+function refused(error: unknown): RunResult {
+  if (error instanceof ConfigError) return refusedResult(usageError(error.message));
+  throw error;
 }

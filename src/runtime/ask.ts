@@ -1,16 +1,15 @@
 import type { HostContext, StoreReaders, TurnContext } from '../context/index.ts';
-import { type AskCall, type AskReply, callDepth } from '../tools/index.ts';
+import { type AskCall, type AskPort, type AskReply, callDepth } from '../tools/index.ts';
 import type { CallIo } from '../wire/call.ts';
 import { decode, isValueMap } from '../wire/codec.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { AskLeft, CallSite, Diagnostic, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
 import type { Value, ValueMap } from '../wire/values.ts';
-import type { Fork } from './fork.ts';
-import type { ForkOptions } from './interpreter.ts';
-import type { RunScope } from './perform.ts';
+import type { AskingRun } from './context.ts';
+import type { Fork, ForkOptions } from './fork.ts';
 
-/** What the caller of an `ask` has left: a nested loop gets no more than that. Whole numbers from 0. */
+/** What the asking run has left: the most that a nested loop gets. Whole numbers from 0. */
 export interface AskBudget {
   readonly fuel: number;
   readonly memoryBytes: number;
@@ -23,95 +22,97 @@ export interface AskBudget {
 export interface AskRequest {
   readonly model: string;
   readonly prompt: Value;
-  /** What stands behind `with`; empty without it. */
+  /** The map behind `with`; empty without it. */
   readonly options: ValueMap;
   readonly site: CallSite;
   /** Counts the calls of the asking run. */
   readonly seq: number;
   readonly left: AskBudget;
-  /** Of the asking run. */
+  /** The limits of the asking run. */
   readonly limits: LimitValues;
-  /** Of the asking run: what is nested derives its context from it (CTX-4-1). */
+  /** The turn of the asking run, from which nested turns derive their contexts. */
   readonly turn: TurnContext;
   /** Aborted when the asking run ends before it has an answer. */
   readonly signal: AbortSignal;
   readonly host: HostContext;
   readonly stores: StoreReaders;
-  /** Variables that nested programs find set: the globals of the asking run. */
+  /** The globals of the asking run, which nested programs find set. */
   readonly globals: Readonly<Record<string, TaggedJson>>;
-  /** A fork of the asking one, for one nested turn: its policies, with their counters, hold there too. */
+  /** A fork of the asking fork, for one nested turn: the policies of the asking fork, with their counters, hold there too. */
   fork(options: ForkOptions): Fork;
-  /** Definitions that the asking run was given beside those of its root. */
+  /** Definitions that the asking run was given in addition to those of its root. */
   definitions(): Promise<readonly Source[]>;
-  /** Parses without executing; never waits for a worker that the asking run holds. */
+  /** Parses without executing. It never waits for a worker that the asking run holds. */
   inspect(source: Source): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
   /** Removes what tools kept for a nested session. */
   endSession(sessionId: string): Promise<void>;
 }
 
 /**
- * Answers `ask`: with the value, an error that the script can catch, or a halt, each with what was used up. Must not reject
- * for what a model or a nested program does; what it rejects with is a fault of the host. `askHandler` of
- * `neuroscript-runtime/loop` makes one.
+ * Answers `ask`: with the value, an error that the script can catch, or a halt, each with what was used. It must not reject for
+ * what a model or a nested program does: a rejection is a fault of the host. `askHandler` of `neuroscript-runtime/loop` makes one.
  */
 export type AskHandler = (request: AskRequest) => Promise<AskReply>;
 
-/** What one run brings to its asks. */
-export interface AskingRun {
-  readonly scope: RunScope;
-  readonly turn: TurnContext;
-  readonly limits: LimitValues;
-  readonly sources: readonly Source[];
-  readonly globals: Readonly<Record<string, TaggedJson>>;
-}
-
-/** The asks of one run, which share what it has. */
-export class Asks {
-  readonly #run: AskingRun;
-  readonly #handler: AskHandler;
-  readonly #begun = performance.now();
-  #nestedFuel = 0;
-  #nestedCpuMs = 0;
-  #definitions: Promise<readonly Source[]> | null = null;
-
-  constructor(run: AskingRun, handler: AskHandler) {
-    this.#run = run;
-    this.#handler = handler;
-  }
-
-  /** Answers one. Rejects only for faults of the host. */
-  async answer(call: AskCall, io: CallIo): Promise<AskReply> {
-    const { scope, turn, limits, globals } = this.#run;
+/** Answers the asks of one run by `handler`. `fork` makes forks of the asking fork. */
+export function askPort(handler: AskHandler, run: AskingRun, fork: (options: ForkOptions) => Fork): AskPort {
+  const { context, turn, limits, globals } = run;
+  const { runtime, root } = context;
+  const remainder = new Remainder(limits);
+  let library: Promise<readonly Source[]> | null = null;
+  return async (call, io) => {
     const options = decode(call.options);
     if (options !== null && !isValueMap(options))
       return { t: 'error', code: NS_CODES.ArgMismatch, message: 'the options of ask are a map' };
-    const { sandbox, host, readers, nested } = scope;
-    const reply = await this.#handler({
+    const reply = await handler({
       model: call.model,
       prompt: decode(call.prompt),
       options: options ?? Object.create(null),
       site: call.at,
       seq: call.seq,
-      left: { ...this.#bounded(call.left), ...this.#time(io) },
+      left: remainder.at(call, io),
       limits,
       turn,
       signal: io.signal,
-      host,
-      stores: readers,
+      host: root.host,
+      stores: root.readers,
       globals,
-      fork: (fork) => nested(scope.guards, fork),
-      definitions: () => this.#library(),
-      inspect: (source) => sandbox.parse([source], limits.sourceBytes, callDepth()),
-      endSession: (sessionId) => scope.resources.end(sessionId),
+      fork,
+      definitions() {
+        library ??= libraryOf(run);
+        return library;
+      },
+      inspect: (source) => runtime.sandbox.parse([source], limits.sourceBytes, callDepth()),
+      endSession: (sessionId) => runtime.resources.end(sessionId),
     });
-    this.#nestedFuel += reply.spent?.fuel ?? 0;
-    this.#nestedCpuMs += reply.spent?.cpuMs ?? 0;
+    remainder.charge(reply);
     return reply;
+  };
+}
+
+/** What one run has left for its asks. */
+class Remainder {
+  readonly #limits: LimitValues;
+  readonly #begun = performance.now();
+  #nestedFuel = 0;
+  #nestedCpuMs = 0;
+
+  constructor(limits: LimitValues) {
+    this.#limits = limits;
   }
 
-  /** What the isolate says that is left of its run, and no more than there can be: who has broken into it may say anything. */
+  at(call: AskCall, io: CallIo): AskBudget {
+    return { ...this.#bounded(call.left), ...this.#time(io) };
+  }
+
+  charge({ spent }: AskReply): void {
+    this.#nestedFuel += spent?.fuel ?? 0;
+    this.#nestedCpuMs += spent?.cpuMs ?? 0;
+  }
+
+  /** What the isolate reports, but no more than there can be: a program that has broken out of the interpreter may report anything. */
   #bounded({ fuel, memoryBytes, toolCalls }: AskLeft): AskLeft {
-    const { limits } = this.#run;
+    const limits = this.#limits;
     return {
       fuel: Math.max(0, Math.min(fuel, limits.fuel - this.#nestedFuel)),
       memoryBytes: Math.min(memoryBytes, limits.memoryBytes),
@@ -119,26 +120,19 @@ export class Asks {
     };
   }
 
-  /** Time has no exact remainder: what the worker's own meter has not seen yet is still to be used. */
-  #time(io: CallIo): { readonly cpuMs: number; readonly wallMs: number } {
-    const { limits } = this.#run;
+  /** Time has no exact remainder: time that the worker's meter has not measured yet counts as left. */
+  #time(io: CallIo): Pick<AskBudget, 'cpuMs' | 'wallMs'> {
+    const { cpuMs, wallMs } = this.#limits;
     const own = io.cpuMs?.() ?? 0;
     return {
-      cpuMs: Math.max(0, Math.floor(limits.cpuMs - own - this.#nestedCpuMs)),
-      wallMs: Math.max(0, Math.floor(limits.wallMs - (performance.now() - this.#begun))),
+      cpuMs: Math.max(0, Math.floor(cpuMs - own - this.#nestedCpuMs)),
+      wallMs: Math.max(0, Math.floor(wallMs - (performance.now() - this.#begun))),
     };
   }
+}
 
-  /** Libraries among the run's own sources; a file of command blocks is for the run alone. */
-  #library(): Promise<readonly Source[]> {
-    this.#definitions ??= this.#findLibrary();
-    return this.#definitions;
-  }
-
-  async #findLibrary(): Promise<readonly Source[]> {
-    const { scope, sources, limits } = this.#run;
-    const own = sources.filter((source) => !scope.libraries.includes(source));
-    const { files } = await scope.sandbox.parse(own, limits.sourceBytes, callDepth());
-    return own.filter((_, index) => files[index]?.kind === 'library');
-  }
+/** The libraries among the run's own sources. A file of command blocks belongs to the run alone. */
+async function libraryOf({ context, sources, limits }: AskingRun): Promise<readonly Source[]> {
+  const { files } = await context.runtime.sandbox.parse(sources, limits.sourceBytes, callDepth());
+  return sources.filter((_, index) => files[index]?.kind === 'library');
 }

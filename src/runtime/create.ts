@@ -1,38 +1,33 @@
 import { type RuntimeLimitOptions, Sandbox, type SandboxOptions, splitLimits } from '../sandbox/index.ts';
-import { checkOptions, type KeysOf } from '../wire/options.ts';
-import { checkSettings, Runtime, type RuntimeSettings } from './runtime.ts';
+import { anything, checker } from '../wire/options.ts';
+import { Runtime } from './runtime.ts';
+import { checkSettings, RUNTIME_SETTINGS, type RuntimeSettings } from './settings.ts';
 
 /** What a runtime is made of. */
 export type RuntimeOptions = Omit<RuntimeSettings, 'limits'> &
   Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength' | 'launcher' | 'isolation'> & {
-    /** What is absent keeps its default; forks and runs can only tighten. Those of the pool may stand here or beside. */
+    /** Absent limits keep their defaults; forks and runs can only tighten. The limits of the pool may be here or beside. */
     readonly limits?: RuntimeLimitOptions;
   };
 
-/** Depths of `ask` for which a worker is kept: the most that `askHandler` nests by default. */
+/** Depths of `ask` that have a worker of their own: the deepest nesting of `askHandler` by default. */
 const ASK_LEVELS = 4;
 
-const KEYS: KeysOf<RuntimeOptions> = {
-  tools: true,
-  policy: true,
-  limits: true,
-  audit: true,
-  ask: true,
-  now: true,
-  sandboxRoot: true,
-  concurrency: true,
-  maxWorkers: true,
-  queueLength: true,
-  launcher: true,
-  isolation: true,
-};
+const checkRuntimeOptions = checker<RuntimeOptions>({
+  ...RUNTIME_SETTINGS,
+  concurrency: anything,
+  maxWorkers: anything,
+  queueLength: anything,
+  launcher: anything,
+  isolation: anything,
+});
 
 /**
  * Starts a runtime: its workers are ready when it resolves. Close it when done (`await using`, or `close()`). Rejects with
  * `ConfigError` (`ERR_CONFIG`) for options that cannot be used, before any process is started.
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
-  checkOptions('the options of the runtime', options, KEYS);
+  checkRuntimeOptions('the options of the runtime', options);
   const { concurrency, maxWorkers, queueLength, launcher, isolation, limits = {}, ...rest } = options;
   const { run, pool } = splitLimits(limits, { concurrency, maxWorkers, queueLength });
   const settings = checkSettings({ ...rest, limits: run });
@@ -40,7 +35,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     ...pool,
     ...(launcher === undefined ? {} : { launcher }),
     ...(isolation === undefined ? {} : { isolation }),
-    // Loops within loops need workers while those of their callers stand still.
+    // A nested loop needs a worker while the worker of its caller stands still.
     nesting: settings.ask === undefined ? 0 : ASK_LEVELS,
     memoryBytes: settings.limits.memoryBytes,
   });

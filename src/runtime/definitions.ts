@@ -1,6 +1,6 @@
 import type { LoadedLibrary } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
-import { checkList, checkObject, checkOptions, type KeysOf } from '../wire/options.ts';
+import { checker, checkObject, required } from '../wire/options.ts';
 import type { Diagnostic, ParsedFile, Source, TaggedJson } from '../wire/protocol.ts';
 import { checkSources } from './request.ts';
 import { type SignedUnit, Signers, UnitError } from './signedunits.ts';
@@ -43,7 +43,7 @@ export interface DefinitionsInit {
   ) => Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly files: readonly ParsedFile[] }>;
 }
 
-const SYMBOL_KEYS: KeysOf<SymbolTable> = { libraries: true, constants: true };
+const checkSymbols = checker<SymbolTable>({ libraries: required(checkSources), constants: required(checkObject) });
 
 /** The procedures, event handlers and constants that all forks of a root share, by reference: what is loaded meanwhile is seen. */
 export class Definitions {
@@ -61,10 +61,7 @@ export class Definitions {
   /** Throws {@link ConfigError} (`ERR_CONFIG`) for symbols or signers of the wrong form. */
   constructor(init: DefinitionsInit) {
     const { symbols = { libraries: [], constants: {} }, signers } = init;
-    checkOptions('symbols', symbols, SYMBOL_KEYS);
-    checkList('the libraries of symbols', symbols.libraries);
-    checkSources(symbols.libraries);
-    checkObject('the constants of symbols', symbols.constants);
+    checkSymbols('symbols', symbols);
     this.#init = init;
     this.#signers = signers === undefined ? null : new Signers(signers);
     this.#given = symbols.libraries.map(({ name, text }) => Object.freeze({ name, text }));
@@ -118,13 +115,13 @@ export class Definitions {
   }
 
   /** Why a name cannot be a constant's, or null. `redefine` lets one that the root itself defined get another value. */
-  refuses(name: string, redefine: boolean): string | null {
+  constantProblem(name: string, redefine: boolean): string | null {
     if (this.#givenConstants.has(name)) return `the host supplies a constant '${name}'`;
     if (this.#constants.has(name) && !redefine) return `there is a constant '${name}' already`;
     return this.procedures.includes(name) ? `there is a procedure '${name}'` : null;
   }
 
-  /** Sets a constant; the caller has asked {@link refuses}. */
+  /** Sets a constant; the caller has asked {@link constantProblem}. */
   setConstant(name: string, value: TaggedJson): void {
     this.#constants.set(name, value);
   }
@@ -162,7 +159,7 @@ export class Definitions {
   }
 
   async #parse(source: Source): Promise<Library> {
-    checkSources([source]);
+    checkSources('sources', [source]);
     const { diagnostics, files } = await this.#init.parse(source);
     const [first] = diagnostics;
     if (first !== undefined) {

@@ -1,126 +1,131 @@
 import type { HostContext, TurnContext } from '../context/index.ts';
-import type { PolicyGuard, PolicyOptions, ToolView } from '../tools/index.ts';
-import { policyOptions } from '../tools/index.ts';
+import type { LimitOptions } from '../sandbox/index.ts';
+import {
+  type Policy,
+  type PolicyGuard,
+  type PolicyOptions,
+  policyOptions,
+  type ToolDefinition,
+  type ToolView,
+} from '../tools/index.ts';
+import { RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { checkList, checkObject, checkOptions, type KeysOf } from '../wire/options.ts';
+import { checkList } from '../wire/options.ts';
 import type { RunResult } from '../wire/result.ts';
-import { type PerformRequest, perform, type RunScope } from './perform.ts';
-import { deniedTool } from './precheck.ts';
+import { denialOf } from './check.ts';
+import type { RunContext } from './context.ts';
+import {
+  checkEventOptions,
+  checkExecuteOptions,
+  checkRunSettings,
+  type EventOptions,
+  type ExecuteOptions,
+  type RunRequest,
+  type RunSettings,
+} from './request.ts';
+import { runOnce } from './runonce.ts';
 import { toTagged } from './values.ts';
 
-/** How one execution differs from the fork's defaults. */
-export type ExecuteOptions = Omit<
-  PerformRequest,
-  'sources' | 'call' | 'events' | 'variables' | 'redefine' | 'onInput' | 'again' | 'mayWait'
-> & {
-  /** Shown in positions; `src` when absent. */
-  readonly name?: string;
-};
-
-/** How a run differs that has no source of its own to name. */
-export type RunningOptions = Omit<ExecuteOptions, 'name'>;
-
-/** How the delivery of an event differs. */
-export interface EventOptions extends RunningOptions {
-  /** What the sender calls the event: the same one has the same id however often it is sent. Handlers see it as `ID`. */
+/** How a fork differs from its root. */
+export interface ForkOptions {
+  /** A context derived for this operation; when absent, the context in whose name the code runs that forks. */
+  readonly turn?: TurnContext;
+  /** Limits can only tighten what the runtime allows. */
+  readonly limits?: LimitOptions;
+  /** Tools of this fork alone. They need no entry in an allow list; every other rule of a policy holds for them. */
+  readonly tools?: readonly ToolDefinition[];
+  /** Must admit a call in addition to the runtime's policy. */
+  readonly policy?: Policy | PolicyOptions;
+  /** Takes the place of the next id of the runtime, to repeat a recorded run. */
   readonly id?: string;
-  /** When it happened, Unix nanoseconds; handlers see it as `TS`. */
-  readonly ts?: number;
 }
 
-const EVENT_KEYS: KeysOf<EventOptions> = {
-  id: true,
-  ts: true,
-  globals: true,
-  limits: true,
-  signal: true,
-  turn: true,
-  checkFirst: true,
-  onOut: true,
-  onCall: true,
-};
-
 /**
- * A sandbox for the runs of one operation (seed 004, section 3). It shares the host context and the loaded definitions
- * with its root, has copies of the root's globals as they were when it was made, its own view of the tools, its own id,
- * and the turn context of its parent. Every run of it is a fresh isolate.
+ * A sandbox for the runs of one operation. It shares the host context and the loaded definitions with its root. It has copies of
+ * the root's globals as they were when it was made, its own view of the tools, its own id, and the turn context of its parent.
+ * Every run is a fresh isolate.
  */
 export class Fork {
   readonly id: string;
   readonly host: HostContext;
-  /** The turn context that its runs derive theirs from. */
   readonly turn: TurnContext;
+  /** The most that every run gets. */
   readonly limits: LimitValues;
-  /** Bound to this fork; the definitions are the runtime's. */
+  /** The tools that its programs can see. */
   readonly tools: ToolView;
   readonly #guards: readonly PolicyGuard[];
-  readonly #scope: () => RunScope;
+  readonly #context: RunContext;
   #runs = 0;
 
-  /** Forks are made by `Interpreter.fork`. `scope` is asked at each run: definitions loaded meanwhile are seen. */
-  constructor(scope: () => RunScope) {
-    const { forkId, host, turn, limits, view, guards } = scope();
+  /** Made by `Interpreter.fork`. */
+  constructor(context: RunContext) {
+    const { root, forkId, turn, limits, tools, guards } = context;
     this.id = forkId;
-    this.host = host;
+    this.host = root.host;
     this.turn = turn;
     this.limits = limits;
-    this.tools = view;
+    this.tools = tools;
     this.#guards = guards;
-    this.#scope = scope;
+    this.#context = context;
     Object.freeze(this);
   }
 
   /**
-   * Runs in wire form. Resolves for everything that a script, a limit or a cancellation does; rejects with `ConfigError`
+   * Runs a request. Resolves for everything that a script, a limit or a cancellation does. Rejects with `ConfigError`
    * (`ERR_CONFIG`), `RuntimeClosedError` (`ERR_CLOSED`), `BusyError` (`ERR_BUSY`), and with `TurnClosedError`
    * (`ERR_TURN_CLOSED`) when the fork's turn has ended.
    */
-  async perform(request: PerformRequest): Promise<RunResult> {
+  async runRequest(request: RunRequest): Promise<RunResult> {
+    this.#mustBeOpen();
     const run = ++this.#runs;
-    const scope = this.#scope();
-    // Light forks are counted within a run, so a second run of this fork needs a name of its own.
-    return perform(run === 1 ? scope : { ...scope, forkId: `${this.id}:${run}` }, request);
+    // Light forks are counted within a run, so the second run of this fork needs a name of its own.
+    return runOnce(run === 1 ? this.#context : { ...this.#context, forkId: `${this.id}:${run}` }, request);
   }
 
-  /** Runs a source: its definitions are known to this run alone. Resolves and rejects as {@link perform}. */
+  /** Runs a source: its definitions are known to this run alone. Resolves and rejects as {@link runRequest}. */
   async execute(source: string, options: ExecuteOptions = {}): Promise<RunResult> {
-    checkObject('the options of an execution', options);
-    const { name = 'src', ...rest } = options;
-    return this.perform({ ...rest, sources: [{ name, text: source }] });
+    checkExecuteOptions('the options of an execution', options);
+    const { name = 'src', ...settings } = options;
+    return this.runRequest({ ...settings, sources: [{ name, text: source }] });
   }
 
-  /** Calls a procedure; `result` of the result is what it returned. Resolves and rejects as {@link perform}. */
-  async run(procedure: string, args: readonly unknown[] = [], options: RunningOptions = {}): Promise<RunResult> {
-    checkObject('the options of a call', options);
+  /** Calls a procedure; `result` of the result is what it returned. Resolves and rejects as {@link runRequest}. */
+  async run(procedure: string, args: readonly unknown[] = [], settings: RunSettings = {}): Promise<RunResult> {
+    checkRunSettings('the options of a call', settings);
     checkList(`the arguments of ${procedure}`, args);
     const tagged = args.map((arg, index) => toTagged(`argument ${index + 1} of ${procedure}`, arg));
-    return this.perform({ ...options, call: { name: procedure, args: tagged } });
+    return this.runRequest({ ...settings, call: { name: procedure, args: tagged } });
   }
 
   /**
-   * Delivers an event to every handler of its name, each in a light fork. With an `id` it is delivered once, however often it is
-   * sent: the same id in the same session and turn is the same event for all forks of the root (AL1-2.12-2). A repetition
-   * gives a result in which nothing was run, once the first delivery has ended. Resolves and rejects as {@link perform};
-   * what was rejected or refused before it began counts as not delivered.
+   * Delivers an event to every handler of its name, each in a light fork. An event with an `id` is delivered once, however often it
+   * is sent: for all forks of the root, the same id in the same session and turn is the same event. A repetition waits for the
+   * first delivery, runs nothing, and gives an empty result. Resolves and rejects as {@link runRequest}. An event counts as not
+   * delivered when the delivery was rejected, or refused before it began.
    */
   async emitEvent(name: string, source: string, payload: unknown, options: EventOptions = {}): Promise<RunResult> {
-    checkOptions('the options of an event', options, EVENT_KEYS);
-    const { id, ts, ...rest } = options;
+    checkEventOptions('the options of an event', options);
+    const { id, ts, ...settings } = options;
     const tagged = toTagged(`the payload of '${name}'`, payload);
     const event = { name, source, payload: tagged, ...(id === undefined ? {} : { id }), ...(ts === undefined ? {} : { ts }) };
-    const deliver = (): Promise<RunResult> => this.perform({ ...rest, events: [event] });
+    const deliver = (): Promise<RunResult> => this.runRequest({ ...settings, events: [event] });
     if (id === undefined) return deliver();
-    const { deliveries, turn } = this.#scope();
-    return deliveries.once(id, turn.sessionId, turn.turnIndex, deliver);
+    this.#mustBeOpen();
+    const { sessionId, turnIndex } = this.turn;
+    return this.#context.root.deliveries.once(id, sessionId, turnIndex, deliver);
   }
 
-  /** The policies that all must admit a call; null stands for none at all, which denies. */
+  /** The policies that all must admit a call; null stands for no policy at all, which denies. */
   get policies(): readonly (PolicyOptions | null)[] {
     return this.#guards.map(({ policy }) => policyOptions(policy));
   }
 
-  /** Why the policy would deny a call, or null; call limits are not looked at, and unknown tools are not denied. */
+  /** Why the policies would deny a call, or null. Call limits do not count, and an unknown tool is not denied. */
   denied(tool: string): string | null {
-    return deniedTool(this.tools, this.#guards, tool);
+    return denialOf(this.tools, this.#guards, tool)?.reason ?? null;
+  }
+
+  #mustBeOpen(): void {
+    if (this.#context.runtime.turn.closed) throw new RuntimeClosedError();
   }
 }

@@ -2,11 +2,13 @@
 export { type AnswerOptions, answerRequest } from './answer.ts';
 export type { AskBudget, AskHandler, AskRequest } from './ask.ts';
 export { SELF_BUFFER, type TextBuffers } from './buffers.ts';
-export type { CheckOptions } from './catalogue.ts';
+export type { CheckOptions } from './check.ts';
+export type { SandboxPort } from './context.ts';
 export { createRuntime, type RuntimeOptions } from './create.ts';
 export { LibraryError, type SymbolTable } from './definitions.ts';
-export type { EventOptions, ExecuteOptions, Fork, RunningOptions } from './fork.ts';
-export type { ForkOptions, Interpreter } from './interpreter.ts';
-export type { Again, PerformRequest } from './perform.ts';
-export type { InterpreterOptions, RunOptions, Runtime, RuntimeSettings } from './runtime.ts';
+export type { Fork, ForkOptions } from './fork.ts';
+export type { Interpreter } from './interpreter.ts';
+export type { EventOptions, ExecuteOptions, RecordedRun, RunRequest, RunSettings } from './request.ts';
+export type { InterpreterOptions, RunOptions, Runtime } from './runtime.ts';
+export { checkSettings, type RuntimeSettings } from './settings.ts';
 export { type SignedUnit, signUnit, UnitError } from './signedunits.ts';

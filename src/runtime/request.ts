@@ -1,103 +1,126 @@
+import type { LimitOptions } from '../sandbox/index.ts';
+import type { CallScript } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
+import type { JournalEntry } from '../wire/journal.ts';
 import {
-  checkCallback,
+  anything,
+  checker,
   checkFlag,
-  checkList,
+  checkFunction,
   checkObject,
-  checkOptions,
   checkSignal,
   checkText,
-  type KeysOf,
+  listOf,
+  required,
 } from '../wire/options.ts';
-import type { EventInput, Source, Variable } from '../wire/protocol.ts';
-import type { Again, PerformRequest } from './perform.ts';
+import type { EventInput, OutFrame, RunInput, Source, TaggedJson, Variable } from '../wire/protocol.ts';
 
-const REQUEST_KEYS: KeysOf<PerformRequest> = {
-  sources: true,
-  call: true,
-  events: true,
-  globals: true,
-  variables: true,
-  redefine: true,
-  limits: true,
-  signal: true,
-  turn: true,
-  checkFirst: true,
-  onOut: true,
-  onCall: true,
-  onInput: true,
-  again: true,
-  mayWait: true,
-};
-const AGAIN_KEYS: KeysOf<Again> = { input: true, calls: true };
-const SOURCE_KEYS: KeysOf<Source> = { name: true, text: true, definitions: true, interactive: true };
-const VARIABLE_KEYS: KeysOf<Variable> = { name: true, value: true };
-
-/** The keys of a call. */
-export const CALL_KEYS: KeysOf<NonNullable<PerformRequest['call']>> = { name: true, args: true };
-
-/** The keys of an event. */
-export const EVENT_KEYS: KeysOf<EventInput> = { name: true, source: true, payload: true, id: true, ts: true };
-
-/** Throws `ConfigError` (`ERR_CONFIG`) for a request of the wrong form. Values, names of globals and limits are looked at where they are used. */
-export function checkRequest(request: PerformRequest): void {
-  checkOptions('the request of a run', request, REQUEST_KEYS);
-  const {
-    sources = [],
-    call,
-    events = [],
-    globals = {},
-    variables = [],
-    limits = {},
-    signal,
-    onOut,
-    onCall,
-    onInput,
-    again,
-  } = request;
-  checkSources(sources);
-  if (call !== undefined) {
-    checkOptions('call', call, CALL_KEYS);
-    checkText('the name of call', call.name);
-    checkList('the args of call', call.args);
-  }
-  checkList('events', events);
-  for (const event of events) {
-    checkOptions('an event', event, EVENT_KEYS);
-    checkText('the name of an event', event.name);
-    checkText('the source of an event', event.source);
-    if (event.id !== undefined) checkText('the id of an event', event.id);
-    if (event.ts !== undefined) checkTime('the ts of an event', event.ts);
-  }
-  checkObject('globals', globals);
-  checkList('variables', variables);
-  for (const variable of variables) {
-    checkOptions('a variable', variable, VARIABLE_KEYS);
-    checkText('the name of a variable', variable.name);
-  }
-  if (request.redefine !== undefined) checkFlag('redefine', request.redefine);
-  checkObject('limits', limits);
-  if (request.checkFirst !== undefined) checkFlag('checkFirst', request.checkFirst);
-  checkSignal('signal', signal);
-  checkCallback('onOut', onOut);
-  checkCallback('onCall', onCall);
-  checkCallback('onInput', onInput);
-  if (again !== undefined) checkOptions('again', again, AGAIN_KEYS);
+/** The settings that every way to run a program takes. */
+export interface RunSettings {
+  /** Variables that the program finds set, in addition to the root's globals; they replace those of the same name. */
+  readonly globals?: Readonly<Record<string, TaggedJson>>;
+  /** Limits can only tighten what the fork allows. */
+  readonly limits?: LimitOptions;
+  /** Aborting it ends the run with `ERR_CANCELLED`. */
+  readonly signal?: AbortSignal;
+  /** A turn of the host loop: exactly one command block, whose output is captured and never reaches the host's callbacks. */
+  readonly turn?: boolean;
+  /**
+   * Looks first for a call in the sources that the policy would deny, whether the program comes to it or not. If there is one,
+   * nothing is executed, and the error is that of the call. Otherwise a denied call fails when the program makes it.
+   */
+  readonly checkFirst?: boolean;
+  /** Receives the output while the script runs, in place of the host's callbacks. */
+  readonly onOut?: (out: OutFrame) => void;
+  /** Receives every call to the host once the call has ended. */
+  readonly onCall?: (entry: JournalEntry) => void;
 }
 
-function checkTime(what: string, value: unknown): void {
+/** One run. Its values are tagged JSON. */
+export interface RunRequest extends RunSettings {
+  /** After the root's libraries: first the definitions of all sources, then command blocks in order, then `call`, then `events`. */
+  readonly sources?: readonly Source[];
+  readonly call?: { readonly name: string; readonly args: readonly TaggedJson[] };
+  readonly events?: readonly EventInput[];
+  /** Variables that the command blocks find set. `variables` of the result then has those that they leave, for a later run. */
+  readonly variables?: readonly Variable[];
+  /** Lets a procedure of a later source replace an earlier one of its name; otherwise that is code 42. */
+  readonly redefine?: boolean;
+  /** Receives the input of the worker before the run starts. With the journal, it is enough to execute the run again. */
+  readonly onInput?: (input: RunInput) => void;
+  /** Executes a recorded run: its input takes the place of everything above. */
+  readonly recorded?: RecordedRun;
+  /** Whether a tool may put the run aside; then `waiting` of the result names the call. */
+  readonly mayWait?: boolean;
+}
+
+/** A recorded run that is executed again. */
+export interface RecordedRun {
+  readonly input: RunInput;
+  /** Knows answers to calls of the run. */
+  readonly calls: CallScript;
+}
+
+/** How one execution differs from the fork's defaults. */
+export interface ExecuteOptions extends RunSettings {
+  /** Shown in positions; `src` when absent. */
+  readonly name?: string;
+}
+
+/** How the delivery of an event differs from the fork's defaults. */
+export interface EventOptions extends RunSettings {
+  /** The sender's name of the event. An event that is sent again has the same id. Handlers see it as `ID`. */
+  readonly id?: string;
+  /** When it happened, Unix nanoseconds; handlers see it as `TS`. */
+  readonly ts?: number;
+}
+
+/** The checks of {@link RunSettings}. */
+export const RUN_SETTINGS = {
+  globals: checkObject,
+  limits: checkObject,
+  signal: checkSignal,
+  turn: checkFlag,
+  checkFirst: checkFlag,
+  onOut: checkFunction,
+  onCall: checkFunction,
+} as const;
+
+const checkSource = checker<Source>({
+  name: required(checkText),
+  text: required(checkText),
+  definitions: checkFlag,
+  interactive: checkFlag,
+});
+
+/** Sources. Anything else would cost the worker that parses it. */
+export const checkSources = listOf(checkSource);
+
+const checkTime = (what: string, value: unknown): void => {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
     throw new ConfigError(`${what} must be Unix nanoseconds, a number from 0`);
-}
+};
 
-/** Throws `ConfigError` (`ERR_CONFIG`) unless these are sources; anything else would cost the worker that parses it. */
-export function checkSources(sources: readonly Source[]): void {
-  checkList('sources', sources);
-  for (const source of sources) {
-    checkOptions('a source', source, SOURCE_KEYS);
-    checkText('the name of a source', source.name);
-    checkText('the text of a source', source.text);
-    if (source.definitions !== undefined) checkFlag('definitions of a source', source.definitions);
-    if (source.interactive !== undefined) checkFlag('interactive of a source', source.interactive);
-  }
-}
+const EVENT = { name: required(checkText), payload: required(anything), id: checkText, ts: checkTime } as const;
+
+/** A {@link RunRequest}. Values, names of globals and sizes of limits are checked where they are used. */
+export const checkRequest = checker<RunRequest>({
+  ...RUN_SETTINGS,
+  sources: checkSources,
+  call: checker<NonNullable<RunRequest['call']>>({ name: required(checkText), args: required(listOf(anything)) }),
+  events: listOf(checker<EventInput>({ ...EVENT, source: required(checkText) })),
+  variables: listOf(checker<Variable>({ name: required(checkText), value: required(anything) })),
+  redefine: checkFlag,
+  onInput: checkFunction,
+  recorded: checker<RecordedRun>({ input: required(checkObject), calls: required(checkObject) }),
+  mayWait: checkFlag,
+});
+
+/** Settings alone. */
+export const checkRunSettings = checker<RunSettings>(RUN_SETTINGS);
+
+/** Options of an execution. */
+export const checkExecuteOptions = checker<ExecuteOptions>({ ...RUN_SETTINGS, name: checkText });
+
+/** Options of the delivery of an event. */
+export const checkEventOptions = checker<EventOptions>({ ...RUN_SETTINGS, id: checkText, ts: checkTime });

@@ -7,7 +7,7 @@ import {
   publicKeyFault,
 } from '../crypto/index.ts';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
-import { checkList, checkObject, checkText } from '../wire/options.ts';
+import { checkObject, checkText, listOf } from '../wire/options.ts';
 import type { Source } from '../wire/protocol.ts';
 
 /** A library with the signature of whoever vouches for it; plain JSON. Keys and signatures are base64url without padding. */
@@ -43,15 +43,16 @@ export function signUnit({ name, text }: Source, seed: Uint8Array): SignedUnit {
   return { unit: FORMAT, name, source: text, key: encodeBase64Url(key), signature: encodeBase64Url(signature) };
 }
 
+const checkKeys = listOf(checkText);
+
 /** Whose units are loaded: checks signatures, and refuses everything else. */
 export class Signers {
   readonly #verifiers = new Map<string, (message: Uint8Array, tag: Uint8Array) => boolean>();
 
   /** Public keys as base64url. Throws {@link ConfigError} (`ERR_CONFIG`) for one that no signature can be trusted with. */
   constructor(keys: readonly string[]) {
-    checkList('signers', keys);
+    checkKeys('signers', keys);
     for (const key of keys) {
-      checkText('a signer', key);
       const bytes = fromText(key, ED25519_KEY_BYTES);
       if (bytes === null) throw new ConfigError(`a signer must be the base64url of ${ED25519_KEY_BYTES} bytes`);
       const fault = publicKeyFault(bytes);

@@ -1,17 +1,18 @@
-import { encode } from '../wire/codec.ts';
+import { decode, encode } from '../wire/codec.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { variableProblem } from '../wire/options.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import { ValueError } from '../wire/values.ts';
 
-/** {@link encode}, as configuration: throws {@link ConfigError} that says which value it is. */
+/** A JavaScript value as tagged JSON. Throws {@link ConfigError} that names the value when a script cannot hold it. */
 export function toTagged(what: string, value: unknown): TaggedJson {
-  try {
-    return encode(value);
-  } catch (cause) {
-    if (!(cause instanceof ValueError)) throw cause;
-    throw new ConfigError(`${what} cannot be given to a script: ${cause.message}`, { cause });
-  }
+  return orConfigError(`${what} cannot be given to a script`, () => encode(value));
+}
+
+/** Throws {@link ConfigError} that names the value unless it is tagged JSON. */
+export function checkTagged(what: string, value: TaggedJson): TaggedJson {
+  orConfigError(what, () => decode(value));
+  return value;
 }
 
 /** Throws {@link ConfigError} unless a script can write the name. */
@@ -19,4 +20,13 @@ export function checkGlobalName(name: string): string {
   const problem = variableProblem(name);
   if (problem === null) return name;
   throw new ConfigError(problem);
+}
+
+function orConfigError<T>(what: string, convert: () => T): T {
+  try {
+    return convert();
+  } catch (cause) {
+    if (!(cause instanceof ValueError)) throw cause;
+    throw new ConfigError(`${what}: ${cause.message}`, { cause });
+  }
 }

@@ -46,6 +46,7 @@ export const finding: Reader<LintFinding> = object<LintFinding>({
     message: string,
     edits: listOf(object<LintFinding['fix']['edits'][number]>({ ...range, text: string })),
   }),
+  tool: optional(string),
 });
 
 /** The estimated fuel of a block. */

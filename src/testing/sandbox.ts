@@ -1,4 +1,4 @@
-import type { SandboxPort } from '../runtime/port.ts';
+import type { SandboxPort } from '../runtime/index.ts';
 import type { RunHandlers, SandboxResult } from '../sandbox/index.ts';
 import type { CallIo, FinalReply } from '../wire/call.ts';
 import { encode } from '../wire/codec.ts';
@@ -22,7 +22,7 @@ export class CallSandbox implements SandboxPort {
   #closed = false;
 
   /** Makes the call by means of `run`, which has to run this sandbox once, and gives the answer. */
-  async perform(call: PlannedCall, run: () => Promise<unknown>): Promise<FinalReply> {
+  async makeCall(call: PlannedCall, run: () => Promise<unknown>): Promise<FinalReply> {
     this.#planned = call;
     this.#reply = null;
     await run();

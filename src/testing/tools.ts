@@ -1,6 +1,6 @@
 import { type HostContextInit, SILENT_LOGGER, type TurnInit } from '../context/index.ts';
-import type { Interpreter } from '../runtime/index.ts';
-import { checkSettings, Runtime } from '../runtime/runtime.ts';
+import { checkSettings, type Interpreter } from '../runtime/index.ts';
+import { Runtime } from '../runtime/runtime.ts';
 import type { LimitOptions } from '../sandbox/index.ts';
 import { type AuditRecord, type PolicyOptions, type ToolDefinition, ToolError } from '../tools/index.ts';
 import { decode, encode } from '../wire/codec.ts';
@@ -77,7 +77,9 @@ export class ToolBench implements AsyncDisposable {
 
   async #call(name: string, args: readonly TaggedJson[]): Promise<Value> {
     using turn = this.#runtime.turn(this.#turn);
-    const reply = await this.#sandbox.perform({ name, args, variables: this.vars }, () => this.#root.fork({ turn }).perform({}));
+    const reply = await this.#sandbox.makeCall({ name, args, variables: this.vars }, () =>
+      this.#root.fork({ turn }).runRequest({}),
+    );
     if (reply.t === 'ok') return decode(reply.value);
     if (reply.t === 'error') throw new ToolError(reply.code, reply.message, reply.hint);
     throw new NeuroScriptError(reply.error.code, reply.error.message);

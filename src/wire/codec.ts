@@ -1,5 +1,5 @@
 import { isPlaced, keyOf, moves, nameOf } from './mapkeys.ts';
-import { mapEntries, mapFrom } from './maporder.ts';
+import { isList, mapEntries, mapFrom } from './maporder.ts';
 import type { TaggedJson } from './protocol.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, TooLargeError, type Value, ValueError, type ValueMap } from './values.ts';
 
@@ -100,10 +100,6 @@ export function isValueMap(value: unknown): value is ValueMap {
   if (value === null || typeof value !== 'object') return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype;
-}
-
-function isList<T>(value: readonly T[] | object): value is readonly T[] {
-  return Array.isArray(value);
 }
 
 /**

@@ -59,7 +59,9 @@ export function timeoutError(breach: Breach, message: string): ErrorInfo {
 
 /** `ERR_USAGE`: a request or a command line cannot be understood. Nothing was executed. */
 export function usageError(message: string): ErrorInfo {
-  return { ...nowhere, kind: 'usage', code: 'ERR_USAGE', name: 'Usage', message: shorten(message) };
+  const [kind, code, name] = ['usage', 'ERR_USAGE', 'Usage'] as const;
+  // In the order of the public JSON.
+  return { kind, code, nsCode: null, name, message: shorten(message), source: null, line: null, column: null, stack: [] };
 }
 
 /** `ERR_CANCELLED`: the caller cancelled the run. */

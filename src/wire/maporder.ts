@@ -82,6 +82,7 @@ function isObject(json: unknown): json is MapOf<unknown> {
   return typeof json === 'object' && json !== null;
 }
 
-function isList(json: object): json is readonly TaggedJson[] {
-  return Array.isArray(json);
+/** Narrows a value, or tagged JSON, to a list. */
+export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
+  return Array.isArray(value);
 }

@@ -116,9 +116,6 @@ function refuse(what: string, wanted: string, value: unknown): never {
   throw new ConfigError(`${what} must be ${wanted}, got ${got}`);
 }
 
-/** The reserved words of the language, which are no names. */
-export const LANGUAGE_WORDS: ReadonlySet<string> = RESERVED;
-
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Why no program can read a variable or constant of this name; null for a valid name. */

@@ -8,7 +8,7 @@ import type { RequestId } from './result.ts';
 import { ValueError } from './values.ts';
 
 /** One line of `run --jsonl` (`schemas/request.schema.json`), checked, with defaults for absent fields. */
-export interface RunRequest {
+export interface RequestLine {
   readonly id: RequestId;
   /** Command blocks; or definitions, with `call`. */
   readonly src: string;
@@ -23,7 +23,7 @@ export interface RunRequest {
 
 /** A request, or the reason why the line is none. The id is that of the line, if it has one. */
 export type RequestOutcome =
-  | { readonly ok: true; readonly request: RunRequest }
+  | { readonly ok: true; readonly request: RequestLine }
   | { readonly ok: false; readonly id: RequestId; readonly error: ErrorInfo };
 
 const KEYS = ['id', 'src', 'lib', 'call', 'args', 'globals', 'events', 'limits'];
@@ -59,7 +59,7 @@ function parse(line: string): unknown {
   }
 }
 
-function read(id: RequestId, value: Readonly<Record<string, unknown>>): RunRequest {
+function read(id: RequestId, value: Readonly<Record<string, unknown>>): RequestLine {
   const { lib, call, args } = value;
   if (args !== undefined && call === undefined) throw new Refused("'args' needs 'call', the procedure they are for");
   const given = args === undefined ? [] : list("'args'", args);
@@ -113,7 +113,7 @@ function eventOf(place: string, value: unknown): EventInput {
   };
 }
 
-function limits(value: unknown): RunRequest['limits'] {
+function limits(value: unknown): RequestLine['limits'] {
   const given = record(
     "'limits'",
     value,

@@ -56,7 +56,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
     'takes the limits of the pool as options; prepares isolates',
   ],
   'src/runtime/interpreter.ts': ['sourceBytes', 'refuses a library that is too long'],
-  'src/runtime/perform.ts': ['fuel sourceBytes wallMs', 'checks sources before a run; says how a run ended'],
+  'src/runtime/runonce.ts': ['fuel sourceBytes wallMs', 'checks sources before a run; says how a run ended'],
   'src/runtime/runtime.ts': ['sourceBytes', 'passes the limit to the parser'],
   'src/sandbox/affinity.ts': ['memoryBytes', 'a prepared isolate suits runs with its heap limit'],
   'src/sandbox/clock.ts': ['wallMs', 'ends a run by its elapsed time'],

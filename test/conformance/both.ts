@@ -47,7 +47,7 @@ export async function inSandbox(runtime: Runtime, chunk: Chunk, tools: Tools['sa
     ...(chunk.stdin === null ? {} : { stdin: chunk.stdin.map((line) => `${line}\n`) }),
   });
   const fork = runtime.interpreter({ host }).fork({ tools, ...(chunk.policy === null ? {} : { policy: chunk.policy }) });
-  const { emits, values, whispers, eventErrors, error, usage } = await fork.perform({
+  const { emits, values, whispers, eventErrors, error, usage } = await fork.runRequest({
     sources: [{ name: SOURCE, text: chunk.source }],
     globals: globalsOf(chunk),
     limits: chunk.limits,

@@ -26,7 +26,7 @@ describe('the programs on the pages of the error codes', () => {
       limits: { fuel: 1_000_000 },
     });
     const named = sources.map((text, index) => ({ name: `example${index + 1}.ns`, text }));
-    const { ok, error } = await runtime.interpreter().fork().perform({ sources: named });
+    const { ok, error } = await runtime.interpreter().fork().runRequest({ sources: named });
     expect({ ok, code: error?.code }).toEqual({ ok: false, code });
   });
 });

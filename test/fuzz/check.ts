@@ -1,24 +1,21 @@
-import { estimate } from '../../grammar/estimate/index.ts';
-import { format } from '../../grammar/format/index.ts';
-import { analyse } from '../../grammar/lint/index.ts';
-import { type ParseResult, parse } from '../../grammar/syntax/parse.ts';
+import { analyse, estimate, format, type ParseResult, parse } from '../../grammar/index.ts';
 import { CENSUS_FLOOR, DATA_FUEL, MAX_PADDING, STEP_FUEL, VALUE_BYTES } from '../../src/wire/costs.ts';
 import { type Driven, driveFiles } from '../guest/driver.ts';
 import { TEST_TOOLS } from '../guest/tools.ts';
 import type { Input } from './inputs.ts';
 
-/** No input of the fuzzer may take longer in any part, on a machine that does other things too. */
+/** Longest time that any part may take for one input, on a busy machine. */
 export const MOST_MS = 5_000;
 
 const LIMITS = { fuel: 20_000, memoryBytes: 2_000_000, outputBytes: 20_000, toolCalls: 20, callDepth: 60, evalDepth: 500 };
 const COSTS = { steps: STEP_FUEL, data: DATA_FUEL, values: VALUE_BYTES, recountBytes: CENSUS_FLOOR, padding: MAX_PADDING };
 
-/** How far an input came. */
+/** How far an input got. */
 export type Reached = 'refused' | 'parsed' | 'failed' | 'stopped' | 'ran';
 
 /**
- * Puts an input through everything that meets untrusted text: parser, checker, estimate, formatter, interpreter. Throws when
- * anything but a typed error comes out, when two runs differ, or when a part takes too long.
+ * Passes an input to every part that reads untrusted text: parser, linter, estimate, formatter, interpreter. Throws if a part
+ * fails with anything but a typed error or takes too long, or if two runs differ.
  */
 export function tryInput(input: Input): Reached {
   const result = timed('the parser', () => parse(input, { name: 'fuzz.ns' }));
@@ -27,7 +24,7 @@ export function tryInput(input: Input): Reached {
     return 'refused';
   }
   const { file, text } = result;
-  timed('the checker', () => analyse([{ file, text }]));
+  timed('the linter', () => analyse([{ file, text }]));
   const costs = timed('the estimate', () => estimate([file], COSTS));
   expect(
     'every bound is a number',

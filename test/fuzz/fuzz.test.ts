@@ -3,10 +3,10 @@ import { type Reached, tryInput } from './check.ts';
 import { corpus, KINDS, type Kind, makeInput, seeds } from './inputs.ts';
 import { Random } from './random.ts';
 
-/** Inputs of each kind; `npm run fuzz` makes as many as there is time for. */
+/** Inputs of each kind. `npm run fuzz` makes as many as fit its time. */
 const EACH = 400;
 
-describe('whatever the text, nothing but typed errors, in bounded time, the same in every run', () => {
+describe('any text gives only typed errors, in bounded time, the same in every run', () => {
   const from = seeds();
 
   it.each(corpus())('corpus: $name', ({ text }) => {
@@ -25,7 +25,7 @@ describe('whatever the text, nothing but typed errors, in bounded time, the same
   });
 });
 
-/** How far some inputs of each kind must come, or they test nothing. */
+/** How far some inputs of each kind must get. Otherwise the kind tests nothing. */
 const EXPECTED: Readonly<Record<Kind, readonly Reached[]>> = {
   bytes: ['refused'],
   characters: ['refused'],

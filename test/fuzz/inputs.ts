@@ -1,20 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { KEYWORDS } from '../../grammar/vocabulary/keywords.ts';
 import { readChunks } from '../conformance/chunks.ts';
 import { program } from './programs.ts';
 import type { Random } from './random.ts';
 
-/** An input of the fuzzer: text, or bytes that need be no text at all. */
+/** An input of the fuzzer: text, or bytes that may not be text. */
 export type Input = string | Uint8Array;
 
-/** What an input was made by. */
+/** The ways of making an input. */
 export const KINDS = ['bytes', 'characters', 'soup', 'mutant', 'program'] as const;
 export type Kind = (typeof KINDS)[number];
 
 const CORPUS = new URL('corpus/', import.meta.url).pathname;
 const CONFORMANCE = new URL('../conformance/', import.meta.url).pathname;
 
-/** Texts to start from: the corpus, and every program of the conformance suite. */
+/** The texts that mutants are made from: the corpus and every program of the conformance suite. */
 export function seeds(): readonly string[] {
   const conformance = readdirSync(CONFORMANCE, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ns'))
@@ -22,7 +23,7 @@ export function seeds(): readonly string[] {
   return [...corpus().map(({ text }) => text), ...conformance];
 }
 
-/** The files of the corpus: inputs that once were, or easily might be, trouble. */
+/** The files of the corpus: inputs that once caused trouble or easily could. */
 export function corpus(): readonly { readonly name: string; readonly text: string }[] {
   return readdirSync(CORPUS).map((name) => ({ name, text: readFileSync(join(CORPUS, name), 'utf8') }));
 }
@@ -49,13 +50,8 @@ const CHARACTERS = [
 ];
 
 const TOKENS: readonly string[] = [
-  ...'acos and as ask break call clear clear_error command continue do each else emit endcommand endfor endfunc endif endon endwhile'.split(
-    ' ',
-  ),
-  ...'error eval event fail false for func fuzzy if in into last len ln means must mustbe named needs nil no not on optional or'.split(
-    ' ',
-  ),
-  ...'promptuser return returns set some timedate tool true typeof while whisper with x y self null elif'.split(' '),
+  ...KEYWORDS,
+  ...'x y self null elif'.split(' '),
   ...[
     '1',
     '2.5',
@@ -84,7 +80,7 @@ function soup(random: Random): string {
   return random.several(60, () => random.pick(TOKENS)).join(gap);
 }
 
-/** A seed with some damage: cut, repeated, swapped, mixed with another. */
+/** A damaged seed: cut, repeated, swapped, or mixed with another. */
 function mutant(random: Random, from: readonly string[]): string {
   let text = random.pick(from);
   for (let times = random.pick([1, 1, 1, 2, 2, 3, 6]); times > 0; times--)

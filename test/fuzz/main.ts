@@ -1,4 +1,4 @@
-/** `npm run fuzz [-- --seconds 600 --seed 1]`: fuzzes for as long as asked; what breaks is written to `fuzz-<seed>-<n>.ns`. */
+/** `npm run fuzz [-- --seconds 600 --seed 1]`: fuzzes for the given time and writes each input that breaks something to `fuzz-<seed>-<n>.ns`. */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { tryInput } from './check.ts';

@@ -1,3 +1,4 @@
+import { BUILTINS } from '../../grammar/vocabulary/builtins.ts';
 import type { Random } from './random.ts';
 
 const NAMES = ['a', 'b', 'c', 'l', 'm', 't', 'g'] as const;
@@ -37,12 +38,9 @@ const VALUES = [
 ];
 const BINARY = ['+', '-', '*', '/', '%', '**', '&', '|', '^', '==', '!=', '<', '>', '<=', '>=', 'and', 'or'];
 const UNARY = ['- ', 'not ', 'no ', 'some ', '~', 'typeof '];
-const BUILTINS = [
-  ...['len', 'char', 'ord', 'is_nil', 'is_map', 'is_list', 'is_string', 'is_number', 'is_int', 'is_float', 'is_error', 'TypeOf'],
-  ...['ln', 'log', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'eval'],
-];
+const CALLABLE = [...Object.keys(BUILTINS), 'TypeOf', 'eval'];
 
-/** A program that parses, whatever it then does: every statement, operator and built-in, on values of every type. */
+/** Makes a program that parses. It may contain every statement, operator and built-in function, on values of every type. */
 export function program(random: Random): string {
   const writer = new Writer(random);
   const procedures = Array.from({ length: 1 + random.int(3) }, (_, index) => writer.procedure(`f${index}`));
@@ -140,7 +138,7 @@ class Writer {
     if (this.#random.once(3)) return `f${this.#random.int(3)}(${args(3)})`;
     if (this.#random.once(4))
       return `tool.t.${this.#random.pick(['give', 'echo', 'setvar', 'rtfail', 'panic', 'none'])}(${args(2)})`;
-    return `${this.#random.pick(BUILTINS)}(${this.#expression(depth - 1)})`;
+    return `${this.#random.pick(CALLABLE)}(${this.#expression(depth - 1)})`;
   }
 
   #expression(depth: number): string {

@@ -25,7 +25,7 @@ export class Random {
     return found;
   }
 
-  /** So many things, at most. */
+  /** At most `most` things. */
   several<T>(most: number, make: () => T): T[] {
     return Array.from({ length: this.int(most + 1) }, make);
   }

@@ -1,6 +1,6 @@
 import { type Expr, type ParseOptions, parse, type SourceFile, type Stmt } from '../../grammar/index.ts';
 
-/** Parses a source that must be right. */
+/** Parses a source that must be free of errors. */
 export function file(source: string | Uint8Array, options: Partial<ParseOptions> = {}): SourceFile {
   const result = parse(source, { name: 'test.ns', ...options });
   if (!result.ok)
@@ -8,7 +8,7 @@ export function file(source: string | Uint8Array, options: Partial<ParseOptions>
   return result.file;
 }
 
-/** Wraps lines into a command block; its first line is line 2 of the source. */
+/** Wraps lines into a command block. The first of them is line 2 of the source. */
 export function command(...lines: string[]): string {
   return `command\n${lines.join('\n')}\nendcommand\n`;
 }
@@ -31,14 +31,14 @@ export interface Problem {
   readonly hint: string;
 }
 
-/** The errors of a source; empty when it is right. Positions as `line:column`. */
+/** The errors of a source, with positions as `line:column`. */
 export function problems(source: string | Uint8Array, options: Partial<ParseOptions> = {}): readonly Problem[] {
   const result = parse(source, { name: 'test.ns', ...options });
   if (result.ok) return [];
   return result.errors.map((e) => ({ at: `${e.line}:${e.column}`, message: e.message, hint: e.hint ?? '' }));
 }
 
-/** Positions of the errors of a source, in the order in which they are reported. */
+/** The positions of the errors of a source, in the order of reporting. */
 export function places(source: string | Uint8Array, options: Partial<ParseOptions> = {}): readonly string[] {
   return problems(source, options).map((problem) => problem.at);
 }

@@ -183,7 +183,7 @@ describe('the chain of custody, through the real sandbox', () => {
       { name: 'own', text: func('private(returns r)', 'return shared()') },
       { name: 'src', text: command('emit private()') },
     ];
-    expect((await succeed(own.perform({ sources }))).values).toEqual(['shared']);
+    expect((await succeed(own.runRequest({ sources }))).values).toEqual(['shared']);
     for (const fork of [root.fork(), own])
       expect(await fork.execute(command('emit private()'))).toMatchObject({ error: { code: 'NS2' } });
   });
@@ -215,8 +215,8 @@ describe('the chain of custody, through the real sandbox', () => {
   it('P35: a turn has no input, whatever its host has', async () => {
     const root = runtime.interpreter({ host: { logger: SILENT_LOGGER, stdin: ['Ann\n'] } });
     const source = { name: 'src', text: command('promptuser "Name?" into a', 'emit a') };
-    expect(await root.fork().perform({ sources: [source], turn: true })).toMatchObject({ error: { code: 'NS26' } });
-    expect(await root.fork().perform({ sources: [source] })).toMatchObject({ emits: ['Ann'] });
+    expect(await root.fork().runRequest({ sources: [source], turn: true })).toMatchObject({ error: { code: 'NS26' } });
+    expect(await root.fork().runRequest({ sources: [source] })).toMatchObject({ emits: ['Ann'] });
   });
 
   it('CTX-4-7: an event handler and a tool called by a tool see the actor and their own caller', async () => {

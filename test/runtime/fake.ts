@@ -1,5 +1,6 @@
-import type { SandboxPort } from '../../src/runtime/port.ts';
-import { checkSettings, Runtime, type RuntimeSettings } from '../../src/runtime/runtime.ts';
+import type { SandboxPort } from '../../src/runtime/index.ts';
+import { Runtime } from '../../src/runtime/runtime.ts';
+import { checkSettings, type RuntimeSettings } from '../../src/runtime/settings.ts';
 import type { RunHandlers, SandboxResult } from '../../src/sandbox/index.ts';
 import { cancelledError } from '../../src/wire/errorinfo.ts';
 import { RuntimeClosedError } from '../../src/wire/errors.ts';

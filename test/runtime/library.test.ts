@@ -36,7 +36,7 @@ describe('a library holds definitions', () => {
   it('and the same text as a source of its own runs', async () => {
     (await bench.run(COMMAND, { lib: LIB })).expectEmits('1');
     const sources = [LIB, COMMAND].map((text, index) => ({ name: `f${index}`, text }));
-    expect(await runtime.interpreter().fork().perform({ sources })).toMatchObject({ ok: true, emits: ['1'] });
+    expect(await runtime.interpreter().fork().runRequest({ sources })).toMatchObject({ ok: true, emits: ['1'] });
   });
 
   it('syntax errors come first', async () => {

@@ -124,15 +124,15 @@ describe('what a session owns', () => {
     const [entry] = opened.journal;
     const value = entry?.outcome.ok === true ? entry.outcome.value : null;
     const use = command('emit tool.test.Use(t)');
-    const inSession = await root.fork({ turn }).perform({ sources: [{ name: 's', text: use }], globals: { t: value } });
+    const inSession = await root.fork({ turn }).runRequest({ sources: [{ name: 's', text: use }], globals: { t: value } });
     expect(inSession.values).toEqual([true]);
     using other = runtime.turn({ sessionId: 'dir-3', turnIndex: 1 });
-    const elsewhere = await root.fork({ turn: other }).perform({ sources: [{ name: 's', text: use }], globals: { t: value } });
+    const elsewhere = await root.fork({ turn: other }).runRequest({ sources: [{ name: 's', text: use }], globals: { t: value } });
     expect(elsewhere.error).toMatchObject({ code: 'NS9' });
     const before = Table.open;
     await runtime.endSession('dir-1');
     expect(Table.open).toBe(before - 1);
-    const ended = await root.fork({ turn }).perform({ sources: [{ name: 's', text: use }], globals: { t: value } });
+    const ended = await root.fork({ turn }).runRequest({ sources: [{ name: 's', text: use }], globals: { t: value } });
     expect(ended.error).toMatchObject({ code: 'NS9' });
   });
 
@@ -272,7 +272,7 @@ describe('symbols that the host supplies', () => {
   });
 
   it('of the wrong form are refused when the root is made; with a syntax error, when something is loaded', async () => {
-    expect(() => runtime.interpreter({ symbols: { libraries: [] } as never })).toThrow('constants of symbols');
+    expect(() => runtime.interpreter({ symbols: { libraries: [] } as never })).toThrow('symbols: constants must be an object');
     expect(() => runtime.interpreter({ symbols: { libraries: [], constants: {}, more: 1 } as never })).toThrow(
       "unknown key 'more'",
     );
@@ -318,7 +318,7 @@ describe('text buffers', () => {
   it('hold what forks whispered outside of turns, by target, until they are taken', async () => {
     const root = runtime.interpreter();
     await succeed(root.execute(command('whisper self, "a"', 'whisper "notes", 1', 'whisper self, "b"')));
-    await succeed(root.fork().perform({ sources: [{ name: 's', text: command('whisper self, "turn"') }], turn: true }));
+    await succeed(root.fork().runRequest({ sources: [{ name: 's', text: command('whisper self, "turn"') }], turn: true }));
     expect(root.buffers.names()).toEqual(['default_self_buffer', 'notes']);
     expect([root.buffers.read(), root.buffers.read('notes')]).toEqual(['a\nb\n', '1\n']);
     expect([root.buffers.take(), root.buffers.take(), root.buffers.read('notes')]).toEqual(['a\nb\n', '', '1\n']);

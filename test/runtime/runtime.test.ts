@@ -24,7 +24,7 @@ interface Loose {
     run(procedure: unknown, args?: unknown, options?: unknown): unknown;
     execute(source: unknown, options?: unknown): unknown;
     emitEvent(name: unknown, source: unknown, payload: unknown, options?: unknown): unknown;
-    fork(options?: unknown): { execute(source: unknown, options?: unknown): unknown; perform(request: unknown): unknown };
+    fork(options?: unknown): { execute(source: unknown, options?: unknown): unknown; runRequest(request: unknown): unknown };
   };
 }
 
@@ -103,7 +103,7 @@ describe('misuse and state', () => {
         runtime
           .interpreter()
           .fork()
-          .perform({ globals: { a: { $what: 1 } } }),
+          .runRequest({ globals: { a: { $what: 1 } } }),
     ],
     ['a host without logger', (runtime) => runtime.interpreter({ host: { logger: null } as never })],
     [
@@ -121,14 +121,22 @@ describe('misuse and state', () => {
     ['an interpreter', "unknown key 'hots' in the options of an interpreter", (runtime) => runtime.interpreter({ hots: 1 })],
     ['a fork', "unknown key 'limit' in the options of a fork", (runtime) => runtime.interpreter().fork({ limit: {} })],
     ['an execution', "unknown key 'signals'", (runtime) => runtime.interpreter().fork().execute('x', { signals: 1 })],
-    ['a request', "unknown key 'source'", (runtime) => runtime.interpreter().fork().perform({ source: [] })],
-    ['a call', "unknown key 'arg' in call", (runtime) => runtime.run('x', { call: { name: 'f', arg: [1] } })],
+    ['a request', "unknown key 'source'", (runtime) => runtime.interpreter().fork().runRequest({ source: [] })],
+    [
+      'a call',
+      "unknown key 'arg' in the options of a run: call",
+      (runtime) => runtime.run('x', { call: { name: 'f', arg: [1] } }),
+    ],
     [
       'a delivery',
-      "unknown key 'ID' in the options of an event; known are id, ts, globals, limits",
+      "unknown key 'ID' in the options of an event; known are globals, limits, signal",
       (runtime) => runtime.interpreter().emitEvent('e', 's', 1, { ID: 'x' }),
     ],
-    ['an event', "unknown key 'data' in an event", (runtime) => runtime.run('x', { events: [{ name: 'e', data: 1 }] })],
+    [
+      'an event',
+      "unknown key 'data' in the options of a run: events[0]",
+      (runtime) => runtime.run('x', { events: [{ name: 'e', data: 1 }] }),
+    ],
   ])('an unknown key in %s is refused, never ignored', async (_what, message, misuse) => {
     const { runtime, sandbox } = fakeRuntime(nothing);
     await expect((async () => misuse(runtime))()).rejects.toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }));
@@ -137,15 +145,15 @@ describe('misuse and state', () => {
   });
 
   it.each<[string, (runtime: Loose) => unknown]>([
-    ['the text of a source must be a text, got number', (runtime) => runtime.run(5)],
-    ['the text of a source must be a text, got undefined', (runtime) => runtime.check([{ name: 'a', text: undefined }])],
+    ['sources[0].text must be a text, got number', (runtime) => runtime.run(5)],
+    ['sources[0]: text must be a text, got undefined', (runtime) => runtime.check([{ name: 'a', text: undefined }])],
     ['sources must be a list, got string', (runtime) => runtime.check('x')],
-    ['the name of a source must be a text, got number', (runtime) => runtime.run('x', { name: 5 })],
-    ['the text of a source must be a text, got number', (runtime) => runtime.interpreter().load(5)],
+    ['the options of a run: name must be a text, got number', (runtime) => runtime.run('x', { name: 5 })],
+    ['sources[0]: text must be a text, got number', (runtime) => runtime.interpreter().load(5)],
     ['lib must be a list, got number', (runtime) => runtime.run('x', { lib: 5 })],
     ['call must be an object, got string', (runtime) => runtime.run('x', { call: 'f' })],
-    ['the name of call must be a text, got undefined', (runtime) => runtime.run('x', { call: {} })],
-    ['an event must be an object, got number', (runtime) => runtime.run('x', { events: [5] })],
+    ['the options of a run: call.name must be a text, got undefined', (runtime) => runtime.run('x', { call: {} })],
+    ['the options of a run: events[0] must be an object, got number', (runtime) => runtime.run('x', { events: [5] })],
     ['globals must be an object, got null', (runtime) => runtime.run('x', { globals: null })],
     ['limits must be an object, got null', (runtime) => runtime.run('x', { limits: null })],
     ['signal must be an AbortSignal, got number', (runtime) => runtime.run('x', { signal: 5 })],
@@ -276,8 +284,8 @@ describe('a root interpreter', () => {
     list.push(2);
     root.setGlobal('k', 'new');
     root.setGlobal('more', true);
-    await before.perform({ globals: { own: 1 } });
-    await root.fork().perform({});
+    await before.runRequest({ globals: { own: 1 } });
+    await root.fork().runRequest({});
     expect(sandbox.inputs.map(({ globals }) => ({ ...globals }))).toEqual([
       { k: [1], own: 1 },
       { k: 'new', more: true },
@@ -472,8 +480,8 @@ describe('the host’s callbacks', () => {
     const heard: unknown[] = [];
     const host = { logger: SILENT_LOGGER, emit: () => void heard.push('host') };
     const root = fakeRuntime(talking).runtime.interpreter({ host });
-    await root.fork().perform({ turn: true });
-    await root.fork().perform({ onOut: (out) => void heard.push(...out.emits) });
+    await root.fork().runRequest({ turn: true });
+    await root.fork().runRequest({ onOut: (out) => void heard.push(...out.emits) });
     expect(heard).toEqual(['e']);
   });
 

@@ -1,17 +1,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createRuntime, type PerformRequest, type RuntimeOptions } from '../../src/runtime/index.ts';
+import { createRuntime, type RunRequest, type RuntimeOptions } from '../../src/runtime/index.ts';
 import { defineTool } from '../../src/tools/index.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import type { RunResult } from '../../src/wire/result.ts';
 import { Handle } from '../../src/wire/values.ts';
 
-async function forks(options: RuntimeOptions = {}): Promise<(text: string, request?: PerformRequest) => Promise<RunResult>> {
+async function forks(options: RuntimeOptions = {}): Promise<(text: string, request?: RunRequest) => Promise<RunResult>> {
   const runtime = await createRuntime({ concurrency: 1, ...options });
   onTestFinished(() => runtime.close());
   const root = runtime.interpreter();
   const turn = runtime.turn({ sessionId: 's', turnIndex: 1 });
   return (text, request = {}) =>
-    root.fork({ turn }).perform({ sources: [{ name: 'typed', text, interactive: true }], ...request });
+    root.fork({ turn }).runRequest({ sources: [{ name: 'typed', text, interactive: true }], ...request });
 }
 
 describe('variables that go from run to run', () => {

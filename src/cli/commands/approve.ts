@@ -22,7 +22,7 @@ const PLAN_BYTES = 1024 * 1024;
 export function addPropose(program: Command, execute: Execute): void {
   program
     .command('propose')
-    .summary('put a plan where a human can approve it')
+    .summary('put a plan into the queue for approval')
     .description('Appends a plan to pending.jsonl of the queue and prints its UUID and its hash. Approves nothing.')
     .argument('<FILE>', "the plan: any JSON; '-' reads standard input")
     .requiredOption('--queue <DIR>', QUEUE)
@@ -35,12 +35,12 @@ export function addApprove(program: Command, execute: Execute): void {
     .command('approve')
     .summary('read a pending plan and approve it')
     .description(
-      'Shows a pending plan as canonical JSON with its hash, asks, and appends a yes to approved.jsonl. Only the word "yes" is one. Without UUID: lists what waits.',
+      'Shows a pending plan as canonical JSON with its hash and asks; the answer "yes" appends it to approved.jsonl. Without UUID, lists the pending plans.',
     )
     .argument('[UUID]', 'the plan')
     .requiredOption('--queue <DIR>', QUEUE)
     .option('--yes', 'do not ask: you have read the plan')
-    .addHelpText('after', '\nExits 0 when the plan is approved (or the list is shown), 1 otherwise.\n')
+    .addHelpText('after', '\nExits with 0 when it approves the plan or shows the list, and with 1 otherwise.\n')
     .action((id: string | undefined, flags: Flags) =>
       execute((terminal) => (id === undefined ? list(flags, terminal) : approve(id, flags, terminal))),
     );

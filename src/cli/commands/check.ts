@@ -19,27 +19,29 @@ interface CheckFlags extends SetupFlags {
 }
 
 const DETAILS = `
-All FILEs are looked at as one program, as 'run FILE…' would run them. Without --tools and --policy no call of a
-tool is a mistake; what is no standard tool is named below the findings. 'neuroscript explain CODE' shows what a finding means.
+The command checks all files as one program, as 'run FILE…' would run them.
+Without --tools and --policy, no call of a tool is an error; a line below the
+findings lists the tools that are not standard tools. 'neuroscript explain
+CODE' shows what a finding means.
 
-Exits 3 when there is an error, with --strict also when there is a warning.
+Exits with 3 when there is an error, and with --strict when there is a warning.
 `;
 
 /** `check FILE…`: reads programs without running them. */
 export function addCheck(program: Command, execute: Execute): void {
   program
     .command('check')
-    .summary('look for mistakes without running anything')
-    .description('Shows syntax errors, likely mistakes, and how much fuel each block takes, without running anything.')
+    .summary('find mistakes without running anything')
+    .description('Shows syntax errors, likely mistakes, and the fuel that each block takes, without running anything.')
     .argument('<files...>', "program files; '-' is standard input")
-    .option('--tools <FILE>', 'tools file (YAML): calls of other tools, and wrong counts of arguments, are errors')
-    .option('--policy <FILE>', 'policy file (YAML): calls that it refuses are errors')
+    .option('--tools <FILE>', 'tools file (YAML): calls of other tools, or with a wrong number of arguments, are errors')
+    .option('--policy <FILE>', 'policy file (YAML): calls that it denies are errors')
     .option(
       '--global <NAME>',
       'a global that the program will find (repeatable)',
       repeatable((name) => name),
     )
-    .option('--strict', 'warnings fail too')
+    .option('--strict', 'also fail on warnings')
     .option('--json', 'print the findings as a JSON list')
     .option('--cost', 'with --json: print an object instead, with the findings and the fuel of each block')
     .addHelpText('after', DETAILS)
@@ -93,12 +95,12 @@ export async function examine(
 }
 
 /** One element of `check --json` (DESIGN 5): as the linter has it, but a syntax error may come without a fix. */
-export interface JsonFinding extends Omit<LintFinding, 'fix'> {
+export interface JsonFinding extends Omit<LintFinding, 'fix' | 'tool'> {
   readonly fix?: LintFinding['fix'];
 }
 
 function findingsJson({ diagnostics, findings }: CheckReport): readonly JsonFinding[] {
-  return [...diagnostics.map(syntaxFinding), ...findings];
+  return [...diagnostics.map(syntaxFinding), ...findings.map(({ tool: _, ...finding }) => finding)];
 }
 
 /** What `check --json --cost` prints (`schemas/check.schema.json`). */

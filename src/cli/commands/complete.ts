@@ -27,11 +27,14 @@ interface CompleteFlags extends DriveFlags {
 }
 
 const HELP = `
-A session waits when a tool answered "pending": "sessions list" shows the call. The answer is held to what the tool
-promises, so give the tools that the session runs with. With --agent the session then goes on, as with "sessions resume".
+A session waits when a tool answered "pending"; "sessions list" shows the call.
+The answer must be of the type that the tool declares, so name the tools that
+the session runs with. With --agent the session then continues, as with
+"sessions resume".
 
 Example:
-  neuroscript sessions complete job-7 --call 2.1 --result true --store jobs.db --tools tools.yaml --agent script:agent.txt
+  neuroscript sessions complete job-7 --call 2.1 --result true --store jobs.db \\
+    --tools tools.yaml --agent script:agent.txt
 `;
 
 /** `sessions complete SID --call ID`: the answer to a call that a session waits for. `command` has the store already. */
@@ -39,9 +42,9 @@ export function addComplete(command: Command, execute: Execute): void {
   command
     .argument('<SID>', 'session id')
     .requiredOption('--call <ID>', 'the call, such as 2.1: turn 2, first call')
-    .option('--result <JSON>', 'what the tool gives')
+    .option('--result <JSON>', 'the result of the tool')
     .option('--error <TEXT>', 'the tool fails with this message (code 21)')
-    .option('--accept-changed', 'complete it although the tool promises something else now')
+    .option('--accept-changed', 'complete the call even if the tool declares something else now')
     .option('--log <FILE>', 'append one JSON line per decision to this file');
   addAgent(command, { required: false });
   addApproval(command);

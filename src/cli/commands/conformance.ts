@@ -19,10 +19,14 @@ interface Flags {
 }
 
 const HELP = `
-The command is started by the shell, reads one JSON request a line on its standard input and writes one JSON answer a
-line on its standard output; conformance/aeiou/README.md describes requests, answers and the files of vectors. An
-operation that it does not have may be answered {"id":…,"unsupported":true}: that is counted, and is no failure.
-Exits 0 when every answer was the expected one, 1 when one was not, 2 when the command does not speak the protocol.
+The shell starts the command. The command reads one JSON request per line from
+its standard input and writes one JSON answer per line to its standard output.
+conformance/aeiou/README.md describes requests, answers and vector files. For
+an operation that the implementation lacks, it may answer
+{"id":…,"unsupported":true}; the report counts such answers, and they are no
+failures.
+Exits with 0 when every answer is as expected, with 1 when one is not, and with
+2 when the command does not speak the protocol.
 
 Examples:
   neuroscript conformance --impl 'python3 my_aeiou.py'
@@ -41,9 +45,9 @@ export function addConformance(program: Command, execute: Execute): void {
     .summary('test an implementation of AEIOU v3')
     .description('Runs the golden envelopes, tokens and decisions of AEIOU v3 against any implementation.')
     .option('--impl <CMD>', 'command line of the implementation')
-    .option('--serve', 'be the implementation: answer requests on standard input')
-    .option('--only <TEXT>', 'only vectors whose file or id contains this text')
-    .option('--timeout <MS>', 'milliseconds that one answer may take', wholeNumber('--timeout', 1), 10_000)
+    .option('--serve', 'act as the implementation: answer requests on standard input')
+    .option('--only <TEXT>', 'run only vectors whose file or id contains this text')
+    .option('--timeout <MS>', 'time limit of one answer in milliseconds', wholeNumber('--timeout', 1), 10_000)
     .option('--json', 'print the report as a JSON object')
     .addHelpText('after', HELP)
     .action((flags: Flags) => execute((terminal) => (flags.serve ? serve(flags, terminal) : conformance(flags, terminal))));

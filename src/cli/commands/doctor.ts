@@ -14,17 +14,19 @@ interface DoctorFlags {
 }
 
 const DETAILS = `
-Starts a sandbox on this machine and breaches limits in it. Exits 0 when every ring is complete, 1 when something is
-missing, 2 when the sandbox cannot be started. SECURITY.md says what each ring promises; 'bench quotas' measures how
-exactly the limits hold. The JSON is described by schemas/doctor.schema.json.
+Starts a sandbox on this machine and exceeds limits in it. Exits with 0 when
+every ring is complete, with 1 when something is missing, and with 2 when the
+sandbox cannot start. SECURITY.md says what each ring promises; 'bench quotas'
+measures how exactly the limits hold. schemas/doctor.schema.json describes the
+JSON.
 `;
 
 /** `doctor`: which rings of the sandbox are complete on this machine, and what to do. */
 export function addDoctor(program: Command, execute: Execute): void {
   program
     .command('doctor')
-    .summary('tell how well the sandbox holds on this machine')
-    .description('Tells which rings of the sandbox are complete on this machine, and what to do about what is missing.')
+    .summary('check the sandbox on this machine')
+    .description('Tells which rings of the sandbox are complete on this machine, and how to complete the others.')
     .addOption(launcherOption())
     .option('--json', 'print one JSON object')
     .addHelpText('after', DETAILS)

@@ -17,11 +17,14 @@ interface Flags {
 }
 
 const HELP = `
-The hash must be that of the plan {"command": [COMMAND, ARGS…]}; put one into the queue with "neuroscript propose". The command
-is started without a shell. Exits 0 when it was executed, ended with 0, and is recorded; 1 otherwise.
+The hash must be the hash of the plan {"command": [COMMAND, ARGS…]};
+"neuroscript propose" puts a plan into the queue. No shell reads the command.
+Exits with 0 when the command ran, ended with 0 and is recorded, and with 1
+otherwise.
 
 Example:
-  neuroscript execute UUID HASH --queue q --verifier 'neuroscript gate-verify --queue q' -- ./deploy.sh --to production
+  neuroscript execute UUID HASH --queue q \\
+    --verifier 'neuroscript gate-verify --queue q' -- ./deploy.sh --to test
 `;
 
 /** `execute UUID HASH … -- COMMAND`: the executor's side of the gate for programs that are no part of this one. */
@@ -29,12 +32,12 @@ export function addExecute(program: Command, execute: Execute): void {
   program
     .command('execute')
     .summary('run an approved command once')
-    .description('Asks the gate, runs the approved command, and appends it to executed.jsonl when it succeeded.')
+    .description('Asks the gate, runs the approved command, and appends it to executed.jsonl if it succeeds.')
     .argument('<UUID>', 'the approved intent')
     .argument('<HASH>', 'its hash')
-    .argument('<COMMAND...>', 'what was approved, after --')
+    .argument('<COMMAND...>', 'the approved command, after --')
     .requiredOption('--queue <DIR>', 'the queue directory')
-    .requiredOption('--verifier <CMD>', 'who knows what was approved; no shell reads it')
+    .requiredOption('--verifier <CMD>', 'the command that knows what was approved; no shell reads it')
     .addHelpText('after', HELP)
     .action((intentId: string, hash: string, command: readonly string[], flags: Flags) =>
       execute((terminal) => run({ intentId, hash, source: 'human' }, command, flags, terminal)),

@@ -24,19 +24,20 @@ interface ExportFlags {
 }
 
 const HELP = `
-The file holds everything that "neuroscript replay FILE" needs, public keys included, and no private key. It does hold what
-programs, tools and agents said. A file of --redact names what is taken out (YAML or JSON):
-  tools: [tool.crm.*]         arguments and results of these tools
-  keys: [password, email]     values under these keys of maps, and in JSON within texts
-  values: ["Jane Doe"]        these texts, wherever they stand
+The file holds everything that "neuroscript replay FILE" needs, public keys
+included, and no private key. It also holds what programs, tools and agents
+said. The file of --redact (YAML or JSON) names what to remove:
+  tools: [tool.crm.*]      arguments and results of these tools
+  keys: [password, email]  values under these keys, in maps and in JSON texts
+  values: ["Jane Doe"]     these texts, anywhere
 `;
 
 /** `sessions export [SID...]`; `command` has the store already. */
 export function addExport(command: Command, execute: Execute): void {
   command
     .argument('[SID...]', 'session ids (default: all)')
-    .option('--redact <FILE>', 'rules for what is taken out')
-    .option('--out <FILE>', 'write to this file, which must not exist, and not to standard output')
+    .option('--redact <FILE>', 'rules for what to remove')
+    .option('--out <FILE>', 'write to this file, which must not exist, in place of standard output')
     .addHelpText('after', HELP)
     .action((sids: readonly string[], flags: ExportFlags) =>
       execute((terminal) => usable(() => exportAll(sids, flags, terminal))),

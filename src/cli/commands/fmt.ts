@@ -11,18 +11,20 @@ import { fileTrouble, readSources, STDIN } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 const DETAILS = `
-Comments, the forms of literals, and groups of lines are kept; everything else has one form. What a program does is never
-changed. A file with a syntax error is left alone; the others are formatted, and the command exits 3.
+The layout keeps comments, the forms of literals, and groups of lines;
+everything else has one form. Formatting never changes what a program does. The
+command skips a file with a syntax error, formats the others, and exits with 3.
 
-With '-' the program is read from standard input and written to standard output. --check writes nothing: it lists the files
-that would change, and exits 1 when there is one.
+With '-' it reads the program from standard input and writes it to standard
+output. With --check it writes nothing: it lists the files that would change,
+and exits with 1 when there is one.
 `;
 
 /** `fmt FILE…`: gives programs their canonical layout. */
 export function addFmt(program: Command, execute: Execute): void {
   program
     .command('fmt')
-    .summary('give programs their canonical layout')
+    .summary('format programs')
     .description('Rewrites program files in their canonical layout and lists those that changed.')
     .argument('<files...>', "program files; '-' is standard input")
     .option('--check', 'change nothing; list what would change')

@@ -4,12 +4,12 @@ import type { Execute } from '../terminal/terminal.ts';
 
 /** `gate`: as a process of its own it runs without the rest of the command line (`bin/neuroscript.js`). */
 export function addGate(program: Command, execute: Execute): void {
-  add(program, 'gate', 'may this approved intent be executed now?', execute);
+  add(program, 'gate', 'decide whether an approved intent may run now', execute);
 }
 
 /** `gate-verify`: started as {@link addGate}. */
 export function addGateVerify(program: Command, execute: Execute): void {
-  add(program, 'gate-verify', 'a verifier for the gate: is this intent in approved.jsonl?', execute);
+  add(program, 'gate-verify', 'verify for the gate that an intent is approved', execute);
 }
 
 /** The gate parses its arguments itself: a mistake in them must exit with 1 and with no other code. */
@@ -17,7 +17,7 @@ function add(program: Command, name: keyof typeof GATE_USAGE, summary: string, e
   program
     .command(name)
     .summary(summary)
-    .description(`Usage: ${GATE_USAGE[name]}\n\nExits 0 for yes and 1 for everything else. docs/gate.md has the whole story.`)
+    .description(`Usage: ${GATE_USAGE[name]}\n\nExits with 0 for yes and with 1 for everything else. See docs/gate.md.`)
     .usage('UUID HASH …')
     .helpOption(false)
     .argument('[WORDS...]')

@@ -10,13 +10,16 @@ import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 const DETAILS = `
-Goes by the content and not by the name, runs nothing, changes nothing, and needs no keys. It knows: AEIOU v3 envelopes, replies
-and transcripts; control tokens; programs; records of turns, files of "sessions export", what "turn --json" and "loop --json"
-print; decision logs; stores of sessions and of tool values (SQLite); key files, of which it shows no private half; policy
+The content decides, not the name. The command runs nothing, changes nothing,
+and needs no keys. It knows: AEIOU v3 envelopes, replies and transcripts;
+control tokens; programs; records of turns; files of "sessions export"; the
+output of "turn --json" and "loop --json"; decision logs; stores of sessions
+and of tool values (SQLite); key files, without showing a private half; policy
 files; tools files; the files of the gate's queue.
 
-Exits 0 for what is whole, 1 for what is damaged or of no kind that it knows, 3 for a program with syntax errors, 2 for what
-cannot be read. The JSON is described by schemas/inspect.schema.json.
+Exits with 0 for a whole file, with 1 for a damaged or unknown one, with 3 for
+a program with syntax errors, and with 2 when the file cannot be read.
+schemas/inspect.schema.json describes the JSON.
 
 Examples:
   neuroscript inspect what-they-sent.txt
@@ -27,8 +30,8 @@ Examples:
 export function addInspect(program: Command, execute: Execute): void {
   program
     .command('inspect')
-    .summary('tell what a file is and what is in it')
-    .description('Tells what a file that somebody sent you is and what is in it, without running anything.')
+    .summary('identify a file and summarise it')
+    .description('Identifies a file and tells what is in it, without running anything.')
     .argument('<FILE>', "the file; '-' is standard input")
     .option('--json', 'print one JSON object')
     .addHelpText('after', DETAILS)

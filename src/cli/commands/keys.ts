@@ -22,7 +22,7 @@ import { addKeyChanges, utc } from './rotate.ts';
 export function addKeys(program: Command, execute: Execute): void {
   const keys = program
     .command('keys')
-    .summary('make, rotate and list the keys that sign control tokens')
+    .summary('make, rotate and list keys for control tokens')
     .description('Makes, rotates and lists the Ed25519 keys that sign control tokens.');
   keys
     .command('generate')

@@ -13,23 +13,25 @@ interface VerifyFlags {
 }
 
 const HELP = `
-Files that were put aside (FILE.1, FILE.2 ...) are checked before FILE without being named. Exits 0 when every line
-follows the one before it and is as it was written, 1 otherwise. A chain cannot show that its last lines are missing:
-note the head that is printed, and give it with --head the next time.
+The command finds rotated files (FILE.1, FILE.2 ...) by itself and checks them
+before FILE. Exits with 0 when every line is unchanged and follows the line
+before it, and with 1 otherwise. A chain cannot show that its last lines are
+missing: note the head that the command prints, and pass it with --head the
+next time.
 `;
 
 /** `log verify FILE…`: checks the chain of a decision log. */
 export function addLog(program: Command, execute: Execute): void {
   const log = program
     .command('log')
-    .summary('check a decision log')
+    .summary('verify decision logs')
     .description('Works on the decision logs that "neuroscript loop --log FILE" writes.');
   log
     .command('verify')
-    .description('Checks that no line of a decision log was changed, taken out, put in or moved; names the first that was.')
+    .description('Checks that no line of a decision log was changed, removed, added or moved, and names the first that was.')
     .argument('<FILE...>', 'the files of one log, oldest first')
-    .option('--after <HASH>', 'hash of the line before the first, where earlier files were thrown away', readHash)
-    .option('--head <HASH>', 'hash that the log must end with or pass through', readHash)
+    .option('--after <HASH>', 'hash of the line before the first, if earlier files were removed', readHash)
+    .option('--head <HASH>', 'hash that must be in the log', readHash)
     .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
     .action((files: readonly string[], flags: VerifyFlags) => execute((terminal) => verify(files, flags, terminal)));

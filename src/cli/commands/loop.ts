@@ -22,21 +22,25 @@ export interface LoopFlags extends DriveFlags, AgentFlags {
 }
 
 const HELP = `
-The host loop asks the agent for an envelope, executes its ACTIONS in a fresh sandbox, verifies the control token it
-emitted, decides, and goes on while the decision is CONTINUE. What happened is explained turn by turn. Limits hold for
-each turn. Exits 0 for DONE, 10 for ABORT, 11 for HALT (124, 5 and 4 where the reason is time, a quota or a size, or
-policy).
+The host loop asks the agent for an envelope, executes its ACTIONS in a fresh
+sandbox, verifies the control token that the program emitted, and decides. It
+goes on while the decision is CONTINUE, and explains every turn. Limits hold
+for each turn. Exits with 0 for DONE, 10 for ABORT and 11 for HALT (124, 5 or 4
+when the reason is time, a quota or a size, or policy).
 
 Profiles:
-  v3   control by signed tokens of tool.aeiou.magic
-  v1   control by JSON on the first line of OUTPUT, or by markers such as "[[loop:done]]"; no token, key, store or log file
+  v3   signed tokens of tool.aeiou.magic control the loop
+  v1   JSON on the first line of OUTPUT, or markers such as "[[loop:done]]",
+       control the loop; there are no tokens, keys, store or log file
 ${AGENT_HELP}${MODELS_HELP}
-Sessions are kept, so that "neuroscript sessions" can show and resume them: prompts, outputs and tool results, in a file
-that only you can read. --store FILE names another file, --store none keeps nothing.
+Sessions are kept so that "neuroscript sessions" can show and resume them. The
+file holds prompts, outputs and tool results, and only you can read it. --store
+FILE names another file; --store none keeps nothing.
 
 Examples:
-  neuroscript loop --agent script:agent.txt --tools tools.yaml --userdata userdata.json
-  neuroscript loop --agent model:qwen3:8b --base-url http://127.0.0.1:11434/v1 --tools tools.yaml
+  neuroscript loop --agent script:agent.txt --tools tools.yaml \\
+    --userdata userdata.json
+  neuroscript loop --agent model:qwen3:8b --base-url http://127.0.0.1:11434/v1
 `;
 
 /** USERDATA of a session that was given none. */
@@ -52,7 +56,7 @@ export function addLoop(program: Command, execute: Execute): void {
   command
     .option('--userdata <FILE>', 'JSON file with the USERDATA of every envelope')
     .addOption(new Option('--profile <PROFILE>', 'how programs control the loop').choices(['v3', 'v1']).default('v3'))
-    .option('--one-turn', 'v1: the agent may not loop, one turn is all it gets');
+    .option('--one-turn', 'v1: the agent gets one turn and may not loop');
   addSession(command);
   command
     .option('--store <FILE>', `where the session is kept (default: ${STORE_PLACE}); 'none': nowhere`)

@@ -15,11 +15,14 @@ interface McpFlags extends SetupFlags {
 }
 
 const HELP = `
-A client of the Model Context Protocol starts this command and speaks to it over standard input and output. It offers run,
-check, turn and tools. Every program runs in a sandbox of its own, under the limits, tools and policy of this command line.
+A client of the Model Context Protocol starts this command and talks to it over
+standard input and output. The server offers run, check, turn and tools. Every
+program runs in a sandbox of its own, under the limits, tools and policy of
+this command line.
 
 In a client's configuration:
-  {"mcpServers": {"neuroscript": {"command": "neuroscript", "args": ["mcp", "--tools", "tools.yaml", "--fuel", "1e6"]}}}
+  {"mcpServers": {"neuroscript": {"command": "neuroscript",
+    "args": ["mcp", "--tools", "tools.yaml", "--fuel", "1e6"]}}}
 `;
 
 /** `mcp`: this runtime for any MCP host, over standard streams. */

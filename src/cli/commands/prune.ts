@@ -16,8 +16,9 @@ interface PruneFlags {
 }
 
 const HELP = `
-A session is as old as its last change. Open sessions stay, whether they run, wait for a call or were left, and so do ended ones
-that still owe a line to a decision log. The file does not shrink: sessions to come take the room.
+The age of a session counts from its last change. The command keeps open
+sessions, running, waiting or abandoned, and ended ones whose decision is not
+yet in the log. The file does not shrink; new sessions reuse the space.
 
 Example:
   neuroscript sessions prune --older-than 30d --dry-run
@@ -26,8 +27,12 @@ Example:
 /** `sessions prune --older-than AGE`; `command` has the store already. */
 export function addPrune(command: Command, execute: Execute): void {
   command
-    .requiredOption('--older-than <AGE>', 'remove what was last changed before that: 30d, 12h, 90m, 45s', parseAge('older-than'))
-    .option('--dry-run', 'remove nothing, only tell what would be removed')
+    .requiredOption(
+      '--older-than <AGE>',
+      'remove sessions that did not change for this long: 30d, 12h, 90m, 45s',
+      parseAge('older-than'),
+    )
+    .option('--dry-run', 'remove nothing; list what would be removed')
     .option('--json', 'print a JSON object: dryRun, and the list removed')
     .addHelpText('after', HELP)
     .action((flags: PruneFlags) => execute((terminal) => usable(() => prune(flags, terminal))));

@@ -21,18 +21,22 @@ interface ReplFlags extends SetupFlags, ModelFlags {
 }
 
 const HELP = `
-What is typed runs as soon as the parser has all of it: statements as if they stood in one command block, procedures and
-event handlers, whole command blocks. An expression alone prints its value; nil prints nil. Every input is a run of its own:
-a fresh isolate with all limits and the policy. Variables and definitions stay for the next; an input that fails, or is
-stopped with Ctrl-C, changes none of them. An empty line gives up an input that has not ended.
+An input runs as soon as it is complete: statements, as in one command block;
+procedures and event handlers; whole command blocks. An expression alone prints
+its value. Every input is a run of its own, in a fresh isolate with all limits
+and the policy. Variables and definitions stay for the next input; an input
+that fails, or that Ctrl-C stops, changes none of them. An empty line discards
+an unfinished input.
 
 Commands:
 ${commandList().join('\n')}
 
-:load and :save read and write your files: let nobody type here who may not. For models there are 'run --jsonl' and 'mcp'.
+:load and :save read and write your files, so let nobody type here who may not
+do so. For models, use 'run --jsonl' or 'mcp'.
 
-Without a terminal (lines from a pipe or file) standard output has the emits alone, empty lines give nothing up, an input that
-fails does not keep the next from running, and the exit code is that of the first that failed. With one it is 0.
+Without a terminal (input from a pipe or a file), standard output has only the
+emits, empty lines discard nothing, the next input runs after a failed one, and
+the exit code is that of the first failure. At a terminal the exit code is 0.
 
 Examples:
   neuroscript repl lib.ns --tools mocks.yaml --trace
@@ -43,12 +47,12 @@ Examples:
 export function addRepl(program: Command, execute: Execute): void {
   const command = program
     .command('repl')
-    .summary('type programs and see what they do')
+    .summary('run programs line by line')
     .description('Runs NeuroScript line by line in a sandbox; variables and definitions stay from one input to the next.')
-    .argument('[FILE...]', 'files to :load first; one that fails ends the command')
+    .argument('[FILE...]', 'files to :load first; a failure ends the command')
     .option(
       '--global <NAME=JSON>',
-      'a variable that programs find set (repeatable)',
+      'set a variable at the start (repeatable)',
       repeatable((text) => parsePair('--global', text)),
     )
     .option('--trace', 'show every tool call with arguments, result, time and fork');

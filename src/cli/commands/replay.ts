@@ -40,16 +40,23 @@ interface ReplayFlags extends Pick<SetupFlags, 'tools' | 'launcher'> {
 const FILE_BYTES = 512 * 1024 * 1024;
 
 const HELP = `
-A turn is executed again in a fresh sandbox from what was recorded: no tool is called, no clock read. It must give the same
-bytes, fuel and decision. Exits 0 when all do, 1 when one differs or its record was changed.
+The command executes a turn again in a fresh sandbox from its record: it calls
+no tool and reads no clock. The turn must give the same bytes, fuel and
+decision.
+Exits with 0 when all do, and with 1 when one differs or its record was
+changed.
 
-With --from-turn the session is tried out from that turn on, with what --set says:
-  --set program=FILE          ACTIONS of that turn
-  --set 2.1=JSON              the result of call 1 of turn 2 (a call has its id in "sessions show --json" and in messages)
-  --set tool.crm.Get=JSON     the result of all calls of a tool; "tool.crm.Get!=no such customer" lets them fail
-  --set policy=FILE           another policy
-  --set limit.fuel=1e6        another limit, by its flag
-Calls that nothing names have their recorded answers, then those of --tools. Nothing is written anywhere.
+With --from-turn it tries the session out from that turn on, with these
+changes:
+  --set program=FILE        another program as ACTIONS of that turn
+  --set 2.1=JSON            another result of call 1 of turn 2 ("sessions show
+                            --json" and messages show the ids of calls)
+  --set tool.crm.Get=JSON   another result of all calls of a tool;
+                            "tool.crm.Get!=no such customer" makes them fail
+  --set policy=FILE         another policy
+  --set limit.fuel=1e6      another limit, by the name of its flag
+Other calls get their recorded answers, then those of --tools. Nothing is
+written.
 
 Examples:
   neuroscript replay --all --store jobs.db

@@ -21,18 +21,18 @@ export function addKeyChanges(keys: Command, execute: Execute): void {
     .command('rotate')
     .summary('replace a key of a key file')
     .description(
-      'Puts a new key into its role. The old one verifies on until every token that it signed has expired, without its private half; older ones are dropped.',
+      'Replaces the key of a role. The old key loses its private half and still verifies until every token that it signed has expired; older keys are dropped.',
     )
     .argument('<FILE>', 'key file')
     .addOption(new Option('--role <ROLE>', 'which key').choices(['primary', 'fallback']).default('primary'))
     .option('--kid <NAME>', "name of the new key (default: the old one's with the next number)")
-    .option('--buffer <SECONDS>', 'how much longer than a token lives the old key verifies (60)', wholeNumber('--buffer', 0))
+    .option('--buffer <SECONDS>', 'how long the old key verifies beyond the lifetime of a token (60)', wholeNumber('--buffer', 0))
     .option('--json', 'print what was done as JSON')
     .action((file: string, flags: RotateFlags) => execute((terminal) => rotate(file, flags, terminal)));
   keys
     .command('export-public')
     .summary('print the public halves of a key file')
-    .description('Prints a key file that can verify tokens and sign none: the public halves of the Ed25519 keys.')
+    .description('Prints a key file with the public halves of the Ed25519 keys: it verifies tokens and cannot sign.')
     .argument('<FILE>', 'key file')
     .action((file: string) => execute((terminal) => exportPublic(file, terminal)));
 }

@@ -42,15 +42,17 @@ interface RunFlags extends SetupFlags, ModelFlags {
 const JSONL_WIDTH = 16;
 
 const HELP = `
-All FILEs share one sandbox: the definitions of all of them, then their command blocks in order, then --call, then
-each --event. Emits go to standard output as they happen; whispers, as [target] text, and errors to standard error.
-A FILE that reads with promptuser gets standard input.
+All files share one sandbox: first the definitions of all of them, then their
+command blocks in order, then --call, then each --event. Emits go to standard
+output as they happen; whispers (as [target] text) and errors go to standard
+error. A program that reads with promptuser gets standard input.
 ${MODELS_HELP}
 Examples:
   neuroscript run lib.ns main.ns --tools mocks.yaml --trace
   neuroscript run lib.ns --call add --arg 1 --arg '"text"' --json
   neuroscript run job.ns --global limit=10 --event 'tick={"n":1}'
-  printf '{"id":1,"src":"command\\\\nemit 1\\\\nendcommand"}\\n' | neuroscript run --jsonl
+  printf '{"id":1,"src":"command\\\\nemit 1\\\\nendcommand"}\\n' |
+    neuroscript run --jsonl
 `;
 
 /** `run FILE…`, `run -`, `run --jsonl`. */
@@ -60,7 +62,7 @@ export function addRun(program: Command, execute: Execute): void {
     .summary('run programs')
     .description('Runs NeuroScript programs in a sandbox.')
     .argument('[FILE...]', "program files; '-' is standard input")
-    .option('--call <PROCEDURE>', 'then call this procedure; --json shows what it returns')
+    .option('--call <PROCEDURE>', 'call this procedure after the command blocks; --json shows its result')
     .option(
       '--arg <JSON>',
       'an argument for --call (repeatable)',
@@ -68,13 +70,13 @@ export function addRun(program: Command, execute: Execute): void {
     )
     .option(
       '--global <NAME=JSON>',
-      'a variable that programs find set (repeatable)',
+      'set a variable before the programs run (repeatable)',
       repeatable((text) => parsePair('--global', text)),
     )
-    .option('--event <NAME=JSON>', 'then deliver this event (repeatable)', repeatable(eventPair))
-    .option('--now <UNIX>', 'the time that --event gives handlers as TS (default: now)', wholeNumber('--now', 0))
-    .option('--ids <SEED>', 'derive the ids that --event gives handlers from this text, to repeat a run exactly')
-    .option('--check-first', 'execute nothing if the policy denies any call that stands in the programs')
+    .option('--event <NAME=JSON>', 'deliver this event at the end (repeatable)', repeatable(eventPair))
+    .option('--now <UNIX>', 'the time of --event, which handlers get as TS (default: now)', wholeNumber('--now', 0))
+    .option('--ids <SEED>', 'derive the ids of --event from this text, to repeat a run exactly')
+    .option('--check-first', 'execute nothing if the policy denies any call in the programs')
     .option('--record <FILE>', RECORD_HELP)
     .option('--trace', 'show every tool call with arguments, result, time and fork; with --json, add the journal')
     .option('--json', 'print one result object at the end')
@@ -151,7 +153,7 @@ function perform(
   return runtime
     .interpreter({ host, ...(stores === undefined ? {} : { stores }) })
     .fork()
-    .perform({
+    .runRequest({
       sources,
       globals: Object.fromEntries((flags.global ?? []).map(({ name, value }) => [name, value])),
       events,

@@ -32,17 +32,17 @@ export function addSessions(program: Command, execute: Execute): void {
     .summary('list, resume, end and remove the sessions of a store')
     .description('Works on the sessions that "neuroscript loop" keeps.');
   const add = (name: string, description: string): Command => addStore(sessions.command(name).description(description));
-  add('list', 'Lists the sessions: status, turns, last change, who drives it.')
+  add('list', 'Lists the sessions: status, turns, last change, owner.')
     .option('--json', 'print a JSON list')
     .action((flags: StoreFlags) => execute((terminal) => usable(() => list(flags, terminal))));
   add('show', 'Explains the turns of one session.')
     .argument('<SID>', 'session id')
     .option('--json', 'print the session as one JSON object')
     .action((sid: string, flags: StoreFlags) => execute((terminal) => usable(() => show(sid, flags, terminal))));
-  const resume = add('resume', 'Drives an open session on to its end. Turns that were decided are never run again.')
+  const resume = add('resume', 'Drives an open session to its end. Decided turns never run again.')
     .argument('<SID>', 'session id')
     .addOption(
-      new Option('--on-interrupted <WHAT>', 'what becomes of a turn whose process died')
+      new Option('--on-interrupted <WHAT>', 'what to do with a turn whose process died')
         .choices(['rerun', 'halt'])
         .default('rerun'),
     )
@@ -55,13 +55,13 @@ export function addSessions(program: Command, execute: Execute): void {
   addLimits(addApproval(resume), 'turn').action((sid: string, flags: DriveFlags & AgentFlags) =>
     execute(async (terminal) => drive(flags, await readAgent(flags), { resume: sid }, terminal)),
   );
-  addComplete(add('complete', 'Gives the call that a session waits for its answer, and with --agent goes on.'), execute);
+  addComplete(add('complete', 'Answers the call that a session waits for; with --agent, continues the session.'), execute);
   add('cancel', 'Ends an open session with HALT ERR_CANCELLED, or asks the process that drives it to do so.')
     .argument('<SID>', 'session id')
     .option('--log <FILE>', 'the decision log, for a turn that was interrupted')
     .action((sid: string, flags: CancelFlags) => execute((terminal) => usable(() => cancel(sid, flags, terminal))));
-  addExport(add('export', 'Prints sessions with the complete records of their turns, as one JSON object.'), execute);
-  addPrune(add('prune', 'Removes ended sessions that are older than an age, and tells which.'), execute);
+  addExport(add('export', 'Prints sessions with the complete records of their turns as one JSON object.'), execute);
+  addPrune(add('prune', 'Removes ended sessions of a certain age, and lists them.'), execute);
 }
 
 async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {

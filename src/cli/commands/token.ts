@@ -33,14 +33,17 @@ interface VerifyFlags {
 }
 
 const HELP = `
-A token is one line that begins with <<<NSMAG:, so quote it for the shell, or give '-' and the line on standard input.
-Nothing is asked of any server. Whether a token was used before cannot be told from the token: that is for the host's
-replay cache. Exits 0 for a token that is genuine (inspect: well-formed), 1 for one that is not, 2 for wrong use.
+A token is one line that begins with <<<NSMAG:. Quote it for the shell, or give
+'-' and pass the line on standard input. The command asks no server. A token
+cannot show that it was used before; only the host's replay cache knows. Exits
+with 0 for a genuine token (inspect: a well-formed one), with 1 for any other,
+and with 2 for wrong use.
 
 Examples:
   neuroscript token inspect '<<<NSMAG:V3:LOOP:…>>>'
   neuroscript keys export-public keys.json >public.json
-  neuroscript token verify - --keys public.json --sid demo --turn 2 --nonce AAECAwQFBgcICQoLDA0ODw --now 1760000000
+  neuroscript token verify - --keys public.json --sid demo --turn 2 \\
+    --nonce AAECAwQFBgcICQoLDA0ODw --now 1760000000
 `;
 
 /** Most bytes read from standard input: a token has at most 1024, and a line feed. */
@@ -56,7 +59,7 @@ export function addToken(program: Command, execute: Execute): void {
   token
     .command('inspect')
     .summary('show what a token claims, unverified')
-    .description('Shows what a token says of itself. Nothing is verified: anybody can write such a line.')
+    .description('Shows what a token claims. Nothing is verified: anybody can write such a line.')
     .argument('<TOKEN>', "the line, or '-' for standard input")
     .option('--json', 'print a JSON object')
     .addHelpText('after', HELP)
@@ -66,9 +69,9 @@ export function addToken(program: Command, execute: Execute): void {
   token
     .command('verify')
     .summary('verify a token for one turn')
-    .description('Verifies that a token was minted by a key of the file for exactly this session, turn and nonce.')
+    .description('Verifies that a key of the file signed the token for exactly this session, turn and nonce.')
     .argument('<TOKEN>', "the line, or '-' for standard input")
-    .requiredOption('--keys <FILE>', 'key file; public halves suffice (see "keys export-public")')
+    .requiredOption('--keys <FILE>', 'key file; the public halves suffice (see "keys export-public")')
     .requiredOption('--sid <ID>', 'session id')
     .requiredOption('--turn <N>', 'index of the turn', wholeNumber('--turn', 0))
     .requiredOption('--nonce <B64URL>', 'the nonce of the turn: 16 bytes in base64url')

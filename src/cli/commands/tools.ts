@@ -32,27 +32,30 @@ const DETAILS = `
 Formats:
   text    for people at a terminal
   json    everything that is known, as data
-  schema  name and JSON Schemas of arguments and result, as the Model Context Protocol has them
-  prompt  a text for a model's instructions; with --budget it fits so many tokens, and says what it left out
+  schema  name and JSON Schemas of arguments and result, as in the Model Context
+          Protocol
+  prompt  a text for a model's instructions; with --budget it fits that many
+          tokens and says what it left out
   md      a page for people
 
 Examples:
   neuroscript tools --tools tools.yaml
   neuroscript tools 'tool.shop.*' --tools tools.ts --format md
-  neuroscript tools --tools tools.yaml --policy policy.yaml --format prompt --budget 800 --prefer 'tool.memory.*'
+  neuroscript tools --policy policy.yaml --format prompt --budget 800 \\
+    --prefer 'tool.memory.*'
 `;
 
 /** `tools [NAME…]`: what programs can call. */
 export function addTools(program: Command, execute: Execute): void {
   const command = program
     .command('tools')
-    .summary('show what tools there are')
+    .summary('list tools')
     .description('Shows the tools that programs can call, with their arguments, in several forms.')
     .argument('[NAME...]', 'names, or patterns such as tool.memory.*; all when absent')
-    .option('--all', 'also those that the policy denies')
-    .addOption(new Option('--format <FORMAT>', 'in which form').choices(FORMATS).default('text'))
+    .option('--all', 'include tools that the policy denies')
+    .addOption(new Option('--format <FORMAT>', 'the form of the list').choices(FORMATS).default('text'))
     .option('--json', 'the same as --format json')
-    .option('--budget <TOKENS>', 'with --format prompt: most tokens (3 bytes each)', wholeNumber('--budget', 1))
+    .option('--budget <TOKENS>', 'with --format prompt: the most tokens (of 3 bytes each)', wholeNumber('--budget', 1))
     .option(
       '--prefer <PATTERN>',
       'with --format prompt: tools that come first (repeatable)',

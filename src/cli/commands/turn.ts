@@ -39,13 +39,15 @@ interface TurnFlags extends SetupFlags, ModelFlags, RepeatFlags {
 }
 
 const HELP = `
-The envelope is executed in a fresh sandbox, and what it emitted decides: the control token that tool.aeiou.magic
-made must verify for exactly this session, turn and nonce. Exits 0 for CONTINUE and DONE, 10 for ABORT, 11 for HALT
-(124, 5 and 4 where the reason is time, a quota or a size, or policy).
+The command executes the envelope in a fresh sandbox, and the program's output
+decides: the control token of tool.aeiou.magic must verify for exactly this
+session, turn and nonce. Exits with 0 for CONTINUE and DONE, 10 for ABORT and
+11 for HALT (124, 5 or 4 when the reason is time, a quota or a size, or
+policy).
 
 Examples:
   neuroscript turn envelope.txt --tools mocks.yaml
-  neuroscript turn envelope.txt --sid demo --turn 1 --now 1760000000 --ids seed --json
+  neuroscript turn envelope.txt --sid demo --now 1760000000 --ids seed --json
 `;
 
 /** Most bytes read of an envelope; what is too large for the protocol is the protocol's to refuse. */

@@ -37,10 +37,12 @@ export interface AgentOptions {
 /** How the help text explains `--agent`. */
 export const AGENT_HELP = `
 Agents:
-  script:FILE      plays a transcript: one envelope a turn, with any prose around it
-  command:CMD      runs CMD for every turn: the prompt on its standard input, the reply on its standard output. There is
-                   no shell; quotes keep words together: --agent 'command:llm -m "my model"'
-  model:NAME       asks a model behind an OpenAI-compatible server: --base-url http://127.0.0.1:11434/v1
+  script:FILE  plays a transcript: one envelope a turn, with any prose around it
+  command:CMD  runs CMD for every turn: the prompt on its standard input, the
+               reply on its standard output. No shell reads CMD; quotes keep
+               words together: --agent 'command:llm -m "my model"'
+  model:NAME   asks a model behind an OpenAI-compatible server:
+               --base-url http://127.0.0.1:11434/v1
 `;
 
 /** Adds the flags that choose an agent; `required` unless the command can do without one. */
@@ -52,11 +54,11 @@ export function addAgent(command: Command, { required } = { required: true }): v
         .makeOptionMandatory(required),
     )
     .option('--base-url <URL>', "model: where the server's API begins, such as http://127.0.0.1:11434/v1")
-    .option('--api-key-env <VAR>', 'model: the environment variable with the key')
-    .option('--api-key-file <FILE>', 'model: the file with the key')
-    .option('--reply-timeout <TIME>', 'command, model: most time of one reply (2m)', timeFlag('reply-timeout'))
-    .option('--retries <N>', 'model: most further tries when the connection or the server fails (3)', wholeNumber('--retries', 0))
-    .option('--system <FILE>', "what agents are told beside each envelope (default: rules, tools, language); 'none': nothing")
+    .option('--api-key-env <VAR>', 'model: environment variable with the API key')
+    .option('--api-key-file <FILE>', 'model: file with the API key')
+    .option('--reply-timeout <TIME>', 'command, model: time limit of one reply (2m)', timeFlag('reply-timeout'))
+    .option('--retries <N>', 'model: retries when the connection or the server fails (3)', wholeNumber('--retries', 0))
+    .option('--system <FILE>', "instructions for the agent (default: rules, tools, language; 'none': no instructions)")
     .option('--transcript <FILE>', 'append every prompt and reply to this file, one JSON object a line');
 }
 

@@ -24,7 +24,7 @@ export function addApproval(command: Command): Command {
     ['--intent <UUID>', 'execute the plan that was approved under this UUID, once'],
     ['--hash <HASH>', 'its hash'],
     ['--queue <DIR>', 'the queue directory of the gate'],
-    ['--verifier <CMD>', 'who knows what was approved; no shell reads it'],
+    ['--verifier <CMD>', 'the command that knows what was approved; no shell reads it'],
     ['--require-approval', 'execute ACTIONS only if that is the plan that was approved'],
   ] as const)
     command.addOption(command.createOption(flag, help).helpGroup(GROUP));

@@ -16,18 +16,21 @@ export interface ModelFlags {
 
 /** How the help text explains a models file. */
 export const MODELS_HELP = `
-A models file (YAML or JSON) says whom 'ask' can name, and how each is reached:
+A models file (YAML or JSON) lists the models that 'ask' can name:
   models:
-    writer: { provider: openai, model: "qwen3:8b", base_url: "http://127.0.0.1:11434/v1", account_name: work }
-    critic: { provider: script, model: critic.txt }        # plays a transcript, found beside the models file
-    helper: { provider: command, model: "llm -m small" }   # runs a command for every turn
+    writer: { provider: openai, model: "qwen3:8b", account_name: work,
+              base_url: "http://127.0.0.1:11434/v1" }
+    # plays a transcript, found beside the models file
+    critic: { provider: script, model: critic.txt }
+    # runs a command for every turn
+    helper: { provider: command, model: "llm -m small" }
   accounts:
     work: { kind: llm, provider: openai, api_key: { env: WORK_KEY } }
 `;
 
 /** Adds the flag of {@link ModelFlags}. */
 export function addModels(command: Command): Command {
-  return command.option('--models <FILE>', "whom programs can ask with 'ask': models and accounts, in YAML or JSON");
+  return command.option('--models <FILE>', "models and accounts for 'ask', in YAML or JSON");
 }
 
 /** What a models file gives to a runtime and to its interpreters. */

@@ -34,19 +34,16 @@ export interface Setup {
 /** Adds the flags of {@link SetupFlags} that every command has which runs programs. */
 export function addSetup(command: Command): Command {
   return command
-    .option('--tools <FILE>', 'tools that programs may call: mocks in YAML or JSON, or a module (.ts, .js) with tools')
+    .option('--tools <FILE>', 'tools for programs: mocks in YAML or JSON, or a module (.ts, .js)')
     .option(
       '--mcp <SERVER>',
-      'an MCP server whose tools programs may call: NAME=COMMAND, NAME=URL, or a file with mcpServers (repeatable)',
+      'an MCP server with tools for programs: NAME=COMMAND, NAME=URL, or a file with mcpServers (repeatable)',
       repeatable((text) => text),
     )
-    .option(
-      '--storage <FILE>',
-      'keep what tool.memory, tool.scratch and tool.capsule store in this SQLite file (default: in this process)',
-    )
+    .option('--storage <FILE>', 'SQLite file for what tool.memory, tool.scratch and tool.capsule store (default: in memory)')
     .option(
       '--policy <FILE>',
-      'policy file (YAML); without one, the tools of --tools and --mcp and those without effects are allowed',
+      'policy file (YAML); by default the tools of --tools and --mcp and those without effects are allowed',
     );
 }
 

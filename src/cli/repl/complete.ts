@@ -1,4 +1,4 @@
-import { LANGUAGE_WORDS } from '../../wire/options.ts';
+import { RESERVED } from '../../../grammar/vocabulary/keywords.ts';
 import { COMMAND_NAMES, isCommand } from './commands.ts';
 import type { Session } from './session.ts';
 
@@ -16,6 +16,6 @@ export function complete(
   if (word === '') return [[], word];
   const names = variables.map(({ name }) => name);
   const procedures = definitions.flatMap(({ file }) => file.procedures);
-  const all = new Set([...names, ...procedures, ...LANGUAGE_WORDS, ...tools]);
+  const all = new Set([...names, ...procedures, ...RESERVED, ...tools]);
   return [[...all].filter((known) => known.startsWith(word)).sort(), word];
 }

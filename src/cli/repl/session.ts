@@ -1,7 +1,7 @@
 import { createHostContext, type LineSource, SILENT_LOGGER, type Stores } from '../../context/index.ts';
 import type { Clock, Ids } from '../../loop/index.ts';
 import { printable, renderCall, renderDiagnostic, SYNTAX } from '../../report/index.ts';
-import type { Interpreter, PerformRequest, Runtime } from '../../runtime/index.ts';
+import type { Interpreter, RunRequest, Runtime } from '../../runtime/index.ts';
 import type { ParsedFile, Source, TaggedJson, Usage, Variable } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
 import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
@@ -156,11 +156,11 @@ export class Session {
     return { source, file: files[0] ?? null, open: open.length > 0, show };
   }
 
-  async #perform(source: Source | null, request: Partial<PerformRequest>): Promise<RunResult> {
+  async #perform(source: Source | null, request: Partial<RunRequest>): Promise<RunResult> {
     const { runtime, terminal, globals, trace } = this.#init;
     const sources = [...this.#definitions.map((one) => one.source), ...(source === null ? [] : [source])];
     using turn = runtime.turn({ sessionId: this.#sid, turnIndex: Math.max(1, this.#inputs) });
-    const result = await this.#root.fork({ turn }).perform({
+    const result = await this.#root.fork({ turn }).runRequest({
       ...request,
       sources,
       globals,

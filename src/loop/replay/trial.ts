@@ -177,11 +177,11 @@ function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, {
         return runtime
           .interpreter()
           .fork({ turn: context, tools })
-          .perform({
+          .runRequest({
             turn: true,
             onOut,
             onCall,
-            again: { input: { ...input, turn: true }, calls },
+            recorded: { input: { ...input, turn: true }, calls },
             signal: context.signal,
             ...(onInput === undefined ? {} : { onInput }),
           });

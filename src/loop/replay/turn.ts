@@ -197,7 +197,7 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
         const result = await runtime
           .interpreter()
           .fork({ turn: context, limits })
-          .perform({
+          .runRequest({
             turn: true,
             onOut,
             onCall,

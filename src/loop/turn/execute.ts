@@ -1,6 +1,6 @@
 import { parseStrict } from '../../aeiou/index.ts';
 import type { TurnContext } from '../../context/index.ts';
-import type { Again } from '../../runtime/index.ts';
+import type { RecordedRun } from '../../runtime/index.ts';
 import type { ToolDefinition } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
@@ -47,7 +47,7 @@ export interface ExecuteInit {
   readonly magic: ToolDefinition;
   readonly emit: (event: LoopEventBody) => void;
   /** A recorded run of these ACTIONS, to execute in place of a new one. */
-  readonly again: Again | null;
+  readonly again: RecordedRun | null;
   readonly mayWait: boolean;
   readonly approval: TurnApproval;
 }

@@ -1,5 +1,5 @@
 import type { TurnContext, TurnInit } from '../../context/index.ts';
-import type { Again, Fork, Interpreter, Runtime } from '../../runtime/index.ts';
+import type { Fork, Interpreter, RecordedRun, Runtime } from '../../runtime/index.ts';
 import { version } from '../../runtime/version.ts';
 import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
 import { catalogueDigest, digestIn, Halt, type PolicyOptions, resultJson, type ToolDefinition } from '../../tools/index.ts';
@@ -46,7 +46,7 @@ export interface TurnExecution {
   /** Called with the worker's input. A turn whose executor never calls this cannot be replayed. */
   onInput?(input: RunInput): void;
   /** A recorded run to execute instead of the above. */
-  readonly again?: Again;
+  readonly again?: RecordedRun;
   /** Whether a tool may suspend the run. */
   readonly mayWait?: boolean;
 }
@@ -120,7 +120,7 @@ export function turnFork(fork: Fork, context: TurnContext): TurnFork {
       catalogue: catalogueDigest(fork.tools),
     }),
     execute: ({ source, definitions = [], events = [], globals, onOut, onCall, onInput, again, mayWait = false }) =>
-      fork.perform({
+      fork.runRequest({
         sources: [...definitions, source],
         events,
         globals,
@@ -130,7 +130,7 @@ export function turnFork(fork: Fork, context: TurnContext): TurnFork {
         mayWait,
         signal: context.signal,
         ...(onInput === undefined ? {} : { onInput }),
-        ...(again === undefined ? {} : { again }),
+        ...(again === undefined ? {} : { recorded: again }),
       }),
   };
 }

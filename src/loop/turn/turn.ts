@@ -10,7 +10,7 @@ import {
   type ReplayCache,
   resolveLifetimes,
 } from '../../aeiou/index.ts';
-import type { Again } from '../../runtime/index.ts';
+import type { RecordedRun } from '../../runtime/index.ts';
 import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
 import { APPROVAL } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
@@ -76,7 +76,7 @@ export interface TurnRequest {
 
 /** An earlier execution of a turn, and the recorded run to execute; null when no program had run. */
 export interface EarlierRun extends EarlierTurn {
-  readonly again: Again | null;
+  readonly again: RecordedRun | null;
 }
 
 /** What is settled before the program of a turn runs. */

@@ -1,6 +1,6 @@
 import { badItem, expected as expectedText, WANTED } from '../../wire/arguments.ts';
 import { isValueMap } from '../../wire/codec.ts';
-import { mapEntries, mapFrom } from '../../wire/maporder.ts';
+import { isList, mapEntries, mapFrom } from '../../wire/maporder.ts';
 import { readNumber } from '../../wire/numbers.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from '../../wire/values.ts';
 import { trimSpace } from '../../wire/whitespace.ts';
@@ -113,7 +113,6 @@ const map: Coercion<ValueMap> = (value) => {
   return isValueMap(value) ? value : expected(WANTED.map, value);
 };
 
-const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
 const list: Coercion<readonly Value[]> = (value) => (isList(value) ? value : expected(WANTED.list, value));
 
 function listOf<T>(what: string, item: Coercion<T>): Coercion<T[]> {

@@ -1,5 +1,5 @@
 import { encode, isValueMap } from '../../wire/codec.ts';
-import { jsonText, plainMaps } from '../../wire/maporder.ts';
+import { isList, jsonText, plainMaps } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { Value, ValueMap } from '../../wire/values.ts';
 import { typeName } from '../define/argtypes.ts';
@@ -82,10 +82,6 @@ function differ(place: string, wanted: Value, got: Value): readonly Difference[]
   if (isList(wanted) && isList(got) && wanted.length === got.length)
     return wanted.flatMap((item, index) => differ(`${place}[${index}]`, item, got[index] ?? null));
   return sortedText(wanted) === sortedText(got) ? [] : [{ place, wanted: `= ${shown(wanted)}`, got: shown(got) }];
-}
-
-function isList(value: Value): value is readonly Value[] {
-  return Array.isArray(value);
 }
 
 function shown(value: Value): string {

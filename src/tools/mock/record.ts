@@ -1,4 +1,5 @@
 import type { JournalEntry, JournalOutcome } from '../../wire/journal.ts';
+import { isList } from '../../wire/maporder.ts';
 import { checkList } from '../../wire/options.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { ToolDefinition } from '../define/definition.ts';
@@ -129,8 +130,4 @@ function json(value: TaggedJson): string {
   if (isList(value)) return `[${value.map(json).join(', ')}]`;
   const entries = Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${json(item)}`);
   return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
-}
-
-function isList(value: TaggedJson): value is readonly TaggedJson[] {
-  return Array.isArray(value);
 }

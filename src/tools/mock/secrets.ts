@@ -1,3 +1,4 @@
+import { isList } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 
 /** What stands in a recording in place of a secret. */
@@ -76,8 +77,4 @@ export function withoutSecrets(json: TaggedJson, name = ''): { readonly json: Ta
     return Object.fromEntries(Object.entries(value).map(([inner, item]) => [inner, clean(item, inner)]));
   };
   return { json: clean(json, name), found };
-}
-
-function isList(value: TaggedJson): value is readonly TaggedJson[] {
-  return Array.isArray(value);
 }

@@ -34,7 +34,7 @@ function bounds(sources: readonly string[], globals: readonly string[] = []): { 
   };
 }
 
-/** Fuel of the commands alone: without what loading the files takes, the names of events above all. */
+/** Fuel of the commands alone, without loading the files, which evaluates the names of events. */
 function used(sources: readonly string[], options: DriveOptions): { readonly fuel: number; readonly ok: boolean } {
   const nothing = drive([...sources.filter((text) => !/^command\b/m.test(text)), 'command\nset x = 1\nendcommand\n'], options);
   const { fuel, ok, error } = drive(sources, options);
@@ -127,7 +127,7 @@ describe('how close the bounds are', () => {
     const { fuel } = used([source], {});
     const { least, most } = bounds([source]);
     expect(least).toBe(fuel);
-    // Where an operator could fail, an error in the last statement costs more than coming to the end.
+    // If an operator can fail, an error in the last statement costs more than reaching the end.
     expect(most - fuel).toBeLessThanOrEqual(STEP_FUEL.raise.amount + 1);
   });
 

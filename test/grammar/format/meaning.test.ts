@@ -6,7 +6,7 @@ import { bare } from '../help.ts';
 import { corpus } from '../lint/corpus.ts';
 import { programs } from '../lint/programs.ts';
 
-/** Everything in a tree but its spans, and the wording that `must` shows. */
+/** A tree without its spans and the text that `must` shows. */
 function meaning(source: string): unknown {
   const result = parse(source, { name: 'test.ns' });
   if (!result.ok) throw new Error(`${result.errors[0].line}: ${result.errors[0].message}\n${source}`);
@@ -19,7 +19,7 @@ function withoutText(file: SourceFile): unknown {
 
 const comments = (source: string): readonly string[] => [...source.matchAll(/#\d+#/g)].map(([mark]) => mark);
 
-/** Formatting keeps the meaning and all comments, and once is enough. */
+/** Checks that formatting keeps the meaning and all comments, and that formatting again changes nothing. */
 function keeps(source: string): string {
   const first = format(source, { name: 'test.ns' });
   if (!first.ok) throw new Error(first.errors[0].message);
@@ -59,7 +59,7 @@ describe('the formatter keeps meaning and comments, and changes nothing a second
       .join('\n');
   };
 
-  it('for programs at random, however they are laid out', () => {
+  it('for random programs in random layouts', () => {
     const seeds = fc.array(fc.nat(1000), { minLength: 20, maxLength: 60 });
     let seen = 0;
     fc.assert(

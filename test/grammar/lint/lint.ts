@@ -1,7 +1,7 @@
 import { analyse, type CheckedFile, type Environment, type Finding } from '../../../grammar/lint/index.ts';
 import { parse } from '../../../grammar/syntax/parse.ts';
 
-/** A source that must be right, ready to be checked. */
+/** Parses a source that must be free of errors, for the linter. */
 export function checked(text: string, name = 'test.ns'): CheckedFile {
   const result = parse(text, { name });
   if (!result.ok)
@@ -14,7 +14,7 @@ export function findings(text: string, environment: Environment = {}): readonly 
   return analyse([checked(text)], environment);
 }
 
-/** Wraps statements into a command block; its first statement is in line 2. */
+/** Wraps statements into a command block. The first of them is on line 2. */
 export function command(...lines: readonly string[]): string {
   return `command\n${lines.map((line) => `${line}\n`).join('')}endcommand\n`;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Programs that stop: loops over literals and counters, calls downwards only, everything else at random. */
+/** Random programs that stop: loops run over literals and counters, and calls go downwards only. */
 const names = ['a', 'b', 'c', 'd'];
 const name = fc.constantFrom(...names);
 const literal = fc.constantFrom(
@@ -83,7 +83,7 @@ function statements(
   return fc.array(block, { minLength: 1, maxLength: 4 }).map((all) => all.flat());
 }
 
-/** Source of two procedures and a command block. A block with two handlers is no program; such sources do not parse. */
+/** Source of two procedures and a command block. A source in which a block has two handlers does not parse. */
 export const programs: fc.Arbitrary<{ readonly library: string; readonly commands: string }> = fc
   .tuple(
     statements(1, [], false, { next: 0 }),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { AskRequest } from '../../../src/runtime/index.ts';
-import type { SandboxPort } from '../../../src/runtime/port.ts';
-import { checkSettings, Runtime } from '../../../src/runtime/runtime.ts';
+import type { AskRequest, SandboxPort } from '../../../src/runtime/index.ts';
+import { Runtime } from '../../../src/runtime/runtime.ts';
+import { checkSettings } from '../../../src/runtime/settings.ts';
 import type { CallIo } from '../../../src/sandbox/index.ts';
 import { defineTool } from '../../../src/tools/index.ts';
 import type { AskLeft, GuestCall } from '../../../src/wire/protocol.ts';

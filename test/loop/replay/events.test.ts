@@ -50,7 +50,7 @@ it('A3-2-7: runs with events, their ids and times, failing handlers and calls ar
       return { name: dice.pick(['tick', 'tock', 'other']), source: 'test', payload };
     });
     const inputs: RunInput[] = [];
-    const result = await root.fork({ limits: { fuel: 50_000, toolMs: 1000 } }).perform({
+    const result = await root.fork({ limits: { fuel: 50_000, toolMs: 1000 } }).runRequest({
       sources: [{ name: 'src', text: dice.chance(0.3) ? '' : programOf(dice, true).replaceAll(/.*tool.aeiou.*/g, '') }],
       events,
       ...(dice.chance(0.5) ? { call: { name: 'deep', args: [dice.whole(5)] } } : {}),
@@ -64,7 +64,7 @@ it('A3-2-7: runs with events, their ids and times, failing handlers and calls ar
     const again = await replaying
       .interpreter()
       .fork()
-      .perform({ again: { input: copy.input, calls } });
+      .runRequest({ recorded: { input: copy.input, calls } });
     expect(calls.divergence).toBeNull();
     expect(steady(again)).toEqual(steady(result));
   }

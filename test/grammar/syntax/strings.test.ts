@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { command, expression, places, problems, shape } from './help.ts';
+import { command, expression, places, problems, shape } from '../help.ts';
 
 const value = (text: string): string => {
   const node = expression(text);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bare, command, expression, places, problems, shape, statements } from './help.ts';
+import { bare, command, expression, places, problems, shape, statements } from '../help.ts';
 
 describe('operators (language.md 4.1)', () => {
   it.each([

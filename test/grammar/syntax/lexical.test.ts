@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { RESERVED } from '../../grammar/vocabulary/keywords.ts';
-import { bare, command, expression, file, places, problems, shape, statements } from './help.ts';
+import { RESERVED } from '../../../grammar/vocabulary/keywords.ts';
+import { bare, command, expression, file, places, problems, shape, statements } from '../help.ts';
 
 describe('comments and lines (language.md 1.3, 1.4)', () => {
   it('1.3: #, -- and // begin a comment anywhere outside of a string', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Expr, parse, positionAt, type SourceFile } from '../../grammar/index.ts';
-import { command, file, problems } from './help.ts';
+import { type Expr, parse, positionAt, type SourceFile } from '../../../grammar/index.ts';
+import { command, file, problems } from '../help.ts';
 
 /** Everything in a tree that has a span. */
 function spans(node: unknown, into: { s: number; e: number }[] = []): { s: number; e: number }[] {

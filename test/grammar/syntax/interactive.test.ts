@@ -1,12 +1,12 @@
 import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { SourceFile } from '../../grammar/syntax/ast.ts';
-import { parse } from '../../grammar/syntax/parse.ts';
-import { readChunks } from '../conformance/chunks.ts';
+import type { SourceFile } from '../../../grammar/syntax/ast.ts';
+import { parse } from '../../../grammar/syntax/parse.ts';
+import { readChunks } from '../../conformance/chunks.ts';
 
 const read = (text: string) => parse(text, { name: 'typed', interactive: true });
 
-/** Whether more text could mend it; null for a source without errors. */
+/** Whether more text could complete the source; null for a source without errors. */
 function open(text: string): boolean | null {
   const result = read(text);
   return result.ok ? null : result.open;
@@ -108,7 +108,7 @@ describe('what is typed at a prompt', () => {
   });
 });
 
-/** All programs of the conformance files that a parser takes; one whose header changes what strings are cannot be typed in pieces. */
+/** The programs of the conformance files that parse, except those whose header changes how strings read: they cannot be typed in pieces. */
 const programs = globSync('test/conformance/**/*.ns')
   .flatMap((path) => readChunks(path).map(({ title, source }) => ({ title: `${path}: ${title}`, source })))
   .flatMap(({ title, source }) => {
@@ -116,7 +116,7 @@ const programs = globSync('test/conformance/**/*.ns')
     return result.ok && !source.includes('double-bracket') ? [{ title, text: result.text, file: result.file }] : [];
   });
 
-/** What a prompt makes of the lines: each input ends where its first reading without a lack does. */
+/** The inputs that a prompt makes of the lines: each ends with the first line that completes it. */
 function inputs(text: string): SourceFile[] {
   const files: SourceFile[] = [];
   let pending: string[] = [];
@@ -132,7 +132,7 @@ function inputs(text: string): SourceFile[] {
   return files;
 }
 
-/** A tree without the places of its nodes. */
+/** A tree without positions. */
 const unplaced = (tree: unknown): unknown =>
   JSON.parse(
     JSON.stringify(tree, (key, value) => (['s', 'e', 'at', 'index'].includes(key) && typeof value === 'number' ? 0 : value)),

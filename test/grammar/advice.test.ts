@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { command, problems } from './help.ts';
 
-/** Lines of a command block (⏎ between them) as models write them, where the one error is, and words of its text. */
+/** Lines of a command block (⏎ separates them) as models write them, the place of the one error, and words of its text. */
 const table: readonly (readonly [lines: string, at: string, words: string])[] = [
   ['let x = 1', '2:1', 'set x ='],
   ['var x = 1', '2:1', 'set x ='],
@@ -174,7 +174,7 @@ describe('foreign syntax gets an error that says so and shows the NeuroScript fo
     const [first] = found;
     expect(first?.at).toBe(at);
     expect(`${first?.message} | ${first?.hint}`).toContain(words);
-    // Dangling lines of the foreign construct may be named, but only the ones that are wrong themselves.
+    // Other lines of the foreign construct may be reported, but only those that are wrong themselves.
     expect(found.length).toBeLessThanOrEqual(lines.includes('+⏎2') ? 2 : 1);
   });
 

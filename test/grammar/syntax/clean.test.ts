@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from '../../grammar/index.ts';
-import { command, expression, file, places, problems } from './help.ts';
+import { parse } from '../../../grammar/index.ts';
+import { command, expression, file, places, problems } from '../help.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AccessStep, type BinaryOp, type Expr, parse, print, printExpression, type UnaryOp } from '../../grammar/index.ts';
-import { bare, command, file } from './help.ts';
+import {
+  type AccessStep,
+  type BinaryOp,
+  type Expr,
+  parse,
+  print,
+  printExpression,
+  type UnaryOp,
+} from '../../../grammar/index.ts';
+import { bare, command, file } from '../help.ts';
 
 const word = fc.stringMatching(/^[a-z_][A-Za-z0-9_]{0,5}$/).filter((text) => !reserved.has(text));
 const reserved = new Set(
@@ -22,7 +30,7 @@ const leaf: fc.Arbitrary<Expr> = fc.oneof(
   word.map((name): Expr => ({ k: 'name', name, ...span })),
 );
 
-/** Expressions of at most `depth` levels. Operators of one rank are joined directly; no template stands in a template. */
+/** Expressions of at most `depth` levels. Operators of one precedence are joined directly; no template is in a template. */
 function expressions(depth: number, inTemplate = false): fc.Arbitrary<Expr> {
   if (depth === 0) return leaf;
   const inner = expressions(depth - 1, inTemplate);
@@ -146,7 +154,7 @@ describe('print and parse', () => {
   );
 });
 
-/** `must` keeps its source text, which printing may change. */
+/** Removes the source text that `must` keeps, because printing may change it. */
 function withoutText(node: unknown): unknown {
   return JSON.parse(JSON.stringify(node, (key, value: unknown) => (key === 'text' ? undefined : value)));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bare, command, file, places, problems, statements } from './help.ts';
+import { bare, command, file, places, problems, statements } from '../help.ts';
 
 const one = { k: 'num', v: 1 };
 const two = { k: 'num', v: 2 };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { command, file, problems } from './help.ts';
+import { command, file, problems } from '../help.ts';
 
 /**
- * The rows of language.md 12 whose fate is decided by the parser, with the profile applied. `P`, `F` and `C` are the modes of
+ * The rows of language.md 12 that the parser decides, with the profile applied. `P`, `F` and `C` are the modes of
  * that table, ⏎ is a newline; `ok` rows parse here, `error` rows do not.
  */
 const rows = String.raw`

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parse } from '../../grammar/index.ts';
-import { ProgramParser } from '../../grammar/syntax/program.ts';
-import { command, file, problems } from './help.ts';
+import { parse } from '../../../grammar/index.ts';
+import { ProgramParser } from '../../../grammar/syntax/program.ts';
+import { command, file, problems } from '../help.ts';
 
 const emit = (text: string): string => command(`emit ${text}`);
 const tooDeep = expect.stringContaining('deeper than 200');
@@ -95,7 +95,7 @@ describe('P33: nesting, one counter (ruling 15)', () => {
       try {
         descend(Math.floor(most * share), attempt);
       } catch {
-        // The descent itself found less stack than before; then parse was not called.
+        // The descent itself ran out of stack, so parse was not called.
       }
     }
     expect(outcomes[0]).toBe('parsed');
@@ -110,7 +110,7 @@ describe('P33: nesting, one counter (ruling 15)', () => {
 
 describe('P33: time', () => {
   const took = (source: string): number => {
-    // CPU time: a machine that does other things too would make the longer of two works wait more often.
+    // CPU time: on a busy machine, elapsed time would grow more for the longer input.
     const start = process.cpuUsage();
     parse(source, { name: 'x' });
     const { user, system } = process.cpuUsage(start);
@@ -143,7 +143,7 @@ describe('P33: time', () => {
     const best = (count: number): number => Math.min(...Array.from({ length: 8 }, () => took(script(count))));
     best(100);
     const [small, large] = [best(200), best(1600)];
-    // Eight times the text; a square law would take 64 times as long.
+    // Eight times the text: in quadratic time it would take 64 times as long.
     expect(large / small).toBeLessThan(32);
   });
 

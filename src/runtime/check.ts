@@ -1,0 +1,91 @@
+import { type Denial, type Policy, PolicyGuard, type ToolDefinition, type ToolRegistry, type ToolView } from '../tools/index.ts';
+import { NS_CODES } from '../wire/codes.ts';
+import { languageError } from '../wire/errorinfo.ts';
+import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
+import type { CheckEnvironment, Source } from '../wire/protocol.ts';
+import type { SandboxPort } from './context.ts';
+
+/** What a check assumes. */
+export interface CheckOptions {
+  /** Names of the globals that the program will find, besides `self`. */
+  readonly globals?: readonly string[];
+  /** `registered` (when absent): the runtime's own tools are all there are. `any`: there may be others. */
+  readonly tools?: 'registered' | 'any';
+  /** Whether to report calls that the runtime's policy would deny; true when absent. */
+  readonly policy?: boolean;
+}
+
+/** Every turn gets this tool from its host loop, whatever the policy allows. A check cannot know whether the program runs in a turn. */
+const TURN_TOOL = { name: 'tool.aeiou.magic', least: 2, most: 3 };
+
+/** What a check must know of a runtime, as plain data. `called`: canonical names of the tools that the sources call. */
+export function checkEnvironment(
+  { globals = [], tools = 'registered', policy: withPolicy = true }: CheckOptions,
+  registry: ToolRegistry,
+  policy: Policy | null,
+  called: readonly string[],
+): CheckEnvironment {
+  const shapes = registry.names().flatMap((name) => {
+    const tool = registry.lookup(name);
+    if (tool === undefined) return [];
+    const pure = tool.where === 'isolate' ? ({ pure: true } as const) : {};
+    return [{ name, least: leastArguments(tool), most: tool.parameters.length, ...pure }];
+  });
+  const guard = new PolicyGuard(policy);
+  const denied = [...new Set(withPolicy ? called : [])].flatMap((name) => {
+    const tool = registry.lookup(name) ?? { canonicalName: name, requiresTrust: false, capabilities: [] };
+    const denial = guard.denial(tool, name === TURN_TOOL.name);
+    return denial === null ? [] : [{ name, reason: denial.reason }];
+  });
+  return { globals, tools: [...shapes, TURN_TOOL], complete: tools === 'registered', denied };
+}
+
+/** The number of arguments that a tool needs: all up to the last one that is required. */
+function leastArguments({ parameters }: ToolDefinition): number {
+  return parameters.findLastIndex(({ required }) => required) + 1;
+}
+
+/** Why the policies of a fork would deny a call, or null. Call limits do not count, and an unknown tool is not denied. */
+export function denialOf(tools: ToolView, guards: readonly PolicyGuard[], name: string): Denial | null {
+  const tool = tools.lookup(name);
+  if (tool === undefined) return null;
+  for (const guard of guards) {
+    const denial = guard.denial(tool, tools.isOwn(name));
+    if (denial !== null) return denial;
+  }
+  return null;
+}
+
+/**
+ * The error of the first call in these sources that the policies of a fork would deny, whether the program comes to it or not. Null
+ * when there is none, and when there are syntax errors, which the run itself reports.
+ */
+export async function firstDeniedCall(
+  sandbox: SandboxPort,
+  tools: ToolView,
+  guards: readonly PolicyGuard[],
+  sources: readonly Source[],
+  sourceBytes: number,
+): Promise<ErrorInfo | null> {
+  const called = new Set(await toolsCalled(sandbox, sources, sourceBytes));
+  const denials = [...called].flatMap((name) => denialOf(tools, guards, name) ?? []);
+  const [any] = denials;
+  if (any === undefined) return null;
+  // The linter knows the places of the calls. Its other findings are of no interest here.
+  const denied = denials.map(({ tool, reason }) => ({ name: tool, reason }));
+  const { findings } = await sandbox.check(sources, sourceBytes, { globals: [], tools: [], complete: false, denied });
+  const found = findings.find(({ code }) => code === 'LINT_DENIED_TOOL');
+  const at = found === undefined ? undefined : { source: found.file, line: found.line, column: found.column };
+  const first = denials.find(({ tool }) => tool === found?.tool) ?? any;
+  return languageError(NS_CODES.Policy, first.reason, at);
+}
+
+/** None for sources that bring the parser down: the run comes to the same end, and reports it. */
+async function toolsCalled(sandbox: SandboxPort, sources: readonly Source[], sourceBytes: number): Promise<readonly string[]> {
+  try {
+    return (await sandbox.parse(sources, sourceBytes)).files.flatMap((file) => file.tools);
+  } catch (error) {
+    if (error instanceof NeuroScriptError && ['ERR_TIMEOUT', 'ERR_WORKER'].includes(error.code)) return [];
+    throw error;
+  }
+}

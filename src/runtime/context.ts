@@ -1,0 +1,62 @@
+import type { HostContext, StoreReaders, Stores, TurnContext } from '../context/index.ts';
+import type { Sandbox } from '../sandbox/index.ts';
+import type { AskPort, AuditRecord, ForkTools, PolicyGuard, RootDefinitions, SessionResources } from '../tools/index.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { Source, TaggedJson } from '../wire/protocol.ts';
+import type { TextBuffers } from './buffers.ts';
+import type { Definitions } from './definitions.ts';
+import type { Deliveries } from './deliveries.ts';
+
+/** The part of a sandbox that the runtime needs; tests bring one that needs no worker. */
+export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'format' | 'close'>;
+
+/** What a runtime gives to all its runs. */
+export interface RuntimeContext {
+  readonly sandbox: SandboxPort;
+  /** The root of all turn contexts. It is closed when the runtime is. */
+  readonly turn: TurnContext;
+  /** Unix milliseconds, for deadlines. */
+  readonly now: () => number;
+  readonly audit: ((record: AuditRecord) => void) | undefined;
+  readonly resources: SessionResources;
+}
+
+/** What a root interpreter gives to all its forks: the same objects in each. */
+export interface RootContext {
+  readonly host: HostContext;
+  readonly stores: Stores;
+  /** Read-only views of {@link stores}. */
+  readonly readers: StoreReaders;
+  /** Shared by reference: a fork sees what is loaded after it was made. */
+  readonly definitions: Definitions;
+  /** The same definitions, as tools may change them. */
+  readonly toolDefinitions: RootDefinitions;
+  readonly buffers: TextBuffers;
+  readonly deliveries: Deliveries;
+}
+
+/** What a fork brings to each of its runs. Immutable: a run that needs another value gets a copy. */
+export interface RunContext {
+  readonly runtime: RuntimeContext;
+  readonly root: RootContext;
+  readonly forkId: string;
+  readonly turn: TurnContext;
+  readonly tools: ForkTools;
+  /** Every guard must admit a call: first that of the root, then those of the fork. */
+  readonly guards: readonly PolicyGuard[];
+  readonly limits: LimitValues;
+  /** Copies of the root's globals as they were when the fork was made. */
+  readonly globals: ReadonlyMap<string, TaggedJson>;
+  /** Makes what answers the asks of one run; null on a host without agents. */
+  readonly asks: ((run: AskingRun) => AskPort) | null;
+}
+
+/** One run, as its asks see it. */
+export interface AskingRun {
+  readonly context: RunContext;
+  readonly turn: TurnContext;
+  readonly limits: LimitValues;
+  /** The sources of the run itself, without the libraries of its root. */
+  readonly sources: readonly Source[];
+  readonly globals: Readonly<Record<string, TaggedJson>>;
+}

@@ -1,0 +1,57 @@
+import { checkLimits, tighten } from '../sandbox/index.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { EventInput, RunInput, TaggedJson } from '../wire/protocol.ts';
+import type { RunContext } from './context.ts';
+import type { RunRequest } from './request.ts';
+import { checkGlobalName, checkTagged } from './values.ts';
+
+/** What a source needs to call a tool: the keyword, or a character that cleaning the source may take out of one. */
+const MAY_CALL = /tool|[^\t\n\r -~]/;
+
+/** The frame of one run: what its worker needs to know. Throws `ConfigError` for names, values and limits that cannot be. */
+export function inputOf(context: RunContext, request: RunRequest): RunInput {
+  const { root, forkId, tools, guards } = context;
+  const { call = null, turn = false, variables, redefine } = request;
+  for (const [index, arg] of (call?.args ?? []).entries()) checkTagged(`argument ${index + 1} of ${call?.name}`, arg);
+  for (const { name, value } of variables ?? []) checkTagged(`variable ${checkGlobalName(name)}`, value);
+  const { sources: libraries, constants } = root.definitions;
+  const sources = [...libraries, ...(request.sources ?? [])];
+  // Sending a hundred names takes about a twentieth of the time of a small turn, and most programs call no tool.
+  const pure = sources.some(({ text }) => MAY_CALL.test(text)) ? tools.pureNames(guards) : [];
+  return {
+    sources,
+    globals: globalsOf(context, request),
+    ...(pure.length === 0 ? {} : { pure }),
+    ...(constants.size === 0 ? {} : { constants: Object.fromEntries(constants) }),
+    call,
+    events: (request.events ?? []).map((event, index) => eventOf(context, event, index)),
+    ...(variables === undefined ? {} : { variables }),
+    ...(redefine === true ? { redefine: true } : {}),
+    limits: limitsOf(context, request),
+    forkId,
+    turn,
+    stdin: root.host.stdin !== null && !turn,
+  };
+}
+
+function globalsOf(context: RunContext, request: RunRequest): Readonly<Record<string, TaggedJson>> {
+  const globals: Record<string, TaggedJson> = Object.create(null);
+  for (const [name, value] of context.globals) globals[name] = value;
+  for (const [name, value] of Object.entries(request.globals ?? {}))
+    globals[checkGlobalName(name)] = checkTagged(`global ${name}`, value);
+  return globals;
+}
+
+/** An event with the `ID` and `TS` that its handlers find. Without those of the request, the fork counts and the turn dates the event. */
+function eventOf({ forkId, turn }: RunContext, event: EventInput, index: number): EventInput {
+  checkTagged(`payload of event ${event.name}`, event.payload);
+  return { ...event, id: event.id ?? `${forkId}.event.${index + 1}`, ts: event.ts ?? turn.now() * 1e6 };
+}
+
+/** The limits of the fork, tightened by those of the request and by the deadline of the turn. */
+function limitsOf({ runtime, turn, limits }: RunContext, request: RunRequest): LimitValues {
+  const tightened = request.limits === undefined ? limits : tighten(limits, checkLimits(request.limits));
+  if (turn.deadline === null) return tightened;
+  const leftMs = Math.max(1, Math.ceil(turn.deadline - runtime.now()));
+  return { ...tightened, wallMs: Math.min(tightened.wallMs, leftMs) };
+}

@@ -1,0 +1,134 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { DeadlineError, type TurnContext } from '../context/index.ts';
+import type { SandboxResult } from '../sandbox/index.ts';
+import { callDepth, Dispatcher, RunResources } from '../tools/index.ts';
+import { cancelledError, timeoutError } from '../wire/errorinfo.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { Usage } from '../wire/protocol.ts';
+import { type RunResult, refusedResult } from '../wire/result.ts';
+import { firstDeniedCall } from './check.ts';
+import type { AskingRun, RunContext } from './context.ts';
+import { inputOf } from './input.ts';
+import { RunOutput } from './output.ts';
+import { checkRequest, type RunRequest } from './request.ts';
+
+/**
+ * Runs a request once, in a fresh isolate. Resolves for everything that a script, a limit or a cancellation does. Rejects with
+ * `ConfigError` for a request of the wrong form, and with what the sandbox rejects with (`RuntimeClosedError`, `BusyError`).
+ */
+export async function runOnce(context: RunContext, request: RunRequest): Promise<RunResult> {
+  checkRequest('the request of a run', request);
+  const input = request.recorded?.input ?? inputOf(context, request);
+  const libraries = context.root.definitions.sources;
+  const own = input.sources.filter((source) => !libraries.includes(source));
+  using turn = context.turn.derive(request.signal === undefined ? {} : { signal: request.signal });
+  const { runtime, root, tools, guards } = context;
+  const { sources, limits } = input;
+  const denied = async () => firstDeniedCall(runtime.sandbox, tools, guards, sources, limits.sourceBytes);
+  const refusal = turnEnd(turn, runtime.now, limits) ?? (request.checkFirst === true ? await denied() : null);
+  if (refusal !== null) return refusedResult(refusal);
+  await using resources = new RunResources(runtime.resources, turn.sessionId, root.host.logger);
+  const output = new RunOutput(root, request);
+  const run = { context, turn, limits, sources: own, globals: input.globals };
+  const dispatcher = dispatcherOf(run, request, resources);
+  request.onInput?.(input);
+  const depth = callDepth();
+  // Frames of a worker arrive in the worker's asynchronous context: callbacks and tools belong into that of their caller.
+  const inCaller: <T>(action: () => T) => T = AsyncLocalStorage.snapshot();
+  const outcome = await runtime.sandbox.run(
+    input,
+    {
+      onOut: (out) => inCaller(() => output.add(out)),
+      onCall: (call, io) => inCaller(() => dispatcher.handle(call, io)),
+      nested: depth > 0,
+      depth,
+      session: turn.sessionId,
+    },
+    turn.signal,
+  );
+  const { error: reported, eventErrors } = outcome.result;
+  const error = turn.signal.aborted && reported?.kind === 'cancelled' ? abortError(turn, limits) : reported;
+  await dispatcher.settled();
+  const journal = dispatcher.finish(error);
+  output.reportEventErrors(eventErrors);
+  return resultOf(outcome, error, output, journal, limits, dispatcher.waiting);
+}
+
+/** Why a run of this turn must not start: the turn has ended; null when the run may start. */
+function turnEnd(turn: TurnContext, now: () => number, limits: LimitValues): ErrorInfo | null {
+  // The clock decides: the timer of a deadline may be late.
+  if (turn.deadline !== null && now() >= turn.deadline) return deadlineError(limits);
+  return turn.signal.aborted ? abortError(turn, limits) : null;
+}
+
+function dispatcherOf(run: AskingRun, { recorded, onCall, mayWait = false }: RunRequest, resources: RunResources): Dispatcher {
+  const { context, turn, limits } = run;
+  const { runtime, root, tools, guards, asks } = context;
+  const { host, stores, readers, toolDefinitions } = root;
+  return new Dispatcher({
+    tools,
+    guards,
+    host,
+    turn,
+    limits,
+    stores,
+    readers,
+    definitions: toolDefinitions,
+    resources: () => resources.get(),
+    onCall,
+    audit: runtime.audit,
+    ask: asks?.(run),
+    recorded: recorded?.calls,
+    mayWait,
+    depth: callDepth(),
+  });
+}
+
+function resultOf(
+  { result: ended, errors, usage, outputComplete }: SandboxResult,
+  error: ErrorInfo | null,
+  { emits, values, whispers }: RunOutput,
+  journal: readonly JournalEntry[],
+  limits: LimitValues,
+  waiting: WaitingCall | null,
+): RunResult {
+  const { ok, phase, result, eventErrors, variables } = ended;
+  return {
+    ok,
+    phase,
+    emits,
+    values,
+    whispers,
+    result,
+    eventErrors,
+    ...(errors.length === 0 ? {} : { errors }),
+    error,
+    ...(variables === undefined ? {} : { variables }),
+    usage: withEndingAsk(usage, journal, limits),
+    ...(outputComplete ? {} : { outputComplete: false }),
+    journal,
+    ...(waiting === null || error?.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
+  };
+}
+
+/** The usage of a run, with that of an `ask` that ended it: the interpreter was gone and could not be charged. */
+function withEndingAsk(usage: Usage, journal: readonly JournalEntry[], limits: LimitValues): Usage {
+  const last = journal.at(-1);
+  if (last?.kind !== 'ask' || last.spent === undefined || !('halted' in last.outcome)) return usage;
+  const { fuel, toolCalls, cpuMs } = last.spent;
+  // Reporting the end costs fuel too, beyond what the run had left.
+  const total = Math.max(usage.fuel, Math.min(limits.fuel, usage.fuel + fuel));
+  return { ...usage, fuel: total, toolCalls: usage.toolCalls + toolCalls, cpuMs: usage.cpuMs + cpuMs };
+}
+
+/** The error of a run whose turn was aborted: a time limit for the deadline, a cancellation for everything else. */
+function abortError(turn: TurnContext, limits: LimitValues): ErrorInfo {
+  const reason: unknown = turn.signal.reason;
+  return reason instanceof DeadlineError ? deadlineError(limits) : cancelledError('the run was cancelled');
+}
+
+function deadlineError({ wallMs }: LimitValues): ErrorInfo {
+  return timeoutError({ limit: 'wallMs', allowed: wallMs }, "the turn's deadline has passed");
+}

@@ -1,0 +1,86 @@
+import type { LimitOptions } from '../sandbox/index.ts';
+import { resolveLimits } from '../sandbox/index.ts';
+import {
+  type AuditRecord,
+  Policy,
+  type PolicyOptions,
+  SessionResources,
+  type ToolDefinition,
+  ToolRegistry,
+} from '../tools/index.ts';
+import { ConfigError } from '../wire/errors.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import { anything, checker, checkFunction, checkList, checkText } from '../wire/options.ts';
+import type { AskHandler } from './ask.ts';
+
+/** What a runtime is made of, apart from its sandbox. */
+export interface RuntimeSettings {
+  readonly tools?: readonly ToolDefinition[];
+  /** When absent, the policy denies every tool. Null: no policy at all, which denies as well and says so. */
+  readonly policy?: Policy | PolicyOptions | null;
+  /** Absent limits keep their defaults. Forks and runs can only tighten them. */
+  readonly limits?: LimitOptions;
+  /** Receives a record of every tool call, including the calls that tools make. */
+  readonly audit?: (record: AuditRecord) => void;
+  /** Answers `ask`: `askHandler` of `neuroscript-runtime/loop` makes it. Without it every `ask` fails with code 9. */
+  readonly ask?: AskHandler;
+  /** Unix milliseconds, for deadlines; the system's clock when absent. */
+  readonly now?: () => number;
+  /** The parent of the directories of sessions; the system's directory for temporary files when absent. */
+  readonly sandboxRoot?: string;
+}
+
+/** Checked {@link RuntimeSettings}. */
+export interface Settings {
+  readonly registry: ToolRegistry;
+  readonly policy: Policy | null;
+  readonly limits: LimitValues;
+  readonly audit: ((record: AuditRecord) => void) | undefined;
+  readonly now: () => number;
+  readonly resources: SessionResources;
+  readonly ask: AskHandler | undefined;
+}
+
+/** The checks of {@link RuntimeSettings}. */
+export const RUNTIME_SETTINGS = {
+  tools: checkList,
+  policy: anything,
+  limits: anything,
+  audit: checkFunction,
+  ask: checkFunction,
+  now: checkFunction,
+  sandboxRoot: checkText,
+} as const;
+
+const checkRuntimeSettings = checker<RuntimeSettings>(RUNTIME_SETTINGS);
+
+/** Throws {@link ConfigError} (`ERR_CONFIG`) for settings that cannot be used. */
+export function checkSettings(settings: RuntimeSettings): Settings {
+  checkRuntimeSettings('the options of the runtime', settings);
+  const { tools = [], policy = {}, limits = {}, audit, now = Date.now, sandboxRoot, ask } = settings;
+  const registry = new ToolRegistry(tools);
+  const resources = new SessionResources(sandboxRoot);
+  return {
+    registry,
+    policy: policy === null ? null : checkPolicy(policy, registry),
+    limits: Object.freeze(resolveLimits('run', limits)),
+    audit,
+    now,
+    resources,
+    ask,
+  };
+}
+
+/**
+ * The policy that options describe. Throws {@link ConfigError} for bad options, and for a call limit of a pure tool: calls of pure
+ * tools never reach the host, so nothing would count them.
+ */
+export function checkPolicy(options: Policy | PolicyOptions, registry: ToolRegistry): Policy {
+  const policy = options instanceof Policy ? options : new Policy(options);
+  for (const name of policy.toolMaxCalls.keys())
+    if (registry.lookup(name)?.where === 'isolate')
+      throw new ConfigError(
+        `toolMaxCalls cannot bound ${name}: it runs inside the isolate, where fuel bounds it; deny it, or leave it out`,
+      );
+  return policy;
+}
