@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from './error.ts';
 import { type Format, prepareFormat } from './format.ts';
 
@@ -15,6 +16,9 @@ export interface SqliteFileOptions {
   /** Open a file that exists, and make none. */
   readonly mustExist?: boolean;
 }
+
+const DEFAULT_BUSY_MS = 5000;
+const RETRY_MS = 5;
 
 /** A row, by column. */
 export type Row = Readonly<Record<string, SQLInputValue>>;
@@ -48,19 +52,21 @@ export class SqliteFile implements Disposable {
     } catch (error) {
       throw new StoreError('io', `${path} cannot be opened: ${openTrouble(error, options.mustExist ?? false)}`, { cause: error });
     }
-    return guarded(path, format, () => {
-      const database = new Database(path, { timeout: options.busyMs ?? 5000, enableForeignKeyConstraints: false });
-      try {
-        // The first look at the file: what is no database fails here, before anything is written to it.
+    const { busyMs = DEFAULT_BUSY_MS } = options;
+    const database = guarded(path, format, () => new Database(path, { timeout: busyMs, enableForeignKeyConstraints: false }));
+    try {
+      guarded(path, format, () => {
+        // Reads first, so that a file that is not a database fails before anything is written to it.
         database.exec('SELECT count(*) FROM sqlite_schema');
         prepareFormat(database, path, format);
-        database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${options.durability === 'power' ? 'FULL' : 'NORMAL'}`);
-        return new SqliteFile(database, path, format);
-      } catch (error) {
-        database.close();
-        throw error;
-      }
-    });
+      });
+      await untilFree(busyMs, () => guarded(path, format, () => database.exec('PRAGMA journal_mode = WAL')));
+      guarded(path, format, () => database.exec(`PRAGMA synchronous = ${options.durability === 'power' ? 'FULL' : 'NORMAL'}`));
+      return new SqliteFile(database, path, format);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
   }
 
   /** One transaction, which waits for its turn before it reads: nothing it has read can change until it ends. */
@@ -107,6 +113,23 @@ export class SqliteFile implements Disposable {
     const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
     this.#statements.set(sql, known);
     return known;
+  }
+}
+
+/**
+ * Repeats `work` while another process uses the file, for at most `busyMs`. The switch to write-ahead mode needs this, because
+ * SQLite reports `busy` there without waiting.
+ */
+async function untilFree(busyMs: number, work: () => void): Promise<void> {
+  const deadline = performance.now() + busyMs;
+  for (;;) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.detail !== 'busy' || performance.now() >= deadline) throw error;
+    }
+    await sleep(RETRY_MS);
   }
 }
 

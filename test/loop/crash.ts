@@ -50,6 +50,7 @@ export async function crash(plan: CrashPlan): Promise<CrashReport> {
     spawn(process.execPath, [CHILD, store, log, world, ...[plan.sessions, plan.turns, plan.leaseMs].map(String)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+  createWorld(world);
   try {
     let killed = 0;
     while (killed < plan.kills) {
@@ -66,6 +67,14 @@ export async function crash(plan: CrashPlan): Promise<CrashReport> {
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** Made before any process starts: SQLite does not wait when two processes switch one file to write-ahead mode. */
+function createWorld(path: string): void {
+  using world = new DatabaseSync(path);
+  world.exec(`PRAGMA journal_mode = WAL;
+    CREATE TABLE cells (sid TEXT PRIMARY KEY, value INTEGER NOT NULL, effects INTEGER NOT NULL);
+    CREATE TABLE runs (sid TEXT NOT NULL, turn INTEGER NOT NULL)`);
 }
 
 async function exited(child: ChildProcess, mustSucceed = false): Promise<void> {

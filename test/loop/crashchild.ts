@@ -12,9 +12,7 @@ import { fakeExecutor, newKeyring, type Program, reply, USERDATA } from './fake.
 const [storePath = '', logPath = '', worldPath = '', sessions = '', turns = '', leaseMs = ''] = process.argv.slice(2);
 
 const world = new DatabaseSync(worldPath, { timeout: 5000 });
-world.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-  CREATE TABLE IF NOT EXISTS cells (sid TEXT PRIMARY KEY, value INTEGER NOT NULL, effects INTEGER NOT NULL);
-  CREATE TABLE IF NOT EXISTS runs (sid TEXT NOT NULL, turn INTEGER NOT NULL)`);
+world.exec('PRAGMA synchronous = NORMAL');
 const run = world.prepare('INSERT INTO runs VALUES (?, ?)');
 const cell = world.prepare('INSERT OR IGNORE INTO cells VALUES (?, 0, 0)');
 /** Compare and set: has its effect only when nobody has had it. */

@@ -2,7 +2,7 @@ import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { NO_PROGRESS_YET } from '../../src/aeiou/index.ts';
 import type { TurnRecord } from '../../src/loop/record/record.ts';
 import type { Suspension } from '../../src/loop/record/suspension.ts';
@@ -362,6 +362,28 @@ describe('the file of a SqliteStore', () => {
     other.exec('ROLLBACK');
     other.close();
     await store.create(state('s'), 1);
+  });
+
+  it('a new file that another process opens at the same time is waited for, although SQLite does not wait there', async () => {
+    const path = newPath();
+    const exec = DatabaseSync.prototype.exec;
+    let switches = 0;
+    const spy = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
+      if (sql.startsWith('PRAGMA journal_mode')) switches += 1;
+      if (switches === 1) {
+        const other = new DatabaseSync(path);
+        exec.call(other, 'BEGIN IMMEDIATE');
+        setTimeout(() => other.close(), 20);
+      }
+      exec.call(this, sql);
+    });
+    try {
+      using store = await SqliteStore.open(path);
+      expect(switches).toBeGreaterThan(1);
+      await store.create(state('s'), 1);
+    } finally {
+      spy.mockRestore();
+    }
   });
 
   it('waits for the disk in every transaction only when power may fail', async () => {

@@ -70,7 +70,7 @@ describe('a marker is text, so it needs quotes (AMB-47)', () => {
   it('P11: emit [[loop:continue]] is a syntax error whose hint says to quote', async () => {
     const source = { name: 'ACTIONS', text: command('emit [[loop:continue]]') };
     const { diagnostics } = await stage.runtime.check([source]);
-    expect(diagnostics).toMatchObject([{ line: 2, hint: expect.stringMatching(/write text in quotes/) }]);
+    expect(diagnostics).toMatchObject([{ line: 2, hint: expect.stringMatching(/put text in quotes/) }]);
     const { result } = await stage.play([source.text]);
     expect(result.output).toBe('[[invalid:ACTIONS:parse_error]]\n[[loop:halt:reason=execute-error]]');
   });
