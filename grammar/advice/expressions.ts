@@ -89,7 +89,7 @@ function inBrackets(mismatch: Mismatch): Advice | undefined {
     return { message: 'arguments have no names', hint: 'give them in the order of the parameters: `f(a, b)`' };
   if (!beginsValue(found)) return undefined;
   if (expected === bracket) return { hint: 'separate items by commas: `[1, 2, 3]`' };
-  if (expected === paren) return { hint: 'separate arguments by commas: `f(a, b)`; an operator stands between two values' };
+  if (expected === paren) return { hint: 'separate arguments by commas: `f(a, b)`; write an operator between two values' };
   if (expected === brace && next.tokenType === punct.colon) return { hint: "separate entries by commas: {'a': 1, 'b': 2}" };
   return undefined;
 }
@@ -158,7 +158,7 @@ const foreignWords: ReadonlyMap<string, Advice> = new Map([
   ['typeOf', { message: '`typeOf` is not an operator', hint: 'write `typeof x`' }],
 ]);
 
-/** A word of another language before a value, or `as`, `is not` and `not in` behind one. */
+/** A word of another language before a value, or `as`, `is not` or `not in` after one. */
 function foreignWord({ peek, expected }: Mismatch): Advice | undefined {
   const [before, found, next] = [peek(0), peek(1), peek(2)];
   const precedesValue = before.tokenType === Identifier && (beginsValue(found) || found.tokenType === punct.openBrace);
@@ -181,7 +181,7 @@ function target({ peek, expected }: Mismatch): Advice | undefined {
   const [before, found, next] = [peek(0), peek(1), peek(2)];
   const type = found.tokenType;
   if (before.tokenType === keyword.set && (type === punct.openParen || type === punct.openBracket || type === punct.openBrace))
-    return { message: 'the targets of `set` stand without brackets', hint: 'write `set a, b = [1, 2]`' };
+    return { message: 'the targets of `set` have no brackets', hint: 'write `set a, b = [1, 2]`' };
   if (before.tokenType === keyword.set && type === StringLiteral)
     return { message: 'the name of a variable has no quotes', hint: 'write `set x = value`' };
   if (expected === punct.assign.LABEL && next.tokenType !== punct.assign && (type === punct.colon || type === keyword.as))
@@ -202,7 +202,7 @@ const singleValued: ReadonlyMap<TokenType, Advice> = new Map([
   ],
 ]);
 
-/** A comma behind the one value of a statement. */
+/** A comma after the one value of a statement. */
 function comma(mismatch: Mismatch): Advice | undefined {
   const found = mismatch.expected === endOfLine && mismatch.peek(1).tokenType === punct.comma;
   return found ? singleValued.get(statementStart(mismatch)) : undefined;
@@ -219,7 +219,7 @@ export function sideBySide(mismatch: Mismatch): Advice | undefined {
   if (expected !== endOfLine || (before.tokenType === Identifier && touches(before, found)) || !beginsValue(found))
     return undefined;
   const statement = statementStart(mismatch);
-  if (statement === keyword.break || statement === keyword.continue) return { hint: 'the keyword stands alone on its line' };
+  if (statement === keyword.break || statement === keyword.continue) return { hint: 'write the keyword alone on its line' };
   return { hint: 'something is missing between two values: join text with `+`, and write a call with parentheses: `f(x)`' };
 }
 

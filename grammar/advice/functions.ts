@@ -35,7 +35,7 @@ const byName: ReadonlyMap<string, string> = new Map(
   table.flatMap(([names, hint]) => names.split(' ').map((name): [string, string] => [name, hint])),
 );
 
-/** What to write instead of calling a function of another language; undefined when the name is no such function. */
+/** What to write instead of calling a function of another language; undefined for any other name. */
 export function foreignFunction(name: string): string | undefined {
   return byName.get(name.toLowerCase());
 }

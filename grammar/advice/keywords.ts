@@ -2,6 +2,7 @@
 import type { IToken, TokenType } from 'chevrotain';
 import { Identifier, keyword, keywords, punct } from '../syntax/tokens.ts';
 
+/** Advice on a keyword of another language. */
 export interface KeywordAdvice {
   readonly message: string;
   readonly hint: string;
@@ -64,7 +65,7 @@ const byWord: ReadonlyMap<string, Entry> = new Map(
 /** Tokens that follow such a word where it is an ordinary name: `end = 1`, `type[0]`. */
 const nameFollowers: ReadonlySet<TokenType> = new Set([punct.assign, punct.dot, punct.openBracket]);
 
-/** Advice on a line that begins with a keyword of another language; undefined when the word is no such keyword. */
+/** Advice on a line that begins with a keyword of another language; undefined for any other word. */
 export function foreignKeyword(token: IToken, next: IToken): KeywordAdvice | undefined {
   const image = token.image;
   if (token.tokenType !== Identifier && keywords.get(image) !== token.tokenType) return undefined;

@@ -59,7 +59,7 @@ export function lineBefore({ peek }: Mismatch): readonly IToken[] {
   return tokens;
 }
 
-/** The first token of the line, which names the statement: the part that was being read may begin behind it. */
+/** The first token of the line, which names the statement: the part that was being read may begin after it. */
 export function statementStart(mismatch: Mismatch): TokenType {
   const before = lineBefore(mismatch);
   return (before.length < MAX_LOOKBACK ? before.at(-1) : undefined)?.tokenType ?? mismatch.first.tokenType;

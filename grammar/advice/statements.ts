@@ -49,7 +49,7 @@ function doubleBracket(mismatch: Mismatch): Advice | undefined {
 }
 
 const clauses: ReadonlySet<TokenType> = new Set([keyword.needs, keyword.optional, keyword.returns]);
-const noCommas = 'no comma stands between clauses: `func f(needs a, b optional c returns r) means`';
+const noCommas = 'write no comma between clauses: `func f(needs a, b optional c returns r) means`';
 
 const keywordsAsValues: ReadonlyMap<TokenType, Advice> = new Map([
   [keyword.mustbe, { message: '`mustbe` is a reserved word without a meaning', hint: 'write `must` and a condition' }],

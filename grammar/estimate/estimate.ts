@@ -107,8 +107,8 @@ function definitions(session: Session, file: SourceFile): Estimate[] {
 /** Follows a call of a procedure. */
 const call: Call = (session, { procedure, file }, args, at) => {
   const fuel = session.costs.steps.call.amount;
-  if (session.stack.includes(procedure) || !session.patient) {
-    const message = session.patient
+  if (session.stack.includes(procedure) || !session.exact) {
+    const message = session.exact
       ? `\`${procedure.name.name}\` calls itself an unknown number of times`
       : 'there are too many calls to follow';
     return { value: UNKNOWN, cost: { least: fuel, most: session.unbounded(message, at), bytes: 0 } };

@@ -13,17 +13,17 @@ export interface Cause extends Span {
 /** Thrown when a unit is too large to follow. */
 export class TooLarge extends Error {}
 
-/** Steps after which the estimator no longer follows loops pass by pass, nor calls. */
-const PATIENCE = 20_000;
+/** Steps up to which the estimator follows calls, and loops pass by pass. */
+const EXACT_STEPS = 20_000;
 /** Steps after which the estimator gives up on a unit, and on all units together. */
 const MOST_STEPS = 200_000;
 const MOST_STEPS_IN_ALL = 2_000_000;
 
 /** Levels of expressions and blocks, across calls, that fit a stack of the usual size. Nesting 200 levels takes fewer. */
 const MOST_LEVELS = 1200;
-/** Levels up to which calls are followed: they leave room for a procedure of the deepest nesting. */
-const DEEP = 400;
-/** Levels that a block counts. */
+/** Levels up to which the estimator does so. They leave room for a procedure of the deepest nesting. */
+const EXACT_LEVELS = 400;
+/** Levels that a block takes. */
 export const BLOCK_LEVELS = 4;
 
 /** Follows a call of a procedure. Returns its value and its cost. */
@@ -35,6 +35,7 @@ export interface Defined {
   readonly file: SourceFile;
 }
 
+/** The estimates of one program. */
 export class Session {
   readonly costs: FuelCosts;
   readonly procedures: ReadonlyMap<string, Defined>;
@@ -94,9 +95,9 @@ export class Session {
     this.#depth -= levels;
   }
 
-  /** Whether the estimator still follows loops pass by pass, and calls. */
-  get patient(): boolean {
-    return this.#steps < PATIENCE && this.#depth < DEEP;
+  /** Whether the estimator still follows calls, and loops pass by pass. */
+  get exact(): boolean {
+    return this.#steps < EXACT_STEPS && this.#depth < EXACT_LEVELS;
   }
 
   /** Records that there is no upper bound, keeping the first cause. Returns infinity. */

@@ -52,6 +52,7 @@ export interface Cost {
   readonly bytes: number;
 }
 
+/** No cost. */
 export const FREE: Cost = { least: 0, most: 0, bytes: 0 };
 
 /** A place in the program: what is known there, and the cost of reaching it. */

@@ -1,6 +1,6 @@
 /**
  * Follows statements without running them, along every way, and keeps the lowest and the highest cost. A loop is followed pass
- * by pass while the next pass is certain and the session is patient. After that, one pass stands for all remaining ones.
+ * by pass while the next pass is certain and few steps were taken. After that, one pass represents all remaining ones.
  */
 
 import type { Block, ErrorHandler, ForStmt, IfStmt, SetStmt, Stmt, WhileStmt } from '../syntax/ast.ts';
@@ -257,7 +257,7 @@ class Follower {
       if (next === undefined) return endings;
       here = next;
       certain = truth === true;
-      if (!certain || pass >= MOST_PASSES || !this.#session.patient) break;
+      if (!certain || pass >= MOST_PASSES || !this.#session.exact) break;
     }
     const most = this.#session.unbounded(whyEndless(stmt.cond, certain), stmt.cond);
     endings.add('stopped', { ...here, most: here.most + most });
@@ -300,7 +300,7 @@ class Follower {
     const fixed = over.least === over.most && over.most <= MOST_PASSES;
     let here: Point | undefined = at;
     let done = 0;
-    while (here !== undefined && fixed && done < over.most && this.#session.patient) {
+    while (here !== undefined && fixed && done < over.most && this.#session.exact) {
       here = this.#once(stmt.body, this.#bound(stmt, here, over.items?.[done] ?? item), place, endings);
       done++;
     }
@@ -310,7 +310,7 @@ class Follower {
     return endings;
   }
 
-  /** Follows one pass that stands for all remaining passes. */
+  /** Follows one pass that represents all remaining passes. */
   #passes(
     stmt: ForStmt,
     here: Point,

@@ -56,6 +56,7 @@ const NUMBER_SIZE = 345;
 /** Length of the JSON of infinities and −0, which is longer than their text. */
 const TAGGED_SIZE = 22;
 
+/** Any number. */
 export const NUMBER: Abstract = { ...scalar, types: NUM, size: NUMBER_SIZE };
 export const BOOLEAN: Abstract = { ...scalar, types: BOOL, size: 5 };
 /** The result of `and`, `or` and `not`. */
@@ -67,18 +68,21 @@ export function numberUpTo(max: number): Abstract {
   return { ...NUMBER, max };
 }
 
+/** The number `value`. */
 export function knownNumber(value: number): Abstract {
   const text = String(value);
   const size = text.includes('e') || !Number.isFinite(value) ? NUMBER_SIZE : Math.max(text.length, TAGGED_SIZE);
   return { ...NUMBER, known: value, max: Number.isNaN(value) ? INFINITE : value, size };
 }
 
+/** The boolean `value`. */
 export function knownBoolean(value: boolean): Abstract {
   return { ...BOOLEAN, known: value };
 }
 
 const PLAIN = /^[ !#-[\]-~]*$/;
 
+/** The text `value`. */
 export function knownText(value: string): Abstract {
   let points = 0;
   for (const _ of value) points++;
@@ -127,7 +131,7 @@ export function truthOf(value: Abstract): boolean | undefined {
   return only(value, LIST | MAP) && value.most === 0 ? false : undefined;
 }
 
-/** The abstract value that stands for both. */
+/** The abstract value that covers both. */
 export function join(a: Abstract, b: Abstract): Abstract {
   if (a === b) return a;
   const joined: Abstract = {

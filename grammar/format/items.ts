@@ -9,24 +9,24 @@ export interface Item {
   readonly before: string[];
   readonly nodes: Node[];
   /** Comments after the item or in the middle of it. */
-  readonly behind: string[];
+  readonly after: string[];
 }
 
 /** The items of a bracket, and the comments on lines of their own after the last item. */
 export function itemsOf({ role, content }: Bracket): { readonly items: readonly Item[]; readonly last: readonly string[] } {
   const items: Item[] = [];
-  let current: Item = { before: [], nodes: [], behind: [] };
+  let current: Item = { before: [], nodes: [], after: [] };
   const end = lastLine(content);
   const next = (): void => {
     if (current.nodes.length === 0) return;
     items.push(current);
-    current = { before: [], nodes: [], behind: [] };
+    current = { before: [], nodes: [], after: [] };
   };
   for (const node of content.slice(0, end)) {
     if (node.k === 'note') {
       const previous = items.at(-1);
-      if (current.nodes.length > 0) current.behind.push(node.text);
-      else if (!node.own && previous !== undefined && current.before.length === 0) previous.behind.push(node.text);
+      if (current.nodes.length > 0) current.after.push(node.text);
+      else if (!node.own && previous !== undefined && current.before.length === 0) previous.after.push(node.text);
       else current.before.push(node.text);
     } else if (node.k === 'atom' && node.type === punct.comma && role !== 'signature') {
       next();

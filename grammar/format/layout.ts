@@ -120,13 +120,13 @@ class Writer {
     const { items, last } = itemsOf(bracket);
     const inner = indent + STEP;
     this.#write(open.text);
-    for (const [index, { before, nodes, behind }] of items.entries()) {
+    for (const [index, { before, nodes, after }] of items.entries()) {
       for (const note of before) this.#own(note, inner);
       this.#newline(inner);
       const comma = role === 'signature' ? '' : index < items.length - 1 || takesLastComma(role) ? ',' : '';
       this.sequence(nodes, { indent: inner, tail: comma.length, free: true });
       this.#write(comma);
-      for (const note of behind) this.#write(`  ${note}`);
+      for (const note of after) this.#write(`  ${note}`);
     }
     for (const note of last) this.#own(note, inner);
     this.#newline(indent);

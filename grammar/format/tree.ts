@@ -52,6 +52,7 @@ export interface Bracket {
   readonly spread: boolean;
 }
 
+/** A part of a line. */
 export type Node = Atom | Note | Bracket;
 
 /** A logical line of the source: a statement, a metadata line, or a comment on a line of its own. */

@@ -9,6 +9,7 @@ export interface Part {
   readonly body: Block;
 }
 
+/** A part of the program with variables of its own. */
 export interface Unit {
   readonly kind: 'procedure' | 'event' | 'commands';
   readonly parts: readonly Part[];

@@ -16,7 +16,7 @@ export function checkTraps(file: CheckedFile, report: Report): void {
   if (doubleBrackets) for (const token of tokens) templateTrap(file, token, report);
 }
 
-/** Reports `5--2`, with no blank on either side, and `n // 2`, with only a number behind the mark. Others are comments. */
+/** Reports `5--2`, with no blank on either side, and `n // 2`, with only a number after the mark. Any other mark begins a comment. */
 function commentTrap(file: CheckedFile, comment: Comment, before: Token, report: Report): void {
   const mark = file.text.slice(comment.s, comment.s + 2);
   if (mark !== '--' && mark !== '//') return;

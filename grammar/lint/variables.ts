@@ -51,7 +51,7 @@ class Facts {
   readonly readNames = new Set<string>();
   /** Whether `eval` fills in a text that only a run can know, so that it may read any variable. */
   readsAnything = false;
-  /** Whether the unit has `last`, which reads the value of a statement, whatever variable received it. */
+  /** Whether the unit has `last`, which reads the value of a statement instead of the variable that received it. */
   usesLast = false;
 
   constructor(unit: Unit) {

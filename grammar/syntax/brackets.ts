@@ -26,6 +26,7 @@ export const closing: ReadonlyMap<string, string> = new Map([
   ['{{', '}}'],
 ]);
 
+/** The open brackets of a source and its nesting depth. */
 export class Nesting {
   readonly #open: OpenBracket[] = [];
   /** Brackets below this index belong to the text around a template part. Nothing inside the part can close them. */

@@ -1,12 +1,11 @@
 /** Compound statements: statements that contain statements, error handlers and event handlers. */
-import type { IOrAlt, IToken, ParserMethod, TokenType } from 'chevrotain';
+import type { IOrAlt, IToken, TokenType } from 'chevrotain';
 import type { Block, ErrorHandler, EventHandler, Expr, Name, Stmt } from './ast.ts';
 import { BlockBuilder } from './blocks.ts';
 import { nameOf } from './build.ts';
+import type { Rule } from './expressions.ts';
 import { SimpleStatementParser } from './statements.ts';
 import { blockEnds, Identifier, keyword, lineStarters, Metadata, Newline, NoStatement, punct, StringLiteral } from './tokens.ts';
-
-type Rule<T, A extends unknown[] = []> = ParserMethod<A, T>;
 
 /** Tokens that continue the body of a block. */
 const statementStarts: ReadonlySet<TokenType> = new Set([
@@ -100,7 +99,7 @@ export abstract class StatementParser extends SimpleStatementParser {
     this.reportStructure(this.LA(1), `this \`${block.token.image}\` block is empty`, hint);
   }
 
-  /** Skips an end keyword or `else` that belongs to no open block. Returns whether the body continues behind it. */
+  /** Skips an end keyword or `else` that belongs to no open block. Returns whether the body continues after it. */
   #strayEnd(): boolean {
     const token = this.LA(1);
     const type = token.tokenType;

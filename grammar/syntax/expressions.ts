@@ -29,7 +29,8 @@ import {
   tokenTypes,
 } from './tokens.ts';
 
-type Rule<T> = ParserMethod<[], T>;
+/** A rule of the grammar: what it returns, and its arguments. */
+export type Rule<T, A extends unknown[] = []> = ParserMethod<A, T>;
 
 /** Stands for a result while the grammar is recorded. */
 const nothing: Expr = { k: 'nil', s: 0, e: 0 };
@@ -130,7 +131,7 @@ export abstract class ExpressionParser extends EmbeddedActionsParser {
     return steps === undefined ? base : { k: 'access', base, steps, s: base.s, e: this.end() };
   }
 
-  /** Reads the next token, whatever it is. */
+  /** Reads the next token. */
   #take(): IToken {
     const token = this.LA(1);
     this.SKIP_TOKEN();

@@ -36,7 +36,7 @@ export type ParseResult =
 let parser: ProgramParser | undefined;
 
 /**
- * Parses one NeuroScript source. Never throws, whatever the input; takes time linear in its size.
+ * Parses one NeuroScript source. Never throws; takes time linear in the size of the source.
  * Bytes must be UTF-8; a string is taken as it is. `text` is the cleaned source to which all offsets refer.
  * Reports at most 100 errors. A source that cannot be cleaned, or nests deeper than 200 levels, is not parsed at all.
  */
@@ -105,5 +105,5 @@ function failure(lines: LineTable, problems: readonly SyntaxProblem[], open: boo
   return { ok: false, errors: [first, ...rest], open };
 }
 
-/** Never reported: whatever rejects a source reports a problem. */
+/** Never reported, because every rejected source has a problem. */
 const unreadable = diagnosticOf({ starts: [0], astral: [] }, problemAt(0, 0, 'the source could not be read'));

@@ -1,5 +1,5 @@
 /**
- * Prints a tree as source text in one canonical form: parsing the text gives the same tree, spans aside. Parentheses are
+ * Prints a tree as source text in one canonical form: parsing the text gives the same tree, apart from spans. Parentheses are
  * printed where the tree has them, so a tree built by hand must have them where precedence needs them. Templates are printed
  * with backticks, so a template within a part of a template, which only `[[` allows, cannot be printed.
  */

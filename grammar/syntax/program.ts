@@ -1,5 +1,5 @@
 /** The top of the grammar: header, procedures, event handlers, command blocks. */
-import type { IOrAlt, IToken, ParserMethod } from 'chevrotain';
+import type { IOrAlt, IToken } from 'chevrotain';
 import { explain } from '../advice/explain.ts';
 import type {
   Block,
@@ -13,14 +13,13 @@ import type {
 } from './ast.ts';
 import { endOf, nameOf } from './build.ts';
 import { StatementParser } from './compound.ts';
+import type { Rule } from './expressions.ts';
 import { mergeMetadata, metadataEntry } from './metadata.ts';
 import type { LineTable } from './position.ts';
 import { problemAt, type SyntaxProblem } from './problem.ts';
 import { TooManyProblems } from './recovery.ts';
 import type { Scanned } from './scan.ts';
 import { Identifier, keyword, Metadata, Newline, NoStatement, punct } from './tokens.ts';
-
-type Rule<T, A extends unknown[] = []> = ParserMethod<A, T>;
 
 /** The content of a source. It may be incomplete when the source has errors. */
 export interface Program {

@@ -26,6 +26,7 @@ import {
   type Token,
 } from './tokens.ts';
 
+/** What the lexer made of a source. */
 export interface Scanned {
   readonly tokens: Token[];
   readonly problems: readonly SyntaxProblem[];

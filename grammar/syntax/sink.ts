@@ -22,6 +22,7 @@ import {
 /** Tokens after which a `{` at the end of a line was meant to open a block. */
 const blockIntros: ReadonlySet<TokenType> = new Set([...operandEnds, keyword.means, keyword.else, keyword.do, keyword.command]);
 
+/** The tokens and problems of one source. */
 export class TokenSink {
   readonly tokens: Token[] = [];
   readonly problems: SyntaxProblem[] = [];
@@ -186,7 +187,7 @@ export class TokenSink {
 
   #unclosed(brackets: readonly OpenBracket[]): void {
     for (const { image, at } of [...brackets].reverse()) {
-      const hint = `its \`${closing.get(image) ?? ''}\` is missing`;
+      const hint = `add the missing \`${closing.get(image) ?? ''}\``;
       this.report(problemAt(at, at + image.length, `\`${image}\` is never closed`, hint));
     }
   }

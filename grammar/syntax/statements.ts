@@ -1,11 +1,9 @@
 /** The statements of one line. */
-import type { IToken, ParserMethod } from 'chevrotain';
+import type { IToken } from 'chevrotain';
 import type { Expr, Stmt, Target } from './ast.ts';
-import { startsExpression } from './expressions.ts';
+import { type Rule, startsExpression } from './expressions.ts';
 import { RecoveringParser } from './recovery.ts';
 import { keyword, Metadata, NoStatement, punct, StringLiteral } from './tokens.ts';
-
-type Rule<T> = ParserMethod<[], T>;
 
 /** Longest text of a condition that `must` shows, in characters. */
 const MUST_TEXT = 200;
@@ -160,7 +158,7 @@ export abstract class SimpleStatementParser extends RecoveringParser {
     this.reportAt(token, `\`${token.image}\` is outside any loop`, 'it works only within `while` or `for each`');
   }
 
-  /** Never succeeds: it reports a line that is no statement with a message of ours. */
+  /** Never succeeds: it reports a line that does not begin a statement. */
   protected readonly misplaced: Rule<Stmt> = this.RULE('misplaced', (): Stmt => {
     this.OR([
       { ALT: () => this.CONSUME(NoStatement) },

@@ -2,6 +2,7 @@
 import { BACKSLASH, LF } from './codeunits.ts';
 import { problemAt, type SyntaxProblem } from './problem.ts';
 
+/** A quoted literal that was read. */
 export interface Quoted {
   /** The offset after the literal; the end of the line when it is never closed. */
   readonly end: number;

@@ -36,7 +36,7 @@ describe('imports point one way', () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('grammar has one face, index.ts, and beside it leaves that no bundle is burdened by', () => {
+  it('other parts import grammar through index.ts, or leaves of it that import only leaves', () => {
     const past = imports.filter(
       ({ from, to }) => partOf(to) === 'grammar' && partOf(from) !== 'grammar' && to !== 'grammar/index.ts' && !isGrammarLeaf(to),
     );
@@ -103,7 +103,7 @@ describe('imports point one way', () => {
   });
 });
 
-/** Files of grammar that import nothing but each other: the guest and the host's parts may use their values. */
+/** The leaves of grammar: files that import only each other, so that using their values does not pull in the parser. */
 function isGrammarLeaf(path: string): boolean {
   return (
     path.startsWith('grammar/vocabulary/') || path === 'grammar/advice/functions.ts' || path === 'grammar/syntax/position.ts'

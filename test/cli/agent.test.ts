@@ -6,7 +6,8 @@ import { defaultStore } from '../../src/cli/flags/store.ts';
 import { UsageError } from '../../src/cli/terminal/failure.ts';
 import { ROOT } from '../architecture/source.ts';
 import { modelServer, refuse, speak } from '../loop/agents/server.ts';
-import { command, folder, linesOf, neuroscript } from './spawn.ts';
+import { command, folder, linesOf } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const envelope = (program: string): string =>
   `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\n${program.trimEnd()}\n<<<NSENV:V3:END>>>\n`;
@@ -16,7 +17,7 @@ const KEY = 'sk-cli-test-0815';
 describe('loop --agent command:CMD', () => {
   it('plays the example: three turns of a command that counts', async () => {
     const agent = 'command:node examples/command-agent/agent.mjs';
-    const ended = await neuroscript(['loop', '--agent', agent, '--store', 'none'], { cwd: ROOT });
+    const ended = await within(['loop', '--agent', agent, '--store', 'none'], { cwd: ROOT });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const lines = linesOf(ended.stdout);
     expect(lines.at(-2)).toMatch(/^Session .+: DONE after 3 turns$/);
@@ -26,7 +27,7 @@ describe('loop --agent command:CMD', () => {
   it('a command that fails halts the session, and says why', async () => {
     const flags = ['--store', 'none', '--json'];
     const failing = `command:${process.execPath} -e 'console.error("out of tokens"); process.exit(1)'`;
-    const ended = await neuroscript(['loop', '--agent', failing, ...flags]);
+    const ended = await within(['loop', '--agent', failing, ...flags]);
     expect(ended.code).toBe(11);
     const { reason, error } = JSON.parse(ended.stdout);
     expect(reason).toBe('ERR_AGENT');
@@ -35,7 +36,7 @@ describe('loop --agent command:CMD', () => {
 
   it('is killed after --reply-timeout', async () => {
     const slow = `command:${process.execPath} -e 'setInterval(() => {}, 1000)'`;
-    const ended = await neuroscript(['loop', '--agent', slow, '--reply-timeout', '300ms', '--store', 'none', '--json']);
+    const ended = await within(['loop', '--agent', slow, '--reply-timeout', '300ms', '--store', 'none', '--json']);
     expect(ended.code).toBe(124);
     expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'HALT', reason: 'ERR_TIMEOUT' });
   });
@@ -56,7 +57,7 @@ describe('loop --agent model:NAME', () => {
       '--store',
       'none',
     ];
-    const ended = await neuroscript([...args, '--transcript', 't.jsonl', '--metrics', '--json'], { cwd, env: { MY_KEY: KEY } });
+    const ended = await within([...args, '--transcript', 't.jsonl', '--metrics', '--json'], { cwd, env: { MY_KEY: KEY } });
     expect(ended.code, ended.stderr).toBe(0);
     expect(JSON.parse(ended.stdout)).toMatchObject({
       decision: 'DONE',
@@ -87,7 +88,7 @@ describe('loop --agent model:NAME', () => {
       'p.yaml': 'allow: [tool.queue.take]\n',
     });
     const args = ['loop', '--agent', 'model:m', '--base-url', server.baseUrl, '--store', 'none', '--json'];
-    const ended = await neuroscript([...args, '--tools', 't.yaml', '--policy', 'p.yaml'], { cwd });
+    const ended = await within([...args, '--tools', 't.yaml', '--policy', 'p.yaml'], { cwd });
     expect(ended.code, ended.stderr).toBe(0);
     const [first, second] = server.asked.map(({ body }) => JSON.stringify(body.messages));
     expect(first).toContain('tool.queue.Take()');
@@ -99,7 +100,7 @@ describe('loop --agent model:NAME', () => {
     await using server = await modelServer((response, { authorization }) => refuse(response, 401, `bad key ${authorization}`));
     const cwd = folder({ key: `${KEY}\n` });
     const args = ['loop', '--agent', 'model:m', '--base-url', server.baseUrl, '--api-key-file', 'key', '--store', 'none'];
-    const ended = await neuroscript(args, { cwd });
+    const ended = await within(args, { cwd });
     expect(ended.code).toBe(11);
     expect(ended.stdout.replace(/\s+/g, ' ')).toContain('answered 401: bad key Bearer [key]');
     expect(ended.stdout + ended.stderr).not.toContain(KEY);
@@ -126,7 +127,7 @@ describe('what --agent refuses, in one sentence', () => {
     [['--agent', 'command:x', '--profile', 'v1', '--store', 's.db'], '--store belongs to --profile v3'],
     [['--agent', 'command:x', '--profile', 'v1', '--max-reasks', '1'], '--max-reasks belongs to --profile v3'],
   ])('%j', async (args, message) => {
-    const ended = await neuroscript(['loop', ...args], { cwd: folder({}) });
+    const ended = await within(['loop', ...args], { cwd: folder({}) });
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(linesOf(ended.stderr)).toHaveLength(1);
     expect(ended.stderr).toContain(message);
@@ -143,14 +144,14 @@ describe('where sessions are kept', () => {
   it('there, without being asked, for its owner only; list, show and resume find them there', async () => {
     const cwd = folder({ 'a.txt': DONE });
     const env = { XDG_STATE_HOME: join(cwd, 'state') };
-    const ended = await neuroscript(['loop', '--agent', 'script:a.txt', '--sid', 's', '--json'], { cwd, env });
+    const ended = await within(['loop', '--agent', 'script:a.txt', '--sid', 's', '--json'], { cwd, env });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const file = join(cwd, 'state', 'neuroscript', 'sessions.db');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(join(cwd, 'state', 'neuroscript')).mode & 0o777).toBe(0o700);
-    const list = await neuroscript(['sessions', 'list', '--json'], { cwd, env });
+    const list = await within(['sessions', 'list', '--json'], { cwd, env });
     expect(JSON.parse(list.stdout)).toMatchObject([{ sid: 's', status: 'done', turns: 1 }]);
-    const again = await neuroscript(['loop', '--agent', 'script:a.txt', '--sid', 's'], { cwd, env });
+    const again = await within(['loop', '--agent', 'script:a.txt', '--sid', 's'], { cwd, env });
     expect(again).toMatchObject({ code: 2, stderr: 'neuroscript: session "s" exists already\n' });
   });
 
@@ -159,18 +160,18 @@ describe('where sessions are kept', () => {
     const env = { XDG_STATE_HOME: join(cwd, 'state') };
     for (const _ of [1, 2])
       expect(
-        await neuroscript(['loop', '--agent', 'script:a.txt', '--sid', 's', '--store', 'none', '--json'], { cwd, env }),
+        await within(['loop', '--agent', 'script:a.txt', '--sid', 's', '--store', 'none', '--json'], { cwd, env }),
       ).toMatchObject({
         code: 0,
       });
     expect(existsSync(join(cwd, 'state'))).toBe(false);
-    expect(await neuroscript(['sessions', 'list'], { cwd, env })).toMatchObject({ code: 2 });
+    expect(await within(['sessions', 'list'], { cwd, env })).toMatchObject({ code: 2 });
     expect(existsSync(join(cwd, 'state'))).toBe(false);
   });
 
   it('a folder that cannot be made is told, with what to do', async () => {
     const cwd = folder({ 'a.txt': DONE, state: 'a file' });
-    const ended = await neuroscript(['loop', '--agent', 'script:a.txt'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'state') } });
+    const ended = await within(['loop', '--agent', 'script:a.txt'], { cwd, env: { XDG_STATE_HOME: join(cwd, 'state') } });
     expect(ended.code).toBe(2);
     expect(ended.stderr).toMatch(
       /a part of its path is not a folder; name a file with --store FILE, or keep nothing with --store none\n$/,

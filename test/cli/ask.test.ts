@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
-import { command, folder, linesOf, neuroscript } from './spawn.ts';
+import { command, folder, linesOf } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const EXAMPLE = join(ROOT, 'examples/ask');
 const MODELS = join(EXAMPLE, 'models.yaml');
@@ -11,7 +12,7 @@ const ANSWER = 'A closure is a function and the variables around it.';
 
 describe('examples/ask', () => {
   it('P34: a program asks two levels deep; the trace says who was asked and what it took', async () => {
-    const { code, stdout, stderr } = await neuroscript([...['run', join(EXAMPLE, 'question.ns'), '--models', MODELS, '--trace']]);
+    const { code, stdout, stderr } = await within([...['run', join(EXAMPLE, 'question.ns'), '--models', MODELS, '--trace']]);
     expect([code, stdout]).toEqual([0, `${ANSWER}\n`]);
     expect(stderr).toMatch(
       /^#1 ask "editor", "What is a closure\?" with \{"max_turns":4,"fuel":200000\} → ".*" \(.*, 3 turns, fuel \d+, fork /,
@@ -20,7 +21,7 @@ describe('examples/ask', () => {
 
   it('the result with its journal is of the published form', async () => {
     const args = ['run', join(EXAMPLE, 'question.ns'), '--models', MODELS, '--json', '--trace'];
-    const result = JSON.parse((await neuroscript(args)).stdout);
+    const result = JSON.parse((await within(args)).stdout);
     expect(result.journal[0]).toMatchObject({ kind: 'ask', model: 'editor', spent: { turns: 3, toolCalls: 3, tokens: 0 } });
     const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
     for (const name of ['value', 'error', 'result'])
@@ -33,20 +34,20 @@ describe('examples/ask', () => {
     const store = ['--store', join(dir, 'ask.db')];
     const log = join(dir, 'decisions.log');
     const agent = ['--agent', `script:${join(EXAMPLE, 'agent.txt')}`, '--models', MODELS];
-    const loop = await neuroscript(['loop', ...agent, '--sid', 'demo', ...store, '--log', log, '--json']);
+    const loop = await within(['loop', ...agent, '--sid', 'demo', ...store, '--log', log, '--json']);
     expect([loop.code, JSON.parse(loop.stdout).output]).toEqual([0, ANSWER]);
-    const list = linesOf((await neuroscript(['sessions', 'list', ...store])).stdout);
+    const list = linesOf((await within(['sessions', 'list', ...store])).stdout);
     const editor = list.find((line) => line.endsWith('  asked by call 1 of turn 1 of demo'))?.split(' ')[0] ?? '';
     expect(list.some((line) => line.includes(`  asked by call 1 of turn 1 of ${editor}`))).toBe(true);
-    expect(linesOf((await neuroscript(['sessions', 'show', editor, ...store])).stdout)[0]).toContain('asked by');
-    expect((await neuroscript(['log', 'verify', log])).code).toBe(0);
-    expect((await neuroscript(['replay', '--all', ...store])).stdout).toContain('3 sessions, 4 turns: 4 same');
+    expect(linesOf((await within(['sessions', 'show', editor, ...store])).stdout)[0]).toContain('asked by');
+    expect((await within(['log', 'verify', log])).code).toBe(0);
+    expect((await within(['replay', '--all', ...store])).stdout).toContain('3 sessions, 4 turns: 4 same');
   });
 
   it('turn can ask, too', async () => {
     const actions = command('ask "expert", "go" into x', 'emit x', 'emit tool.aeiou.magic("LOOP", {"action": "done"})');
     const envelope = `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{"subject":"s","fields":{}}\n<<<NSENV:V3:ACTIONS>>>\n${actions}<<<NSENV:V3:END>>>\n`;
-    const { code, stdout } = await neuroscript(['turn', '-', '--models', MODELS, '--json'], { stdin: envelope });
+    const { code, stdout } = await within(['turn', '-', '--models', MODELS, '--json'], { stdin: envelope });
     expect([code, JSON.parse(stdout).output]).toEqual([0, expect.stringContaining('a closure is a function')]);
   });
 });
@@ -56,7 +57,7 @@ describe('--models', () => {
     const program = command('ask "a", "go"');
     const refused = async (models: string, env: Readonly<Record<string, string>> = {}) => {
       const cwd = folder({ 'm.yaml': models, 'p.ns': program });
-      const { code, stderr } = await neuroscript(['run', 'p.ns', '--models', 'm.yaml'], { cwd, env });
+      const { code, stderr } = await within(['run', 'p.ns', '--models', 'm.yaml'], { cwd, env });
       return `${code} ${stderr.trim()}`;
     };
     expect(await refused('models: 5')).toMatch(/^2 .*m\.yaml:1: models: must be a map/);
@@ -79,23 +80,15 @@ describe('--models', () => {
     const agent = join(ROOT, 'examples/command-agent/agent.mjs');
     const models = JSON.stringify({ models: { counter: { provider: 'command', model: `'${process.execPath}' '${agent}'` } } });
     const cwd = folder({ 'm.json': models, 'p.ns': command('ask "counter", "go" into x', 'emit x') });
-    const { code, stdout } = await neuroscript(['run', 'p.ns', '--models', 'm.json'], { cwd });
+    const { code, stdout } = await within(['run', 'p.ns', '--models', 'm.json'], { cwd });
     expect([code, stdout]).toEqual([0, 'count 3\n']);
   });
 
   it('belongs to programs that can ask', async () => {
-    expect((await neuroscript(['run', '--jsonl', '--models', MODELS], { stdin: '' })).stderr).toContain(
+    expect((await within(['run', '--jsonl', '--models', MODELS], { stdin: '' })).stderr).toContain(
       '--models does not go with --jsonl',
     );
-    const v1 = await neuroscript([
-      'loop',
-      '--profile',
-      'v1',
-      '--agent',
-      `script:${join(EXAMPLE, 'agent.txt')}`,
-      '--models',
-      MODELS,
-    ]);
+    const v1 = await within(['loop', '--profile', 'v1', '--agent', `script:${join(EXAMPLE, 'agent.txt')}`, '--models', MODELS]);
     expect([v1.code, v1.stderr]).toEqual([2, expect.stringContaining('--models belongs to --profile v3')]);
   });
 });

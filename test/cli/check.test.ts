@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { command, folder, linesOf, neuroscript } from './spawn.ts';
+import { command, folder, linesOf } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const TOOLS =
   'tools: { tool.memory.Get: { args: [path], otherwise: { returns: 1 } }, tool.memory.Put: { args: [path, value], otherwise: { returns: 1 } } }\n';
@@ -11,7 +12,7 @@ describe('check', () => {
       'lib.ns': 'func f() means\n  return 1\nendfunc\n',
       'empty.ns': '',
     });
-    const ended = await neuroscript(['check', 'a.ns', 'lib.ns', 'empty.ns'], { cwd });
+    const ended = await within(['check', 'a.ns', 'lib.ns', 'empty.ns'], { cwd });
     expect([ended.code, ended.stderr]).toEqual([0, '']);
     expect(linesOf(ended.stdout)).toEqual([
       'a.ns: no mistakes found (1 command block; calls tool.memory.get)',
@@ -31,9 +32,7 @@ describe('check', () => {
     ];
     const cwd = folder({ 'a.ns': command(...lines), 't.yaml': TOOLS });
     const named = async (...flags: readonly string[]): Promise<readonly string[]> =>
-      linesOf((await neuroscript(['check', 'a.ns', ...flags], { cwd })).stdout).filter((line) =>
-        line.includes('no standard tool'),
-      );
+      linesOf((await within(['check', 'a.ns', ...flags], { cwd })).stdout).filter((line) => line.includes('no standard tool'));
     expect(await named()).toEqual([
       '  tool.shop.price is no standard tool; --tools says which others there are',
       '  tool.str.touper is no standard tool; did you mean tool.str.toupper?',
@@ -43,7 +42,7 @@ describe('check', () => {
 
   it('shows every syntax error of every file with its source line, and exits 3', async () => {
     const cwd = folder({ 'a.ns': command('let x = 1', 'emit )'), 'b.ns': command('emit 1') });
-    const ended = await neuroscript(['check', 'a.ns', 'b.ns'], { cwd });
+    const ended = await within(['check', 'a.ns', 'b.ns'], { cwd });
     expect(ended.code).toBe(3);
     expect(ended.stderr).toMatch(/^a\.ns:2:3: .*\(NS15\)\n {6}let x = 1\n {6}\^/m);
     expect(ended.stdout).toBe('b.ns: no mistakes found (1 command block)\n');
@@ -51,7 +50,7 @@ describe('check', () => {
 
   it('shows findings with their severity, their line, and what to write instead', async () => {
     const cwd = folder({ 'a.ns': command('emit lne("abc")', 'for each x in [1]', '  emit 1', 'endfor') });
-    const ended = await neuroscript(['check', 'a.ns'], { cwd });
+    const ended = await within(['check', 'a.ns'], { cwd });
     expect(ended.code).toBe(3);
     expect(ended.stderr).toBe(
       'a.ns:2:8: error: no procedure is named `lne` (LINT_UNKNOWN_PROCEDURE)\n' +
@@ -64,9 +63,9 @@ describe('check', () => {
 
   it('a warning fails with --strict alone, a remark never', async () => {
     const cwd = folder({ 'warn.ns': command('set x = 1'), 'info.ns': command('for each x in [1]', 'emit 1', 'endfor') });
-    expect((await neuroscript(['check', 'warn.ns'], { cwd })).code).toBe(0);
-    expect((await neuroscript(['check', 'warn.ns', '--strict'], { cwd })).code).toBe(3);
-    expect((await neuroscript(['check', 'info.ns', '--strict'], { cwd })).code).toBe(0);
+    expect((await within(['check', 'warn.ns'], { cwd })).code).toBe(0);
+    expect((await within(['check', 'warn.ns', '--strict'], { cwd })).code).toBe(3);
+    expect((await within(['check', 'info.ns', '--strict'], { cwd })).code).toBe(0);
   });
 
   it('--tools, --policy and --global say what surrounds the program', async () => {
@@ -78,7 +77,7 @@ describe('check', () => {
       'p.yaml': 'allow: ["*"]\ndeny: ["*.put"]\n',
     });
     const codes = async (...args: readonly string[]): Promise<string[]> => {
-      const { stdout } = await neuroscript(['check', ...args, '--json'], { cwd });
+      const { stdout } = await within(['check', ...args, '--json'], { cwd });
       return JSON.parse(stdout).map(({ line, code }: { line: number; code: string }) => `${line} ${code}`);
     };
     expect(await codes('a.ns')).toEqual([]);
@@ -87,16 +86,16 @@ describe('check', () => {
     expect(await codes('g.ns')).toEqual(['2 LINT_NEVER_SET']);
     expect(await codes('g.ns', '--global', 'limit')).toEqual([]);
     expect(await codes('s.ns', '--global', 'limit')).toEqual(['2 LINT_SET_GLOBAL']);
-    expect((await neuroscript(['check', 'a.ns', '--tools', 'no.yaml'], { cwd })).code).toBe(2);
+    expect((await within(['check', 'a.ns', '--tools', 'no.yaml'], { cwd })).code).toBe(2);
   });
 
   it('--json prints the list of the contract, with edits; --cost puts the fuel beside it', async () => {
     const cwd = folder({ 'a.ns': command('let x = 1'), 'b.ns': command('emit {a: 1}') });
-    const syntax = await neuroscript(['check', 'a.ns', '--json'], { cwd });
+    const syntax = await within(['check', 'a.ns', '--json'], { cwd });
     expect(syntax).toMatchObject({ code: 3, stderr: '' });
     const [error] = JSON.parse(syntax.stdout);
     expect(error).toMatchObject({ code: 'NS15', severity: 'error', file: 'a.ns', line: 2, column: 3, endLine: 2 });
-    const lint = await neuroscript(['check', 'b.ns', '--json', '--cost'], { cwd });
+    const lint = await within(['check', 'b.ns', '--json', '--cost'], { cwd });
     expect(lint).toMatchObject({ code: 0, stderr: '' });
     const place = { line: 2, column: 9, endLine: 2, endColumn: 10 };
     expect(JSON.parse(lint.stdout)).toEqual({
@@ -122,13 +121,13 @@ describe('check', () => {
         }),
       ],
     });
-    expect((await neuroscript(['check', '-', '--json'], { stdin: command('emit 1') })).stdout).toBe('[]\n');
+    expect((await within(['check', '-', '--json'], { stdin: command('emit 1') })).stdout).toBe('[]\n');
   });
 
   it('explain shows the section of a code', async () => {
-    const { stdout } = await neuroscript(['explain', 'LINT_COMMENT_TRAP']);
+    const { stdout } = await within(['explain', 'LINT_COMMENT_TRAP']);
     expect(linesOf(stdout)[0]).toBe('# LINT_COMMENT_TRAP');
     expect(stdout).not.toContain('LINT_DOUBLE_BRACKET');
-    expect((await neuroscript(['explain', 'LINT_COMENT_TRAP'])).stderr).toContain('did you mean LINT_COMMENT_TRAP?');
+    expect((await within(['explain', 'LINT_COMENT_TRAP'])).stderr).toContain('did you mean LINT_COMMENT_TRAP?');
   });
 });

@@ -1,7 +1,8 @@
 import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folder, neuroscript } from './spawn.ts';
+import { folder } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const UGLY = 'command\nemit 1+2   # sum\nendcommand';
 const NEAT = 'command\n  emit 1 + 2  # sum\nendcommand\n';
@@ -11,37 +12,37 @@ describe('fmt', () => {
   it('rewrites files in place and lists those that changed', async () => {
     const cwd = folder({ 'a.ns': UGLY, 'b.ns': NEAT });
     chmodSync(join(cwd, 'a.ns'), 0o640);
-    expect(await neuroscript(['fmt', 'a.ns', 'b.ns'], { cwd })).toEqual({ code: 0, stdout: 'a.ns\n', stderr: '' });
+    expect(await within(['fmt', 'a.ns', 'b.ns'], { cwd })).toEqual({ code: 0, stdout: 'a.ns\n', stderr: '' });
     expect(readFileSync(join(cwd, 'a.ns'), 'utf8')).toBe(NEAT);
     expect(statSync(join(cwd, 'a.ns')).mode & 0o777).toBe(0o640);
     expect(readdirSync(cwd).sort()).toEqual(['a.ns', 'b.ns']);
-    expect(await neuroscript(['fmt', 'a.ns'], { cwd })).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await within(['fmt', 'a.ns'], { cwd })).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
   it('a link stays a link', async () => {
     const cwd = folder({ 'a.ns': UGLY });
     symlinkSync('a.ns', join(cwd, 'link.ns'));
-    expect((await neuroscript(['fmt', 'link.ns'], { cwd })).code).toBe(0);
+    expect((await within(['fmt', 'link.ns'], { cwd })).code).toBe(0);
     expect(lstatSync(join(cwd, 'link.ns')).isSymbolicLink()).toBe(true);
     expect(readFileSync(join(cwd, 'a.ns'), 'utf8')).toBe(NEAT);
   });
 
   it('--check writes nothing, lists what would change, and exits 1', async () => {
     const cwd = folder({ 'a.ns': UGLY, 'b.ns': NEAT });
-    expect(await neuroscript(['fmt', '--check', 'b.ns', 'a.ns'], { cwd })).toEqual({ code: 1, stdout: 'a.ns\n', stderr: '' });
+    expect(await within(['fmt', '--check', 'b.ns', 'a.ns'], { cwd })).toEqual({ code: 1, stdout: 'a.ns\n', stderr: '' });
     expect(readFileSync(join(cwd, 'a.ns'), 'utf8')).toBe(UGLY);
-    expect(await neuroscript(['fmt', '--check', 'b.ns'], { cwd })).toEqual({ code: 0, stdout: '', stderr: '' });
-    expect(await neuroscript(['fmt', '--check', '-'], { stdin: UGLY })).toEqual({ code: 1, stdout: '-\n', stderr: '' });
+    expect(await within(['fmt', '--check', 'b.ns'], { cwd })).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await within(['fmt', '--check', '-'], { stdin: UGLY })).toEqual({ code: 1, stdout: '-\n', stderr: '' });
   });
 
   it('reads - and prints the program', async () => {
-    expect(await neuroscript(['fmt', '-'], { stdin: UGLY })).toEqual({ code: 0, stdout: NEAT, stderr: '' });
-    expect(await neuroscript(['fmt', '-'], { stdin: NEAT })).toEqual({ code: 0, stdout: NEAT, stderr: '' });
+    expect(await within(['fmt', '-'], { stdin: UGLY })).toEqual({ code: 0, stdout: NEAT, stderr: '' });
+    expect(await within(['fmt', '-'], { stdin: NEAT })).toEqual({ code: 0, stdout: NEAT, stderr: '' });
   });
 
   it('leaves a file with a syntax error alone, formats the others, and exits 3', async () => {
     const cwd = folder({ 'a.ns': BROKEN, 'b.ns': UGLY });
-    const ended = await neuroscript(['fmt', 'a.ns', 'b.ns'], { cwd });
+    const ended = await within(['fmt', 'a.ns', 'b.ns'], { cwd });
     expect([ended.code, ended.stdout]).toEqual([3, 'b.ns\n']);
     expect(ended.stderr).toContain('a.ns:2:9:');
     expect(readFileSync(join(cwd, 'a.ns'), 'utf8')).toBe(BROKEN);
@@ -50,7 +51,7 @@ describe('fmt', () => {
 
   it('a file that is missing is a wrong use, and then nothing is written', async () => {
     const cwd = folder({ 'a.ns': UGLY });
-    expect((await neuroscript(['fmt', 'a.ns', 'no.ns'], { cwd })).code).toBe(2);
+    expect((await within(['fmt', 'a.ns', 'no.ns'], { cwd })).code).toBe(2);
     expect(readFileSync(join(cwd, 'a.ns'), 'utf8')).toBe(UGLY);
   });
 });

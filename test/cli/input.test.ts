@@ -2,10 +2,11 @@ import { closeSync, mkdirSync, openSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
+import { within } from './terminal.ts';
 
 /** What every wrong use has in common: one sentence on standard error, nothing on standard output, exit 2, no stack. */
 async function refused(args: readonly string[], cwd: string, says: string | RegExp): Promise<void> {
-  const ended = await neuroscript(args, { cwd });
+  const ended = await within(args, { cwd });
   expect({ code: ended.code, stdout: ended.stdout }).toEqual({ code: 2, stdout: '' });
   const lines = linesOf(ended.stderr);
   expect(lines, ended.stderr).toHaveLength(1);
@@ -83,7 +84,7 @@ describe('bad input is one clear sentence and exit 2', () => {
   );
 
   it('a name with control characters cannot act on the terminal', async () => {
-    const ended = await neuroscript(['run', '\u001b]0;x\u0007.ns'], { cwd: folder({}) });
+    const ended = await within(['run', '\u001b]0;x\u0007.ns'], { cwd: folder({}) });
     expect(ended.code).toBe(2);
     expect(ended.stderr).toContain('\\e]0;x\\u{7}.ns');
   });
@@ -91,24 +92,24 @@ describe('bad input is one clear sentence and exit 2', () => {
 
 describe('help', () => {
   it('shows a newcomer what to type, without arguments too', async () => {
-    const help = await neuroscript(['--help']);
+    const help = await within(['--help']);
     expect(help).toMatchObject({ code: 0, stderr: '' });
     expect(help.stdout).toContain('neuroscript run hello.ns');
-    const bare = await neuroscript([]);
+    const bare = await within([]);
     expect(bare.code).toBe(2);
     expect(bare.stderr).toContain('neuroscript run hello.ns');
   });
 
   it('lists the limits of a command with their defaults', async () => {
-    const help = await neuroscript(['run', '--help']);
+    const help = await within(['run', '--help']);
     expect(help.stdout).toMatch(/--cpu <TIME>\s+.*\(10s\)/s);
     expect(help.stdout).toMatch(/--memory <SIZE>\s+.*\(64MB\)/s);
-    const turn = await neuroscript(['turn', '--help']);
+    const turn = await within(['turn', '--help']);
     expect(turn.stdout).toMatch(/--output <SIZE>\s+.*\(512KB\)/s);
   });
 
   it('prints the version of the package', async () => {
     const { default: manifest } = await import('../../package.json', { with: { type: 'json' } });
-    expect(await neuroscript(['--version'])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+    expect(await within(['--version'])).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
   });
 });

@@ -12,19 +12,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Readable, Writable } from 'node:stream';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { runProgram } from '../../src/cli/program.ts';
-import { Output } from '../../src/cli/terminal/output.ts';
-import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { SqliteStore } from '../../src/loop/index.ts';
 import { chained, GENESIS } from '../../src/loop/log/chain.ts';
 import { newSession } from '../../src/loop/sessions/store.ts';
-import { paletteFor } from '../../src/report/index.ts';
 import { SqliteStorage } from '../../stdlib-tools/index.ts';
 import { FALLBACK_SEED, NONCE, PRIMARY, PRIMARY_SEED, SHARED, SID, TOKENS } from '../aeiou/kit.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
 for (const name of ['value', 'token', 'check', 'policy', 'catalogue', 'inspect'])
@@ -38,24 +34,9 @@ interface Where {
 }
 
 /** The command within this process: what it prints, and its exit code. The last describe starts it as users do. */
-async function print(args: readonly string[], { cwd = '', stdin = '' }: Where): Promise<{ code: number | null; text: string }> {
-  const written: string[] = [];
-  const sink = new Writable({
-    write(chunk, _encoding, done) {
-      written.push(String(chunk));
-      done();
-    },
-  });
-  const paint = paletteFor({}, {});
-  const terminal: Terminal = {
-    stdin: Readable.from([Buffer.from(stdin)]),
-    ...{ out: new Output(sink), err: new Output(sink), paintOut: paint, paintErr: paint, outIsTTY: false, errIsTTY: false },
-    screen: null,
-    interrupt: new AbortController().signal,
-  };
-  const [file = '', ...flags] = args;
-  const code = await runProgram(['inspect', file === '-' ? file : join(cwd, file), ...flags], terminal);
-  return { code, text: written.join('') };
+async function print(args: readonly string[], where: Where): Promise<{ code: number | null; text: string }> {
+  const { code, stdout, stderr } = await within(['inspect', ...args], where);
+  return { code, text: stdout + stderr };
 }
 
 /** What `inspect --json` prints of a file, held against the schema, and the exit code. */

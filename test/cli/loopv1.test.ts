@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
-import { command, folder, neuroscript } from './spawn.ts';
+import { command, folder } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const V1 = ['loop', '--profile', 'v1'];
 const play = (tools: string, ...flags: readonly string[]) =>
-  neuroscript([...V1, '--agent', 'script:examples/plan-apply-v1/agent.txt', '--tools', `examples/${tools}.yaml`, ...flags], {
+  within([...V1, '--agent', 'script:examples/plan-apply-v1/agent.txt', '--tools', `examples/${tools}.yaml`, ...flags], {
     cwd: ROOT,
   });
 
@@ -50,13 +51,13 @@ describe('loop --profile v1', () => {
     ['too large a ceiling', command('emit 1'), ['--max-turns', '26'], 2],
     ['flags of v3', command('emit 1'), ['--log', 'l.jsonl'], 2],
   ])('%s has its exit code', async (_, program, flags, code) => {
-    const ended = await neuroscript([...V1, '--agent', 'script:a.txt', '--json', ...flags], transcript(program));
+    const ended = await within([...V1, '--agent', 'script:a.txt', '--json', ...flags], transcript(program));
     expect(ended.code, ended.stderr).toBe(code);
   });
 
   it('a profile that does not exist, and --one-turn without v1, are refused', async () => {
     const { cwd } = transcript(command('emit 1'));
-    expect((await neuroscript(['loop', '--profile', 'v2', '--agent', 'script:a.txt'], { cwd })).code).toBe(2);
-    expect((await neuroscript(['loop', '--one-turn', '--agent', 'script:a.txt'], { cwd })).code).toBe(2);
+    expect((await within(['loop', '--profile', 'v2', '--agent', 'script:a.txt'], { cwd })).code).toBe(2);
+    expect((await within(['loop', '--one-turn', '--agent', 'script:a.txt'], { cwd })).code).toBe(2);
   });
 });

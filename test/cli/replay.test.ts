@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { folder, neuroscript } from './spawn.ts';
+import { folder } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const schemaOf = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
@@ -22,7 +23,7 @@ describe('a session that waits, on the command line', () => {
   it('is listed, completed, resumed, replayed, exported, redacted and tried out', async () => {
     const cwd = folder({ 'redact.yaml': 'tools: [tool.shop.*]\nkeys: [price]\nvalues: [order 4711]\n' });
     const store = ['--store', 'jobs.db'];
-    const run = (...args: readonly string[]) => neuroscript(args, { cwd });
+    const run = (...args: readonly string[]) => within(args, { cwd });
     const started = await run('loop', ...DRIVE, ...store, '--sid', 'order');
     expect(started).toMatchObject({ code: 0, stderr: '' });
     expect(started.stdout).toContain('Session order: SUSPENDED');
@@ -84,7 +85,7 @@ describe('a session that waits, on the command line', () => {
 
   it('is completed and replayed by its id alone, where nothing was said of a store', async () => {
     const cwd = folder({});
-    const run = (...args: readonly string[]) => neuroscript(args, { cwd, env: { XDG_STATE_HOME: join(cwd, 'state') } });
+    const run = (...args: readonly string[]) => within(args, { cwd, env: { XDG_STATE_HOME: join(cwd, 'state') } });
     expect((await run('loop', ...DRIVE, '--sid', 'order')).stdout).toContain('Session order: SUSPENDED');
     expect(await run('sessions', 'complete', 'order', '--call', '1.2', '--result', '"yes"', ...TOOLS)).toEqual({
       code: 0,
@@ -99,7 +100,7 @@ describe('a session that waits, on the command line', () => {
   it('one damaged record or session hides none of the others', async () => {
     const cwd = folder({});
     const store = ['--store', 'jobs.db'];
-    const run = (...args: readonly string[]) => neuroscript(args, { cwd });
+    const run = (...args: readonly string[]) => within(args, { cwd });
     for (const sid of ['a', 'b']) {
       await run('loop', ...DRIVE, ...store, '--sid', sid);
       await run('sessions', 'complete', sid, ...store, '--call', '1.2', '--result', '"yes"', ...DRIVE);
@@ -146,7 +147,7 @@ describe('a session that waits, on the command line', () => {
     [['replay', 'bad.json', '--set', 'program=x'], '--set and --tools belong to --from-turn N'],
     [['sessions', 'export', '--store', 'missing.db'], 'missing.db cannot be opened'],
   ])('%j is refused in a sentence', async (args, message) => {
-    const { code, stderr } = await neuroscript(args, { cwd: folder({ 'bad.json': '{}' }) });
+    const { code, stderr } = await within(args, { cwd: folder({ 'bad.json': '{}' }) });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });
   });
 });

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { command, folder, linesOf, neuroscript } from './spawn.ts';
+import { command, folder, linesOf } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true });
 for (const name of ['value', 'error', 'request', 'result', 'turn', 'loop', 'check'])
@@ -37,7 +38,7 @@ describe('what the command prints is what the schemas say', () => {
   ])('run --json: %s', async (_name, statements) => {
     const cwd = folder({ 't.yaml': tools });
     const args = ['run', '-', '--json', '--trace', '--tools', 't.yaml', '--fuel', '1e5'];
-    const ended = await neuroscript(args, { cwd, stdin: command(...statements) });
+    const ended = await within(args, { cwd, stdin: command(...statements) });
     expect(linesOf(ended.stdout)).toHaveLength(1);
     expect(valid('result', ended.stdout).journal).toBeInstanceOf(Array);
   });
@@ -51,19 +52,19 @@ describe('what the command prints is what the schemas say', () => {
       ),
     ];
     const stdin = `${requests.map((request) => JSON.stringify(request)).join('\n')}\nnonsense\n`;
-    const ended = await neuroscript(['run', '--jsonl'], { stdin });
+    const ended = await within(['run', '--jsonl'], { stdin });
     expect(linesOf(ended.stdout).map((line) => valid('result', line).ok)).toEqual([true, true, false]);
   });
 
   it('check --json', async () => {
     const cwd = folder({ 'a.ns': command('let x = 1', 'emit )', 'print("x")') });
-    expect(valid('check', (await neuroscript(['check', 'a.ns', '--json'], { cwd })).stdout).length).toBeGreaterThan(1);
+    expect(valid('check', (await within(['check', 'a.ns', '--json'], { cwd })).stdout).length).toBeGreaterThan(1);
   });
 
   it('turn --json and loop --json', async () => {
     const cwd = folder({ 'e.txt': envelope, 'bad.txt': envelope.replace('done', 'fly') });
-    for (const file of ['e.txt', 'bad.txt']) valid('turn', (await neuroscript(['turn', file, '--json'], { cwd })).stdout);
+    for (const file of ['e.txt', 'bad.txt']) valid('turn', (await within(['turn', file, '--json'], { cwd })).stdout);
     for (const file of ['e.txt', 'bad.txt'])
-      valid('loop', (await neuroscript(['loop', '--agent', `script:${file}`, '--json'], { cwd })).stdout);
+      valid('loop', (await within(['loop', '--agent', `script:${file}`, '--json'], { cwd })).stdout);
   });
 });

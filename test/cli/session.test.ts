@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const USERDATA = '{"subject":"s","fields":{}}';
 
@@ -20,7 +21,7 @@ describe('turn', () => {
     ['abort', 'ABORT', 10],
   ])('a valid token that asks for %s decides %s, exit %i', async (action, decision, code) => {
     const stdin = envelope(command('emit "said"', 'whisper self, "noted"', magic(action)));
-    const ended = await neuroscript(['turn', '-', '--sid', 's1', '--turn', '3', '--json'], { stdin });
+    const ended = await within(['turn', '-', '--sid', 's1', '--turn', '3', '--json'], { stdin });
     expect(ended).toMatchObject({ code, stderr: '' });
     const record = JSON.parse(ended.stdout);
     expect(record).toMatchObject({ sid: 's1', turn: 3, decision, reason: null, scratchpad: 'noted\n', lints: [], error: null });
@@ -58,14 +59,14 @@ describe('turn', () => {
       't.yaml': 'tools: { tool.t.Never: { args: [], cases: [{ returns: 1, delayMs: 3600000 }] } }\n',
       'none.yaml': 'allow: []\n',
     });
-    const ended = await neuroscript(['turn', '-', ...flags, '--json'], { stdin: envelope(actions), cwd });
+    const ended = await within(['turn', '-', ...flags, '--json'], { stdin: envelope(actions), cwd });
     expect(ended).toMatchObject({ code, stderr: '' });
     expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'HALT', reason });
   });
 
   it('what is no envelope halts with the reason of the protocol', async () => {
     for (const stdin of ['', 'hello\n', Buffer.from([0xff, 0xfe])]) {
-      const ended = await neuroscript(['turn', '-', '--json'], { stdin });
+      const ended = await within(['turn', '-', '--json'], { stdin });
       expect(ended).toMatchObject({ code: 11, stderr: '' });
       expect(JSON.parse(ended.stdout).reason).toMatch(/^ERR_ENV_/);
     }
@@ -73,24 +74,24 @@ describe('turn', () => {
 
   it('is repeated byte for byte with --now, --ids and --keys', async () => {
     const cwd = folder({ 'e.txt': envelope(command('emit "x"', magic('done'))) });
-    await neuroscript(['keys', 'generate', 'k.json'], { cwd });
+    await within(['keys', 'generate', 'k.json'], { cwd });
     const args = ['turn', 'e.txt', '--now', '1760000000', '--ids', 'seed', '--keys', 'k.json', '--json'];
-    const [one, two] = [await neuroscript(args, { cwd }), await neuroscript(args, { cwd })];
+    const [one, two] = [await within(args, { cwd }), await within(args, { cwd })];
     const [first, second] = [JSON.parse(one.stdout), JSON.parse(two.stdout)];
     expect(first).toMatchObject({ decision: 'DONE', kid: 'host-primary' });
     expect({ ...second, usage: null }).toEqual({ ...first, usage: null });
-    const other = await neuroscript([...args, '--nonce', 'AAAAAAAAAAAAAAAAAAAAAA'], { cwd });
+    const other = await within([...args, '--nonce', 'AAAAAAAAAAAAAAAAAAAAAA'], { cwd });
     expect(JSON.parse(other.stdout).output).not.toBe(first.output);
   });
 
   it('refuses sizes that the protocol does not allow', async () => {
-    const ended = await neuroscript(['turn', '-', '--output', '1MB']);
+    const ended = await within(['turn', '-', '--output', '1MB']);
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toContain('the most is 512KB');
   });
 
   it('explains itself to a person', async () => {
-    const ended = await neuroscript(['turn', '-'], { stdin: envelope(command('emit "said"', magic('done'))) });
+    const ended = await within(['turn', '-'], { stdin: envelope(command('emit "said"', magic('done'))) });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(ended.stdout).toContain('DONE');
     expect(ended.stdout).toContain('said');
@@ -103,7 +104,7 @@ describe('loop', () => {
   const args = ['loop', '--agent', 'script:agent.txt', '--tools', 'tools.yaml', '--userdata', 'userdata.json'];
 
   it('the demonstration ends DONE after turn 2 and says what was written', async () => {
-    const ended = await neuroscript(args, { cwd: demo });
+    const ended = await within(args, { cwd: demo });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(ended.stdout).toMatch(/DONE after 2 turns/);
     expect(ended.stdout).toContain('Applied 1 op: /ingest/queue/x is now "taken" (version 8).');
@@ -112,7 +113,7 @@ describe('loop', () => {
   });
 
   it('--json prints one object for the session', async () => {
-    const ended = await neuroscript([...args, '--json', '--sid', 'demo'], { cwd: demo });
+    const ended = await within([...args, '--json', '--sid', 'demo'], { cwd: demo });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const session = JSON.parse(ended.stdout);
     expect(session).toMatchObject({ sid: 'demo', decision: 'DONE', reason: null, error: null });
@@ -123,7 +124,7 @@ describe('loop', () => {
   });
 
   it('stops after --max-turns', async () => {
-    const ended = await neuroscript([...args, '--max-turns', '1', '--json'], { cwd: demo });
+    const ended = await within([...args, '--max-turns', '1', '--json'], { cwd: demo });
     expect(ended.code).toBe(11);
     expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'HALT', reason: 'ERR_MAX_TURNS' });
   });
@@ -131,7 +132,7 @@ describe('loop', () => {
   it('--log appends one JSON line per decision, readable by its owner alone', async () => {
     const cwd = folder({});
     for (const sid of ['one', 'two'])
-      await neuroscript([...args, '--sid', sid, '--log', join(cwd, 'log.jsonl'), '--json'], { cwd: demo });
+      await within([...args, '--sid', sid, '--log', join(cwd, 'log.jsonl'), '--json'], { cwd: demo });
     const entries = linesOf(readFileSync(join(cwd, 'log.jsonl'), 'utf8')).map((line) => JSON.parse(line));
     expect(entries.map(({ SID, turn_index, decision }) => [SID, turn_index, decision])).toEqual([
       ['one', 1, 'CONTINUE'],
@@ -143,9 +144,9 @@ describe('loop', () => {
   });
 
   it('a log that cannot be written is found out before anything runs', async () => {
-    const ended = await neuroscript([...args, '--log', '.'], { cwd: demo });
+    const ended = await within([...args, '--log', '.'], { cwd: demo });
     expect(ended).toMatchObject({ code: 2, stdout: '', stderr: 'neuroscript: cannot append to .: it is a folder\n' });
-    const device = await neuroscript([...args, '--log', '/dev/null'], { cwd: demo });
+    const device = await within([...args, '--log', '/dev/null'], { cwd: demo });
     expect(device).toMatchObject({ code: 2, stderr: 'neuroscript: cannot append to /dev/null: it is not an ordinary file\n' });
   });
 
@@ -171,17 +172,17 @@ describe('loop', () => {
 describe('keys', () => {
   it('generate makes a file for its owner alone, and never overwrites one; list shows public halves', async () => {
     const cwd = folder({});
-    const made = await neuroscript(['keys', 'generate', 'k.json', '--name', 'prod'], { cwd });
+    const made = await within(['keys', 'generate', 'k.json', '--name', 'prod'], { cwd });
     expect(made).toEqual({ code: 0, stdout: 'k.json: prod-primary (primary), prod-fallback (fallback)\n', stderr: '' });
     expect(statSync(join(cwd, 'k.json')).mode & 0o777).toBe(0o600);
     const seeds = JSON.parse(readFileSync(join(cwd, 'k.json'), 'utf8')).keys.map((key: { seed: string }) => key.seed);
-    const listed = await neuroscript(['keys', 'list', 'k.json', '--json'], { cwd });
+    const listed = await within(['keys', 'list', 'k.json', '--json'], { cwd });
     expect(JSON.parse(listed.stdout)).toMatchObject([
       { kid: 'prod-primary', role: 'primary', alg: 'Ed25519', canSign: true },
       { kid: 'prod-fallback', role: 'fallback', alg: 'Ed25519', canSign: true },
     ]);
     for (const seed of seeds) expect(listed.stdout).not.toContain(seed);
-    const again = await neuroscript(['keys', 'generate', 'k.json'], { cwd });
+    const again = await within(['keys', 'generate', 'k.json'], { cwd });
     expect(again).toMatchObject({ code: 2, stderr: 'neuroscript: k.json exists already; keys are never overwritten\n' });
   });
 
@@ -192,7 +193,7 @@ describe('keys', () => {
     [['turn', '-', '--keys', 'open.json'], /chmod 600/],
   ])('%j is refused in one sentence', async (args, says) => {
     const cwd = folder({ 'open.json': '{"version":1,"keys":[]}' });
-    const ended = await neuroscript(args, { cwd });
+    const ended = await within(args, { cwd });
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(linesOf(ended.stderr)).toHaveLength(1);
     expect(ended.stderr).toMatch(says);
@@ -205,7 +206,7 @@ describe('tools', () => {
       't.yaml':
         'tools:\n  tool.a.Add:\n    description: Adds two numbers.\n    args: [{ name: x, type: int }, { name: y, type: int, required: false }]\n    cases: [{ returns: 1 }]\n',
     });
-    const ended = await neuroscript(['tools', 'tool.a.*', '--tools', 't.yaml'], { cwd });
+    const ended = await within(['tools', 'tool.a.*', '--tools', 't.yaml'], { cwd });
     expect(ended).toEqual({ code: 0, stdout: 'tool.a.Add(x: int, y?: int)\n    Adds two numbers.\n', stderr: '' });
   });
 });
@@ -213,14 +214,14 @@ describe('tools', () => {
 describe('explain', () => {
   it('prints the page of a code, in any spelling', async () => {
     for (const code of ['NS14', 'ns14', '14']) {
-      const ended = await neuroscript(['explain', code]);
+      const ended = await within(['explain', code]);
       expect(ended).toMatchObject({ code: 0, stderr: '' });
       expect(ended.stdout).toMatch(/^# NS14/);
     }
   });
 
   it('lists all codes in their order', async () => {
-    const codes = linesOf((await neuroscript(['explain'])).stdout);
+    const codes = linesOf((await within(['explain'])).stdout);
     expect(codes.indexOf('NS9')).toBeLessThan(codes.indexOf('NS10'));
     expect(codes).toContain('ERR_QUOTA');
   });

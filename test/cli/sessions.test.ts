@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeUserdata } from '../../src/aeiou/index.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
 import { newSession, type SessionState } from '../../src/loop/sessions/store.ts';
-import { neuroscript } from './spawn.ts';
+import { within } from './terminal.ts';
 
 let folder = '';
 let agent = '';
@@ -35,21 +35,21 @@ async function withOpen(sid: string): Promise<string> {
 describe('loop --store and sessions', () => {
   it('AL3-11-6: a session is kept with its turns, and its decisions are chained in the log', async () => {
     const [store, log] = [newPath('store.db'), newPath('log.jsonl')];
-    const run = await neuroscript(['loop', '--agent', agent, '--sid', 's', '--store', store, '--log', log]);
+    const run = await within(['loop', '--agent', agent, '--sid', 's', '--store', store, '--log', log]);
     expect(run).toMatchObject({ code: 0, stderr: '' });
-    const list = await neuroscript(['sessions', 'list', '--store', store, '--json']);
+    const list = await within(['sessions', 'list', '--store', store, '--json']);
     expect(JSON.parse(list.stdout)).toMatchObject([{ sid: 's', status: 'done', turns: 2, lease: null, owed: 0 }]);
-    const show = await neuroscript(['sessions', 'show', 's', '--store', store]);
+    const show = await within(['sessions', 'show', 's', '--store', store]);
     expect(show.stdout).toMatch(/^s {2}done {2}2 turns {2}/);
     expect(show.stdout).toContain('Turn 2 of session s');
-    const exported = await neuroscript(['sessions', 'export', '--store', store]);
+    const exported = await within(['sessions', 'export', '--store', store]);
     expect(JSON.parse(exported.stdout)).toMatchObject({
       sessions: [{ sid: 's', turns: [{ version: 2, turn: 1 }, { turn: 2 }] }],
     });
-    const verify = await neuroscript(['log', 'verify', log]);
+    const verify = await within(['log', 'verify', log]);
     expect(verify.stdout).toMatch(/^2 lines, unbroken; head [0-9a-f]{64}\n$/);
     await writeFile(log, (await readFile(log, 'utf8')).replace('"decision":"DONE"', '"decision":"ABORT"'));
-    const broken = await neuroscript(['log', 'verify', log]);
+    const broken = await within(['log', 'verify', log]);
     expect(broken).toMatchObject({ code: 1, stdout: `${log}, line 2: it was changed: its hash does not fit\n` });
   });
 
@@ -58,26 +58,26 @@ describe('loop --store and sessions', () => {
     using file = await SqliteStore.open(store);
     const state = await file.read('s');
     if (state !== null) await file.create({ ...state, sid: 'asked', parent: { sid: 's', turn: 1, seq: 1 } }, 0);
-    const resumed = await neuroscript(['sessions', 'resume', 's', '--store', store, '--agent', agent]);
+    const resumed = await within(['sessions', 'resume', 's', '--store', store, '--agent', agent]);
     expect(resumed.code).toBe(0);
     expect(await file.read('asked')).toMatchObject({ status: 'halted', reason: 'ERR_INTERRUPTED' });
   });
 
   it('resume drives an open session to its end; ended and unknown ones are refused', async () => {
     const store = await withOpen('s');
-    const resume = (sid: string) => neuroscript(['sessions', 'resume', sid, '--store', store, '--agent', agent, '--json']);
+    const resume = (sid: string) => within(['sessions', 'resume', sid, '--store', store, '--agent', agent, '--json']);
     const first = await resume('s');
     expect(first.code).toBe(0);
     expect(JSON.parse(first.stdout)).toMatchObject({ sid: 's', decision: 'DONE', turns: [{ turn: 1 }, { turn: 2 }] });
     expect(await resume('s')).toMatchObject({ code: 2, stderr: 'neuroscript: session "s" is done\n' });
     expect(await resume('t')).toMatchObject({ code: 2, stderr: 'neuroscript: session "t" is unknown\n' });
-    const again = await neuroscript(['loop', '--agent', agent, '--sid', 's', '--store', store]);
+    const again = await within(['loop', '--agent', agent, '--sid', 's', '--store', store]);
     expect(again).toMatchObject({ code: 2, stderr: 'neuroscript: session "s" exists already\n' });
   });
 
   it('cancel ends an open session', async () => {
     const store = await withOpen('s');
-    const cancel = () => neuroscript(['sessions', 'cancel', 's', '--store', store]);
+    const cancel = () => within(['sessions', 'cancel', 's', '--store', store]);
     expect(await cancel()).toMatchObject({ code: 0, stdout: 's: cancelled\n' });
     expect(await cancel()).toMatchObject({ code: 2, stderr: 'neuroscript: session s has ended already\n' });
   });
@@ -88,7 +88,7 @@ describe('loop --store and sessions', () => {
     const ended = { ...(await store.read('open')), status: 'done' } as SessionState;
     await store.create({ ...ended, sid: 'old' }, Date.now() - 3 * 3_600_000);
     await store.create({ ...ended, sid: 'young' }, Date.now() - 3_600_000);
-    const prune = (...flags: readonly string[]) => neuroscript(['sessions', 'prune', '--store', path, ...flags]);
+    const prune = (...flags: readonly string[]) => within(['sessions', 'prune', '--store', path, ...flags]);
     const left = async () => (await store.list()).map(({ sid }) => sid);
     const dry = await prune('--older-than', '2h', '--dry-run');
     expect(dry).toMatchObject({ code: 0, stderr: '' });
@@ -108,21 +108,21 @@ describe('loop --store and sessions', () => {
 
   it('a file that is no store is refused, and none is made by looking', async () => {
     const none = newPath('none.db');
-    expect(await neuroscript(['sessions', 'list', '--store', none])).toMatchObject({ code: 2 });
+    expect(await within(['sessions', 'list', '--store', none])).toMatchObject({ code: 2 });
     expect(existsSync(none)).toBe(false);
-    expect((await neuroscript(['sessions', 'list', '--store', join(folder, 'agent.txt')])).stderr).toContain(
+    expect((await within(['sessions', 'list', '--store', join(folder, 'agent.txt')])).stderr).toContain(
       'is no store of sessions',
     );
   });
 
   it('log verify tells a log that was cut off from a whole one by its head', async () => {
     const log = newPath('log.jsonl');
-    await neuroscript(['loop', '--agent', agent, '--log', log]);
+    await within(['loop', '--agent', agent, '--log', log]);
     const lines = (await readFile(log, 'utf8')).trimEnd().split('\n');
     const head: unknown = JSON.parse(lines[1] ?? '').hash;
-    expect((await neuroscript(['log', 'verify', log, '--head', String(head)])).code).toBe(0);
+    expect((await within(['log', 'verify', log, '--head', String(head)])).code).toBe(0);
     await writeFile(log, `${lines[0]}\n`);
-    expect((await neuroscript(['log', 'verify', log])).code).toBe(0);
-    expect(await neuroscript(['log', 'verify', log, '--head', String(head)])).toMatchObject({ code: 1 });
+    expect((await within(['log', 'verify', log])).code).toBe(0);
+    expect(await within(['log', 'verify', log, '--head', String(head)])).toMatchObject({ code: 1 });
   });
 });

@@ -12,7 +12,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const BIN = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 
 /** Where commands keep sessions that say nothing of a store: not in the folder of whoever runs the tests. */
-const STATE = mkdtempSync(join(tmpdir(), 'cli-state-'));
+export const STATE = mkdtempSync(join(tmpdir(), 'cli-state-'));
 process.once('exit', () => rmSync(STATE, { recursive: true, force: true }));
 
 export interface Outcome {

@@ -1,22 +1,40 @@
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
+import { vi } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
+import { answerOf } from '../../src/cli/terminal/exit.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
 import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { plainPalette } from '../../src/report/index.ts';
-import type { Outcome } from './spawn.ts';
+import { type Outcome, type SpawnOptions, STATE } from './spawn.ts';
 
-/** Runs the command line within this process, for tests that do not look at the process. Paths must be absolute. */
-export async function within(argv: readonly string[], stdin: Readable = new PassThrough().end()): Promise<Outcome> {
+/**
+ * Runs the command line within this process, as `neuroscript` runs it in one of its own: for tests of what commands do and not
+ * of how a process ends. A process takes some hundred milliseconds to start. A tools file that is a module needs a process:
+ * here Vite would load it, once for all tests.
+ */
+export async function within(
+  argv: readonly string[],
+  { stdin = '', cwd, env }: Pick<SpawnOptions, 'stdin' | 'cwd' | 'env'> = {},
+): Promise<Outcome> {
   const streams = [new PassThrough(), new PassThrough()] as const;
   const [out, err] = streams;
   const terminal: Terminal = {
-    ...{ stdin, screen: null, out: new Output(out), err: new Output(err) },
+    ...{ stdin: Readable.from([Buffer.from(stdin)]), screen: null, out: new Output(out), err: new Output(err) },
     ...{ paintOut: plainPalette, paintErr: plainPalette, outIsTTY: false, errIsTTY: false },
     interrupt: new AbortController().signal,
   };
   const texts = streams.map((stream) => stream.toArray());
-  const code = await runProgram(argv, terminal);
+  const home = process.cwd();
+  for (const [name, value] of Object.entries({ XDG_STATE_HOME: STATE, ...env })) vi.stubEnv(name, value);
+  if (cwd !== undefined) process.chdir(cwd);
+  let code: number;
+  try {
+    code = answerOf(argv, await runProgram(argv, terminal));
+  } finally {
+    process.chdir(home);
+    vi.unstubAllEnvs();
+  }
   for (const stream of streams) stream.end();
-  const [stdout = '', stderr = ''] = (await Promise.all(texts)).map((chunks) => chunks.join(''));
+  const [stdout = '', stderr = ''] = (await Promise.all(texts)).map((chunks) => chunks.map(String).join(''));
   return { code, stdout, stderr };
 }

@@ -14,7 +14,8 @@ import {
   TOKENS,
   tokenOf,
 } from '../aeiou/kit.ts';
-import { folder, linesOf, neuroscript } from './spawn.ts';
+import { folder, linesOf } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true });
 const validate = ajv.compile(JSON.parse(readFileSync(new URL('../../schemas/token.schema.json', import.meta.url), 'utf8')));
@@ -42,11 +43,11 @@ function keyFolder(text = KEYS): string {
 
 const TURN = ['--sid', SID, '--turn', '1', '--nonce', NONCE, '--now', String(ISSUED)];
 const verify = (token: string, ...flags: readonly string[]) =>
-  neuroscript(['token', 'verify', token, '--keys', 'k.json', ...TURN, ...flags], { cwd: keyFolder() });
+  within(['token', 'verify', token, '--keys', 'k.json', ...TURN, ...flags], { cwd: keyFolder() });
 
 describe('token inspect', () => {
   it('shows what a token claims, and says that nothing of it is verified', async () => {
-    const ended = await neuroscript(['token', 'inspect', TOKENS.T2]);
+    const ended = await within(['token', 'inspect', TOKENS.T2]);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(linesOf(ended.stdout)[0]).toMatch(/^NOT VERIFIED/);
     for (const part of ['LOOP continue', PRIMARY, SID, NONCE, '2024-08-30T10:05:45Z', 'min_tokens'])
@@ -54,7 +55,7 @@ describe('token inspect', () => {
   });
 
   it('--json gives the payload, unauthenticated', async () => {
-    const ended = await neuroscript(['token', 'inspect', '-', '--json'], { stdin: `${TOKENS.T1}\n` });
+    const ended = await within(['token', 'inspect', '-', '--json'], { stdin: `${TOKENS.T1}\n` });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     expect(valid(ended.stdout)).toMatchObject({
       authenticated: false,
@@ -65,15 +66,15 @@ describe('token inspect', () => {
       canonical: true,
       payload: { jti: '00000000-0000-4000-8000-000000000001', payload: { action: 'done' } },
     });
-    const spaced = await neuroscript(['token', 'inspect', tokenOf(canonicalText({}).replace(',', ', ')), '--json']);
+    const spaced = await within(['token', 'inspect', tokenOf(canonicalText({}).replace(',', ', ')), '--json']);
     expect(valid(spaced.stdout)).toMatchObject({ canonical: false });
   });
 
   it('what is no token is exit 1, with the code; control characters stay out of the terminal', async () => {
-    const ended = await neuroscript(['token', 'inspect', `"${TOKENS.T1}"`]);
+    const ended = await within(['token', 'inspect', `"${TOKENS.T1}"`]);
     expect(ended).toMatchObject({ code: 1, stderr: '' });
     expect(ended.stdout).toMatch(/^ERR_TOKEN_PARSE: /);
-    const json = await neuroscript(['token', 'inspect', 'x', '--json']);
+    const json = await within(['token', 'inspect', 'x', '--json']);
     expect(json.code).toBe(1);
     expect(valid(json.stdout)).toMatchObject({
       authenticated: false,
@@ -82,7 +83,7 @@ describe('token inspect', () => {
       detail: 'grammar',
     });
     const loud = tokenOf(canonicalText({ payload: '{"action":"done","note":"\\u001b[2J"}' }));
-    expect((await neuroscript(['token', 'inspect', loud])).stdout).not.toContain('\u001b');
+    expect((await within(['token', 'inspect', loud])).stdout).not.toContain('\u001b');
   });
 });
 
@@ -127,14 +128,14 @@ describe('token verify', () => {
 
   it('public halves suffice, and their file may be readable', async () => {
     const cwd = keyFolder();
-    const exported = await neuroscript(['keys', 'export-public', 'k.json'], { cwd });
+    const exported = await within(['keys', 'export-public', 'k.json'], { cwd });
     expect(exported).toMatchObject({ code: 0, stderr: '' });
     expect(exported.stdout).not.toContain(b64(PRIMARY_SEED));
     writeFileSync(join(cwd, 'public.json'), exported.stdout, { mode: 0o644 });
-    const ended = await neuroscript(['token', 'verify', '-', '--keys', 'public.json', ...TURN], { cwd, stdin: TOKENS.T5 });
+    const ended = await within(['token', 'verify', '-', '--keys', 'public.json', ...TURN], { cwd, stdin: TOKENS.T5 });
     expect(ended.code).toBe(0);
     chmodSync(join(cwd, 'k.json'), 0o644);
-    const open = await neuroscript(['token', 'verify', TOKENS.T1, '--keys', 'k.json', ...TURN], { cwd });
+    const open = await within(['token', 'verify', TOKENS.T1, '--keys', 'k.json', ...TURN], { cwd });
     expect(open).toMatchObject({ code: 2, stdout: '' });
     expect(open.stderr).toContain('chmod 600');
   });
@@ -143,8 +144,8 @@ describe('token verify', () => {
     const secret = b64(new Uint8Array(32).fill(0x0b));
     const cwd = keyFolder(JSON.stringify({ version: 1, keys: [{ kid: SHARED, role: 'retired', alg: 'HS256', secret }] }));
     const args = ['token', 'verify', TOKENS.T4, '--keys', 'k.json', ...TURN];
-    expect(await neuroscript(args, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining('allowHs256') });
-    expect((await neuroscript([...args, '--allow-hs256'], { cwd })).code).toBe(0);
+    expect(await within(args, { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining('allowHs256') });
+    expect((await within([...args, '--allow-hs256'], { cwd })).code).toBe(0);
   });
 
   it.each([
@@ -153,7 +154,7 @@ describe('token verify', () => {
     [['--keys', 'k.json', ...TURN, '--nonce', 'short'], /--nonce must be 16 bytes/],
     [['--keys', 'k.json', ...TURN, '--turn', '-1'], /--turn/],
   ])('%j is wrong use: exit 2, one sentence', async (flags, says) => {
-    const ended = await neuroscript(['token', 'verify', TOKENS.T1, ...flags], { cwd: keyFolder() });
+    const ended = await within(['token', 'verify', TOKENS.T1, ...flags], { cwd: keyFolder() });
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(linesOf(ended.stderr)).toHaveLength(1);
     expect(ended.stderr).toMatch(says);
@@ -177,10 +178,10 @@ describe('the schema of tokens', () => {
 describe('keys rotate', () => {
   it('replaces a key, keeps the old public half for the grace, and leaves a file for its owner alone', async () => {
     const cwd = folder({});
-    await neuroscript(['keys', 'generate', 'k.json'], { cwd });
+    await within(['keys', 'generate', 'k.json'], { cwd });
     symlinkSync('k.json', join(cwd, 'link.json'));
     const before = Math.floor(Date.now() / 1000);
-    const ended = await neuroscript(['keys', 'rotate', 'link.json', '--buffer', '10', '--json'], { cwd });
+    const ended = await within(['keys', 'rotate', 'link.json', '--buffer', '10', '--json'], { cwd });
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const done = JSON.parse(ended.stdout);
     expect(done).toMatchObject({ role: 'primary', minted: 'host-primary-2', retired: { kid: 'host-primary' }, dropped: [] });
@@ -194,9 +195,9 @@ describe('keys rotate', () => {
       'host-fallback fallback',
     ]);
     expect(keys[1].seed).toBeUndefined();
-    const listed = await neuroscript(['keys', 'list', 'k.json'], { cwd });
+    const listed = await within(['keys', 'list', 'k.json'], { cwd });
     expect(linesOf(listed.stdout)[1]).toMatch(/^host-primary {2}retired {2}Ed25519 {2}\S{43} {2}until 20\S+Z$/);
-    const fallback = await neuroscript(['keys', 'rotate', 'k.json', '--role', 'fallback', '--kid', 'spare'], { cwd });
+    const fallback = await within(['keys', 'rotate', 'k.json', '--role', 'fallback', '--kid', 'spare'], { cwd });
     expect(fallback.stdout).toMatch(/^k\.json: spare is the new fallback key\nhost-fallback verifies until 20\S+Z\n$/);
   });
 
@@ -208,7 +209,7 @@ describe('keys rotate', () => {
     [['keys', 'export-public', 'none.json'], /none\.json/],
   ])('%j is refused in one sentence, and the file stays', async (args, says) => {
     const cwd = keyFolder();
-    const ended = await neuroscript(args, { cwd });
+    const ended = await within(args, { cwd });
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(linesOf(ended.stderr)).toHaveLength(1);
     expect(ended.stderr).toMatch(says);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
 import { command, folder, linesOf, neuroscript } from './spawn.ts';
+import { within } from './terminal.ts';
 
 const REAL = `
 let calls: number = 0;
@@ -92,7 +93,7 @@ describe('--tools', () => {
     [
       'with a tool without run',
       'export const tools = [{ name: "tool.t.X" }];',
-      /^neuroscript: m\.mjs: tool\.t\.X: run must be a function\n$/,
+      /^neuroscript: m\.mjs: tool\.t\.X: run must be a function, got undefined\n$/,
     ],
     [
       'with a tool that defineTool did not make',
@@ -110,7 +111,7 @@ describe('--tools', () => {
   it('starts the state and the sequences of mocks anew for every request of --jsonl', async () => {
     const request = JSON.stringify({ src: command('emit tool.t.Next()', 'emit tool.t.Next()') });
     const cwd = folder({ 't.yaml': SEQUENCE });
-    const ended = await neuroscript(['run', '--jsonl', '--tools', 't.yaml'], { cwd, stdin: `${request}\n${request}\n` });
+    const ended = await within(['run', '--jsonl', '--tools', 't.yaml'], { cwd, stdin: `${request}\n${request}\n` });
     expect(linesOf(ended.stdout).map((line) => JSON.parse(line).emits)).toEqual([
       ['0', '1'],
       ['0', '1'],
@@ -161,14 +162,14 @@ describe('--record', () => {
 
   it('refuses, before anything runs, to overwrite what is no recording, and places that cannot be written', async () => {
     const cwd = folder({ 'mine.yaml': 'tools: {}\n', 'a.ns': command('emit 1') });
-    const refused = async (file: string) => (await neuroscript(['run', 'a.ns', '--record', file], { cwd })).stderr;
+    const refused = async (file: string) => (await within(['run', 'a.ns', '--record', file], { cwd })).stderr;
     expect(await refused('mine.yaml')).toBe(
       'neuroscript: mine.yaml is there already and is no recording; name another file, or remove it\n',
     );
     expect(await refused('no/such.yaml')).toBe('neuroscript: cannot record to no/such.yaml: its folder does not exist\n');
     expect(await refused('/dev/null')).toBe('neuroscript: cannot record to /dev/null: it is not an ordinary file\n');
     expect(readFileSync(join(cwd, 'mine.yaml'), 'utf8')).toBe('tools: {}\n');
-    const twice = await neuroscript(['run', '--jsonl', '--record', 'x.yaml'], { cwd });
+    const twice = await within(['run', '--jsonl', '--record', 'x.yaml'], { cwd });
     expect(twice).toMatchObject({ code: 2, stderr: expect.stringContaining('--record and --check-first are for one run') });
   });
 });
@@ -190,13 +191,13 @@ describe('--check-first', () => {
 
   it('leaves a program alone that keeps to the policy, and syntax errors to the run', async () => {
     const cwd = folder({ 'a.ns': command('emit 1'), 'b.ns': command('emit )') });
-    expect(await neuroscript(['run', 'a.ns', '--check-first'], { cwd })).toMatchObject({ code: 0, stdout: '1\n' });
-    expect(await neuroscript(['run', 'b.ns', '--check-first'], { cwd })).toMatchObject({ code: 3 });
+    expect(await within(['run', 'a.ns', '--check-first'], { cwd })).toMatchObject({ code: 0, stdout: '1\n' });
+    expect(await within(['run', 'b.ns', '--check-first'], { cwd })).toMatchObject({ code: 3 });
   });
 
   it('a policy file that is wrong is refused with its line', async () => {
     const cwd = folder({ 'p.yaml': 'allow:\n  - "*"\n  - 5\n', 'a.ns': command('emit 1') });
-    const ended = await neuroscript(['run', 'a.ns', '--policy', 'p.yaml'], { cwd });
+    const ended = await within(['run', 'a.ns', '--policy', 'p.yaml'], { cwd });
     expect(ended).toMatchObject({
       code: 2,
       stderr: 'neuroscript: p.yaml:3: allow[1]: must be a text, got the number 5\n',
@@ -212,7 +213,7 @@ tools:
   tool.clock.Now: { cases: [{ returns: 1 }] }
 `;
   const tools = (args: readonly string[]) =>
-    neuroscript(['tools', '--tools', 't.yaml', ...args], {
+    within(['tools', '--tools', 't.yaml', ...args], {
       cwd: folder({ 't.yaml': TOOLS, 'p.yaml': 'allow: [tool.memory.*]\n' }),
     });
 
@@ -258,7 +259,7 @@ describe('mocks in a session', () => {
     const turn = (action: string): string =>
       envelope('emit tool.t.Next()', `emit tool.aeiou.magic("LOOP", {"action": "${action}"})`);
     const cwd = folder({ 't.yaml': SEQUENCE, 'a.txt': [turn('continue'), turn('continue'), turn('done')].join('\n') });
-    const ended = await neuroscript(
+    const ended = await within(
       ['loop', '--store', 'none', '--agent', 'script:a.txt', '--tools', 't.yaml', '--record', 'calls.yaml'],
       { cwd },
     );
@@ -276,7 +277,7 @@ describe('--storage', () => {
       'reader.yaml': 'allow: [tool.capsule.*]\ngrants: ["capsule:read"]\n',
     });
     const run = (policy: string, expression: string) =>
-      neuroscript(['run', '-', '--storage', 'kept.db', '--policy', policy], { cwd, stdin: command(`emit ${expression}`) });
+      within(['run', '-', '--storage', 'kept.db', '--policy', policy], { cwd, stdin: command(`emit ${expression}`) });
     const add = 'tool.capsule.Add({"name": "capsule/rules", "version": 1, "description": "rules", "content": "Be brief."})';
     expect(await run('reader.yaml', add)).toMatchObject({ code: 4, stdout: '' });
     expect(await run('trusted.yaml', add)).toMatchObject({ code: 0, stdout: 'true\n' });

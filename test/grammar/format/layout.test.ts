@@ -51,7 +51,7 @@ describe('lines', () => {
     expect(formatted(source)).toBe(lines('command', ...inner, 'endcommand', '', 'command', '  emit 5', 'endcommand'));
   });
 
-  it('begin a new one for every block, where the source has two in a line', () => {
+  it('begin a new line for every block, even if the source has two on one line', () => {
     const source = 'func f() means\nreturn\nendfunc func g() means\nreturn\nendfunc on event "e" do\nreturn\nendon\n';
     expect(
       formatted(source)
@@ -60,7 +60,7 @@ describe('lines', () => {
     ).toHaveLength(3);
   });
 
-  it('of nothing are nothing', () => {
+  it('of an empty source are none', () => {
     expect(formatted('')).toBe('');
     expect(formatted('\n \n')).toBe('');
     expect(formatted('# a\n\n\n\n# b')).toBe('# a\n\n# b\n');
@@ -152,14 +152,14 @@ describe('comments', () => {
     );
   });
 
-  it('inside brackets stay with the item that they stand behind or above', () => {
+  it('inside brackets stay with the item that they follow or precede', () => {
     expect(body('emit [ # a', '1, # b', '# c', '2 # d', ', 3', '# e', ']')).toBe(
       ['emit [', '  # a', '  1,  # b', '  # c', '  2,  # d', '  3,', '  # e', ']'].join('\n'),
     );
     expect(body('emit (1 + # a', '2)')).toBe(['emit (', '  1 + 2  # a', ')'].join('\n'));
   });
 
-  it('behind a continued line go to its end', () => {
+  it('after a continued line move to its end', () => {
     expect(body('emit 1 + \\', '2 # a')).toBe('emit 1 + 2  # a');
   });
 });
@@ -174,7 +174,7 @@ describe('long lines', () => {
     expect(body(call(fits + 1))).toBe(['call f(', `  ${word(fits + 1)},`, '  1,', ')'].join('\n'));
   });
 
-  it('have no comma behind the last item where the language allows none', () => {
+  it('have no comma after the last item where the language allows none', () => {
     expect(
       body(`emit (${word(95)} + 1)`)
         .split('\n')
@@ -210,7 +210,7 @@ describe('long lines', () => {
     expect(body(`emit (${a} + ${b} + ${c})`)).toBe(['emit (', `  ${a}`, `    + ${b}`, `    + ${c}`, ')'].join('\n'));
   });
 
-  it('a list or map that somebody spread over lines stays so, others are joined', () => {
+  it('a list or map that the source spreads over lines stays so; others are joined', () => {
     expect(body('set m = {', '"a": 1}')).toBe(['set m = {', '  "a": 1,', '}'].join('\n'));
     expect(body('set m = {"a": 1,', '"b": 2}')).toBe('set m = {"a": 1, "b": 2}');
     expect(body('call f(', 'a,', 'b)')).toBe('call f(a, b)');

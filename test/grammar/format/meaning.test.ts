@@ -59,7 +59,7 @@ describe('the formatter keeps meaning and comments, and changes nothing a second
       .join('\n');
   };
 
-  it('for programs at random, however they are laid out', () => {
+  it('for random programs in random layouts', () => {
     const seeds = fc.array(fc.nat(1000), { minLength: 20, maxLength: 60 });
     let seen = 0;
     fc.assert(

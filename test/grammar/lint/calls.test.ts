@@ -14,7 +14,7 @@ const tools: Environment = {
 };
 
 describe('calls', () => {
-  it('of procedures: those of all files count, whichever comes first, and names are case-sensitive', () => {
+  it('of procedures: those of all files count, in any order, and names are case-sensitive', () => {
     const lib = checked('func f(needs a) means\n  return a\nendfunc\n', 'lib.ns');
     const use = checked(command('emit f(1)', 'emit F(1)', 'emit g(F(1))'), 'use.ns');
     expect(analyse([use, lib]).map(({ line, column, code }) => `${line}:${column} ${code}`)).toEqual([
@@ -49,7 +49,7 @@ describe('calls', () => {
     );
   });
 
-  it('functions of other languages: what there is in their place', () => {
+  it('functions of other languages: the hint says what to write', () => {
     const fixOf = (call: string): string => findings(command(`emit ${call}`))[0]?.fix.message ?? '';
     expect(fixOf('range(3)')).toContain('`while i < n`');
     expect(fixOf('str(5)')).toContain("'' + x");
@@ -83,7 +83,7 @@ describe('calls', () => {
     },
   );
 
-  it('of tools: those of the catalogue, with their counts of arguments', () => {
+  it('of tools: those of the catalogue, with their numbers of arguments', () => {
     const lines = ['call tool.Memory.GET("/x")', 'call tool.memory.Gett("/x")', 'call tool.memory.Put("/x")', 'call tool.a.B()'];
     expect(brief(lines, tools)).toEqual(['3:6 LINT_UNKNOWN_TOOL', '4:6 LINT_ARGUMENT_COUNT', '5:6 LINT_UNKNOWN_TOOL']);
     expect(fixed(command('call tool.memory.Gett("/x")'), tools)).toBe(command('call tool.memory.get("/x")'));
@@ -91,7 +91,7 @@ describe('calls', () => {
     expect(brief(lines, { ...tools, complete: false })).toEqual(['4:6 LINT_ARGUMENT_COUNT']);
   });
 
-  it('of tools: what the policy says about them, where the name stands', () => {
+  it('of tools: the reason of a denial, at the name', () => {
     const denied = [{ name: 'tool.memory.put', reason: 'not allowed here' }];
     const [found, ...rest] = findings(command('call tool.memory.Put("/x", 1)'), { ...tools, denied });
     expect(rest).toEqual([]);

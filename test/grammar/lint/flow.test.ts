@@ -27,7 +27,7 @@ describe('statements that are never executed', () => {
     expect(unreachable(...lines)).toEqual(expected);
   });
 
-  it('P16: a handler that clears the error brings execution behind the failing statement', () => {
+  it('P16: after a handler clears the error, execution continues behind the failing statement', () => {
     const handler = (inside: string) => ['on error do', inside, 'endon'];
     expect(unreachable(...handler('clear_error'), 'fail "x"', 'emit 1')).toEqual([]);
     expect(unreachable(...handler('clear_error'), 'if self', 'fail "x"', 'emit 1', 'endif')).toEqual([]);
@@ -70,7 +70,7 @@ describe('handlers', () => {
     expect(codes.includes('LINT_HANDLER_NEVER_RUNS')).toBe(never);
   });
 
-  it('clear_error belongs into a handler, return does not', () => {
+  it('clear_error belongs in a handler, return does not', () => {
     expect(brief(['clear_error', 'on error do', 'if self', 'clear_error', 'endif', 'return', 'endon', 'emit 1 / 0'])).toEqual([
       '2:1 LINT_CLEAR_ERROR_OUTSIDE',
       '7:1 LINT_RETURN_IN_HANDLER',

@@ -11,7 +11,7 @@ describe('texts in quotes that look like templates', () => {
   });
 });
 
-describe('`and` and `or` give no side (language.md 4.2)', () => {
+describe('`and` and `or` return no operand (language.md 4.2)', () => {
   it('reports a plain value on the right', () => {
     expect(brief(['set x = 1', 'emit x or "none"', 'emit x == "a" or ("b")', 'emit x and [1]'])).toEqual([
       '3:11 LINT_LOGIC_VALUE',

@@ -87,7 +87,7 @@ describe('variables that are never read', () => {
     expect(brief(['set x = 1', 'set x = 2', 'set y.z[0] = 3'])).toEqual(['2:5 LINT_UNUSED_VARIABLE', '4:5 LINT_UNUSED_VARIABLE']);
   });
 
-  it('not when the name begins with an underscore, or something may read it that nobody sees', () => {
+  it('not when the name begins with an underscore, or something unseen may read it', () => {
     expect(brief(['set _x = 1', 'set y = 1', 'emit eval(_z())'].slice(0, 1))).toEqual([]);
     expect(brief(['set y = 1', 'emit last'])).toEqual([]);
     expect(brief(['set y = 1', 'emit eval(self)'])).toEqual([]);

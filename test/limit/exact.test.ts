@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { LimitKey } from '../../src/wire/limits.ts';
-import { type DriveOptions, drive } from './driver.ts';
+import { LIMITS, type LimitKey } from '../../src/wire/limits.ts';
+import { type DriveOptions, drive } from '../guest/driver.ts';
 
 /** A program that uses exactly so much of a limit, or fewer, and a place in it. */
 interface Exact {
@@ -23,9 +23,42 @@ const tools = { 'tool.t.echo': (args: readonly unknown[]) => (args[0] ?? null) a
 const TEXT = 40;
 const LIST = 176;
 const ITEM = 32;
+const BLOCK = 160;
+const VARIABLE = 24;
 const HANDLER = 'on event "e" do\nset n = 1\nendon\n';
 
 const CASES: readonly Exact[] = [
+  { key: 'fuel', what: 'statements', program: (n) => lines(n, () => 'set v = 1'), at: [1, 100] },
+  {
+    key: 'memoryBytes',
+    what: 'a block with a variable that holds a text',
+    program: (n) => `set t = "a" * ${(n - BLOCK - VARIABLE - TEXT) / 2}`,
+    at: [70_000],
+    used: (n) => n + 2,
+  },
+  { key: 'outputBytes', what: 'one line with its line feed', program: (n) => `emit "${'a'.repeat(n - 1)}"`, at: [1, 100] },
+  { key: 'lineBytes', what: 'one line without its line feed', program: (n) => `emit "${'a'.repeat(n)}"`, at: [1, 100] },
+  {
+    key: 'scratchBytes',
+    what: 'a whisper with its line feed',
+    program: (n) => `whisper "t", "${'a'.repeat(n - 1)}"`,
+    at: [1, 100],
+  },
+  { key: 'toolCalls', what: 'calls', program: (n) => lines(n, () => 'call tool.t.echo()'), at: [1, 5], options: { tools } },
+  {
+    key: 'toolBytes',
+    what: 'the arguments of a call',
+    program: (n) => `call tool.t.other("${'a'.repeat(n - '[""]'.length)}")`,
+    at: [10, 500],
+    options: { tools },
+  },
+  {
+    key: 'eventCount',
+    what: 'events',
+    program: () => HANDLER,
+    at: [1, 4],
+    options: (n) => ({ events: Array.from({ length: n }, () => ({ name: 'e', source: '', payload: null })) }),
+  },
   { key: 'emits', what: 'emit statements', program: (n) => lines(n, () => 'emit ""'), at: [1, 7] },
   {
     key: 'toolCallsPerTool',
@@ -177,6 +210,13 @@ describe('a limit is met exactly: what is allowed runs, one more is refused', ()
     expect(error).toMatchObject({ kind: 'quota', code: 'ERR_QUOTA', nsCode: null, limit: each.key, allowed, used: more });
     expect(ok).toBe(false);
   });
+});
+
+it('every limit that the interpreter counts exactly is in the list', () => {
+  // Depths are errors of the language, which `test/guest/depth.test.ts` meets exactly; CPU time is never exact.
+  const others = ['cpuMs', 'callDepth', 'evalDepth'];
+  const exact = LIMITS.filter(({ ring, key }) => ring === 1 && !others.includes(key)).map(({ key }) => key);
+  expect([...new Set(CASES.map(({ key }) => key))].sort()).toEqual(exact.sort());
 });
 
 describe('no script sees a breach of them', () => {
