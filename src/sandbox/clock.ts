@@ -16,7 +16,7 @@ const PARSED_PER_MS = 500;
 const PARSE_MS = 5_000;
 
 /** The owner of a clock. */
-export interface ClockOwner {
+interface ClockOwner {
   /** The program has started, or counts as started. Called once. */
   onStarted(): void;
   /** The watchdog must watch the worker, or must use what is known by now. */

@@ -35,7 +35,7 @@ export interface RunHandlers {
 }
 
 /** The owner of a run on one of the workers of a pool. */
-export interface ExecutionOwner {
+interface ExecutionOwner {
   /** The worker begins or ends waiting for the host. */
   onBlocked(blocked: boolean): void;
   /** Called once. */
