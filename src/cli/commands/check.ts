@@ -94,7 +94,7 @@ export async function examine(
   return { reports, standard: flags.tools === undefined ? tools.map(({ canonicalName }) => canonicalName) : null };
 }
 
-/** One element of `check --json` (DESIGN 5): as the linter has it, but a syntax error may come without a fix. */
+/** One element of `check --json`: as the linter has it, but a syntax error may come without a fix. */
 export interface JsonFinding extends Omit<LintFinding, 'fix' | 'tool'> {
   readonly fix?: LintFinding['fix'];
 }

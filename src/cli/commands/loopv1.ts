@@ -1,14 +1,19 @@
 import { type Agent, AskLoop, runtimeExecutor, toPublicV1Loop, type V1LoopEvent, type V1LoopResult } from '../../loop/index.ts';
 import { explainV1End, explainV1Turn } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { systemOf } from '../flags/agent.ts';
+import { type AgentFlags, systemOf } from '../flags/agent.ts';
 import { limitsOf } from '../flags/options.ts';
 import { Recorder } from '../flags/record.ts';
 import { readSetup } from '../flags/setup.ts';
 import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { LoopFlags } from './loop.ts';
+import type { DriveFlags } from './drive.ts';
 import { sourcesOf } from './turn.ts';
+
+/** The flags of a v1 loop. */
+interface V1Flags extends DriveFlags, AgentFlags {
+  readonly oneTurn?: true;
+}
 
 /** What the flags name. */
 export interface V1Inputs {
@@ -17,7 +22,7 @@ export interface V1Inputs {
 }
 
 /** `loop --profile v1`: a whole Ask-Loop. */
-export async function loopV1(flags: LoopFlags, terminal: Terminal, { agent, userdata }: V1Inputs): Promise<ExitCode> {
+export async function loopV1(flags: V1Flags, terminal: Terminal, { agent, userdata }: V1Inputs): Promise<ExitCode> {
   const { clock, ids } = sourcesOf(flags);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);

@@ -20,7 +20,7 @@ export interface PendingIntent {
 
 /**
  * Where plans wait, in the queue directory: one line `{"id":UUID,"timestamp":ISO,"plan":JSON}` each, appended and never
- * changed. Only tools for humans open it; the gate and the verifier never do (ARGO-3-5).
+ * changed. Only tools for humans open it; the gate and the verifier never do.
  */
 const PENDING = 'pending.jsonl';
 

@@ -19,6 +19,7 @@ import { launcherOption, repeatable, wholeNumber } from '../flags/options.ts';
 import { readTools, type SetupFlags } from '../flags/setup.ts';
 import { openStore, STORE_PLACE } from '../flags/store.ts';
 import { changesOf, trialLines } from '../flags/trial.ts';
+import { tally } from '../inspect/kind.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
@@ -112,7 +113,9 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
     replays.push(done);
     if (!flags.json) for (const line of linesOf(done)) terminal.out.line(line);
   }
-  terminal.out.line(flags.json ? JSON.stringify({ sessions: replays.map(publicReplay), ...counted(replays) }) : summary(replays));
+  terminal.out.line(
+    flags.json ? JSON.stringify({ sessions: replays.map(publicReplay), counts: countsOf(replays) }) : summary(replays),
+  );
   return replays.every(({ ok }) => ok) ? EXIT.ok : EXIT.runtime;
 }
 
@@ -208,14 +211,12 @@ function publicReplay({ sid, turns, broken, ok }: SessionReplay): object {
   return { sid, ok, broken, turns: turns.map(({ replayed: _, sid: __, ...turn }) => turn) };
 }
 
-function counted(replays: readonly SessionReplay[]): { readonly counts: Readonly<Record<string, number>> } {
-  const counts: Record<string, number> = {};
-  for (const { verdict } of replays.flatMap(({ turns }) => turns)) counts[verdict] = (counts[verdict] ?? 0) + 1;
-  return { counts };
+function countsOf(replays: readonly SessionReplay[]): Readonly<Record<string, number>> {
+  return tally(replays.flatMap(({ turns }) => turns.map(({ verdict }) => verdict)));
 }
 
 function summary(replays: readonly SessionReplay[]): string {
-  const { counts } = counted(replays);
+  const counts = countsOf(replays);
   const turns = replays.reduce((sum, session) => sum + session.turns.length, 0);
   const parts = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
   const broken = replays.filter((session) => session.broken.length > 0).length;

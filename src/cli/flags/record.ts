@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
-import { printable } from '../../report/index.ts';
+import { counted, printable } from '../../report/index.ts';
 import { RECORDING_MARK, recordTools, type ToolDefinition } from '../../tools/index.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -71,8 +71,4 @@ export class Recorder {
     const more = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
     terminal.err.line(`recorded ${counted(calls, 'call')} in ${printable(this.#file)}${more}`);
   }
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }

@@ -50,7 +50,7 @@ export function addSetup(command: Command): Command {
 /**
  * Reads the tools file, the policy file and the servers. Programs can see these tools and the standard ones; one of a tools
  * file takes the place of a standard one. Without a policy file the local default holds: allowed is what the flags name, and
- * of the standard tools those without effects (DESIGN 5). What was opened closes with `resources`. Throws
+ * of the standard tools those without effects. What was opened closes with `resources`. Throws
  * {@link UsageError} with the file's name for whatever is wrong in one.
  */
 export async function readSetup(flags: SetupFlags, resources: AsyncDisposableStack): Promise<Setup> {
@@ -96,7 +96,7 @@ async function usable<Result>(open: () => Promise<Result>): Promise<Result> {
 
 const UNUSABLE: readonly string[] = ['ERR_MCP', 'ERR_STORE'];
 
-/** The tools of a tools file (DESIGN 5), in its order: mocks in YAML or JSON, or a module in TypeScript or JavaScript. */
+/** The tools of a tools file, in its order: mocks in YAML or JSON, or a module in TypeScript or JavaScript. */
 export async function readTools(name: string): Promise<readonly ToolDefinition[]> {
   if (isModule(name)) return toolsOfModule(name);
   const text = await configText(name);

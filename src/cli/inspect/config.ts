@@ -1,8 +1,8 @@
-import { clip, quantity } from '../../report/index.ts';
+import { clip, counted, quantity } from '../../report/index.ts';
 import { loadMockTools, loadPolicy, type Policy, policyOptions, RECORDING_MARK, toolCatalogue } from '../../tools/index.ts';
 import { YamlFile } from '../../tools/yaml.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { type Artefact, capped, counted, type Flaw, type Found, isMonstrous, isObject, type Kind } from './kind.ts';
+import { type Artefact, capped, type Flaw, type Found, isMonstrous, isObject, type Kind } from './kind.ts';
 
 /** Most bytes of a configuration file. */
 const MOST_BYTES = 4 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { type StorageCensus, storageCensus } from '../../../stdlib-tools/storage/census.ts';
 import { StoreError } from '../../loop/index.ts';
 import { type StoreStatistics, storeStatistics } from '../../loop/sessions/statistics.ts';
-import { amount, clip } from '../../report/index.ts';
+import { amount, clip, counted } from '../../report/index.ts';
 import type { DatabaseFile } from './artefact.ts';
-import { capped, counted, type Flaw, type Found, tallied, timeOf } from './kind.ts';
+import { capped, type Flaw, type Found, tallied, timeOf } from './kind.ts';
 
 /** What is in a SQLite file, for `--json` and for a reader. */
 interface Contents {

@@ -15,10 +15,10 @@ import {
 } from '../../aeiou/index.ts';
 import { splitTranscript } from '../../loop/agents/script.ts';
 import { shapeProblem } from '../../loop/turn/execute.ts';
-import { amount, clip, quantity } from '../../report/index.ts';
+import { amount, clip, counted, quantity } from '../../report/index.ts';
 import type { CheckReport } from '../../wire/protocol.ts';
 import { examine } from '../commands/check.ts';
-import { capped, counted, type Flaw, type Found, type Kind } from './kind.ts';
+import { capped, type Flaw, type Found, type Kind } from './kind.ts';
 import { programFacts, programLines, syntaxFlaw } from './program.ts';
 import { tokenLines, tokensIn } from './token.ts';
 

@@ -2,22 +2,10 @@ import { JsonError } from '../../aeiou/index.ts';
 import { type Attempt, parseAttempt } from '../../gate/executor/attempts.ts';
 import { isUuid } from '../../gate/formats.ts';
 import { parseCompleteRecord } from '../../gate/record.ts';
-import { clip } from '../../report/index.ts';
+import { clip, counted } from '../../report/index.ts';
 import { intentOf } from '../commands/pending.ts';
 import { UsageError } from '../terminal/failure.ts';
-import {
-  type Artefact,
-  capped,
-  counted,
-  type Flaw,
-  type Found,
-  firstLine,
-  isObject,
-  jsonOf,
-  type Kind,
-  tallied,
-  tally,
-} from './kind.ts';
+import { type Artefact, capped, type Flaw, type Found, firstLine, isObject, jsonOf, type Kind, tallied, tally } from './kind.ts';
 
 /** Most records that are shown one by one. */
 const MOST = 20;

@@ -1,6 +1,7 @@
 import { encodeBase64Url, KeyError, type KeyInfo, type KeyInit, keyringFrom, parseKeys, secondsOf } from '../../aeiou/index.ts';
 import { EXPORT_FORMAT, systemClock } from '../../loop/index.ts';
-import { type Artefact, counted, type Flaw, type Found, isObject, jsonOf, type Kind, timeOf } from './kind.ts';
+import { counted } from '../../report/index.ts';
+import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, timeOf } from './kind.ts';
 
 const MATERIAL = /"(?:seed|public|secret)"\s*:/;
 /** A private half as a key file has it. */

@@ -105,11 +105,6 @@ export function lineCount(text: string): number {
   return count;
 }
 
-/** `1 turn`, `2 turns`. */
-export function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
-}
-
 /** How often each word stands in a list, in the order of their first appearance. */
 export function tally(words: readonly string[]): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();

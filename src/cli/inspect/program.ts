@@ -1,8 +1,8 @@
-import { clip, plainPalette, quantity, renderDiagnostic, SYNTAX } from '../../report/index.ts';
+import { clip, counted, plainPalette, quantity, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import type { CheckReport, Source } from '../../wire/protocol.ts';
 import { cost, costJson, examine, SOURCE_BYTES, strangers, summary } from '../commands/check.ts';
 import { holdsPrivate } from './keys.ts';
-import { capped, counted, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
+import { capped, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
 
 /** Most lines of each list that are shown. */
 const MOST = 20;

@@ -1,6 +1,7 @@
 import { scanOutput } from '../../aeiou/index.ts';
+import { counted } from '../../report/index.ts';
 import { claims, type Inspection, inspection } from '../commands/token.ts';
-import { type Artefact, counted, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
+import { type Artefact, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
 
 /** A line that is a token or wants to be one. */
 export interface TokenLine {

@@ -3,9 +3,9 @@ import { type Decision, StoreError, sealFaults, type TurnRecord } from '../../lo
 import { PUBLIC_TURN, RECORD } from '../../loop/record/schema.ts';
 import { malformation } from '../../loop/replay/check.ts';
 import { readRecord } from '../../loop/sessions/rows.ts';
-import { amount, clip } from '../../report/index.ts';
+import { amount, clip, counted } from '../../report/index.ts';
 import { defaultLimits, findLimit } from '../../wire/limits.ts';
-import { type Artefact, counted, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally, timeOf } from './kind.ts';
+import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally, timeOf } from './kind.ts';
 
 /** Fields in which other versions may differ: more reasons, measures or kinds of errors. */
 const TOLERANT = {
