@@ -15,7 +15,7 @@ interface V1Flags extends DriveFlags, AgentFlags {
   readonly oneTurn?: true;
 }
 
-/** What the flags name. */
+/** The agent and the USERDATA of a v1 loop. */
 export interface V1Inputs {
   readonly agent: Agent;
   readonly userdata: unknown;
@@ -62,7 +62,7 @@ export async function loopV1(flags: V1Flags, terminal: Terminal, { agent, userda
   return exitOfV1(result);
 }
 
-/** As for v3: 0 done, 10 aborted, 11 halted, and time, quotas, policy and cancellation as in a plain run. */
+/** The exit code, as for v3: 0 done, 10 aborted, 11 halted; for time, quotas, policy and cancellation as in a run. */
 function exitOfV1({ decision, error }: V1LoopResult): ExitCode {
   if (decision === 'ABORT') return EXIT.abort;
   if (decision === 'DONE') return exitOf(error);

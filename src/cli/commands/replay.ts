@@ -37,7 +37,7 @@ interface ReplayFlags extends Pick<SetupFlags, 'tools' | 'launcher'> {
   readonly json?: true;
 }
 
-/** Most bytes of a file of sessions. */
+/** Maximum bytes of a file of sessions. */
 const FILE_BYTES = 512 * 1024 * 1024;
 
 const HELP = `
@@ -97,7 +97,7 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
   const memoryBytes = sessions
     .flatMap(({ turns }) => turns.map(({ inputs }) => inputs.limits.memoryBytes))
     .reduce((most, each) => Math.max(most, each), defaultLimits('run').memoryBytes);
-  // Recorded runs bring their policies and limits; tools are asked only in a trial, and no others than it was given.
+  // A recorded run has its own policies and limits. Only a trial calls tools, and only those that it was given.
   const tools = flags.tools === undefined ? [] : await readTools(flags.tools);
   const launcher = flags.launcher === undefined ? {} : { launcher: flags.launcher };
   const policy = { allow: ['*'], grants: ['*:*:*'] };
@@ -149,7 +149,7 @@ async function sessionsOf(what: readonly string[], flags: ReplayFlags): Promise<
   return await Promise.all(sids.map((sid) => sessionOf(store, sid)));
 }
 
-/** As much of a session as can be read; the rest is what is wrong with it. */
+/** The readable records of a session, and the faults of the others. */
 async function sessionOf(store: SessionStore, sid: string): Promise<RecordedSession> {
   const damaged = new Map<number, string>();
   const turns = await store.turns(sid, (turn, problem) => damaged.set(turn, problem));
@@ -163,7 +163,7 @@ async function sessionOf(store: SessionStore, sid: string): Promise<RecordedSess
   }
 }
 
-/** Whether a word that may be a session id is a file's name: there is one, or nobody would call a session so. */
+/** Whether a word names a file rather than a session: such a file exists, or the word looks like a path. */
 function isFile(word: string): boolean {
   return existsSync(word) || /[/\\]|\.json$/.test(word);
 }
