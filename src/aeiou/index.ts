@@ -3,27 +3,8 @@
  * (`loadKeyFile`, `loadVerifyKeys`, `saveKeyFile`).
  */
 
-export {
-  type CryptoPort,
-  decodeBase64Url,
-  defaultCrypto,
-  encodeBase64Url,
-  nativeCrypto,
-  nobleCrypto,
-} from '../crypto/index.ts';
-/* Decision (sections 5 and 8) */
-export {
-  type Candidate,
-  type CandidateResult,
-  type ChosenToken,
-  type OutputScan,
-  type Selection,
-  type SelectionDetails,
-  scanOutput,
-  selectDecision,
-  type TokenHaltReason,
-} from './decision.ts';
-/* Envelope (section 3) */
+// Envelope (chapter 3)
+
 export { carryForward, composeEnvelope, type EnvelopeParts } from './envelope/compose.ts';
 export { MAX_ENVELOPE_BYTES, MAX_LINE_BYTES, MAX_SECTION_BYTES } from './envelope/encoding.ts';
 export { MARKERS, type MarkerLine, type MarkerName, markerLines, SECTIONS, type SectionName } from './envelope/markers.ts';
@@ -35,27 +16,9 @@ export {
   parseEnvelope,
 } from './envelope/parse.ts';
 export { encodeUserdata, type Userdata, type UserdataOptions, validateUserdata } from './envelope/userdata.ts';
-/* Errors and lints */
-export {
-  type AeiouError,
-  type EnvelopeCode,
-  type EnvelopeDetail,
-  EnvelopeError,
-  type JsonDetail,
-  JsonError,
-  type KeyDetail,
-  KeyError,
-  type Lint,
-  type LintCode,
-  type MagicCode,
-  type MagicDetail,
-  MagicError,
-  type TokenCode,
-  type TokenDetail,
-  TokenError,
-  type UserdataDetail,
-  UserdataError,
-} from './errors.ts';
+
+// Token: form, canonical payload, minting, verification and replay (chapters 6 and 11.3)
+
 export { canonicalize } from './json/canonical.ts';
 export {
   isJsonObject,
@@ -65,37 +28,7 @@ export {
   parseStrict,
   type StrictJsonOptions,
 } from './json/strict.ts';
-export { loadKeyFile, loadVerifyKeys, saveKeyFile } from './keys/file.ts';
-export { formatKeys, parseKeys } from './keys/format.ts';
-/* Keys: algorithms, roles, files and rotation (sections 6.4, 11.4 and 11.5) */
-export {
-  type Algorithm,
-  type KeyInfo,
-  type KeyInit,
-  type KeyLookup,
-  type KeyRole,
-  Keyring,
-  type KeyringOptions,
-  keyringFrom,
-  type Signer,
-  type VerifyKey,
-} from './keys/keyring.ts';
-export { generateKeys, publicKeys, type Rotation, type RotationOptions, rotateKeys } from './keys/lifecycle.ts';
 export { DEFAULT_LIFETIMES, type Lifetimes, resolveLifetimes, secondsOf, type TokenClock } from './lifetimes.ts';
-/* Progress guard (section 9) */
-export {
-  DEFAULT_NO_PROGRESS_N,
-  MAX_NO_PROGRESS_N,
-  NO_PROGRESS_YET,
-  normalizeStream,
-  ProgressGuard,
-  type ProgressState,
-  type ProgressVerdict,
-  progressDigest,
-} from './progress.ts';
-/* Rules for models (section 14) */
-export { AI_RULES, EXAMPLE_ACTIONS, EXAMPLE_REPLY, systemPrompt } from './rules.ts';
-/* Token: form, canonical payload, minting, binding and replay (sections 6 and 11.3) */
 export {
   type Action,
   type ControlPayload,
@@ -121,3 +54,83 @@ export {
 export { ReplayCache, type ReplayCacheOptions, type UsedId } from './token/replay.ts';
 export { type MintInput, mintToken, prepareToken, type UnsignedToken } from './token/sign.ts';
 export { requireToken, type Verification, type VerifyOptions, verifyToken } from './token/verify.ts';
+
+// Keys: algorithms, roles, rotation and files (chapters 6.4, 11.4 and 11.5)
+
+export {
+  type CryptoPort,
+  decodeBase64Url,
+  defaultCrypto,
+  encodeBase64Url,
+  nativeCrypto,
+  nobleCrypto,
+} from '../crypto/index.ts';
+export { loadKeyFile, loadVerifyKeys, saveKeyFile } from './keys/file.ts';
+export { formatKeys, parseKeys } from './keys/format.ts';
+export {
+  type Algorithm,
+  type KeyInfo,
+  type KeyInit,
+  type KeyLookup,
+  type KeyRole,
+  Keyring,
+  type KeyringOptions,
+  keyringFrom,
+  type Signer,
+  type VerifyKey,
+} from './keys/keyring.ts';
+export { generateKeys, publicKeys, type Rotation, type RotationOptions, rotateKeys } from './keys/lifecycle.ts';
+
+// Decision (chapters 5 and 8)
+
+export {
+  type Candidate,
+  type CandidateResult,
+  type ChosenToken,
+  type OutputScan,
+  type Selection,
+  type SelectionDetails,
+  scanOutput,
+  selectDecision,
+  type TokenHaltReason,
+} from './decision.ts';
+
+// Progress guard (chapter 9)
+
+export {
+  DEFAULT_NO_PROGRESS_N,
+  MAX_NO_PROGRESS_N,
+  NO_PROGRESS_YET,
+  normalizeStream,
+  ProgressGuard,
+  type ProgressState,
+  type ProgressVerdict,
+  progressDigest,
+} from './progress.ts';
+
+// Rules for models (chapter 14)
+
+export { AI_RULES, EXAMPLE_ACTIONS, EXAMPLE_REPLY, systemPrompt } from './rules.ts';
+
+// Errors and lints
+
+export {
+  type AeiouError,
+  type EnvelopeCode,
+  type EnvelopeDetail,
+  EnvelopeError,
+  type JsonDetail,
+  JsonError,
+  type KeyDetail,
+  KeyError,
+  type Lint,
+  type LintCode,
+  type MagicCode,
+  type MagicDetail,
+  MagicError,
+  type TokenCode,
+  type TokenDetail,
+  TokenError,
+  type UserdataDetail,
+  UserdataError,
+} from './errors.ts';

@@ -6,7 +6,7 @@ import type { Meter } from './meter.ts';
 import { toText } from './text.ts';
 import { Dict, Fault, List, type Value } from './values.ts';
 
-/** `base[key]` or, with a text key, `base.key`, at `meter.at` (language.md 5.1, P10, P22). */
+/** `base[key]` or, with a text key, `base.key`, at `meter.at`. */
 export function element(meter: Meter, base: Value, key: Value): Value {
   if (base instanceof List) return item(meter, base, key);
   if (base instanceof Dict) return entry(meter, base, toText(meter, key)) ?? null;
@@ -66,7 +66,7 @@ function fieldHint(what: string, key: Value): string | undefined {
   return typeof key === 'number' && !isInt64(key) ? undefined : 'write a whole number';
 }
 
-/** As {@link element}, but undefined where that fails: for the text of `eval` (ruling 5). Never charges for a failure. */
+/** As {@link element}, but undefined where that fails, without the price of an error: for the text of `eval`. */
 export function elementIfAny(meter: Meter, base: Value, key: string): Value | undefined {
   if (base instanceof Dict) return entry(meter, base, key);
   const index = /^\d+$/.test(key) ? Number(key) : undefined;

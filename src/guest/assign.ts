@@ -9,7 +9,7 @@ import { toText } from './text.ts';
 import { type Container, Dict, isContainer, List, share, type Value } from './values.ts';
 import { WORK } from './work.ts';
 
-/** One evaluated step of a target: `.name` or `[key]`, and where it stands. */
+/** One evaluated step of a target, `.name` or `[key]`, with its place. */
 export interface Step {
   readonly key: Value;
   /** `.name` always means a map, `[key]` may mean a list. */
@@ -18,8 +18,8 @@ export interface Step {
 }
 
 /**
- * Writes an element of a variable's value and gives the variable's new value (language.md 5.3): the same container, changed
- * in place, unless somebody else can see it. `steps` is not empty; `at` is the place of the variable.
+ * Writes an element of a variable's value and returns the variable's new value: the same container, changed in place, or a copy if
+ * anything else holds the container. `steps` is not empty; `at` is the place of the variable.
  */
 export function assignElement(meter: Meter, frame: Frame, base: Value, steps: readonly Step[], value: Value, at: number): Value {
   if (base === null) {
@@ -79,14 +79,14 @@ function stepAt(steps: readonly Step[], depth: number): Step {
   return step;
 }
 
-/** Whether only the variable, or container, it was reached through can see a container. */
+/** Whether nothing holds a container but the variable or container through which it was reached. */
 export function isOwned(frame: Frame, container: Container): boolean {
   return !container.shared && container !== frame.last && container !== frame.out;
 }
 
 /**
- * The container itself where nobody else can see it, else a copy whose items from now on have two places. `last` and the
- * value a procedure would end with are second places that need no flag, because they are compared here.
+ * The container itself if nothing else holds it. Otherwise a copy, whose items are shared from now on. `last` and the value that a
+ * procedure would end with also hold containers; they set no flag, because {@link isOwned} compares them.
  */
 function owned(meter: Meter, frame: Frame, container: Container): Container {
   if (isOwned(frame, container)) return container;
@@ -112,14 +112,14 @@ function owned(meter: Meter, frame: Frame, container: Container): Container {
   return asLarge(container, copy);
 }
 
-/** A copy has the measures of what it was copied from. */
+/** Gives a copy the size and depth of its original. */
 function asLarge<Copy extends Container>({ bytes, depth }: Container, copy: Copy): Copy {
   copy.bytes = bytes;
   copy.depth = depth;
   return copy;
 }
 
-/** Fresh containers along the steps from `depth` on, with the value at their end. */
+/** Makes containers for the steps from `depth` on, and puts the value at their end. */
 function branch(meter: Meter, steps: readonly Step[], depth: number, value: Value): Value {
   const step = steps[depth];
   if (step === undefined) return value;
@@ -137,7 +137,7 @@ function branch(meter: Meter, steps: readonly Step[], depth: number, value: Valu
   return map;
 }
 
-/** The index that a step means; the list is not touched yet, so that a failure further in leaves it as it was. */
+/** The index that a step means. It does not change the list, so that a later failure leaves the list as it was. */
 function writableIndex(meter: Meter, list: List, step: Step): number {
   const length = list.items.length;
   const index = step.field ? undefined : toInteger(meter, step.key);
@@ -158,7 +158,7 @@ function writableIndex(meter: Meter, list: List, step: Step): number {
   return index;
 }
 
-/** Sets an item, charged before the list grows; what lies between its end and the index becomes nil. */
+/** Sets an item and pays before the list grows. Missing items before the index become nil. */
 function putItem(meter: Meter, list: List, index: number, value: Value): void {
   const added = index + 1 - list.items.length;
   if (added > 0) {
@@ -175,16 +175,16 @@ function putItem(meter: Meter, list: List, index: number, value: Value): void {
   }
 }
 
-/** Below so many items a list is made anew with each one more: V8 would make room for sixteen others at once. */
+/** A list of fewer items is copied when it grows: V8's `push` would reserve room for sixteen more at once. */
 const SMALL_LIST = 8;
 
-/** Puts an item at the end. */
+/** Adds an item at the end. */
 export function append(list: List, value: Value): void {
   if (list.items.length < SMALL_LIST) list.items = list.items.concat([value]);
   else list.items.push(value);
 }
 
-/** Sets an entry, charged before the map grows. The caller asks for the size of the whole value once that is complete. */
+/** Sets an entry and pays before the map grows. The caller checks the size of the whole value once it is complete. */
 export function putEntry(meter: Meter, map: Dict, key: string, value: Value): void {
   const before = entry(meter, map, key);
   if (before === undefined) {

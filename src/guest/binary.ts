@@ -10,7 +10,7 @@ import { variableWithNumber } from './superinstructions.ts';
 import { toText } from './text.ts';
 import { Fuzzy, List, truthy, type Value } from './values.ts';
 
-/** Chains up to this length become closures within closures; longer ones a loop, so that 10 000 terms need no stack. */
+/** Chains up to this length become nested closures. Longer ones become a loop, so that 10,000 terms need no stack. */
 const NESTED_TERMS = 4;
 
 /** A left-associative chain of one precedence level. */
@@ -26,12 +26,11 @@ export function compileBinary(context: Context, expr: BinaryExpr): Eval {
       const word = index === 0 && op === '+' ? textLiteral(machine, expr.first) : undefined;
       if (op === 'and' || op === 'or') left = logic(machine, op, left, context.expr(right), at);
       else if (word !== undefined) left = appended(machine, word, context.expr(right), at);
-      else if (constant !== undefined)
+      else if (constant === undefined) left = plain(machine, op, left, context.expr(right), at);
+      else
         left =
           (slot === undefined ? undefined : variableWithNumber(machine, op, slot, left, constant, at)) ??
-          withConstant(machine, op, left, constant, at) ??
           plain(machine, op, left, () => constant, at);
-      else left = plain(machine, op, left, context.expr(right), at);
     }
     return left;
   });
@@ -39,7 +38,7 @@ export function compileBinary(context: Context, expr: BinaryExpr): Eval {
 
 type Eager = Exclude<BinaryOp, 'and' | 'or'>;
 
-/** `"k" + i`: a text, whatever the right side is. */
+/** `"k" + i`, which is a text whatever the right side is. */
 function appended(machine: Machine, word: string, right: Eval, at: number): Eval {
   return (frame) => {
     const value = right(frame);
@@ -48,7 +47,7 @@ function appended(machine: Machine, word: string, right: Eval, at: number): Eval
   };
 }
 
-/** Both sides are numbers nearly always: that case is decided here, all others by the operator's full rule. */
+/** Nearly always both sides are numbers. The closure handles that case itself and leaves all others to the operator's full rule. */
 function plain(machine: Machine, op: Eager, left: Eval, right: Eval, at: number): Eval {
   const slow = OPERATORS[op];
   const full = (a: Value, b: Value): Value => {
@@ -115,65 +114,6 @@ function plain(machine: Machine, op: Eager, left: Eval, right: Eval, at: number)
   }
 }
 
-/** The right side is a literal: `i + 1`, `n < 2`, `i % 3`. Undefined for operators that gain nothing. */
-function withConstant(machine: Machine, op: Eager, left: Eval, b: number, at: number): Eval | undefined {
-  const slow = OPERATORS[op];
-  const full = (a: Value): Value => {
-    machine.at = at;
-    return slow(machine, a, b);
-  };
-  switch (op) {
-    case '+':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a + b : full(a);
-      };
-    case '-':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a - b : full(a);
-      };
-    case '*':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a * b : full(a);
-      };
-    case '%':
-      if (b === 0 || b !== (b | 0)) return undefined;
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' && a === (a | 0) ? a % b || 0 : full(a);
-      };
-    case '<':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a < b : full(a);
-      };
-    case '>':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a > b : full(a);
-      };
-    case '<=':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a <= b : full(a);
-      };
-    case '>=':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a >= b : full(a);
-      };
-    case '==':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a === b : full(a);
-      };
-    default:
-      return undefined;
-  }
-}
-
 function logic(machine: Machine, op: 'and' | 'or', left: Eval, right: Eval, at: number): Eval {
   return (frame) => {
     const a = left(frame);
@@ -182,7 +122,7 @@ function logic(machine: Machine, op: 'and' | 'or', left: Eval, right: Eval, at: 
   };
 }
 
-/** P1: the left side alone decides, unless it is fuzzy. */
+/** Whether the left side decides alone. A fuzzy one never does (P1). */
 function decided(op: 'and' | 'or', left: Value): boolean {
   return !(left instanceof Fuzzy) && truthy(left) === (op === 'or');
 }
@@ -193,7 +133,7 @@ function combined(machine: Machine, op: 'and' | 'or', left: Value, right: Value,
   return fuzzyLogic(machine, op, left, right);
 }
 
-/** A long chain: a loop over its terms. What is made on the way is garbage at once, so it is not counted to the end. */
+/** A long chain as a loop over its terms. An intermediate result is garbage at once, so its bytes are released. */
 function compileChain(context: Context, expr: BinaryExpr): Eval {
   const { machine } = context;
   const first = context.expr(expr.first);
@@ -217,7 +157,7 @@ function compileChain(context: Context, expr: BinaryExpr): Eval {
   };
 }
 
-/** Takes back what an operator's text or list counted. */
+/** Releases the bytes of an intermediate text or list. */
 function discard(machine: Machine, value: Value): void {
   if (typeof value === 'string') machine.release(textBytes(value.length));
   else if (value instanceof List) machine.release(listBytes(value.items.length));

@@ -10,7 +10,7 @@ import { compileStmt } from './statements.ts';
 import { guardedBlock, pair, plainBlock, type Step } from './steps.ts';
 import { compileCounting } from './superinstructions.ts';
 
-/** Compiles a block; with a handler in or around it, one that recovers. */
+/** Compiles a block. With a handler in or around it, the block recovers from errors. */
 export function compileBlock(context: Context, block: Block): Exec {
   const { machine, entering } = context;
   context.entering = false;
@@ -33,7 +33,7 @@ export function compileBlock(context: Context, block: Block): Exec {
   return nearest === null ? plainBlock(machine, paired(machine, steps)) : guardedBlock(machine, steps, nearest, own);
 }
 
-/** A handler's body: guarded by what stands in it alone, because an error in it skips the handler it belongs to (P16). */
+/** A handler's body. Only a handler within it guards it, because an error in a handler skips that handler (P16). */
 function compileHandler(context: Context, handler: ErrorHandler): Exec {
   const { inHandler, guard } = context;
   context.inHandler = true;
@@ -58,7 +58,7 @@ function compileStep(context: Context, stmt: Stmt): Step | null {
   return { run, fuel: STEP_FUEL.statement.amount + cost, at: stmt.s, ...(counting === undefined ? {} : { counting }) };
 }
 
-/** The steps of a block, each one that counts made one with the next. */
+/** Joins each counting statement with the one after it. */
 function paired(machine: Machine, steps: readonly Step[]): readonly Step[] {
   const all: Step[] = [];
   for (let index = 0; index < steps.length; index++) {
@@ -75,7 +75,7 @@ function paired(machine: Machine, steps: readonly Step[]): readonly Step[] {
   return all;
 }
 
-/** Only in the frame in which the evaluation depth may be met: nested blocks check their own statements. */
+/** Checks the evaluation depth before a statement. Nested blocks check their own statements. */
 function withDepthCheck(machine: Machine, run: Exec, depth: number, at: number): Exec {
   return (frame) => {
     machine.at = at;

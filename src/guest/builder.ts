@@ -2,12 +2,12 @@ import { textBytes } from '../wire/costs.ts';
 import type { Meter } from './meter.ts';
 import type { Work } from './work.ts';
 
-/** Units gathered before they are charged and joined; so much may exist uncharged. */
+/** Units that are collected before they are paid for and joined. At most this many exist unpaid. */
 const BATCH = 1024;
 
 /**
- * Puts a text together from pieces, charging fuel and memory as it grows, before it does. Pieces are joined in batches,
- * because V8 keeps a text that grows by `+=` as a tree many times its size.
+ * Builds a text from pieces and pays for fuel and memory before it grows. Pieces are joined in batches, because V8 keeps a text that
+ * grows by `+=` as a tree of many times its size.
  */
 export class TextBuilder {
   readonly #meter: Meter;
@@ -18,7 +18,7 @@ export class TextBuilder {
   #gathered = 0;
   #units = 0;
 
-  /** `text`: what is made is a script's, and as long as one may be; `json`: it is on its way to the host. */
+  /** `work` is paid for each unit. A `text` is a script's value and may be as long as one; `json` is on its way to the host. */
   constructor(meter: Meter, work: Work, kind: 'text' | 'json') {
     this.#meter = meter;
     this.#work = work;
@@ -26,7 +26,7 @@ export class TextBuilder {
     meter.allocate(textBytes(0));
   }
 
-  /** `free` of its units cost nothing: they are of the transport's making, and few beside the others. */
+  /** Adds a piece. `free` of its units cost nothing: the transport adds them, and they are few. */
   add(piece: string, free = 0): void {
     if (piece.length > BATCH) {
       this.#flush();

@@ -6,7 +6,7 @@ import type { Meter } from './meter.ts';
 import { numberText } from './text.ts';
 import { Dict, Fault, Fuzzy, List, Time, typeName, type Value } from './values.ts';
 
-/** A built-in function: one argument, at `meter.at` (language.md 7). */
+/** A built-in function of one argument, at `meter.at`. */
 export type Builtin = (meter: Meter, argument: Value) => Value;
 
 const BUILTINS: Readonly<Record<BuiltinName, Builtin>> = {
@@ -41,7 +41,7 @@ const BUILTINS: Readonly<Record<BuiltinName, Builtin>> = {
 
 const byName: ReadonlyMap<string, Builtin> = new Map(Object.entries(BUILTINS));
 
-/** The built-in of a name in any casing; built-ins win over procedures. */
+/** The built-in function of a name in any case. Built-ins win over procedures. */
 export function builtin(name: string): Builtin | undefined {
   return byName.get(name.toLowerCase());
 }
@@ -58,7 +58,7 @@ function length(meter: Meter, value: Value): Value {
   return value === null ? 0 : 1;
 }
 
-/** Any number is taken modulo 2³², and what is then no code point becomes U+FFFD. */
+/** Takes any number modulo 2³². What is not a code point then becomes U+FFFD. */
 function char(meter: Meter, value: Value): Value {
   const number = toNumeric(meter, value);
   if (number === undefined) meter.fail('Type', `char() needs a number, got ${describe(value)}`);
@@ -83,7 +83,7 @@ function isNotInfinite(x: number): boolean {
   return Math.abs(x) !== Number.POSITIVE_INFINITY;
 }
 
-/** P15 and ruling 6: what ToNumeric takes, else code 7; outside the domain code 41. NaN stays NaN. */
+/** A function of a number: code 7 for what is not numeric, code 41 outside the domain (P15, ruling 6). NaN stays NaN. */
 function math(name: string, compute: (x: number) => number, within: (x: number) => boolean, domain: string): Builtin {
   return (meter, value) => {
     const x = toNumeric(meter, value);

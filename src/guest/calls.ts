@@ -12,7 +12,7 @@ import type { PureTool } from './puretool.ts';
 import type { Value } from './values.ts';
 import { WORK } from './work.ts';
 
-/** A call by name: a built-in in any casing, else a procedure (language.md 7, 8). */
+/** A call by name, of a built-in function or a procedure. */
 export function compileCall(context: Context, expr: CallExpr): Eval {
   context.spend();
   const known = builtin(expr.name.name);
@@ -38,7 +38,7 @@ function compileBuiltin(context: Context, expr: CallExpr, run: (machine: Machine
   };
 }
 
-/** The procedure is looked up at the first call, when all are loaded. Arguments are evaluated first (ruling 14). */
+/** Looks the procedure up at the first call, when all files are loaded. Arguments are evaluated first (ruling 14). */
 function compileProcedureCall(context: Context, expr: CallExpr): Eval {
   const { machine, depth } = context;
   const { name } = expr.name;
@@ -98,7 +98,7 @@ function linked({ machine, linkage }: Context, name: string, given: number, at: 
   return procedure.code;
 }
 
-/** `tool.group.name(…)`: the arguments, then the host, or the tool itself where it runs here. */
+/** `tool.group.name(…)`, which calls the host, or the tool itself if it is a pure one. */
 export function compileToolCall(context: Context, expr: ToolCallExpr): Eval {
   const { machine } = context;
   context.spend();

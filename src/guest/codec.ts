@@ -15,12 +15,12 @@ import { WORK } from './work.ts';
 
 const { stringify } = JSON;
 
-/** Who reads the JSON: the host itself gets the ids of handles, the public result does not. */
+/** The reader of the JSON. The host gets the ids of handles, the public result does not. */
 export type Audience = 'host' | 'public';
 
 /**
- * A value as the text of tagged JSON (DESIGN 5), whose keys keep their order in JavaScript too (P9). Charged while it grows;
- * deeper than `MAX_NESTING` is code 37. Lone surrogates become U+FFFD here, because this text leaves as UTF-8.
+ * A value as tagged JSON, whose keys keep their order in JavaScript too. It is paid for while it grows. Nesting beyond `MAX_NESTING` is
+ * code 37. Lone surrogates become U+FFFD, because the JSON is sent as UTF-8.
  */
 export function encode(meter: Meter, value: Value, audience: Audience): string {
   const writer = new Writer(meter, audience);
@@ -28,7 +28,7 @@ export function encode(meter: Meter, value: Value, audience: Audience): string {
   return writer.finish();
 }
 
-/** A text as JSON; charged. */
+/** A text as JSON. */
 export function encodeText(meter: Meter, text: string): string {
   return encode(meter, text, 'public');
 }
@@ -87,7 +87,7 @@ class Writer {
     let separator = '{';
     for (const [key, item] of map.entries) {
       this.#json.add(separator);
-      // Free of charge: a record without these marks takes the same fuel when it is executed again.
+      // Keys are marked free of charge, so that a replay of a record without marks takes the same fuel.
       if (placed && isIndex(key)) this.#json.add(`"${nameOf(key, placed)}"`, 1);
       else this.#text(nameOf(key, placed));
       this.#json.add(':');
@@ -102,7 +102,7 @@ class Writer {
     if (depth > MAX_NESTING) tooDeep(this.#meter, 'sent to the host');
   }
 
-  /** Control characters take six units each, so a long text is charged as if all of it did until its JSON is known. */
+  /** A control character takes six units, so a long text counts as if it had nothing else until its JSON is known. */
   #text(text: string): void {
     if (text.length < SMALL) {
       this.#json.add(stringify(text.toWellFormed()));
@@ -124,8 +124,8 @@ function numberJson(value: number): string {
 }
 
 /**
- * The value that parsed tagged JSON means, charged while it is made. It comes from the host, which has checked it: what is
- * not tagged JSON is an {@link InternalError}, never a guess.
+ * The value that parsed tagged JSON means, paid for while it is made. The host has checked it: anything that is not tagged JSON is an
+ * {@link InternalError}, never a guess.
  */
 export function decode(meter: Meter, json: TaggedJson): Value {
   return decodeAt(meter, json, 1);

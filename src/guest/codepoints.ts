@@ -3,25 +3,25 @@ import { WORK } from './work.ts';
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** Texts up to this length are looked through each time. */
+/** Texts up to this length are scanned each time. */
 const SHORT = 64;
-/** Texts remembered; a loop over two or three texts by index stays linear. */
+/** Number of texts that are remembered. A loop over two or three texts by index stays linear. */
 const MEMORY = 4;
 
-/** What is known of a text: where one code point begins, so that a neighbour is found without starting over. */
+/** What is known of a text: where one code point begins, so that its neighbours are found from there. */
 interface Cursor {
   readonly text: string;
-  /** No surrogates: the n-th unit is the n-th code point. */
+  /** Whether it has no surrogates: then the n-th unit is the n-th code point. */
   readonly plain: boolean;
-  /** Number of code points; undefined until somebody asks. */
+  /** Number of code points; undefined until it is needed. */
   count: number | undefined;
   index: number;
   offset: number;
 }
 
 /**
- * Texts by code points (P22). Looking through a text is charged by what is really looked at; how far that is depends on
- * the program alone, so fuel stays deterministic.
+ * Reads texts by code points (P22) and pays for the units that it scans. How many these are depends on the program alone, so fuel
+ * stays deterministic.
  */
 export class CodePoints implements CodePointReader {
   readonly #meter: Meter;
@@ -32,7 +32,7 @@ export class CodePoints implements CodePointReader {
     this.#meter = meter;
   }
 
-  /** Lets go of all texts, so that none is kept alive. */
+  /** Forgets all texts, so that none is kept alive. */
   clear(): void {
     this.#cursors.length = 0;
     this.#next = 0;
@@ -75,7 +75,7 @@ export class CodePoints implements CodePointReader {
   }
 
   #cursor(text: string): Cursor {
-    // Nobody sees whether they are the same in V8 too, or two of the same content, or differ at the end only.
+    // Two equal texts may be two objects, which V8 compares unit by unit; so are two that only differ at their end.
     this.#meter.pay(WORK.sameText, text.length);
     for (const cursor of this.#cursors) if (cursor.text.length === text.length && cursor.text === text) return cursor;
     this.#meter.pay(WORK.scan, text.length);

@@ -15,22 +15,19 @@ const CALL = STEP_FUEL.call.amount;
 
 const COMPILERS: Compilers = { expr: compileExpr, block: compileBlock };
 
-/** What all units of a run are compiled against. */
+/** What all procedures, handlers and command blocks of a run are compiled against. */
 export interface Run {
   readonly machine: Machine;
   readonly linkage: Linkage;
 }
 
-/** One block with the source it stands in. */
+/** One block and the file it stands in. */
 export interface Body {
   readonly file: LoadedFile;
   readonly block: Block;
 }
 
-/**
- * Compiles a procedure or event handler. Only where `last` occurs is it kept: the first one found makes the unit be
- * compiled again.
- */
+/** Compiles a procedure or event handler. The first `last` in it makes it compile again, this time keeping the values for `last`. */
 export function compileUnit(run: Run, body: Body, kind: UnitKind, parameters: readonly string[], checked: boolean): Compiled {
   const { bodies, ...rest } = compileBodies(run, [body], kind, parameters, checked);
   const [only] = bodies;
@@ -38,7 +35,7 @@ export function compileUnit(run: Run, body: Body, kind: UnitKind, parameters: re
   return { ...rest, body: only };
 }
 
-/** Several blocks that share their variables: the command blocks of a run. */
+/** Several blocks that share their variables, as the command blocks of a run do. */
 export interface CompiledBodies extends Omit<Compiled, 'body'> {
   readonly bodies: readonly Exec[];
 }
@@ -67,15 +64,15 @@ export function compileBodies(
   if (sawLast && !keepsLast) return compileBodies(run, bodies, kind, parameters, checked, true);
   const bytes = frameBytes(scope.size);
   const paced = bytes > LARGE_FRAME ? compiled.map((exec) => slowed(run.machine, exec, bytes)) : compiled;
-  // An argument left out is nil, whatever global has the parameter's name (P7).
+  // A missing argument is nil even if a global has the parameter's name (P7).
   const blank: Slot[] = new Array<Slot>(scope.size).fill(undefined).fill(null, 0, parameters.length);
   return { scope, bodies: paced, blank, frameBytes: bytes, entryFuel, deepest };
 }
 
-/** Frames up to so many bytes take no longer than the call they are made for. */
+/** Making a frame of at most this size takes no time beside the call. */
 const LARGE_FRAME = 4096;
 
-/** A body whose frame has thousands of variables, which take their time to be made unset. */
+/** A body whose frame has hundreds of variables: it pays for the time of making the frame. */
 function slowed(machine: Machine, exec: Exec, bytes: number): Exec {
   return (frame) => {
     machine.pay(WORK.frame, bytes);
@@ -83,11 +80,11 @@ function slowed(machine: Machine, exec: Exec, bytes: number): Exec {
   };
 }
 
-/** An expression that stands alone: the name of an event. */
+/** An expression that stands alone, as the name of an event does. */
 export interface CompiledExpr extends Layout {
   readonly blank: readonly Slot[];
   readonly eval: Eval;
-  /** Fuel of its operations, to be charged before it is evaluated. */
+  /** Fuel of its operations, to be paid before it is evaluated. */
   readonly fuel: number;
   readonly deepest: number;
 }

@@ -1,11 +1,11 @@
 import { share, type Value } from './values.ts';
 
-/** What a name of a script may mean besides a variable. */
+/** What else than a variable a name may mean. */
 type Meaning = 'constant' | 'procedure' | 'event' | 'global';
 
 /**
- * The global constants of a run: from the host before the program, and from trusted tools while it runs
- * (`def_global_const`, language.md 9.8). All forks see one at once, wherever they are; a variable of the name hides it.
+ * The global constants of a run. The host defines them before the program, trusted tools while it runs (`def_global_const`). All forks
+ * see a constant at once. A variable of the same name hides it.
  */
 export class Constants {
   readonly #values = new Map<string, Value>();
@@ -19,14 +19,14 @@ export class Constants {
     return this.#values.values();
   }
 
-  /** Takes a name that means nothing yet for something else, so that no constant can be confused with it. */
+  /** Reserves a name that has no meaning yet, so that no constant can take it. */
   reserve(name: string, meaning: Exclude<Meaning, 'constant'>): void {
     if (!this.#meanings.has(name)) this.#meanings.set(name, meaning);
   }
 
   /**
-   * Defines a constant; gives the reason when its name means something already ("no override", language.md 9.8).
-   * `redefine` allows a constant to get another value; a global, procedure or event keeps its name in any case.
+   * Defines a constant. Returns the reason if the name has a meaning already, else null. With `redefine` a constant may get another
+   * value; a global, procedure or event keeps its name in any case.
    */
   define(name: string, value: Value, redefine: boolean): string | null {
     const meaning = this.#meanings.get(name);

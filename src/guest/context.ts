@@ -9,7 +9,7 @@ import { Scope } from './scope.ts';
 import { share } from './values.ts';
 import { WORK } from './work.ts';
 
-/** The parts of the compiler that call each other; given in one place so that no two files import one another. */
+/** The parts of the compiler that call each other. They are passed in, so that no two files import each other. */
 export interface Compilers {
   expr(context: Context, expr: Expr): Eval;
   block(context: Context, block: Block): Exec;
@@ -24,7 +24,7 @@ export interface Linkage {
   clearNamed(handler: string): void;
 }
 
-/** What a unit is; decides what `return` means. */
+/** What is compiled. */
 export type UnitKind = 'procedure' | 'command' | 'event';
 
 /** Expressions whose compilation is paid for at once: to pay for each makes small programs a tenth slower. */
@@ -35,7 +35,7 @@ const OPERATION = STEP_FUEL.operation.amount;
 /** Evaluation depth that a nested block adds: the block statement and the statement within. */
 const BLOCK_DEPTH = 2;
 
-/** Everything the compiler knows where it stands: of the unit, and of the place in it. */
+/** What the compiler knows of the procedure, handler or command block, and of the place in it. */
 export class Context {
   readonly machine: Machine;
   readonly linkage: Linkage;
@@ -43,25 +43,25 @@ export class Context {
   readonly file: LoadedFile;
   readonly kind: UnitKind;
   readonly scope: Scope;
-  /** Whether `last` is kept: set by the first `last` met, upon which the unit is compiled again. */
+  /** Whether values are kept for `last`. */
   keepsLast: boolean;
   sawLast = false;
-  /** Whether every statement checks the evaluation depth: only for the frame in which the limit may be met. */
+  /** Whether every statement checks the evaluation depth: only for a frame in which the limit may be reached. */
   readonly checked: boolean;
 
-  /** Fuel of the operations compiled since the last {@link startCost}. */
+  /** Fuel of the operations compiled since {@link separately} began. */
   cost = 0;
-  /** Whether the next block is the body of a procedure or handler, whose first statement its call pays for. */
+  /** Whether the next block is the body of a procedure or handler. The call pays for its first statement. */
   entering: boolean;
   /** Fuel of that first statement. */
   entryFuel = 0;
-  /** Static evaluation depth here, and the deepest met since the start of the statement and of the unit. */
+  /** Static evaluation depth here, and the greatest since the start of the statement and of the whole. */
   depth = 0;
   statementDepth = 0;
   deepest = 0;
 
   loops = 0;
-  /** Whether this is the top level of a procedure, whose value it may end with. */
+  /** Whether this is the top level of a procedure, where the value of a statement may become the procedure's. */
   top: boolean;
   /** Whether this is within an `on error` handler. */
   inHandler = false;
@@ -93,18 +93,18 @@ export class Context {
     return this.deeper(1, () => this.compilers.expr(this, expr));
   }
 
-  /** As {@link expr}, for a value that gets a second place where it goes: see `share`. */
+  /** As {@link expr}, for a value that is stored: see `share`. */
   stored(expr: Expr): Eval {
     const value = this.expr(expr);
     return mayAlias(expr) ? (frame) => share(value(frame)) : value;
   }
 
-  /** As {@link expr}, for the value of a statement: it may be kept for `last`, or as the procedure's value. */
+  /** As {@link expr}, for the value of a statement, which may be stored for `last` or as the procedure's value. */
   statementValue(expr: Expr): Eval {
     return this.keepsLast || this.top ? this.stored(expr) : this.expr(expr);
   }
 
-  /** Compiles a nested block, of which no value is the procedure's. */
+  /** Compiles a nested block. None of its values is the procedure's. */
   nested(block: Block): Exec {
     const { top, statementDepth } = this;
     this.top = false;
@@ -114,7 +114,7 @@ export class Context {
     return compiled;
   }
 
-  /** Compiles something so many levels deeper. */
+  /** Compiles something that lies `levels` deeper. */
   deeper<T>(levels: number, compile: () => T): T {
     this.depth += levels;
     if (this.depth > this.statementDepth) this.statementDepth = this.depth;
@@ -124,12 +124,12 @@ export class Context {
     return compiled;
   }
 
-  /** Counts operations towards the fuel of the statement. */
+  /** Adds operations to the fuel of the statement. */
   spend(operations = 1): void {
     this.cost += operations * OPERATION;
   }
 
-  /** Compiles something whose fuel is charged on its own, and tells that fuel. */
+  /** Compiles something that is paid for apart, and returns its fuel too. */
   separately<T>(compile: () => T): { readonly compiled: T; readonly cost: number } {
     const outer = this.cost;
     this.cost = 0;
@@ -139,13 +139,13 @@ export class Context {
     return { compiled, cost };
   }
 
-  /** Whether a name is a global, whose variable needs care (P7). */
+  /** Whether a name is a global: a variable of that name cannot be set (P7). */
   isGlobal(name: string): boolean {
     return this.machine.globals.has(name);
   }
 }
 
-/** Whether an expression may give a container that something else holds too; everything else makes a new one. */
+/** Whether an expression may yield a container that something else holds too. All others make new ones. */
 export function mayAlias(expr: Expr): boolean {
   switch (expr.k) {
     case 'name':

@@ -11,17 +11,14 @@ const FREE_UNITS = WORK.number.per;
 const MIN_INT64 = -(2 ** 63);
 const MAX_INT64 = 2 ** 63;
 
-/**
- * ToNumeric (language.md 4.3): the number that arithmetic and order see in a value; undefined when it is not numeric.
- * Looking through a text is charged.
- */
+/** The number that arithmetic and order see in a value; undefined when the value is not numeric. Pays for reading a text. */
 export function toNumeric(meter: Meter, value: Value): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'string') return textToNumber(meter, value);
   return value instanceof Fuzzy ? value.degree : undefined;
 }
 
-/** ToInt64: the whole number of a value within 64 bits; undefined when there is none. */
+/** The whole number within 64 bits that a value stands for; undefined when there is none. */
 export function toInteger(meter: Meter, value: Value): number | undefined {
   const number = toNumeric(meter, value);
   return number !== undefined && isInt64(number) ? number : undefined;
@@ -32,7 +29,7 @@ export function isInt64(number: number): boolean {
   return Number.isInteger(number) && number >= MIN_INT64 && number < MAX_INT64;
 }
 
-/** How numeric text may begin, after white space: most text is told apart by its first character. */
+/** How a numeric text may begin. Most texts are ruled out by their first character. */
 const START = /^[\s\u0085]*[-+.0-9iInN]/;
 const SPACE = /^[\s\u0085]/;
 
@@ -40,14 +37,14 @@ function textToNumber(meter: Meter, text: string): number | undefined {
   return text.length > FREE_UNITS ? longTextToNumber(meter, text) : shortTextToNumber(text);
 }
 
-/** Whether a text is no number, and so short that nothing is charged for finding out. */
+/** Whether a text is not a number and so short that finding out is free. */
 export function isShortNonNumber(text: string): boolean {
   return text.length <= FREE_UNITS && shortTextToNumber(text) === undefined;
 }
 
 function shortTextToNumber(text: string): number | undefined {
   const first = text.charCodeAt(0);
-  // Most words: a letter other than those that begin inf and nan.
+  // Rules most texts out: they begin with a letter other than those of inf and nan.
   if (first > NINE && first < 0x80 && (first | CASE) !== LOWER_I && (first | CASE) !== LOWER_N) return undefined;
   return START.test(text) ? parseNumber(text) : undefined;
 }
@@ -62,17 +59,17 @@ function longTextToNumber(meter: Meter, text: string): number | undefined {
   return number;
 }
 
-/** A text that begins with white space, of which there may be millions: a pattern would go through them again and again. */
+/** A text that begins with white space. It is skipped by hand: a pattern would go through a long run again and again. */
 function spacedToNumber(meter: Meter, text: string): number | undefined {
   const start = leadingSpace(text, () => meter.pay(WORK.textPart));
-  // What is white space alone is no number, and may become one.
+  // White space alone is not a number, but may become the beginning of one: it is not remembered.
   if (start === text.length) return undefined;
   const number = START.test(text.slice(start, start + 1)) ? parseLong(meter, text) : undefined;
   if (number === undefined) meter.nonNumeric.learn(text);
   return number;
 }
 
-/** Apart, because a function that makes another one takes longer, and most long texts are words. */
+/** Apart from its callers, because creating the closure takes time, and most long texts do not come this far. */
 function parseLong(meter: Meter, text: string): number | undefined {
   return parseNumber(text, () => meter.pay(WORK.textPart));
 }

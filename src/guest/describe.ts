@@ -4,7 +4,7 @@ import { Bytes, Dict, Fuzzy, Handle, List, Time, type Value } from './values.ts'
 
 const SHORT = 40;
 
-/** A value in an error message: its type and so much of it that it is recognised; never a huge text. */
+/** A value for an error message: its type, and as much of it as fits into a short text. */
 export function describe(value: Value): string {
   if (value === null) return 'nil';
   if (typeof value === 'boolean') return `boolean ${value}`;
@@ -19,7 +19,7 @@ export function describe(value: Value): string {
   return 'error value';
 }
 
-/** A text in quotes, cut off where it is long. */
+/** A text in quotes, shortened if it is long. */
 export function shortQuote(text: string): string {
   return text.length <= SHORT ? quote(text) : `${quote(text.slice(0, SHORT))}… (${text.length} units)`;
 }

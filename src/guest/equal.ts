@@ -6,7 +6,7 @@ import { tooDeep } from './text.ts';
 import { Bytes, Dict, Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
 import { WORK } from './work.ts';
 
-/** `==` (language.md 4.5): numbers and numeric text are lenient at the top, nothing is within lists and maps. */
+/** `==`. At the top, a number equals a text that spells it; within lists and maps only values of one type are equal. */
 export function equal(meter: Meter, left: Value, right: Value): boolean {
   if (left === null || right === null) return left === right;
   if (typeof left === 'string' && typeof right === 'string') return sameText(meter, left, right);
@@ -17,7 +17,7 @@ export function equal(meter: Meter, left: Value, right: Value): boolean {
   return same(meter, left, right, 1);
 }
 
-/** Equal without any leniency: as `==` compares what is within lists and maps. */
+/** Whether two values are equal as `==` compares them within lists and maps. */
 export function identical(meter: Meter, left: Value, right: Value): boolean {
   return same(meter, left, right, 1);
 }
@@ -28,7 +28,7 @@ function sameText(meter: Meter, left: string, right: string): boolean {
   return left === right;
 }
 
-/** Deep, without leniency. A fuzzy counts as its degree and an error as the map of its fields, as they look to a host. */
+/** Compares deeply. A fuzzy value counts as its degree, and an error as the map of its fields, as a host sees them. */
 function same(meter: Meter, left: Value, right: Value, depth: number): boolean {
   const a = plain(left);
   const b = plain(right);

@@ -18,8 +18,8 @@ export interface FramePlace extends Place {
 }
 
 /**
- * An error that a script can catch. Thrown, but no `Error`: a script may raise millions, and nobody reads their JavaScript
- * stack. The code belongs to the operation that failed, and so does the place (profile rule 2, ruling 18).
+ * An error that a script can catch. It is thrown but is not an `Error`: a script may raise millions, and their JavaScript stacks are not
+ * needed. Code and place are those of the operation that failed.
  */
 export class Failure {
   readonly code: number;
@@ -27,7 +27,7 @@ export class Failure {
   readonly hint: string | undefined;
   readonly place: Place | null;
   readonly stack: readonly FramePlace[];
-  /** The frame whose handlers are being offered this error, and the handler that had it last there (P16). */
+  /** The frame whose handlers are offered this error, and the handler that got it last there (P16). */
   frame: object | null = null;
   offered: object | null = null;
 
@@ -65,12 +65,12 @@ export class Stop {
   }
 }
 
-/** A defect of the interpreter or of what it was given; ends the run with kind `internal`, never silently. */
+/** A defect of the interpreter or of its input. It ends the run with kind `internal`. */
 export class InternalError extends Error {
   override readonly name = 'InternalError';
 }
 
-/** Which error a breach of a limit is. */
+/** A breach of a limit. */
 export interface Breach {
   readonly limit: LimitKey;
   readonly allowed: number;
@@ -133,7 +133,7 @@ function placed(place: Place | null): { source: string | null; line: number | nu
   return { source: place.file.name, ...positionAt(place.file.lines, place.at) };
 }
 
-/** A text of at most about `most` units; what is cut off is said, never hidden. */
+/** A text of about `most` units at most. It says how many units were cut off. */
 export function shorten(text: string, most: number): string {
   if (text.length <= most) return text;
   const cut = text.charCodeAt(most - 1) >= 0xd800 && text.charCodeAt(most - 1) < 0xdc00 ? most - 1 : most;

@@ -9,15 +9,16 @@ import { lookup } from './variables.ts';
 import { WORK } from './work.ts';
 
 /**
- * `{{ name.key[0] }}`, blanks free; anything else between braces is none of `eval`'s business. So is a path of more than 10 000 steps:
- * for millions of them V8 has no room.
+ * A field `{{ name.key[0] }}`, with any blanks. `eval` leaves anything else between braces as it is, and a path of more than 10,000
+ * steps too: V8 has no room to match millions of them.
  */
 const FIELD = /\{\{\s*([A-Za-z_]\w*(?:\s*(?:\.\s*[A-Za-z_]\w*|\[\s*\d+\s*\])){0,10000})\s*\}\}/y;
 const STEP = /[A-Za-z_]\w*|\d+/g;
 
 /**
- * `eval(s)` (P13): fills `{{name}}`, `{{name.key}}`, `{{name[0]}}` in a text from the variables of the running frame. What is
- * not there gives empty text; a reserved word is no name and stays with its braces; nothing is rescanned or executed. Other values are returned as they are.
+ * `eval(s)` (P13): fills fields such as `{{name.key}}` in a text from the variables of the running frame. A missing value gives empty
+ * text. A reserved word is not a name and stays with its braces. Filled-in text is neither scanned again nor executed. A value that is
+ * not a text is returned as it is.
  */
 export function evalText(machine: Machine, frame: Frame, value: Value): Value {
   if (typeof value !== 'string') return value;

@@ -7,7 +7,7 @@ import { entryBytes, listBytes } from './memory.ts';
 import type { Procedure } from './procedure.ts';
 import { Dict, List, share, type Value } from './values.ts';
 
-/** A registered `on event`; its body runs like a procedure with the event as its one argument. */
+/** A registered `on event`. Its body runs like a procedure whose one argument is the event. */
 export interface Registration {
   readonly event: string;
   readonly named: string | undefined;
@@ -16,7 +16,7 @@ export interface Registration {
   cleared: boolean;
 }
 
-/** The handlers of a run, in registration order (language.md 6.13). */
+/** The event handlers of a run, in the order of registration. */
 export class Events {
   readonly #byEvent = new Map<string, Registration[]>();
   readonly #byName = new Map<string, Registration[]>();
@@ -37,7 +37,7 @@ export class Events {
     clear(this.#byName, handler);
   }
 
-  /** The handlers of an event as they stand now; one of them may be cleared by another that runs before it. */
+  /** The handlers that an event has now. One of them may be cleared by another that runs before it. */
   of(event: string): Registration[] {
     return (this.#byEvent.get(event) ?? []).filter(({ cleared }) => !cleared);
   }
@@ -55,8 +55,8 @@ function clear(registered: Map<string, Registration[]>, name: string): void {
 }
 
 /**
- * The event object a handler sees: a payload that has its form already, else one record around the payload (P20). The
- * isolate has neither clock nor randomness: `ID` and `TS` are inputs of the run; without them `counted` is the id, and `TS` is nil.
+ * The event object that a handler sees: the payload if it has that form already, else one record around the payload (P20). `ID` and
+ * `TS` are inputs of the run, because the isolate has neither clock nor randomness. Without them `counted` is the id and `TS` is nil.
  */
 export function eventObject(machine: Machine, event: EventInput, counted: string): Value {
   const { name, source, payload, id = counted, ts = null } = event;

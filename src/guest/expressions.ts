@@ -67,7 +67,7 @@ export function compileExpr(context: Context, expr: Expr): Eval {
         return evalText(machine, frame, value);
       };
     }
-    // Brackets are gone once compiled, so they are no level of their own.
+    // Brackets vanish when compiled, so they add no level of depth.
     case 'group':
       return compileExpr(context, expr.of);
     case 'unary':
@@ -150,7 +150,7 @@ function compileList(context: Context, expr: ListExpr): Eval {
   };
 }
 
-/** Evaluates in order into an array of exactly that size; one that grew by pushing would take several times the room. */
+/** Evaluates in order into an array of exactly that size. An array that grows by pushing takes several times the room. */
 function gathered(evals: readonly Eval[]): (frame: Frame) => Value[] {
   const [first, second, third] = evals;
   if (first === undefined) return () => [];

@@ -8,15 +8,15 @@ import type { Value } from './values.ts';
 const { stringify } = JSON;
 
 /**
- * The variables of a frame as the JSON of `Variables`. All of them together get no more bytes than one answer of a tool may
- * have (`toolBytes`): they travel in one frame. What does not fit, or nests too deeply to leave, is named and left behind.
+ * The variables of a frame as the JSON of `Variables`. Together they may have as many bytes as one answer of a tool (`toolBytes`),
+ * because they are sent in one frame. A variable that does not fit, or nests too deep to be sent, is only named.
  */
 export function finalVariables(machine: Machine, frame: Frame): string {
   const kept: string[] = [];
   const lost: string[] = [];
   let room = machine.limits.toolBytes;
   for (const [name, value] of variablesOf(frame)) {
-    // JSON is no shorter than the text in it: what cannot fit is not written to find that out.
+    // The JSON of a text is no shorter than the text, so a text that cannot fit is not encoded.
     const json = typeof value === 'string' && value.length > room ? null : written(machine, value);
     const text = json === null ? null : `{"name":${stringify(name)},"value":${json}}`;
     const bytes = text === null ? 0 : utf8Bytes(machine, text);
@@ -29,7 +29,7 @@ export function finalVariables(machine: Machine, frame: Frame): string {
   return `{"kept":[${kept.join(',')}],"lost":${stringify(lost)}}`;
 }
 
-/** Those that are set, under the names of the source and under those that only tools know. */
+/** The variables that are set: those of the source, then those that tools have added. */
 function* variablesOf(frame: Frame): Generator<readonly [string, Value]> {
   for (const [name, slot] of frame.layout.scope) {
     const value = frame.slots[slot];

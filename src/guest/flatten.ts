@@ -1,19 +1,19 @@
-/** Shorter texts are not worth the work. */
+/** Shorter texts stay as they are. */
 const FLOOR = 1024;
 
-/** Any pattern makes V8 flatten the text it is tried on, and is never optimised away. */
+/** Any pattern makes V8 flatten the text it is tested on, and V8 never optimises the test away. */
 const PROBE = /^/;
 
 /**
- * V8 keeps `a + b` as a tree of 32 bytes a node until somebody looks at the characters, so a text built character by
- * character would take sixteen times what it counts. It is made flat whenever its length passes the next eighth of an
- * octave: the tree then never outgrows the text, and the copying stays proportional to the final length.
+ * Whether a text is to be flattened. V8 keeps `a + b` as a tree, with 32 bytes a node, until its characters are read; a text built
+ * character by character would take sixteen times the memory that it counts. Flattening it whenever its length passes the next eighth
+ * of an octave keeps the tree smaller than the text, and the copying proportional to the final length.
  */
 export function isFlattened(length: number, longerSide: number): boolean {
   return length >= FLOOR && octave(length) !== octave(longerSide);
 }
 
-/** The same text in one piece. */
+/** Flattens a text. */
 export function flatten(text: string): string {
   PROBE.test(text);
   return text;

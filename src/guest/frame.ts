@@ -15,9 +15,9 @@ export const RETURN = 3;
 export const FAR_BREAK = 4;
 export const FAR_CONTINUE = 5;
 
-/** What a frame rarely needs. */
+/** The rarely needed part of a frame. */
 export interface Rare {
-  /** Materialised id of the fork. */
+  /** Id of the fork, once it is needed. */
   id: string | null;
   /** Variables set by tools under names that the source does not mention. */
   extra: Map<string, Value> | null;
@@ -25,7 +25,7 @@ export interface Rare {
   cleared: boolean;
 }
 
-/** What is known of all frames of a unit. */
+/** What all frames of a procedure, handler or command block have in common. */
 export interface Layout {
   readonly scope: Scope;
   /** Bytes that one counts. */
@@ -36,20 +36,20 @@ export interface Layout {
 export class Frame {
   slots: Slot[];
   readonly parent: Frame | null;
-  /** Where it is defined; for commands, the block that is running. */
+  /** Where the procedure is defined; for commands, the running block. */
   place: FramePlace;
   readonly layout: Layout;
   /** Frames up to and including this one; the outermost is 1. */
   readonly level: number;
   /** Evaluation depth at which this frame began. */
   readonly depth: number;
-  /** Value of the most recent value-bearing statement, for `last` (P14); kept only where `last` occurs. */
+  /** Value of the latest statement that has one, for `last` (P14). Kept only where `last` occurs. */
   last: Value = null;
-  /** What the call gives: the returned value, before that the last top-level value (language.md 8). */
+  /** Result of the call: the returned value; until then the latest value of the top level. */
   out: Value = null;
-  /** Containers that calls of the current statement returned: they are alive, though no variable holds them. */
+  /** Containers that the running statement holds though no variable does, such as the results of calls. */
   keep: Value[] | null = null;
-  /** Bytes that the current statement had allocated when it called another frame. */
+  /** Bytes that the running statement had allocated when it called another frame. */
   held = 0;
   rare: Rare | null = null;
 
@@ -63,7 +63,7 @@ export class Frame {
   }
 }
 
-/** The rarely needed part of a frame, made at the first use. */
+/** The rarely needed part of a frame, created at its first use. */
 export function rareOf(frame: Frame): Rare {
   frame.rare ??= { id: null, extra: null, cleared: false };
   return frame.rare;

@@ -11,10 +11,10 @@ import type { Value } from './values.ts';
 import { assignByName, lookup } from './variables.ts';
 import { WORK } from './work.ts';
 
-// Calls to the host, which block: their frames, their limits, and the questions the host may ask in between.
+// Calls to the host. They block, and the host may ask for variables before it answers.
 const { parse, stringify } = JSON;
 
-/** Calls a tool at `machine.at` (language.md 9.3); arguments in order, coercion and policy are the host's. */
+/** Calls a tool at `machine.at`. The host coerces the arguments and asks its policy. */
 export function callTool(machine: Machine, frame: Frame, name: string, args: readonly Value[]): Value {
   admitCall(machine, name);
   const json = `[${args.map((arg) => encode(machine, arg, 'host')).join(',')}]`;
@@ -22,7 +22,7 @@ export function callTool(machine: Machine, frame: Frame, name: string, args: rea
   return exchange(machine, frame, 'tool', `"name":${encodeText(machine, name)},"args":${json}`);
 }
 
-/** Counts a call, in all and of its tool; one that is too many is not made. */
+/** Counts a call, in total and of its tool. Ends the run instead of making one call too many. */
 function admitCall(machine: Machine, name: string): void {
   const { toolCalls, toolCallsPerTool } = machine.limits;
   const all = machine.toolCalls + 1;
@@ -48,27 +48,27 @@ export function promptUser(machine: Machine, frame: Frame, text: string): Value 
 export function ask(machine: Machine, frame: Frame, model: string, prompt: Value, options: Value): Value {
   const fields = `"model":${encodeText(machine, model)},"prompt":${encode(machine, prompt, 'host')},"options":${encode(machine, options, 'host')}`;
   checkSize(machine, fields, 0, 'what is asked');
-  return exchange(machine, frame, 'ask', `${fields},"left":${left(machine)}`);
+  return exchange(machine, frame, 'ask', `${fields},"left":${remaining(machine)}`);
 }
 
-/** What the nested loop may use up at most: all that this run has, once the call itself is paid. */
-function left(machine: Machine): string {
+/** What a nested loop may use at most: all that this run has left once the call is paid for. */
+function remaining(machine: Machine): string {
   const memoryBytes = Math.max(0, machine.limits.memoryBytes - countLive(machine));
   const fuel = Math.max(0, machine.fuelLeft - STEP_FUEL.host.amount);
   return stringify({ fuel, memoryBytes, toolCalls: machine.limits.toolCalls - machine.toolCalls });
 }
 
-/** Charges what a nested loop used up. */
-function pay(machine: Machine, spent: AskSpent | undefined): void {
+/** Charges what a nested loop used. */
+function chargeNested(machine: Machine, spent: AskSpent | undefined): void {
   if (spent === undefined) return;
   machine.toolCalls += spent.toolCalls;
   machine.pay(WORK.nested, spent.fuel);
 }
 
-/** What a reply has around the value in it. */
+/** Bytes of a reply around the value in it. */
 const REPLY_BYTES = '{"t":"ok","value":}'.length;
 
-/** One call: what was said so far goes ahead, then the frame, then answers until one closes the call. */
+/** Makes one call: sends the output so far and the frame, then answers questions of the host until a reply closes the call. */
 function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask', fields: string): Value {
   machine.pay(WORK.hostCall);
   machine.output.flush(true);
@@ -83,13 +83,13 @@ function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask
     machine.at = at;
     switch (reply.t) {
       case 'ok': {
-        pay(machine, reply.spent);
+        chargeNested(machine, reply.spent);
         const value = decode(machine, reply.value);
         machine.releaseText(units);
         return value;
       }
       case 'error':
-        pay(machine, reply.spent);
+        chargeNested(machine, reply.spent);
         throw machine.failure(reply.code, reply.message, reply.hint);
       case 'halt':
         throw new Stop(reply.error);
@@ -117,7 +117,7 @@ function written(error: string | null): string {
   return `{"t":"var","found":true,"value":null,"error":${stringify(error)}}`;
 }
 
-/** `wrapping` are bytes that the frame has around what is limited. Three bytes a unit are the most there can be. */
+/** Ends the run when JSON is larger than allowed. `wrapping` bytes around the value do not count. A unit takes three bytes at most. */
 function checkSize(machine: Machine, json: string, wrapping: number, what: string): void {
   const most = machine.limits.toolBytes;
   const bytes = (json.length * 3 > most ? utf8Bytes(machine, json) : json.length) - wrapping;
@@ -130,7 +130,7 @@ function checkSize(machine: Machine, json: string, wrapping: number, what: strin
     );
 }
 
-/** Where a call was made, with the id of its fork, which only now needs one. */
+/** The place of a call, with the id of its fork. */
 function site(machine: Machine, frame: Frame): string {
   const { file } = frame.place;
   return stringify({ fork: forkId(machine, frame), source: file.name, ...positionAt(file.lines, machine.at) });

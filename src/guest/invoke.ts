@@ -4,12 +4,12 @@ import { keepAlive } from './memory.ts';
 import type { Callee } from './procedure.ts';
 import type { Value } from './values.ts';
 
-/** Evaluation depth between a call and the expressions of the callee's statements. */
+/** Evaluation depth from a call to the expressions in the statements of the callee. */
 const ENTRY_DEPTH = 3;
 
 /**
- * Runs a procedure in a fork of its own (language.md 8, 10.4). `slots` holds the arguments in front; `at` is the place of
- * the call and `depth` the evaluation depth there. Frames and depth beyond their limits are code 37.
+ * Runs a procedure in a fork of its own. `slots` begins with the arguments; `at` is the place of the call and `depth` the evaluation depth
+ * there. Too many frames or too deep an evaluation is code 37.
  */
 export function invoke(machine: Machine, callee: Callee, slots: Slot[], at: number, depth: number): Value {
   const caller = machine.frame;
@@ -32,7 +32,7 @@ export function invoke(machine: Machine, callee: Callee, slots: Slot[], at: numb
   return value;
 }
 
-/** Code 37 when the next frame would be one too many, or too deep. */
+/** Raises code 37 when the next frame would be one too many or too deep. */
 export function checkDepth(machine: Machine, name: string, level: number, depth: number): void {
   const { callDepth } = machine.limits;
   if (level > callDepth)
@@ -44,7 +44,7 @@ export function checkDepth(machine: Machine, name: string, level: number, depth:
   checkEvalDepth(machine, depth);
 }
 
-/** Code 37 when so deep an evaluation is too deep. */
+/** Raises code 37 when an evaluation would be too deep. */
 export function checkEvalDepth(machine: Machine, depth: number): void {
   const { evalDepth } = machine.limits;
   if (depth > evalDepth)

@@ -1,6 +1,6 @@
 /**
- * What the pure tools may use of the interpreter. They are a script of their own, which is put into an isolate only when a
- * program calls one of them; this is the whole of what the two share.
+ * What the pure tools may use of the interpreter. The tools are a second script, which is loaded into an isolate only when a program
+ * calls one of them; the two scripts share nothing else.
  */
 export { putEntry } from './assign.ts';
 export { TextBuilder } from './builder.ts';

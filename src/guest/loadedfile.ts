@@ -4,8 +4,8 @@ import type { GuestFile, GuestProcedure } from '../wire/protocol.ts';
 const { parse } = JSON;
 
 /**
- * A file of the run. Most procedures of a library are not called in most runs, and most runs need no positions: what the
- * worker has kept of the file is asked for when it is first needed. It all comes from our own parser.
+ * A file of the run. Most runs call few procedures of a library and need no positions, so the worker keeps parts of the tree until they are
+ * first needed. All parts come from our own parser.
  */
 export class LoadedFile {
   readonly name: string;
@@ -20,7 +20,7 @@ export class LoadedFile {
     this.#kept = kept;
   }
 
-  /** Where its lines begin. */
+  /** Offsets at which the lines begin. */
   get lines(): LineTable {
     const { lines } = this.tree;
     if (typeof lines !== 'number') return lines;
@@ -29,7 +29,7 @@ export class LoadedFile {
     return found;
   }
 
-  /** The procedure whose name has this place among the file's procedures. */
+  /** The procedure at this place among the procedures of the file. */
   procedure(place: number): GuestProcedure {
     return parse(this.#kept(place));
   }

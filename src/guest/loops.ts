@@ -22,7 +22,7 @@ function inLoop(context: Context, stmt: ForStmt | WhileStmt): Exec {
   return body;
 }
 
-/** What one pass of `for each` needs to know. */
+/** What a pass of `for each` needs. */
 interface Loop {
   readonly machine: Machine;
   readonly item: number;
@@ -32,8 +32,8 @@ interface Loop {
 }
 
 /**
- * `for each` over the items a value has when the loop starts (language.md 6.8, P9). Its variables are written whatever
- * global has their name (P7). A hidden variable keeps the value alive and, being a second place, unchanged.
+ * `for each` over the items that a value has when the loop starts. The variables of the loop are set even if a global has their name
+ * (P7). A hidden variable holds the value: it keeps it alive, and as a second place it keeps writes from changing it.
  */
 export function compileFor(context: Context, stmt: ForStmt): Exec {
   const { machine, scope } = context;

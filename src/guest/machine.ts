@@ -15,19 +15,19 @@ import type { PureTool } from './puretool.ts';
 import type { Value } from './values.ts';
 import { WORK, type Work } from './work.ts';
 
-/** The ways out of the guest: see `boot`. */
+/** The guest's functions of the outside, see `boot`. */
 export interface Ports {
   clock(): number;
   host(frame: string, follows?: boolean): string;
   tree(file: number, part: number): string;
 }
 
-/** What a run is told about itself. */
+/** Settings of a run. */
 export type Settings = Pick<GuestInput, 'limits' | 'turn' | 'forkId' | 'stdin' | 'stopAt'>;
 
 /**
- * The state of one run that everything shares: the fuel and memory meters, the running frame, the place of the current
- * operation. One object with plain fields, because compiled code touches it at every statement.
+ * The state of one run: the meters of fuel and memory, the running frame, the place of the current operation. It is one object with
+ * plain fields, because compiled code uses it at every statement.
  */
 export class Machine implements Meter {
   readonly limits: LimitValues;
@@ -37,7 +37,7 @@ export class Machine implements Meter {
   readonly globals: Map<string, Value> = new Map();
   /** Global constants: from the host, and from trusted tools while the program runs. */
   readonly constants = new Constants();
-  /** The tools that run here, by canonical name; every other one is the host's. */
+  /** The pure tools, by canonical name. All other tools are the host's. */
   readonly pure: Map<string, PureTool> = new Map();
   /** True in a turn: a breach of an output limit is `ERR_ENV_SIZE`. */
   readonly turn: boolean;
@@ -45,31 +45,29 @@ export class Machine implements Meter {
   readonly forkId: string;
   /** Whether the host can answer `promptuser`. */
   readonly stdin: boolean;
-  /** Where a clock stopped the run that is executed again. */
+  /** In a replay: where a clock stopped the original run. */
   readonly #stopAt: GuestInput['stopAt'];
 
-  /** Texts by code points. */
   readonly codePoints = new CodePoints(this);
-  /** Long texts that are no numbers. */
   readonly nonNumeric = new NonNumericTexts();
 
   frame: Frame | null = null;
-  /** Offset of the operation that is running, for the place of an error; set before anything that may fail. */
+  /** Offset of the running operation: the place of an error. It is set before anything that may fail. */
   at = 0;
 
-  /** Copies of the limits that every call looks at. */
+  /** Copies of the limits that every call checks. */
   readonly callDepth: number;
   readonly evalDepth: number;
 
-  /** Fuel left until the next look at the clocks. */
+  /** Statements until the next check of the clocks. Together with `reserve` this is the fuel that is left. */
   untilCheck = 0;
-  /** Fuel not handed out to `untilCheck` yet. */
+  /** Fuel that is not part of `untilCheck` yet. */
   reserve: number;
 
-  /** Bytes alive, at most: exact after a census, then plus everything allocated. */
+  /** Upper bound of the bytes alive: exact after a census, then it grows with everything allocated. */
   usedBytes = 0;
   peakBytes = 0;
-  /** Bytes that the current statement of the running frame has allocated. */
+  /** Bytes that the running statement of the running frame has allocated. */
   statementBytes = 0;
   toolCalls = 0;
   /** Expressions compiled so far. */
@@ -79,10 +77,10 @@ export class Machine implements Meter {
   /** Calls to the host of all kinds: the last `seq`. */
   hostCalls = 0;
   #forks = 0;
-  /** UTF-16 units of the longest text that keeps to `textLength` and `valueBytes`. */
+  /** Units of the longest text that `textLength` and `valueBytes` allow. */
   readonly #longest: number;
 
-  /** `used` may not pass this without a census. */
+  /** A census is due before `usedBytes` passes this. */
   threshold: number;
   #census = 0;
 
@@ -101,7 +99,7 @@ export class Machine implements Meter {
     this.output = new Output(this, (frame, follows) => ports.host(frame, follows));
   }
 
-  /** Fuel spent so far. What would need more than there is is refused before it starts, and is not spent. */
+  /** Fuel spent so far. Work that needs more fuel than is left does not start, and its fuel is not spent. */
   get fuel(): number {
     return Math.min(this.limits.fuel, this.limits.fuel - this.reserve - this.untilCheck);
   }
@@ -136,12 +134,12 @@ export class Machine implements Meter {
     frame.keep = null;
   }
 
-  /** Fuel that the run may still use. */
+  /** Fuel that is left. */
   get fuelLeft(): number {
     return this.reserve + this.untilCheck;
   }
 
-  /** Hands out more fuel and looks at the clocks; ends the run when there is none, or no time. `at` is the place. */
+  /** Hands out more fuel and checks the clocks. Ends the run when fuel or time is used up. `at` is the place. */
   refill(at: number): void {
     this.at = at;
     this.reserve += this.untilCheck;
@@ -161,21 +159,18 @@ export class Machine implements Meter {
     return this.fuel >= stop.fuel ? stop.clock : 0;
   }
 
-  /** Accounts for bytes about to be allocated; ends the run before they are when they do not fit. */
   allocate(bytes: number): void {
     this.statementBytes += bytes;
     if (this.usedBytes + bytes > this.threshold) this.recount(bytes);
     else this.usedBytes += bytes;
   }
 
-  /** Accounts for a text about to be made, and asks whether a script may have one so long. */
   allocateText(units: number): void {
     this.allocate(textBytes(units));
-    // Every text comes by here: no call more than it takes.
+    // Checked here too, because every text comes by here and a call takes time.
     if (units > this.#longest) this.checkText(units);
   }
 
-  /** Ends the run when a text would be longer than a limit allows. */
   checkText(units: number): void {
     if (units <= this.#longest) return;
     const { textLength } = this.limits;
@@ -184,42 +179,36 @@ export class Machine implements Meter {
     this.checkSize(textBytes(units));
   }
 
-  /** Ends the run when a value would count more bytes than a limit allows. */
   checkSize(bytes: number): void {
     const { valueBytes } = this.limits;
     if (bytes > valueBytes) this.breach('valueBytes', bytes, `a value has ${bytes} bytes, more than the ${valueBytes} allowed`);
   }
 
-  /** Whether a text of so many units keeps to the limits of single values. */
+  /** Whether the limits of single values allow a text of this length. */
   admitsText(units: number): boolean {
     return units <= this.#longest;
   }
 
-  /** Ends the run when a list would have more items than a limit allows. */
   checkItems(items: number): void {
     const { listLength } = this.limits;
     if (items > listLength) this.breach('listLength', items, `a list has ${items} items, more than the ${listLength} allowed`);
   }
 
-  /** Ends the run when a map would have more entries than a limit allows. */
   checkEntries(entries: number): void {
     const { mapLength } = this.limits;
     if (entries > mapLength)
       this.breach('mapLength', entries, `a map has ${entries} entries, more than the ${mapLength} allowed`);
   }
 
-  /** Accounts for units about to be added to a text of so many, which may be JSON that no script sees. */
   extendText(units: number, added: number): void {
     if (units + added > MAX_TEXT_UNITS) this.#outOfMemory(this.usedBytes + textBytes(units + added));
     this.allocate(VALUE_BYTES.unit.amount * added);
   }
 
-  /** As {@link release}, for a text. */
   releaseText(units: number): void {
     this.release(textBytes(units));
   }
 
-  /** Takes back what was charged in this statement for a value that is certainly garbage now. */
   release(bytes: number): void {
     if (this.usedBytes > this.peakBytes) this.peakBytes = this.usedBytes;
     this.usedBytes -= bytes;
@@ -227,8 +216,8 @@ export class Machine implements Meter {
   }
 
   /**
-   * Recounts what is alive, `bytes` about to be allocated included. The bound before is one too: unlike the census it
-   * counts a text once that many places hold.
+   * Counts what is alive, `bytes` about to be allocated included. The old sum is an upper bound as well, and may be the lower one: the
+   * census counts a text once for every place that holds it.
    */
   recount(bytes: number): void {
     if (this.usedBytes > this.peakBytes) this.peakBytes = this.usedBytes;
@@ -241,7 +230,7 @@ export class Machine implements Meter {
     this.threshold = Math.min(this.limits.memoryBytes, Math.max(CENSUS_FLOOR, 2 * live));
   }
 
-  /** The id of a light fork; most never need one. */
+  /** A new id for the fork of a call. Most calls never need one. */
   newForkId(): string {
     this.#forks++;
     return `${this.forkId}.${this.#forks}`;
@@ -251,7 +240,7 @@ export class Machine implements Meter {
     return ++this.#census;
   }
 
-  /** Makes a frame the running one, called at `at`; `leave` is its counterpart. */
+  /** Makes a frame the running one, called at `at`. */
   enter(frame: Frame, at: number): void {
     const caller = this.frame;
     if (caller !== null) caller.held = this.statementBytes;
@@ -264,7 +253,7 @@ export class Machine implements Meter {
     }
   }
 
-  /** Back to the caller, whose statement goes on. */
+  /** Returns to the caller, whose statement continues. */
   leave(frame: Frame): void {
     if (this.usedBytes > this.peakBytes) this.peakBytes = this.usedBytes;
     this.usedBytes -= frame.layout.frameBytes;
@@ -272,31 +261,29 @@ export class Machine implements Meter {
     this.statementBytes = frame.parent === null ? 0 : frame.parent.held;
   }
 
-  /** After an error: the frames above this one are gone, and its failed statement's temporaries with them. */
+  /** After an error: drops the frames above `to`, and what its failed statement held. */
   unwind(to: Frame | null): void {
     while (this.frame !== to && this.frame !== null) this.leave(this.frame);
     this.statementBytes = 0;
     if (to !== null) to.keep = null;
   }
 
-  /** Raises an error that a script can catch, at the current place. */
   fail(name: NsCodeName, message: string, hint?: string): never {
     throw this.failure(NS_CODES[name], message, hint);
   }
 
-  /** An error with any code (tools have their own), at the current place. */
+  /** An error with any code, such as that of a tool, at the current place. */
   failure(code: number, message: string, hint?: string): Failure {
     const stack = this.stack();
     this.pay(WORK.raise, stack.length);
     return new Failure(code, message, hint, this.place(), stack);
   }
 
-  /** Ends the run: more of something was used than its limit allows. */
   breach(limit: LimitKey, used: number, message: string, hint?: string): never {
     throw this.stopped(limit, used, message, hint);
   }
 
-  /** The current place; null where no source runs. */
+  /** The current place; null when no source runs. */
   place(): Place | null {
     return this.frame === null ? null : { file: this.frame.place.file, at: this.at };
   }

@@ -13,16 +13,19 @@ export { kit };
 
 const { parse, stringify } = JSON;
 
-/** What the global `self` holds: where a whisper to oneself goes (ruling 13). */
+/** Value of the global `self`: the target of a whisper to oneself (ruling 13). */
 const DEFAULT_BUFFER = 'default_self_buffer';
 
 /**
- * The interpreter's only entry. `clock()` gives 0 to go on, 1 when the CPU limit is reached, 2 when the wall limit is;
- * `host(frame, follows)` takes the JSON of one `GuestFrame` and gives the JSON of a `GuestReply`, or '' for an `out` frame, which
- * need not be sent before the next frame when that `follows` at once;
- * `tree(file, part)` gives the JSON of a part that the input only numbers. The function that is returned runs one program:
- * it takes the JSON of a `GuestInput` and, where that names pure tools, what gives them; it gives the JSON of a `GuestResult`,
- * and never throws.
+ * The only entry of the interpreter.
+ *
+ * - `clock()` returns 0 to go on, 1 when the CPU limit is reached, 2 when the wall limit is.
+ * - `host(frame, follows)` takes the JSON of a `GuestFrame` and returns the JSON of a `GuestReply`, or '' for an `out` frame. With `follows`
+ *   the next frame comes at once, and the `out` frame may be sent together with it.
+ * - `tree(file, part)` returns the JSON of a part that the input only numbers.
+ *
+ * The returned function runs one program. It takes the JSON of a `GuestInput` and, if that names pure tools, their installer. It returns the
+ * JSON of a `GuestResult` and never throws.
  */
 export function boot(
   clock: () => number,
@@ -53,7 +56,7 @@ class Run {
   #phase: Phase = 'load';
   #result = 'null';
   #eventErrors: EventError[] = [];
-  /** The JSON of what the command blocks leave set, where the host asks. */
+  /** The JSON of the variables after the command blocks, if the host asks for them. */
   #variables: string | null = null;
 
   constructor(request: GuestInput, ports: Ports, install: Install | undefined) {

@@ -5,17 +5,17 @@ import { type Container, Dict, Fault, isContainer, List, type Value } from './va
 import { WORK } from './work.ts';
 
 /**
- * How large and how deep each value is, for `valueBytes` and `valueDepth`. Every list and map carries both, kept up to date by
- * whoever writes to it, so that a value is refused as it comes to be and nobody has to walk through it. A part that occurs
- * twice counts twice: that is what the value is to whoever copies, compares or prints it.
+ * How large and how deep each value is, for `valueBytes` and `valueDepth`. Every list and map carries both, and every write updates them,
+ * so that too large a value is refused before it exists and without a walk through it. A part that occurs twice counts twice, as it does
+ * when the value is copied, compared or printed.
  */
 
-/** Whether a value fits into the place that holds it and has no depth: nil, a boolean, a number. */
+/** Whether a value has neither bytes of its own nor depth: nil, a boolean, a number. */
 function isScalar(value: Value): boolean {
   return typeof value === 'number' || value === null || typeof value === 'boolean';
 }
 
-/** Bytes of a value with all that is in it; what fits into the place that holds it counts nothing. */
+/** Bytes of a value and all that is in it; 0 for nil, booleans and numbers. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return textBytes(value.length);
   if (typeof value !== 'object' || value === null) return 0;
@@ -23,13 +23,13 @@ export function sizeOf(value: Value): number {
   return VALUE_BYTES.other.amount + (value instanceof Fault ? value.fields.bytes : contentBytes(value));
 }
 
-/** Lists and maps within each other, the value itself included: at least as many as there are, see {@link settle}. */
+/** Levels of lists and maps, the value itself included. May be too high, see {@link settle}. */
 export function depthOf(value: Value): number {
   if (isContainer(value)) return value.depth;
   return value instanceof Fault ? value.fields.depth : 0;
 }
 
-/** A list with its measures, of the interpreter's own making: no limit is asked. */
+/** A list of the interpreter itself, with its size and depth. No limit is checked. */
 export function measuredList(items: Value[]): List {
   const list = new List(items);
   let bytes = listBytes(items.length);
@@ -55,7 +55,7 @@ export function measuredMap(entries: readonly (readonly [string, Value])[]): Dic
   return map;
 }
 
-/** A list that a script makes, within all limits of a list; its memory is charged. */
+/** A list of a script, with its size and depth. The caller has paid for its memory; its limits are checked here. */
 export function newList(meter: Meter, items: Value[]): List {
   meter.checkItems(items.length);
   const list = measuredList(items);
@@ -63,7 +63,7 @@ export function newList(meter: Meter, items: Value[]): List {
   return list;
 }
 
-/** The measures of a container after one of its parts was replaced; what the place itself takes is counted apart. */
+/** Updates the size and depth of a container after one of its parts was replaced. The bytes of the place itself count apart. */
 export function replaced(container: Container, before: Value, after: Value): void {
   if (isScalar(before) && isScalar(after)) return;
   container.bytes += sizeOf(after) - sizeOf(before);
@@ -72,9 +72,9 @@ export function replaced(container: Container, before: Value, after: Value): voi
 }
 
 /**
- * Brings the containers around a changed one up to date, from the innermost to the outermost, and asks the limits for the
- * outermost, which is larger and deeper than all that is in it. Depths only ever grow here, whatever was overwritten: the
- * exact one is found out when it matters.
+ * Updates the containers around a changed one, from the innermost to the outermost, and checks the limits of the outermost, which is larger
+ * and deeper than all that is in it. Depths only grow here, even if a deep value was overwritten: {@link checkValue} works the exact
+ * depth out when it matters.
  */
 export function settle(meter: Meter, around: readonly Container[], changed: Container, added: number): void {
   let inner = changed;
@@ -98,7 +98,7 @@ export function checkValue(meter: Meter, value: Container): void {
     meter.breach('valueDepth', depth, `a value nests ${depth} levels deep, more than the ${valueDepth} allowed`);
 }
 
-/** Works the depths of a value and of all its parts out anew, charged as a recount of memory is. Needs no stack. */
+/** Computes the depths of a value and of all its parts anew. It uses no recursion. */
 function exactDepth(meter: Meter, value: Container): number {
   const census = meter.nextCensus();
   const done = meter.nextCensus();
@@ -116,7 +116,7 @@ function exactDepth(meter: Meter, value: Container): number {
       meter.pay(WORK.depth, lengthOf(top));
       for (const part of partsOf(top)) {
         const inner = part instanceof Fault ? part.fields : part;
-        // What occurs twice may be open twice: it is worked out once.
+        // A part that occurs twice may be open twice, but is computed once.
         if (isContainer(inner) && inner.census < census) open.push(inner);
       }
     }
@@ -126,7 +126,7 @@ function exactDepth(meter: Meter, value: Container): number {
 
 /** The entry of a key; undefined when there is none. */
 export function entry(meter: Meter, map: Dict, key: string): Value | undefined {
-  // Asked here too: most keys are short, and a call takes as long as to find them.
+  // Checked here too: most keys are short, and a call would take as long as the lookup.
   if (key.length > SHORT_KEY) payLookup(meter, key, map.bytes / VALUE_BYTES.unit.amount);
   return map.entries.get(key);
 }

@@ -9,12 +9,12 @@ const ITEM = VALUE_BYTES.item.amount;
 const ENTRY = VALUE_BYTES.entry.amount;
 const OTHER = VALUE_BYTES.other.amount;
 
-/** Bytes of a list of so many items, without what its items count. */
+/** Bytes of a list, without those of its items' values. */
 export function listBytes(items: number): number {
   return VALUE_BYTES.list.amount + ITEM * items;
 }
 
-/** Bytes of one more entry in a map, without what its value counts. */
+/** Bytes of an entry in a map, without those of its value. */
 export function entryBytes(key: string): number {
   return ENTRY + VALUE_BYTES.unit.amount * key.length;
 }
@@ -35,8 +35,9 @@ export interface Roots extends Pick<Meter, 'pay' | 'nextCensus'> {
 }
 
 /**
- * The census: bytes of everything a script can still reach. What is still to be walked through hangs together by `later`: no
- * nesting overflows the stack, and a recount near the limit leaves no garbage that V8 would keep besides. What statements in progress allocated counts too, garbage or not, because only the JavaScript stack knows.
+ * The census: bytes of everything that a script can still reach. Containers yet to be visited are linked by `later`, so that no nesting
+ * overflows the stack and a census near the limit allocates nothing. What running statements have allocated counts too, because only
+ * the JavaScript stack knows how much of it is garbage.
  */
 export function countLive(run: Roots): number {
   const census = new Census(run.nextCensus());
@@ -68,7 +69,7 @@ class Census {
     this.visited += frame.slots.length;
   }
 
-  /** Counts a value itself and puts what is in it off. */
+  /** Counts a value itself. Its content is visited later. */
   add(value: Value): void {
     if (typeof value === 'string') this.bytes += textBytes(value.length);
     else if (typeof value === 'object' && value !== null) this.#object(value);
@@ -105,7 +106,7 @@ class Census {
   }
 }
 
-/** Bytes of what a value that is no container carries, besides `VALUE_BYTES.other`. */
+/** Bytes of the content of a value that is not a container, besides `VALUE_BYTES.other`. */
 export function contentBytes(value: Exclude<Value, null | boolean | number | string>): number {
   if (value instanceof Bytes) return value.base64.length;
   if (value instanceof Time) return 2 * value.text.length;
@@ -113,7 +114,7 @@ export function contentBytes(value: Exclude<Value, null | boolean | number | str
   return 0;
 }
 
-/** Counts a value that exists already towards the statement in progress, which holds it though no variable does. */
+/** Keeps a value alive for the running statement, which holds it though no variable does. */
 export function keepAlive(run: Roots, frame: Frame, value: Value): void {
   if (typeof value === 'string') run.statementBytes += textBytes(value.length);
   if (typeof value !== 'object' || value === null) return;

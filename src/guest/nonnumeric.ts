@@ -1,40 +1,40 @@
-/** Texts up to this length are cheaper to look at than to remember. */
+/** Texts up to this length are cheaper to test than to remember. */
 const SHORT = 32;
-/** Texts remembered, by their length; a power of two. */
+/** Number of texts that are remembered, by their length; a power of two. */
 const MEMORY = 8;
 
-/** A text that is no number, whatever is appended to it: by its first character, a character no number has, or a gap. */
+/** A text that is not a number whatever is appended: by its first character, by a character that no number has, or by a gap. */
 const WORD = /^[\s\u0085]*[^\s\u0085\-+.0-9iInN]|[^\s\u0085\-+._0-9a-fA-FxXpPiInNtTyY]|[^\s\u0085][\s\u0085]+[^\s\u0085]/;
 
 /**
- * Remembers long texts that are no numbers. `+` asks that of its left side each time, and looking at a text that was just
- * put together makes V8 copy it: building a text piece by piece would take quadratic time.
+ * Remembers long texts that are not numbers. `+` has to ask that of its left side, and reading a text that was just joined makes V8 copy
+ * it: building a text piece by piece would take quadratic time.
  */
 export class NonNumericTexts {
   readonly #recent: string[] = new Array<string>(MEMORY).fill('');
 
-  /** Whether a text is known to be no number. */
+  /** Whether a text is known not to be a number. */
   has(text: string): boolean {
     return text.length > SHORT && this.#recent[text.length % MEMORY] === text;
   }
 
-  /** Remembers a text if it is no number. */
+  /** Remembers a text if it is not a number. */
   learn(text: string): void {
     if (WORD.test(text)) this.remember(text);
   }
 
-  /** Whether `left + right` is certainly no number, as far as is seen without looking at a long text. */
+  /** Whether `left + right` is certainly not a number, without reading a long text. */
   hasJoined(left: string, right: string): boolean {
     const word = left.length > SHORT ? this.has(left) : WORD.test(left);
     return word || (right.length <= SHORT && FOREIGN.test(right));
   }
 
-  /** Remembers a text that is certainly no number. */
+  /** Remembers a text that is certainly not a number. */
   remember(text: string): void {
     if (text.length > SHORT) this.#recent[text.length % MEMORY] = text;
   }
 
-  /** Lets go of everything, so that no text is kept alive. */
+  /** Forgets all texts, so that none is kept alive. */
   clear(): void {
     this.#recent.fill('');
   }

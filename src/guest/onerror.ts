@@ -12,10 +12,10 @@ import type { Dict, Value } from './values.ts';
 import { defineByName } from './variables.ts';
 import { WORK } from './work.ts';
 
-/** How a command block is called in a stack. */
+/** Name of a command block in a stack. */
 export const COMMAND_FRAME = 'Command Block';
 
-/** An `on error` handler and the block it guards (P16). Its body is compiled after it is known to what it guards. */
+/** An `on error` handler. Its body is compiled after the block that it guards. */
 export class Guard {
   readonly handler: ErrorHandler;
   body: Exec | null = null;
@@ -26,12 +26,11 @@ export class Guard {
 }
 
 /**
- * Deals with what a statement of a guarded block threw. `nearest` is the handler that guards this place, `own` the one
- * that stands in this block, if any. Gives the completion of the statement when the handler cleared the error or left by
- * `break` or `continue`; throws what remains.
+ * Handles what a statement of a guarded block threw. `nearest` is the handler that guards this place, `own` the one in this block, if
+ * any. Returns the completion of the statement if the handler cleared the error or left by `break` or `continue`; else throws the error.
  *
- * The nearest handler gets an error where it arises, whatever block the handler stands in, so that execution goes on
- * after the innermost failing statement. Every further one gets it in its own block.
+ * The nearest handler gets an error where it arises, so that execution continues after the innermost failing statement, even if the
+ * handler stands in a block outside. Every further handler gets the error in its own block (P16).
  */
 export function recover(machine: Machine, frame: Frame, thrown: unknown, nearest: Guard, own: Guard | null): Completion {
   if (!(thrown instanceof Failure)) throw thrown;
@@ -58,7 +57,7 @@ function handle(machine: Machine, frame: Frame, failure: Failure, guard: Guard, 
   } catch (thrown) {
     rare.cleared = outer;
     if (!(thrown instanceof Failure)) throw thrown;
-    // An error inside a handler replaces the original one; it goes to the next handler outside, never to this one.
+    // An error inside a handler replaces the original one. It goes to the next handler outside.
     machine.unwind(frame);
     thrown.frame = frame;
     thrown.offered = guard;
@@ -71,15 +70,15 @@ function handle(machine: Machine, frame: Frame, failure: Failure, guard: Guard, 
   throw failure;
 }
 
-/** `break` and `continue` of a handler belong to the loop around the handler, not to one around the failing statement. */
+/** `break` and `continue` in a handler mean the loop around the handler, not one around the failing statement. */
 function leave(completion: Completion, isOwn: boolean): Completion {
   if (isOwn || (completion !== BREAK && completion !== CONTINUE)) return completion;
   return completion === BREAK ? FAR_BREAK : FAR_CONTINUE;
 }
 
 /**
- * In the block that a handler stands in, its `break` or `continue` has arrived: between it and the failing statement no
- * block has a handler of its own, or that one would have been the nearest.
+ * Turns a handler's `break` or `continue` into an ordinary one in the block of the handler. Only that block has a handler of its own
+ * between here and the failing statement: another one would have been nearer.
  */
 export function arrive(completion: Completion, own: Guard | null): Completion {
   if (completion < FAR_BREAK || own === null) return completion;
@@ -123,7 +122,7 @@ function publish(machine: Machine, frame: Frame, failure: Failure): void {
   defineByName(frame, ERROR_TEXT_VARIABLE, text);
 }
 
-/** A command block runs where it stands; everything else was defined there (language.md 6.11). */
+/** The line of a frame in the text of an error. */
 function frameText({ name, source, line, column }: StackFrame): string {
   return `  ${name} (${name === COMMAND_FRAME ? '' : 'defined '}at ${source}:${line}:${column})`;
 }

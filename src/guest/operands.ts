@@ -3,9 +3,9 @@ import type { Context } from './context.ts';
 import { isShortNonNumber } from './convert.ts';
 import type { Machine } from './machine.ts';
 
-// What an operand is known to be before anything runs; brackets around it do not matter.
+// What the compiler knows of an operand. Brackets around it make no difference.
 
-/** The slot of an expression that is nothing but a variable. */
+/** The slot of an expression that is a variable. */
 export function variableSlot(context: Context, expr: Expr): number | undefined {
   if (expr.k === 'group') return variableSlot(context, expr.of);
   return expr.k === 'name' ? context.scope.slot(expr.name) : undefined;
@@ -17,7 +17,7 @@ export function numberLiteral(expr: Expr): number | undefined {
   return expr.k === 'num' ? expr.v : undefined;
 }
 
-/** The text of a literal that is no number and within the limits, which is never looked through again. */
+/** The text of a literal that is not numeric and keeps to the limits, so that it is never checked again. */
 export function textLiteral(machine: Machine, expr: Expr): string | undefined {
   if (expr.k === 'group') return textLiteral(machine, expr.of);
   return expr.k === 'str' && isShortNonNumber(expr.v) && machine.admitsText(expr.v.length) ? expr.v : undefined;

@@ -14,7 +14,7 @@ import { WORK } from './work.ts';
 /** A binary operator on two values of any types, at `meter.at`. */
 export type Operator = (meter: Meter, left: Value, right: Value) => Value;
 
-/** Binary operators that evaluate both sides (language.md 4.4); `and` and `or` decide that themselves. */
+/** The binary operators that always evaluate both sides. */
 export const OPERATORS: Readonly<Record<Exclude<BinaryOp, 'and' | 'or'> | '**', Operator>> = {
   '+': add,
   '-': (meter, left, right) => {
@@ -39,7 +39,7 @@ export const OPERATORS: Readonly<Record<Exclude<BinaryOp, 'and' | 'or'> | '**', 
   '>=': (meter, left, right) => ordered(meter, '>=', left, right),
 };
 
-/** Code 7, at the operator (P2). */
+/** Raises code 7 at the operator. */
 function refuse(meter: Meter, op: string, left: Value, right: Value, hint?: string): never {
   const unset = left === null || right === null ? 'a variable that was never set and a missing map key are nil' : undefined;
   return meter.fail('Type', `'${op}' cannot be applied to ${describe(left)} and ${describe(right)}`, hint ?? unset);
@@ -69,10 +69,7 @@ function additionHint(left: Value, right: Value): string | undefined {
   return undefined;
 }
 
-/**
- * Two texts as one, charged before it is made. V8 joins them without copying; what is copied is the shorter side, sooner or
- * later, and all of it when it is made flat.
- */
+/** Joins two texts. It costs as much as V8 copies in the end: the shorter side, or all of it when the text is flattened. */
 export function concat(meter: Meter, left: string, right: string): string {
   const units = left.length + right.length;
   if (units <= FREE_UNITS) {
@@ -82,10 +79,10 @@ export function concat(meter: Meter, left: string, right: string): string {
   const flat = isFlattened(units, Math.max(left.length, right.length));
   const copied = flat ? units : Math.min(left.length, right.length);
   if (copied > FREE_UNITS) meter.pay(WORK.concat, copied);
-  // Asked first, because a recount of memory makes the meter forget.
+  // Asked first, because a census clears what is remembered.
   const word = meter.nonNumeric.hasJoined(left, right);
   meter.allocateText(units);
-  // Whoever looks at its characters first makes V8 copy it, even for one of them.
+  // The first read of a character will make V8 copy the whole text.
   if (units >= WORK.flatten.per) meter.pay(WORK.flatten, units);
   const both = left + right;
   if (word) meter.nonNumeric.remember(both);
@@ -138,7 +135,7 @@ function remainder(meter: Meter, left: Value, right: Value): Value {
   return a % b || 0;
 }
 
-/** IEEE 754 power; JavaScript differs from it for a base of ±1. */
+/** The power of IEEE 754. JavaScript differs from it for a base of ±1. */
 function power(base: number, exponent: number): number {
   if (base === 1 || (base === -1 && Math.abs(exponent) === Number.POSITIVE_INFINITY)) return 1;
   return base ** exponent;
@@ -163,7 +160,7 @@ function ordered(meter: Meter, op: Order, left: Value, right: Value): boolean {
   return holds(op, comparison(meter, op, left, right));
 }
 
-/** Whether an order holds, given the sign of left − right; nothing holds for NaN. */
+/** Whether an order holds, given the sign of left − right. None holds for NaN. */
 function holds(op: Order, sign: number): boolean {
   switch (op) {
     case '<':
@@ -195,7 +192,7 @@ function comparison(meter: Meter, op: Order, left: Value, right: Value): number 
 
 const MIXED = 'compare numbers or text, not both';
 
-/** The order of two texts by code points (P22), as the sign of left − right; UTF-16 order differs where surrogates meet U+E000…U+FFFF. */
+/** The order of two texts by code points, as the sign of left − right. UTF-16 order puts surrogates before U+E000…U+FFFF. */
 export function codePointOrder(meter: Meter, left: string, right: string): number {
   meter.pay(WORK.compare, Math.min(left.length, right.length));
   if (left === right) return 0;
@@ -206,12 +203,12 @@ export function codePointOrder(meter: Meter, left: string, right: string): numbe
   return rank(left.charCodeAt(index)) - rank(right.charCodeAt(index));
 }
 
-/** Puts surrogates, which stand for code points beyond U+FFFF, behind all other units. */
+/** Puts surrogates, which stand for code points beyond U+FFFF, after all other units. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit;
 }
 
-/** A unary operator at `meter.at` (language.md 4.6). */
+/** Applies a unary operator at `meter.at`. */
 export function unary(meter: Meter, op: UnaryOp, value: Value): Value {
   switch (op) {
     case '-': {
@@ -235,7 +232,7 @@ export function unary(meter: Meter, op: UnaryOp, value: Value): Value {
   }
 }
 
-/** `and` / `or` of two evaluated sides of which one is fuzzy: minimum or maximum of the degrees (P1). */
+/** `and` or `or` of two values of which one is fuzzy: the minimum or maximum of their degrees (P1). */
 export function fuzzyLogic(meter: Meter, op: 'and' | 'or', left: Value, right: Value): Fuzzy {
   const a = degree(left);
   const b = degree(right);

@@ -6,15 +6,15 @@ import { utf8Bytes } from './utf8.ts';
 import type { Value } from './values.ts';
 import { WORK } from './work.ts';
 
-/** Buffered JSON beyond which a frame is sent, in UTF-16 units. */
+/** Units of buffered JSON from which on a frame is sent. */
 const FLUSH_UNITS = 64 * 1024;
-/** Meter checks after which anything buffered is sent. The guest has no clock; this is a few milliseconds of work. */
+/** Checks of the clocks after which buffered output is sent: a few milliseconds of work. */
 const FLUSH_CHECKS = 16;
 
-/** Bytes of a whisper's target that count for nothing; a longer name would be a way around `scratchBytes`. */
+/** Bytes of a whisper's target that are free. Longer names count, or they would be a way around `scratchBytes`. */
 const FREE_TARGET_BYTES = 64;
 
-/** What scripts say, on its way to the host: sized, buffered, sent in `out` frames. */
+/** The output of a run: measured, buffered, and sent to the host in `out` frames. */
 export class Output {
   /** Bytes emitted so far, line feeds included. */
   bytes = 0;
@@ -38,7 +38,7 @@ export class Output {
     return 2 * this.#units;
   }
 
-  /** One `emit`: its text and its value (P30). Nothing is said of an emit that breaches a limit. */
+  /** One `emit`, as text and as value (P30). An emit that breaches a limit is not sent. */
   emit(value: Value): void {
     this.#meter.pay(WORK.emit);
     const { emits } = this.#meter.limits;
@@ -54,7 +54,7 @@ export class Output {
     this.#buffered(textJson.length + valueJson.length);
   }
 
-  /** One whisper, both sides in their String form (ruling 13). */
+  /** One `whisper`, both sides as text. */
   whisper(handle: Value, data: Value): void {
     this.#meter.pay(WORK.emit);
     const to = display(this.#meter, handle).toWellFormed();
@@ -66,12 +66,12 @@ export class Output {
     this.#buffered(json.length);
   }
 
-  /** Called at every look at the clocks. */
+  /** To be called at every check of the clocks. */
   tick(): void {
     if (this.#units > 0 && ++this.#checks >= FLUSH_CHECKS) this.flush();
   }
 
-  /** Sends what is buffered; `follows`: the guest's next frame, or its end, comes at once. */
+  /** Sends what is buffered. `follows`: the guest's next frame, or its end, comes at once. */
   flush(follows = false): void {
     this.#checks = 0;
     if (this.#units === 0) return;

@@ -1,18 +1,18 @@
 import type { FramePlace } from './errors.ts';
 import type { Exec, Layout, Slot } from './frame.ts';
 
-/** A compiled body and what its frames need. */
+/** A compiled body, and what its frames need. */
 export interface Compiled extends Layout {
   readonly body: Exec;
-  /** As many unset variables as a frame has. */
+  /** The slots of a new frame: unset variables. */
   readonly blank: readonly Slot[];
-  /** Fuel of entering it: of a call, and of the first statement, which always runs. */
+  /** Fuel of a call and of the first statement, which always runs. */
   readonly entryFuel: number;
-  /** Deepest static evaluation depth in it. */
+  /** Greatest static evaluation depth in it. */
   readonly deepest: number;
 }
 
-/** A compiled procedure, as a call needs it. */
+/** A compiled procedure. */
 export interface Callee extends Compiled {
   readonly procedure: Procedure;
 }
@@ -35,7 +35,7 @@ export class Procedure {
     this.#compile = compile;
   }
 
-  /** Compiled now, if it was not yet. */
+  /** The compiled procedure. */
   get code(): Callee {
     this.#code ??= { ...this.#compile(false), procedure: this };
     return this.#code;
@@ -47,7 +47,7 @@ export class Procedure {
     return this.#checked;
   }
 
-  /** Whether so many arguments are right (P5). */
+  /** Whether it takes this number of arguments (P5). */
   accepts(count: number): boolean {
     return count >= this.needs.length && count <= this.needs.length + this.optional.length;
   }

@@ -17,13 +17,13 @@ import { WORK } from './work.ts';
 
 type EventHandler = GuestFile['events'][number];
 
-/** A procedure that nobody has asked for yet: where it is defined, and the number of its place there. */
+/** A procedure that was not called yet: its file, and its place among the procedures there. */
 interface Unseen {
   readonly file: LoadedFile;
   readonly place: number;
 }
 
-/** A program in its phases: load, commands, call, events. Each throws what ends the run. */
+/** A program and its phases: load, commands, call, events. Each phase throws what ends the run. */
 export class Program implements Linkage {
   readonly machine: Machine;
   readonly linkage: Linkage = this;
@@ -40,7 +40,7 @@ export class Program implements Linkage {
     this.#redefine = redefine;
   }
 
-  /** Registers procedures, then event handlers, of all files; only the names of events are evaluated. */
+  /** Registers the procedures and then the event handlers of all files. Only the names of events are evaluated. */
   load(trees: readonly GuestFile[]): void {
     const files = trees.map((tree, index) => new LoadedFile(tree, (part) => this.machine.ports.tree(index, part)));
     for (const file of files)
@@ -50,8 +50,8 @@ export class Program implements Linkage {
   }
 
   /**
-   * Runs all command blocks of the loaded files in order in one fork, so that later ones see earlier variables, and those that
-   * are given from the start. Gives what they leave, as the JSON of `Variables`; null where nothing was given or there is no block.
+   * Runs all command blocks of the loaded files in one fork, so that later blocks see the variables of earlier ones. They start with the
+   * `given` variables. Returns the JSON of the final `Variables`, or null when none were given or there is no block.
    */
   commands(given: readonly Variable[] | undefined): string | null {
     const { machine } = this;
@@ -76,7 +76,7 @@ export class Program implements Linkage {
     return left;
   }
 
-  /** Calls a procedure for the host and gives its value as JSON. A wrong count is code 4 (ruling 14). */
+  /** Calls a procedure for the host and returns its value as JSON. A wrong number of arguments is code 4 (ruling 14). */
   call({ name, args }: NonNullable<GuestInput['call']>): string {
     const { machine } = this;
     const procedure = this.procedure(name);
@@ -87,7 +87,7 @@ export class Program implements Linkage {
     return encode(machine, value, 'public');
   }
 
-  /** Delivers events in order; what a handler raises is reported, and the next one still runs (ruling 16). */
+  /** Delivers events in order. An error of a handler is reported, and the next handler still runs (ruling 16). */
   deliver(events: readonly EventInput[]): EventError[] {
     const { machine } = this;
     const errors: EventError[] = [];
@@ -155,7 +155,7 @@ export class Program implements Linkage {
     return new Procedure(place, needs, optional, compile);
   }
 
-  /** The name is evaluated in a fork of its own: no variable is set there, procedures and tools can be called. */
+  /** Registers an event handler. Its name is evaluated in a fork without variables, which can call procedures and tools. */
   #register(file: LoadedFile, tree: EventHandler): void {
     const { machine } = this;
     const alone = compileAlone(this, file, tree.event);
@@ -193,7 +193,7 @@ export class Program implements Linkage {
     }
   }
 
-  /** Runs something as the outermost frame. */
+  /** Runs a procedure as the outermost frame. */
   #enter(procedure: Procedure, values: readonly Slot[]): Value {
     const { machine } = this;
     checkDepth(machine, procedure.name, 1, 0);

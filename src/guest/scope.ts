@@ -1,30 +1,30 @@
-/** The variables of a procedure, an event handler, or all command blocks: names resolved to slots at compile time. */
+/** The variables of a procedure, an event handler or all command blocks. The compiler resolves their names to slots. */
 export class Scope {
   readonly #slots = new Map<string, number>();
   #size = 0;
 
-  /** Slots needed. */
+  /** Number of slots. */
   get size(): number {
     return this.#size;
   }
 
-  /** The slot of a name, made at its first use. */
+  /** The slot of a name, created at its first use. */
   slot(name: string): number {
     const known = this.#slots.get(name);
     return known ?? this.#bind(name);
   }
 
-  /** A parameter's slot: always a new one, so that arguments fill the first slots in order; the last of a name wins. */
+  /** A new slot for a parameter, so that arguments fill the first slots in order. The last parameter of a name wins. */
   parameter(name: string): number {
     return this.#bind(name);
   }
 
-  /** A slot that no name reaches: what a loop iterates over. */
+  /** A slot without a name, for what a loop iterates over. */
   hidden(): number {
     return this.#size++;
   }
 
-  /** The slot of a name that the source mentions. */
+  /** The slot of a name; undefined if the source does not mention it. */
   find(name: string): number | undefined {
     return this.#slots.get(name);
   }

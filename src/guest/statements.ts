@@ -12,7 +12,7 @@ import { compileTarget } from './targets.ts';
 import { toText } from './text.ts';
 import { Dict, List, share, truthy, type Value } from './values.ts';
 
-/** Compiles one statement (language.md 6); its fuel has been charged when it runs. */
+/** Compiles one statement. Its fuel is paid before it runs. */
 export function compileStmt(context: Context, stmt: Stmt): Exec {
   const { machine } = context;
   const at = stmt.s;
@@ -112,7 +112,7 @@ function unknown(stmt: never): never {
   throw new InternalError(`unknown statement ${JSON.stringify(stmt).slice(0, 100)}`);
 }
 
-/** A statement that can only fail where it stands. */
+/** A statement that always fails where it stands. */
 function refusing(machine: Machine, at: number, code: Parameters<Machine['fail']>[0], message: string): Exec {
   return () => {
     machine.at = at;
@@ -120,7 +120,7 @@ function refusing(machine: Machine, at: number, code: Parameters<Machine['fail']
   };
 }
 
-/** A statement with a value: kept for `last`, and at the top of a procedure as what that may end with (language.md 6). */
+/** A statement with a value, which is kept for `last`, and at the top level of a procedure as its possible result. */
 function valued(context: Context, run: Eval): Exec {
   const { keepsLast, top } = context;
   if (!keepsLast && !top) {
@@ -157,7 +157,7 @@ function compileSet(context: Context, stmt: SetStmt): Exec {
   });
 }
 
-/** `set a, b = list` (language.md 5.4): left to right; a later failure leaves earlier targets set. */
+/** `set a, b = list`, from left to right. A failure leaves earlier targets set. */
 function compileSpread(context: Context, stmt: SetStmt, value: Eval): Exec {
   const { machine } = context;
   const stores = stmt.targets.map((target) => compileTarget(context, target));
@@ -177,7 +177,7 @@ function compileSpread(context: Context, stmt: SetStmt, value: Eval): Exec {
   });
 }
 
-/** A returned variable needs no sharing: its frame ends here. */
+/** `return`. A returned variable need not be shared, because its frame ends here. */
 function compileReturn(context: Context, stmt: ReturnStmt): Exec {
   const { machine } = context;
   const at = stmt.s;
@@ -227,7 +227,7 @@ function compileWhisper(context: Context, stmt: WhisperStmt): Exec {
   });
 }
 
-/** P27, P34: the model's name as text, the prompt as it is, options a map. */
+/** `ask`, with the name of the model as text, the prompt as it is, and the options as a map (P27, P34). */
 function compileAsk(context: Context, stmt: AskStmt): Exec {
   const { machine } = context;
   const model = context.expr(stmt.model);

@@ -9,10 +9,10 @@ import { checkValue, replaced } from './measure.ts';
 import { Dict, List, type Value } from './values.ts';
 import { GLOBAL_HINT, globalMessage } from './variables.ts';
 
-/** Writes a value to a target. A container must have been marked as shared already if something else holds it. */
+/** Writes a value to a target. If something else holds a container, it must have been shared before. */
 export type Store = (frame: Frame, value: Value) => void;
 
-/** The target of `set` and `into` (language.md 5.3). Its keys are evaluated once, left to right, before anything is written. */
+/** The target of `set` and `into`. Its keys are evaluated once, from left to right, before anything is written. */
 export function compileTarget(context: Context, target: Target): Store {
   const { machine } = context;
   const { name } = target.name;
@@ -37,13 +37,13 @@ export function compileTarget(context: Context, target: Target): Store {
   };
 }
 
-/** What a target's elements are written to: the variable's value; before it is set, a copy of the constant of its name. */
+/** The value whose elements a target writes: the variable's, or the constant of its name if the variable is not set. */
 function baseOf({ constants }: Machine, frame: Frame, slot: number, name: string): Value {
   const base = frame.slots[slot];
   return base === undefined ? (constants.get(name) ?? null) : base;
 }
 
-/** `name[i]`: an item of a list that nobody else can see, or its next one, or an entry of such a map, is written at once. */
+/** `name[i]`. An item or the next item of a list, or an entry of a map, is written directly if nothing else holds the container. */
 function compileIndexed(context: Context, slot: number, name: string, step: IndexStep, at: number): Store {
   const { machine } = context;
   const index = context.expr(step.index);
@@ -91,7 +91,7 @@ function compileStep(context: Context, step: AccessStep): (frame: Frame) => Step
   return (frame) => ({ key: index(frame), field: false, at });
 }
 
-/** Code 43 (P7). */
+/** Raises code 43: a global cannot be set (P7). */
 export function refuseGlobal(machine: Machine, name: string, at: number): never {
   machine.at = at;
   throw machine.failure(codeOf('WriteViolation'), globalMessage(name), GLOBAL_HINT);

@@ -4,9 +4,7 @@ import type { Meter } from './meter.ts';
 import { Bytes, type Container, Dict, type Fault, Fuzzy, Handle, List, Time, type Value } from './values.ts';
 import { WORK } from './work.ts';
 
-/**
- * A number as text (language.md 3.4): the shortest digits that read back as the same number, never with an exponent.
- */
+/** A number as text: the shortest digits that read back as the same number, without an exponent. */
 export function numberText(value: number): string {
   if (value === (value | 0) && value !== 0) return String(value);
   if (Number.isNaN(value)) return 'NaN';
@@ -28,7 +26,7 @@ function withoutExponent(mantissa: string, exponent: number): string {
 }
 
 const PLAIN = /^[ !#-[\]-~]*$/;
-/** Needs a backslash before quotes and backslashes, and nothing else. */
+/** Texts that need a backslash before quotes and backslashes, and nothing else. */
 const ASCII = /^[ -~]*$/;
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
@@ -43,14 +41,14 @@ const SHORT_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['\v', '\\v'],
 ]);
 
-/** A text in quotes, as it shows inside lists and maps (language.md 3.5): like Go's `%q`. */
+/** A text in quotes, as it appears inside lists and maps: like Go's `%q`. */
 export function quote(text: string): string {
   return `"${quotedBody(text)}"`;
 }
 
 function quotedBody(text: string): string {
   if (PLAIN.test(text)) return text;
-  // A text quoted again and again doubles its backslashes: ten times faster than one character after the other.
+  // Ten times faster than one character after the other: a text that is quoted again and again doubles its backslashes.
   if (ASCII.test(text)) return text.split('\\').join('\\\\').split('"').join('\\"');
   let quoted = '';
   for (const character of text) quoted += SHORT_ESCAPES.get(character) ?? escaped(character);
@@ -69,7 +67,7 @@ function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0');
 }
 
-/** A value by itself as text: what `emit` says. Nil is `nil` (P30). Charged before it is made. */
+/** A value as the text that `emit` shows. Nil is `nil` (P30). Paid for before it is made. */
 export function display(meter: Meter, value: Value): string {
   if (typeof value === 'string') return value;
   if (isSimple(value)) return charged(meter, simpleText(value));
@@ -78,7 +76,7 @@ export function display(meter: Meter, value: Value): string {
   return printer.finish();
 }
 
-/** ToString (language.md 4.6): as {@link display}, except that nil is empty text. */
+/** A value as text: as {@link display}, except that nil is empty. */
 export function toText(meter: Meter, value: Value): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return charged(meter, numberText(value));
@@ -115,7 +113,7 @@ function charged(meter: Meter, text: string): string {
   return text;
 }
 
-/** Units that are quoted at once. */
+/** Units of a text that are quoted at once. */
 const CHUNK = 8192;
 
 /** Writes the text of a list or map piece by piece. */
@@ -171,7 +169,7 @@ class Printer {
   }
 }
 
-/** Adds a text in quotes. Quoting may make it much longer, so a long one is quoted in parts. */
+/** Adds a text in quotes. Quoting may make it much longer, so it is quoted in parts. */
 export function addQuoted(builder: TextBuilder, text: string): void {
   builder.add('"');
   for (let start = 0; start < text.length; ) {
@@ -182,14 +180,14 @@ export function addQuoted(builder: TextBuilder, text: string): void {
   builder.add('"');
 }
 
-/** The first index from `index` on that does not cut a surrogate pair. */
+/** The first index from `index` on that does not split a surrogate pair. */
 export function boundary(text: string, index: number): number {
   if (index >= text.length) return text.length;
   const unit = text.charCodeAt(index);
   return unit >= 0xdc00 && unit < 0xe000 ? index + 1 : index;
 }
 
-/** Code 37: a value nests deeper than anything that walks through it goes. */
+/** Raises code 37: a value nests too deep to be processed. */
 export function tooDeep(meter: Meter, what: string): never {
   return meter.fail(
     'ResourceExhaustion',

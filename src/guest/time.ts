@@ -3,7 +3,7 @@ import { Time } from './values.ts';
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 const SECONDS_PER_DAY = 86_400;
 
-/** A timedate from RFC 3339 text; undefined when it is none. The isolate has no `Date`, so the calendar is reckoned here. */
+/** A timedate from RFC 3339 text; undefined for other text. The calendar is computed here, because the isolate has no `Date`. */
 export function parseTime(text: string): Time | undefined {
   const parts = RFC3339.exec(text);
   if (parts === null) return undefined;
@@ -16,7 +16,7 @@ export function parseTime(text: string): Time | undefined {
   return new Time(text, seconds, Number((parts[7] ?? '').padEnd(9, '0')));
 }
 
-/** Days of the proleptic Gregorian calendar, with the year counted from March so that a leap day is its last. */
+/** Days since 1970 in the proleptic Gregorian calendar. The year is counted from March, so that a leap day is its last day. */
 function daysSince1970(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);

@@ -1,7 +1,7 @@
 import { type Meter, payRound } from './meter.ts';
 import { WORK } from './work.ts';
 
-/** Bytes of a well-formed text as UTF-8; counting is charged. */
+/** Bytes of a well-formed text as UTF-8. */
 export function utf8Bytes(meter: Meter, text: string): number {
   meter.pay(WORK.text, text.length);
   let bytes = text.length;

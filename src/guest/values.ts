@@ -1,19 +1,17 @@
 import { VALUE_BYTES } from '../wire/costs.ts';
 
 /**
- * What a script computes with (language.md 3). Strings, numbers, booleans and nil are JavaScript's own; everything else is
- * one of the classes below.
+ * A value of a script. Strings, numbers, booleans and nil are JavaScript's own; all others are one of the classes below.
  *
- * Lists and maps have value semantics without being copied (P25): a container that is reachable in more than one way has
- * `shared` set for good and is copied before a write; one that is not is written in place. Whoever stores a container in a
- * second place calls {@link share}.
+ * Lists and maps have value semantics, but are copied late (P25). A container that was ever held by two places has `shared` set for good
+ * and is copied before a write; any other is written in place. Storing a container in a second place requires {@link share}.
  */
 export type Value = null | boolean | number | string | List | Dict | Bytes | Time | Fuzzy | Fault | Handle;
 
-/** A list or a map: what has elements. */
+/** A value with elements. */
 export type Container = List | Dict;
 
-/** The names `typeof` gives (language.md 3.1). */
+/** The names that `typeof` returns. */
 export type TypeName =
   | 'string'
   | 'number'
@@ -30,11 +28,11 @@ export type TypeName =
 /** A list. `items` is dense. */
 export class List {
   shared = false;
-  /** Number of the last census that met this list: each counts once, however many places hold it. */
+  /** Number of the latest census that visited this list. Each counts once, however many places hold it. */
   census = 0;
-  /** While a census runs: what it still has to walk through after this. Held here, so that to count memory takes none. */
+  /** In a census: the container to be visited after this one. It is kept here, so that a census allocates nothing. */
   later: Container | null = null;
-  /** Bytes with all that is in it, and levels, at least; of an empty list until whoever fills it says more (`measure.ts`). */
+  /** Bytes with all that is in it. `measure.ts` keeps it and `depth` up to date. */
   bytes: number = VALUE_BYTES.list.amount;
   depth = 1;
   items: Value[];
@@ -56,7 +54,7 @@ export class Dict {
   }
 }
 
-/** Raw bytes: scripts can only pass them on and compare them, so they stay in the canonical base64 they came in. */
+/** Raw bytes, kept as the canonical base64 in which they came: scripts can only pass them on and compare them. */
 export class Bytes {
   shared = true;
   readonly base64: string;
@@ -68,7 +66,7 @@ export class Bytes {
   }
 }
 
-/** A point in time: the RFC 3339 text, and the instant as seconds and nanoseconds for comparing. */
+/** A point in time: its RFC 3339 text, and seconds and nanoseconds since 1970 for comparing. */
 export class Time {
   shared = true;
   readonly text: string;
@@ -90,7 +88,7 @@ export class Fuzzy {
   }
 }
 
-/** An error as a value, made by tools; it is never truthy (language.md 3.2). Usually has `code`, `message`, `details`. */
+/** An error as a value, made by tools. It is never truthy and usually has `code`, `message` and `details`. */
 export class Fault {
   shared = true;
   readonly fields: Dict;
@@ -100,7 +98,7 @@ export class Fault {
   }
 }
 
-/** An opaque reference made by a tool. The id is never shown to a script. */
+/** An opaque reference made by a tool. Scripts never see its id. */
 export class Handle {
   shared = true;
   readonly kind: string;
@@ -111,7 +109,7 @@ export class Handle {
   }
 }
 
-/** Name of a value's type, as `typeof` gives it. */
+/** The name of a value's type, as `typeof` returns it. */
 export function typeName(value: Value): TypeName {
   switch (typeof value) {
     case 'string':
@@ -135,7 +133,7 @@ export function typeName(value: Value): TypeName {
 /** Seconds of 0001-01-01T00:00:00Z, the zero time, which is not truthy. */
 export const ZERO_TIME_SECONDS = -62_135_596_800;
 
-/** Whether a condition holds (language.md 3.2). */
+/** Whether a value counts as true in a condition. */
 export function truthy(value: Value): boolean {
   switch (typeof value) {
     case 'boolean':
@@ -161,7 +159,7 @@ export function isContainer(value: Value | undefined): value is Container {
   return value instanceof List || value instanceof Dict;
 }
 
-/** To be called on a value that gets a second place: from now on it is copied before it is written. */
+/** Marks a value that is stored in a second place: from now on it is copied before a write. */
 export function share(value: Value): Value {
   if (typeof value === 'object' && value !== null) value.shared = true;
   return value;

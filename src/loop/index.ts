@@ -21,7 +21,7 @@ export {
   type HostFacts,
   type Judged,
   type PublicKeyRecord,
-  type RecordedRun,
+  type RecordedInput,
   type Scene,
   type Seal,
   type TurnInputs,

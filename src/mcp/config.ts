@@ -1,11 +1,11 @@
 import { YamlFile } from '../tools/yaml.ts';
 import { ConfigError } from '../wire/errors.ts';
 
-/** A server that is started as a process and spoken to over its standard streams. */
+/** A server that the host starts as a process and reaches over its standard streams. */
 export interface StdioServer {
   readonly command: string;
   readonly args?: readonly string[];
-  /** Variables besides `PATH`, `HOME` and the like; nothing else of this process's environment is passed on. */
+  /** Variables in addition to `PATH`, `HOME` and the like. No other variable of this process is passed on. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
 }
@@ -16,22 +16,22 @@ export interface HttpServer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What is the same for every kind of server. */
+/** The settings of every kind of server. */
 export interface McpBounds {
-  /** Most milliseconds of connecting, of listing tools, and of one call; 30 000 when absent. */
+  /** Timeout in milliseconds for connecting, for listing tools and for one call; 30,000 if absent. */
   readonly timeoutMs?: number;
-  /** Most bytes of one message from the server; 4 MiB when absent. */
+  /** Maximum bytes of one message from the server; 4 MiB if absent. */
   readonly messageBytes?: number;
-  /** The server's tools that are offered; all of them when absent. */
+  /** The server's tools to offer; all tools if absent. */
   readonly tools?: readonly string[];
-  /** Those of its tools that change nothing: the host's word, for what a server says of itself does not count. */
+  /** The server's tools that change nothing. The host must say so, because a server is not trusted. */
   readonly readOnly?: readonly string[];
 }
 
-/** One server. */
+/** The configuration of one server. */
 export type McpServerConfig = (StdioServer | HttpServer) & McpBounds;
 
-/** Servers by name; the name is the group of their tools. */
+/** Servers by name. The name becomes the group of their tools. */
 export type McpConfig = Readonly<Record<string, McpServerConfig>>;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
@@ -39,7 +39,7 @@ const BOUND_KEYS = ['timeoutMs', 'messageBytes', 'tools', 'readOnly'];
 const STDIO_KEYS = ['command', 'args', 'env', 'cwd'];
 const HTTP_KEYS = ['url', 'headers'];
 
-/** Most servers of one configuration. */
+/** Maximum number of servers of one configuration. */
 const MAX_SERVERS = 64;
 
 /** Defaults of {@link McpBounds}. */
@@ -48,8 +48,8 @@ export const DEFAULT_MESSAGE_BYTES = 4 * 1024 * 1024;
 
 /**
  * Reads a configuration file, YAML or JSON, of the form `{mcpServers: {name: {command, args, env} | {url, headers}}}` that
- * other hosts use; `servers` is another word for `mcpServers`. A value of `env` or `headers` may be `{env: NAME}`, which takes
- * it from this process's environment, so that no secret stands in the file. Throws {@link ConfigError} (`ERR_CONFIG`) with
+ * other hosts use; `servers` is an alias of `mcpServers`. A value of `env` or `headers` may be `{env: NAME}`, which reads it from
+ * this process's environment, so that the file contains no secret. Throws {@link ConfigError} (`ERR_CONFIG`) with
  * file and line.
  */
 export function readMcpConfig(text: string, name: string, environment: Readonly<NodeJS.ProcessEnv> = process.env): McpConfig {
@@ -93,7 +93,7 @@ function readServer(
   const any = file.map(path, entry, null);
   const http = 'url' in any;
   if (http === 'command' in any) return file.fail(path, "must have either 'command' or 'url'");
-  // `type` is what other hosts write; it says nothing that the other keys do not.
+  // Other hosts write `type`. The other keys say the same.
   const { type: _type, ...rest } = file.map(path, entry, ['type', ...(http ? HTTP_KEYS : STDIO_KEYS), ...BOUND_KEYS]);
   const texts = (key: string): readonly string[] =>
     file.list([...path, key], rest[key] ?? []).map((each, index) => file.text([...path, key, String(index)], each));
@@ -130,7 +130,7 @@ function numberOf(file: YamlFile, path: readonly string[], value: unknown): numb
   return typeof value === 'number' ? value : file.fail(path, 'must be a number');
 }
 
-/** Whoever was given these would name them, secrets and all, in what it says of them. */
+/** Refuses values that the platform would quote in its error messages, secrets included. */
 function problemOfHttp({ url, headers = {} }: HttpServer): string | null {
   const { username, password } = new URL(url);
   if (username !== '' || password !== '') return 'url must hold no user or password; give a header';
@@ -148,13 +148,13 @@ function problemOfStdio({ command, args = [], env = {} }: StdioServer): string |
   return null;
 }
 
-/** Shorter values are words, and no secrets. */
+/** Shorter values are words, not secrets. */
 const MIN_SECRET = 8;
 
-/** What a message about a server must not repeat, though the server does: the values of its headers and of its environment. */
+/** The values of a server's headers and environment. Messages about the server must not contain them. */
 export function secretsOf(server: McpServerConfig): readonly string[] {
   const values = Object.values(('url' in server ? server.headers : server.env) ?? {});
-  // `Bearer` and what follows; a server may repeat one without the other.
+  // A server may repeat the token of `Bearer TOKEN` alone.
   const parts = values.flatMap((value) => [value, ...value.split(/\s+/)]);
   return [...new Set(parts)].filter((part) => part.length >= MIN_SECRET).sort((a, b) => b.length - a.length);
 }
@@ -164,8 +164,8 @@ function isHttp(text: string): boolean {
 }
 
 /**
- * One `--mcp` of the command line: `NAME=COMMAND ARG…` (split at blanks, nothing is interpreted) or `NAME=URL`. Null for
- * anything else, which is the name of a file. Throws {@link ConfigError} (`ERR_CONFIG`).
+ * Reads one `--mcp` of the command line: `NAME=COMMAND ARG…` (split at white space, without shell syntax) or `NAME=URL`. Null for
+ * any other text, which is the name of a file. Throws {@link ConfigError} (`ERR_CONFIG`).
  */
 export function parseMcpSpec(spec: string): McpConfig | null {
   const found = /^([A-Za-z_][A-Za-z0-9_]*)=(.+)$/s.exec(spec);

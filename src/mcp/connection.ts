@@ -6,7 +6,7 @@ import { DEFAULT_TIMEOUT_MS, type McpServerConfig, secretsOf } from './config.ts
 import { plainWords } from './serverschema.ts';
 import { transportTo } from './transport.ts';
 
-/** A server cannot be reached, does not answer in time, or does not keep to the protocol. */
+/** A server cannot be reached, does not answer in time, or violates the protocol. */
 export class McpError extends NeuroScriptError {
   static readonly code = 'ERR_MCP';
   constructor(server: string, problem: string, options?: ErrorOptions) {
@@ -14,33 +14,33 @@ export class McpError extends NeuroScriptError {
   }
 }
 
-/** What a call of a server's tool gave. */
+/** The answer to a call of a server's tool. */
 export interface McpAnswer {
   readonly isError: boolean;
   readonly content: readonly unknown[];
-  /** Undefined when there is none. */
+  /** Undefined if there is none. */
   readonly structured: unknown;
 }
 
-/** Most tools that one server may list. */
+/** Maximum number of tools that one server may list. */
 const MAX_TOOLS = 1000;
-/** Most pages of a list. */
+/** Maximum number of pages of a list. */
 const MAX_PAGES = 50;
-/** After a failed attempt, the next one waits so long, doubled each time up to the longest. */
+/** The wait after a failed attempt to connect; it doubles each time up to the longest. */
 const RETRY_MS = 250;
 const LONGEST_RETRY_MS = 30_000;
 
-/** Accepts everything: a schema of a server may hold patterns, which a validator would run; what is needed is checked by us. */
+/** Accepts everything. A validator would run the patterns of a server's schema; `serverschema.ts` keeps the safe checks. */
 const NO_VALIDATION: jsonSchemaValidator = {
   getValidator<T>(): JsonSchemaValidator<T> {
-    // The type is the library's promise of what a schema means; whoever reads an answer here takes it for unknown.
+    // The library's type promises what the schema says; the readers of an answer treat it as unknown.
     return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
   },
 };
 
 /**
- * One server: connected when it is first needed, and again after it was lost. Its list of tools is fixed by the first
- * connection; a tool that has changed since is not called any more, so that nobody approves one thing and gets another.
+ * A connection to one server. It connects on first use, and again after a loss. The first connection fixes the list of tools: a
+ * tool that has changed since is not called, so that a host never approves one tool and calls another.
  */
 export class McpConnection implements AsyncDisposable {
   readonly name: string;
@@ -63,12 +63,12 @@ export class McpConnection implements AsyncDisposable {
   /** The server's tools, as it describes them. Rejects with {@link McpError} (`ERR_MCP`). */
   async tools(): Promise<readonly Tool[]> {
     const tools = await this.#list(await this.#connected());
-    // Only what is offered is compared with: a server may ask for its list to be read before that, when it shows another one.
+    // A server may announce a changed list before the tools are offered. Only offered tools count for the comparison.
     this.#digests ??= digestsOf(tools);
     return tools;
   }
 
-  /** Calls a tool. Rejects with {@link McpError} (`ERR_MCP`), and with the signal's reason when that is aborted. */
+  /** Calls a tool. Rejects with {@link McpError} (`ERR_MCP`), or with the signal's reason if it is aborted. */
   async call(tool: string, args: Record<string, unknown>, signal: AbortSignal): Promise<McpAnswer> {
     const client = await this.#connected();
     signal.throwIfAborted();
@@ -84,7 +84,7 @@ export class McpConnection implements AsyncDisposable {
     }
   }
 
-  /** Ends the connection, and the server if this process has started it. Idempotent. */
+  /** Closes the connection, and ends the server if this process has started it. Idempotent. */
   async close(): Promise<void> {
     this.#closed = true;
     const client = this.#client;
@@ -96,7 +96,7 @@ export class McpConnection implements AsyncDisposable {
     return this.close();
   }
 
-  /** One attempt at a time; whoever comes meanwhile gets its outcome. */
+  /** Makes one attempt at a time; concurrent callers share its outcome. */
   #connected(): Promise<Client> {
     return this.#mutex.run('connect', async () => {
       if (this.#closed) throw new McpError(this.name, 'the connection has been closed');
@@ -142,9 +142,9 @@ export class McpConnection implements AsyncDisposable {
   async #list(client: Client): Promise<readonly Tool[]> {
     let tools: readonly Tool[];
     try {
-      // Without this the library says on standard output that it asks nobody.
+      // Without this check the library prints to standard output.
       if (client.getServerCapabilities()?.tools === undefined) throw new Error('it offers none');
-      // Never from a cache: what the server says now is what counts.
+      // Never from the cache: only the present list counts.
       ({ tools } = await client.listTools(undefined, { ...this.#times(), cacheMode: 'refresh' }));
     } catch (error) {
       throw this.#failed('its tools cannot be listed', error);
@@ -156,7 +156,7 @@ export class McpConnection implements AsyncDisposable {
     return tools;
   }
 
-  /** What an error says, without the secrets that the server may have put into it. */
+  /** The message of an error, without the secrets that the server may repeat in it. */
   #words(error: unknown): string {
     return plainWords(secretsOf(this.config).reduce((text, secret) => text.replaceAll(secret, '[secret]'), messageOf(error)));
   }

@@ -18,15 +18,15 @@ export {
 export { McpError } from './connection.ts';
 export { type McpServerInit, mcpServer, serveStdio } from './serve.ts';
 
-/** How servers are connected. */
+/** Options of {@link McpSource.connect}. */
 export interface McpOptions {
-  /** Hears of lost connections and of what servers write to their error stream. */
+  /** Logs lost connections and the error streams of servers. */
   readonly logger?: Logger;
 }
 
 const OPTION_KEYS: KeysOf<McpOptions> = { logger: true };
 
-/** The tools of some servers, for `createRuntime`; close it after the runtime. */
+/** The tools of MCP servers, for `createRuntime`. Close it after the runtime. */
 export class McpSource implements AsyncDisposable {
   readonly tools: readonly ToolDefinition[];
   readonly #connections: readonly McpConnection[];
@@ -37,8 +37,8 @@ export class McpSource implements AsyncDisposable {
   }
 
   /**
-   * Connects to all servers at once and reads their tools. Rejects with {@link McpError} (`ERR_MCP`) when one cannot be used,
-   * with `ConfigError` (`ERR_CONFIG`) for a configuration that makes no sense; nothing stays connected then.
+   * Connects to all servers at once and reads their tools. Rejects with {@link McpError} (`ERR_MCP`) if a server cannot be used,
+   * and with `ConfigError` (`ERR_CONFIG`) for an invalid configuration. After a rejection nothing stays connected.
    */
   static async connect(config: McpConfig, options: McpOptions = {}): Promise<McpSource> {
     checkOptions('the options of MCP', options, OPTION_KEYS);
@@ -53,7 +53,7 @@ export class McpSource implements AsyncDisposable {
     return new McpSource(tools.flat(), connections);
   }
 
-  /** Ends the connections, and the servers that were started. Idempotent. */
+  /** Closes the connections and ends the servers that were started. Idempotent. */
   async close(): Promise<void> {
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }

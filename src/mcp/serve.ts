@@ -7,13 +7,13 @@ import { answerRequest, type Runtime } from '../runtime/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { jsonText } from '../wire/maporder.ts';
 
-/** What an {@link mcpServer} stands on; it has no limits and no policy of its own. */
+/** The parts of an {@link mcpServer}, which has no limits and no policy of its own. */
 export interface McpServerInit {
-  /** Its tools, policy and limits are those of every program that a client sends. */
+  /** Its tools, policy and limits apply to every program of a client. */
   readonly runtime: Runtime;
-  /** For `turn`; its executor is the runtime. */
+  /** Runs the turns of `turn`; its executor is the runtime. */
   readonly turns: TurnHost;
-  /** What programs can call, as a text for a model. */
+  /** Returns the tools that programs can call, as a text for a model. */
   readonly catalogue: () => string;
   readonly version: string;
 }
@@ -21,14 +21,14 @@ export interface McpServerInit {
 const RUN = {
   title: 'Run a NeuroScript program',
   description:
-    'Runs a NeuroScript program in a fresh sandbox, under limits. Gives what it emits, what it returns, and what went wrong where. ' +
-    'Call "tools" for what a program may call.',
+    'Runs a NeuroScript program in a fresh sandbox, under limits. Returns its output, its result, and any error with its position. ' +
+    'The tool "tools" lists what a program may call.',
   inputSchema: z.object({
     src: z.string().describe('the program: command … endcommand, or definitions together with "call"'),
-    lib: z.array(z.string()).optional().describe('definitions, loaded first'),
-    call: z.string().optional().describe('a procedure to call'),
+    lib: z.array(z.string()).optional().describe('libraries: definitions to load first'),
+    call: z.string().optional().describe('the procedure to call'),
     args: z.array(z.unknown()).optional().describe('its arguments'),
-    globals: z.record(z.string(), z.unknown()).optional().describe('variables that the program finds set'),
+    globals: z.record(z.string(), z.unknown()).optional().describe('initial variables of the program'),
     limits: z.record(z.string(), z.number()).optional().describe('tighter limits, such as {"fuel": 100000}'),
   }),
 } as const;
@@ -36,34 +36,34 @@ const RUN = {
 const CHECK = {
   title: 'Check NeuroScript programs',
   description:
-    'Finds mistakes without running anything: every syntax error, unknown procedures and tools, what the policy would refuse.',
+    'Finds errors without running anything: syntax errors, unknown procedures and tools, and calls that the policy would refuse.',
   inputSchema: z.object({ sources: z.record(z.string(), z.string()).describe('the programs by file name') }),
 } as const;
 
 const TURN = {
   title: 'Run one AEIOU v3 turn',
-  description: 'Executes an AEIOU v3 envelope and decides what happens next: CONTINUE, DONE, ABORT or HALT.',
+  description: 'Executes an AEIOU v3 envelope and returns the decision: CONTINUE, DONE, ABORT or HALT.',
   inputSchema: z.object({
     envelope: z.string(),
-    sid: z.string().optional().describe('session id; a new one when absent'),
+    sid: z.string().optional().describe('session id; a new one if absent'),
     turn: z.number().int().min(1).default(1),
   }),
 } as const;
 
 const TOOLS = {
   title: 'List what programs can call',
-  description: 'The tools that a NeuroScript program can call here.',
+  description: 'Lists the tools that a NeuroScript program can call here.',
 } as const;
 
 /**
- * This runtime for any host of the Model Context Protocol: `run`, `check`, `turn` and `tools`. Whatever a program does is an
- * answer; `isError` says that it did not end well. Connect it to a transport of the protocol's library.
+ * Offers this runtime to any MCP host, with the tools `run`, `check`, `turn` and `tools`. Every outcome of a program is an
+ * answer; `isError` marks the failures. Connect the server to a transport of the protocol's library.
  */
 export function mcpServer({ runtime, turns, catalogue, version }: McpServerInit): McpServer {
   const server = new McpServer({ name: 'neuroscript', version });
   server.registerTool('run', RUN, ({ src, ...request }, { mcpReq }) =>
     answered(async () => {
-      // The same door as `run --jsonl`: every field is checked there.
+      // `run --jsonl` reads the same requests and checks every field.
       const line = JSON.stringify({ id: null, src, ...request });
       const result = await answerRequest(runtime, line, { signal: mcpReq.signal });
       return { value: result, isError: !result.ok };
@@ -86,7 +86,7 @@ export function mcpServer({ runtime, turns, catalogue, version }: McpServerInit)
         progress: NO_PROGRESS_YET,
         signal: mcpReq.signal,
       });
-      // What the tools kept for a session that is over would stay until this server ends.
+      // Otherwise the resources of an ended session would stay until this server ends.
       if (record.decision !== 'CONTINUE') await turns.executor.end?.(record.sid);
       return { value: toPublicTurn(record), isError: record.decision === 'HALT' };
     }),
@@ -100,17 +100,17 @@ async function answered(work: () => Promise<{ readonly value: object; readonly i
     const { value, isError } = await work();
     return { isError, content: [{ type: 'text', text: jsonText(value) }], structuredContent: { ...value } };
   } catch (error) {
-    // Wrong use and a full queue: a client can do something about either. Anything else is for the library to report.
+    // A client can react to wrong use and to a full queue. The library reports every other error.
     if (!(error instanceof NeuroScriptError)) throw error;
     return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };
   }
 }
 
-/** Serves over this process's standard streams until the client closes them or the signal is aborted. */
+/** Serves over the standard streams until the client closes them or the signal is aborted. */
 export async function serveStdio(server: McpServer, signal: AbortSignal): Promise<void> {
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   server.server.onclose = resolve;
-  // The library's transport does not say that its input has ended.
+  // The library's transport does not report the end of its input.
   process.stdin.once('end', resolve);
   signal.addEventListener('abort', () => resolve(), { once: true });
   await server.connect(new StdioServerTransport());

@@ -1,20 +1,20 @@
 import type { JsonSchema } from '../tools/index.ts';
 
-/** Keywords that are kept of a server's schema: those whose check takes a time in proportion to the value. */
+/** The keywords to keep of a server's schema: their checks take linear time. */
 const PLAIN = ['type', 'required', 'enum', 'const', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 const SIZES = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'];
 
-/** Most parts of one schema, and how deep they nest; beyond, anything is accepted there. */
+/** Maximum number of parts of a schema, and maximum depth. Parts beyond a bound accept anything. */
 const MAX_PARTS = 1000;
 const MAX_DEPTH = 24;
-/** Longest description that is kept, in characters. */
+/** Maximum length of a description, in characters. */
 const MAX_WORDS = 1000;
-/** Longest text anywhere else in a schema. */
+/** Maximum length of the JSON of any other keyword, in characters. */
 const MAX_TEXT = 10_000;
 
 /**
- * What is kept of a schema that a server sent. It is data from a stranger: no pattern of it is ever run (a regular expression
- * can take for ever), no reference is followed, and its size is bounded. The server checks its arguments itself besides.
+ * Reduces the schema of a server to safe keywords and bounds its size. The schema is untrusted: no pattern is run, because a
+ * regular expression can take forever, and no reference is followed. The server checks its arguments as well.
  */
 export function boundedSchema(schema: unknown): JsonSchema {
   let parts = 0;
@@ -32,7 +32,7 @@ export function boundedSchema(schema: unknown): JsonSchema {
     if (isObject(value['items'])) kept['items'] = keep(value['items'], depth + 1);
     for (const key of ['anyOf', 'oneOf'] as const) {
       const choices = value[key];
-      // As `anyOf`: how many of them fit is the server's business.
+      // `oneOf` becomes `anyOf`: the server checks that only one fits.
       if (Array.isArray(choices) && choices.length > 0) kept['anyOf'] = choices.map((each) => keep(each, depth + 1));
     }
     return kept;
@@ -41,7 +41,7 @@ export function boundedSchema(schema: unknown): JsonSchema {
   return keep(schema, 0);
 }
 
-/** A server's words for people and models: one line, no control characters, not too long. They are never instructions. */
+/** Cleans a server's text for people and models: one line without control characters, of bounded length. */
 export function plainWords(text: string): string {
   const words = text
     .toWellFormed()

@@ -10,9 +10,9 @@ import { type McpAnswer, type McpConnection, McpError } from './connection.ts';
 import { boundedSchema, plainWords } from './serverschema.ts';
 
 /**
- * A server's tools as ours: `tool.<server>.<name>`, with one argument, the map of named arguments, checked against the
- * server's schema before anything is sent. They need the grant `mcp:call:<server>`, and change something unless the host
- * says otherwise. Throws {@link ConfigError} (`ERR_CONFIG`) for names that would be the same in a script.
+ * Defines a server's tools as `tool.<server>.<name>`. Each takes one map of named arguments, which is checked against the
+ * server's schema before anything is sent. The tools need the grant `mcp:call:<server>`, and count as writes unless the host
+ * declares them read-only. Throws {@link ConfigError} (`ERR_CONFIG`) for names that would be the same in a script.
  */
 export function toolsOf(connection: McpConnection, config: McpServerConfig, tools: readonly Tool[]): readonly ToolDefinition[] {
   const listed = new Set(tools.map(({ name }) => name));
@@ -33,7 +33,7 @@ export function toolsOf(connection: McpConnection, config: McpServerConfig, tool
   });
 }
 
-/** The name as an identifier: whatever could not stand in one is `_`. */
+/** The name as an identifier: every other character becomes `_`. */
 function scriptName(name: string): string {
   const plain = name.replace(/[^A-Za-z0-9_]/g, '_').slice(0, 100);
   return /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`;
@@ -44,7 +44,7 @@ function define(connection: McpConnection, tool: Tool, name: string, config: Mcp
   const common = {
     name: `tool.${connection.name}.${name}`,
     description: plainWords(tool.description ?? ''),
-    returns: 'what the server answers: a value of its own form, a text, or a list of parts',
+    returns: 'the answer of the server: a structured value, a string, or a list of parts',
     effects: config.readOnly?.includes(tool.name) === true ? 'read' : 'write',
     capabilities: [`mcp:call:${connection.name}`],
     async run(args: Readonly<Record<string, unknown>>, { signal }: ToolRuntime) {
@@ -61,13 +61,13 @@ function define(connection: McpConnection, tool: Tool, name: string, config: Mcp
   try {
     if (needed) return defineTool({ ...common, args: { arguments: { ...schema, type: 'object' } } });
   } catch (error) {
-    // A schema that makes no sense: whatever it was meant to say, the server checks.
+    // For an invalid schema, only the server checks the arguments.
     if (!(error instanceof ConfigError)) throw error;
   }
   return defineTool({ ...common, args: [{ name: 'arguments', type: 'map', required: needed }] });
 }
 
-/** The named arguments as JSON. Throws {@link ToolError} 4 for what JSON cannot say. */
+/** The named arguments as JSON. Throws {@link ToolError} 4 for values that JSON cannot represent. */
 function plainArguments(given: unknown): Record<string, unknown> {
   if (given === null || given === undefined) return {};
   return Object.fromEntries(Object.entries(Object(given)).map(([key, value]) => [key, plain(key, value)]));
@@ -89,7 +89,7 @@ function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> 
   return prototype === null || prototype === Object.prototype;
 }
 
-/** What is wrong with a structured answer, or null; a server is held to the form that it has announced. */
+/** Returns how a structured answer violates the schema that the server announced, or null. */
 type OutputCheck = (value: unknown) => Promise<string | null>;
 
 function outputCheck(schema: unknown): OutputCheck {
@@ -114,13 +114,13 @@ async function scriptValue({ isError, content, structured }: McpAnswer, check: O
   if (structured !== undefined) {
     const problem = await check(structured);
     if (problem === null) return structured;
-    throw new ToolError(NS_CODES.External, `the answer is not of the form that the server announced: ${plainWords(problem)}`);
+    throw new ToolError(NS_CODES.External, `the answer violates the schema that the server announced: ${plainWords(problem)}`);
   }
   if (parts.length === 0) return null;
   return parts.length === 1 && typeof parts[0] === 'string' ? parts[0] : parts;
 }
 
-/** A text as it is; an image or a sound with its bytes; anything else as the map that it is. */
+/** A text part as a string, an image or audio part with its bytes, and every other part as a map. */
 function partOf(part: unknown): unknown {
   if (!isPlainMap(part)) return null;
   const { type, text, data, _meta, annotations, ...rest } = part;

@@ -4,14 +4,14 @@ import type { Logger } from '../context/index.ts';
 import { DEFAULT_MESSAGE_BYTES, type HttpServer, type McpServerConfig, type StdioServer } from './config.ts';
 import { plainWords } from './serverschema.ts';
 
-/** Most messages that a server may send without a tool having been called, within an hour. */
+/** Maximum number of messages that a server may send between two calls of tools, per hour. */
 const MAX_UNASKED = 1000;
 const HOUR_MS = 3_600_000;
 
-/** Most bytes of a server's error stream that reach the log. */
+/** Maximum bytes of a server's error stream that reach the log. */
 const MAX_STDERR = 64 * 1024;
 
-/** A way to a server that has not been opened yet, with what bounds a hostile one. */
+/** An unopened transport to a server, with bounds against a hostile server. */
 export function transportTo(name: string, server: McpServerConfig, logger: Logger): Transport {
   const most = server.messageBytes ?? DEFAULT_MESSAGE_BYTES;
   return guarded('url' in server ? overHttp(server, most) : overStdio(name, server, most, logger));
@@ -21,14 +21,14 @@ function overStdio(name: string, server: StdioServer, most: number, logger: Logg
   const transport = new StdioClientTransport({
     command: server.command,
     args: [...(server.args ?? [])],
-    // Besides these a server finds only `PATH`, `HOME` and the like of this process's environment.
+    // The library adds `PATH`, `HOME` and the like, and no other variable of this process.
     ...(server.env === undefined ? {} : { env: { ...server.env } }),
     ...(server.cwd === undefined ? {} : { cwd: server.cwd }),
     stderr: 'pipe',
     maxBufferSize: most,
   });
   let left = MAX_STDERR;
-  // Read to the end, whatever is shown of it: a full pipe would stop the server.
+  // Read everything, even beyond the bound: a full pipe would block the server.
   transport.stderr?.on('data', (chunk: Buffer) => {
     if (left <= 0) return;
     logger.debug({ server: name }, plainWords(chunk.subarray(0, left).toString()));
@@ -40,7 +40,7 @@ function overStdio(name: string, server: StdioServer, most: number, logger: Logg
 function overHttp({ url, headers = {} }: HttpServer, most: number): Transport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    // Redirections to elsewhere would carry the headers, and with them the secrets, along.
+    // A redirect to another origin would send it the headers, and with them the secrets.
     redirectPolicy: 'same-origin',
     fetch: (address, init) => boundedFetch(address, init, most),
     reconnectionOptions: {
@@ -52,7 +52,7 @@ function overHttp({ url, headers = {} }: HttpServer, most: number): Transport {
   });
 }
 
-/** As `fetch`, but an answer ends with an error after so many bytes, and no stream is kept open for what was not asked. */
+/** Like `fetch`, but an answer fails after `most` bytes, and no stream is opened for messages that nobody asked for. */
 async function boundedFetch(address: string | URL, init: RequestInit | undefined, most: number): Promise<Response> {
   if ((init?.method ?? 'GET').toUpperCase() === 'GET') return new Response(null, { status: 405 });
   const response = await fetch(address, init);
@@ -71,8 +71,8 @@ async function boundedFetch(address: string | URL, init: RequestInit | undefined
 }
 
 /**
- * Closes a connection over which the server talks without end: each message that it sends unasked costs this process time.
- * Answers to what it asks, and lists that it wants to have read anew, count as its own doing.
+ * Closes a connection if the server sends too many messages, because each costs this process time. Every message counts, also
+ * requests to read a list again; a call of a tool resets the count.
  */
 function guarded(inner: Transport): Transport {
   let unasked = 0;

@@ -1,31 +1,31 @@
-/** Most UTF-16 units that the buffers of one root hold; what is older goes. */
+/** Most UTF-16 units in the buffers of one root. The oldest text is dropped first. */
 const MAX_UNITS = 1024 * 1024;
 
-/** The buffer that a program means by `self`. */
+/** The buffer that a program names `self`. */
 export const SELF_BUFFER = 'default_self_buffer';
 
 /**
- * What programs whispered outside of turns, by target: named texts that the application reads when it wants to. A root has
- * one, and its forks share it. It holds the last 1 Mi UTF-16 units of all targets together.
+ * The whispers of programs outside of turns, by target. The application reads them when it wants to. The forks of a root share one
+ * object, which holds the last 1 Mi UTF-16 units of all targets together.
  */
 export class TextBuffers {
   #lines: { readonly to: string; readonly text: string }[] = [];
-  /** Lines before this one are gone; they are cleared away when they are the most. */
+  /** Index of the oldest line. Dropped lines before it are removed once they are more than half of the list. */
   #first = 0;
   #units = 0;
   #dropped = 0;
 
-  /** Lines that had to go to make room, since the beginning. */
+  /** The number of lines that were dropped so far. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Targets that have text, in the order of their oldest line. */
+  /** The targets with text, in the order of their oldest line. */
   names(): readonly string[] {
     return [...new Set(this.#lines.slice(this.#first).map(({ to }) => to))];
   }
 
-  /** Everything whispered to a target, each whisper with a line feed; '' when there is nothing. `self` when absent. */
+  /** All whispers to a target, each with a line feed; '' when there are none. The target is `self` when absent. */
   read(name: string = SELF_BUFFER): string {
     return this.#lines
       .slice(this.#first)
@@ -34,7 +34,7 @@ export class TextBuffers {
       .join('');
   }
 
-  /** As {@link read}, and forgets it. */
+  /** As {@link read}, and removes the text. */
   take(name: string = SELF_BUFFER): string {
     const text = this.read(name);
     this.#lines = this.#lines.slice(this.#first).filter(({ to }) => to !== name);
@@ -43,7 +43,7 @@ export class TextBuffers {
     return text;
   }
 
-  /** For the runtime, when a program whispers. */
+  /** Adds a whisper. Only the runtime calls this. */
   append(to: string, text: string): void {
     this.#lines.push({ to, text });
     this.#units += text.length + 1;

@@ -6,7 +6,7 @@ import { checkSources } from './request.ts';
 import { type SignedUnit, Signers, UnitError } from './signedunits.ts';
 import { checkGlobalName } from './values.ts';
 
-/** A library cannot be loaded. `diagnostics` holds every syntax error; it is empty when something else is wrong. */
+/** A library cannot be loaded. `diagnostics` holds every syntax error, and is empty for any other problem. */
 export class LibraryError extends ConfigError {
   readonly diagnostics: readonly Diagnostic[];
   constructor(message: string, diagnostics: readonly Diagnostic[] = []) {
@@ -16,8 +16,8 @@ export class LibraryError extends ConfigError {
 }
 
 /**
- * Procedures, event handlers and constants that a host supplies to a root (language.md 10.8): plain JSON, so that a root which
- * ran the set-up scripts can export it and others can be made from it. Nothing of the root's own may have a name of it.
+ * Procedures, event handlers and constants that a host supplies to a root, as plain JSON: a root that ran the set-up scripts exports
+ * them, and other roots are made from them. The root's own definitions may not use their names.
  */
 export interface SymbolTable {
   /** Definitions, in order. */
@@ -26,16 +26,16 @@ export interface SymbolTable {
 }
 
 interface Library extends LoadedLibrary {
-  /** Frozen: what workers keep of it must not change. */
+  /** Frozen: workers keep copies, so it must not change. */
   readonly source: Source;
-  /** Of {@link procedures}, in their order: `name(a, [b])`. */
+  /** The signature of each of {@link procedures}: `name(a, [b])`. */
   readonly signatures: readonly string[];
 }
 
-/** What definitions are made with. */
+/** The arguments of {@link Definitions}. */
 export interface DefinitionsInit {
   readonly symbols: SymbolTable | undefined;
-  /** Public keys whose units alone are loaded; undefined: texts are loaded as they are. */
+  /** Public keys: only units that one of them signed are loaded. Undefined: plain texts are loaded. */
   readonly signers: readonly string[] | undefined;
   /** Parses one source; rejects as the sandbox does. */
   readonly parse: (
@@ -45,7 +45,7 @@ export interface DefinitionsInit {
 
 const checkSymbols = checker<SymbolTable>({ libraries: required(checkSources), constants: required(checkObject) });
 
-/** The procedures, event handlers and constants that all forks of a root share, by reference: what is loaded meanwhile is seen. */
+/** The procedures, event handlers and constants of a root. Its forks share them by reference, so they see later changes. */
 export class Definitions {
   readonly #init: DefinitionsInit;
   readonly #signers: Signers | null;
@@ -53,9 +53,9 @@ export class Definitions {
   readonly #givenConstants: ReadonlyMap<string, TaggedJson>;
   readonly #libraries: Library[] = [];
   readonly #constants = new Map<string, TaggedJson>();
-  /** Parsed when a name is first looked for among them. */
+  /** The host's libraries, parsed at the first search for a name. */
   #givenLibraries: Promise<readonly Library[]> | null = null;
-  /** Loading takes its turn, so that two loads at once end in the order in which they were asked for. */
+  /** The last load. Loads run one after the other, so that they end in the order of the calls. */
   #loading: Promise<unknown> = Promise.resolve();
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) for symbols or signers of the wrong form. */
@@ -69,7 +69,7 @@ export class Definitions {
     this.#givenConstants = new Map(Object.entries(symbols.constants));
   }
 
-  /** Replaces what was loaded; nothing changes when it fails. Rejects with {@link LibraryError} and {@link UnitError}. */
+  /** Replaces the loaded library. Nothing changes when it fails. Rejects with {@link LibraryError} and {@link UnitError}. */
   load(given: string | SignedUnit, name: string | undefined): Promise<LoadedLibrary> {
     return this.#inOrder(async () => {
       const library = await this.#parse(this.#source(given, name ?? 'lib'));
@@ -79,7 +79,7 @@ export class Definitions {
     });
   }
 
-  /** Adds to what was loaded. Rejects as {@link load}, and for a procedure that is there already. */
+  /** Adds a library. Rejects as {@link load}, and for a procedure that exists already. */
   append(given: string | SignedUnit, name: string | undefined): Promise<LoadedLibrary> {
     return this.#inOrder(async () => {
       const library = await this.#parse(this.#source(given, name ?? `lib${this.#libraries.length + 1}`));
@@ -91,12 +91,12 @@ export class Definitions {
     });
   }
 
-  /** Names of the procedures loaded so far, in the order of their libraries; those that the host supplies are not among them. */
+  /** Names of the loaded procedures, in the order of their libraries, without those that the host supplies. */
   get procedures(): readonly string[] {
     return this.#libraries.flatMap(({ procedures }) => procedures);
   }
 
-  /** How each procedure is called, the host's included: `name` to `name(a, [b])`. Rejects as {@link load}. */
+  /** The signature of each procedure by its name, including the host's: `name(a, [b])`. Rejects as {@link load}. */
   async signatures(): Promise<ReadonlyMap<string, string>> {
     const all = [...(await this.#givenParsed()), ...this.#libraries];
     return new Map(
@@ -104,7 +104,7 @@ export class Definitions {
     );
   }
 
-  /** What every run begins with. */
+  /** The sources that every run starts with. */
   get sources(): readonly Source[] {
     return [...this.#given, ...this.#libraries.map(({ source }) => source)];
   }
@@ -114,19 +114,19 @@ export class Definitions {
     return new Map([...this.#givenConstants, ...this.#constants]);
   }
 
-  /** Why a name cannot be a constant's, or null. `redefine` lets one that the root itself defined get another value. */
+  /** Why a constant cannot have the name; null when it can. `redefine` allows the name of a constant that the root itself defined. */
   constantProblem(name: string, redefine: boolean): string | null {
     if (this.#givenConstants.has(name)) return `the host supplies a constant '${name}'`;
     if (this.#constants.has(name) && !redefine) return `there is a constant '${name}' already`;
     return this.procedures.includes(name) ? `there is a procedure '${name}'` : null;
   }
 
-  /** Sets a constant; the caller has asked {@link constantProblem}. */
+  /** Sets a constant. The caller has checked the name by {@link constantProblem}. */
   setConstant(name: string, value: TaggedJson): void {
     this.#constants.set(name, value);
   }
 
-  /** All of it as another root's symbols. */
+  /** All definitions as the symbols of another root. */
   export(): SymbolTable {
     return { libraries: this.sources.map(({ name, text }) => ({ name, text })), constants: Object.fromEntries(this.constants) };
   }
@@ -140,7 +140,7 @@ export class Definitions {
     throw new UnitError(`${name}: only signed units are loaded here, and this is a plain text`);
   }
 
-  /** "No override": a name means one thing, whoever defined it first. */
+  /** Throws for a procedure whose name the host's symbols or a constant use: definitions never override each other. */
   async #mustBeFree({ source, procedures }: Library): Promise<void> {
     const given = new Set((await this.#givenParsed()).flatMap((library) => library.procedures));
     const supplied = procedures.find((procedure) => given.has(procedure));
@@ -151,7 +151,7 @@ export class Definitions {
 
   #givenParsed(): Promise<readonly Library[]> {
     this.#givenLibraries ??= Promise.all(this.#given.map((source) => this.#parse(source)));
-    // What failed for want of a worker may succeed later.
+    // A failure for lack of a worker may be temporary, so the next search parses again.
     this.#givenLibraries.catch(() => {
       this.#givenLibraries = null;
     });

@@ -10,7 +10,7 @@ import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
 import { checkObject, checkText, listOf } from '../wire/options.ts';
 import type { Source } from '../wire/protocol.ts';
 
-/** A library with the signature of whoever vouches for it; plain JSON. Keys and signatures are base64url without padding. */
+/** A library with its signature, as plain JSON. Keys and signatures are base64url without padding. */
 export interface SignedUnit {
   readonly unit: typeof FORMAT;
   /** Shown in positions. */
@@ -22,7 +22,7 @@ export interface SignedUnit {
   readonly signature: string;
 }
 
-/** The loader was given a unit whose signature does not fit, or of a signer that nobody trusts: `NS99901`. */
+/** A unit has a wrong signature, or a signer that the interpreter does not trust: `NS99901`. */
 export class UnitError extends NeuroScriptError {
   static readonly code = 'NS99901';
   constructor(message: string) {
@@ -32,7 +32,7 @@ export class UnitError extends NeuroScriptError {
 
 const FORMAT = 'neuroscript-unit-1';
 
-/** Signs a library with a 32-byte Ed25519 seed. Throws {@link ConfigError} (`ERR_CONFIG`) for a name, text or seed of the wrong form. */
+/** Signs a library with a 32-byte Ed25519 seed. Throws {@link ConfigError} (`ERR_CONFIG`) for a bad name, text or seed. */
 export function signUnit({ name, text }: Source, seed: Uint8Array): SignedUnit {
   checkText('the name of a unit', name);
   checkText('the text of a unit', text);
@@ -45,11 +45,11 @@ export function signUnit({ name, text }: Source, seed: Uint8Array): SignedUnit {
 
 const checkKeys = listOf(checkText);
 
-/** Whose units are loaded: checks signatures, and refuses everything else. */
+/** The trusted signers of an interpreter. It checks the signatures of units. */
 export class Signers {
   readonly #verifiers = new Map<string, (message: Uint8Array, tag: Uint8Array) => boolean>();
 
-  /** Public keys as base64url. Throws {@link ConfigError} (`ERR_CONFIG`) for one that no signature can be trusted with. */
+  /** Takes public keys as base64url. Throws {@link ConfigError} (`ERR_CONFIG`) for a bad or weak key. */
   constructor(keys: readonly string[]) {
     checkKeys('signers', keys);
     for (const key of keys) {
@@ -61,7 +61,7 @@ export class Signers {
     }
   }
 
-  /** The source that was signed. Throws {@link UnitError} (`NS99901`) unless a trusted signer signed exactly this. */
+  /** The source of a unit. Throws {@link UnitError} (`NS99901`) unless a trusted signer signed exactly this unit. */
   verify(unit: SignedUnit): Source {
     checkObject('a signed unit', unit);
     const { name, source, key, signature } = unit;
@@ -76,7 +76,7 @@ export class Signers {
   }
 }
 
-/** JSON keeps the parts apart, so that no name can reach into the text. */
+/** The signed message. JSON keeps the parts apart, so that no name can extend into the text. */
 function message(name: string, source: string): Uint8Array {
   return new TextEncoder().encode(JSON.stringify([FORMAT, name, source]));
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Where this package is installed: the folder of its package.json, with a slash at the end. */
+/** The folder of this package's package.json, with a slash at the end. */
 export const PACKAGE = new URL('.', import.meta.resolve('#package'));
 
 let known: string | null = null;

@@ -18,7 +18,7 @@ export interface Bubblewrap {
 }
 
 /** Bubblewrap reads the filter from this descriptor and closes it. */
-export const FILTER_FD = 4;
+const FILTER_FD = 4;
 
 let found: Bubblewrap | string | undefined;
 

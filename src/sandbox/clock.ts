@@ -16,7 +16,7 @@ const PARSED_PER_MS = 500;
 const PARSE_MS = 5_000;
 
 /** The owner of a clock. */
-export interface ClockOwner {
+interface ClockOwner {
   /** The program has started, or counts as started. Called once. */
   onStarted(): void;
   /** The watchdog must watch the worker, or must use what is known by now. */
@@ -131,6 +131,11 @@ export class RunClock {
     if (!again) this.#owner.onStarted();
   }
 
+  /** Ends the run if its time is over. */
+  check(): void {
+    if (!this.#stopped && this.elapsed > this.#wallMs) this.#onLate(false);
+  }
+
   #watch(): void {
     this.#watching = true;
     this.#owner.onWatch();
@@ -147,7 +152,7 @@ export class RunClock {
       });
     };
     clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(late, left);
+    this.#deadline = setTimeout(late, Math.max(0, left));
   }
 
   #onLate(parsing: boolean): void {

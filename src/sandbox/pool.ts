@@ -1,24 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { BusyError, ConfigError, RuntimeClosedError } from '../wire/errors.ts';
-import type { Affinity } from './affinity.ts';
+import { type Job, JobQueue } from './jobqueue.ts';
 import { launch, type WorkerFiles } from './launch.ts';
 import type { Launcher } from './launcher.ts';
 import { messageOf } from './result.ts';
 import { WorkerProcess } from './worker.ts';
-
-/** A task that needs a worker of its own until it ends. */
-export interface Job {
-  /** The number of runs that wait for it, each within the other, see `RunHandlers.depth`; 0 when no run waits for it. */
-  readonly depth: number;
-  /** Its session; jobs of one session do not hold up those of another. Null: no session. */
-  readonly session: string | null;
-  /** Tells which worker starts it soonest; null when every worker is as good. */
-  readonly affinity: Affinity | null;
-  /** Called with a free worker. The job must call `pool.release(worker)` when it ends, even if the worker is dead. */
-  start(worker: WorkerProcess): void;
-  /** The job gets no worker: the pool is closed, or no worker can be started. */
-  fail(error: RuntimeClosedError | Error): void;
-}
 
 /** How runs share processes: `worker` gives each a fresh isolate in a reused process, `process-per-turn` a process of its own. */
 export type Isolation = 'worker' | 'process-per-turn';
@@ -69,15 +55,12 @@ export class Pool {
   readonly #busy = new Set<WorkerProcess>();
   readonly #blocked = new Set<WorkerProcess>();
   readonly #worn = new Set<WorkerProcess>();
-  readonly #queue: Job[] = [];
+  readonly #queue = new JobQueue();
   /** Waiting nested jobs. */
   readonly #inner: Job[] = [];
   /** Nested jobs whose own worker is being started. */
   #coming = 0;
   readonly #levels: number;
-  /** The order in which sessions got a worker last; kept while jobs wait. */
-  readonly #served = new Map<string | null, number>();
-  #serving = 0;
   #failedStarts = 0;
   #retry: NodeJS.Timeout | undefined;
   #spare: NodeJS.Timeout | undefined;
@@ -119,15 +102,11 @@ export class Pool {
     return this.#workers.size >= this.#options.maxWorkers;
   }
 
-  /** Removes a waiting job. Returns false when it waits no more. */
-  withdraw(job: Job): boolean {
-    for (const waiting of [this.#queue, this.#inner]) {
-      const at = waiting.indexOf(job);
-      if (at < 0) continue;
-      waiting.splice(at, 1);
-      return true;
-    }
-    return false;
+  /** Removes a waiting job. */
+  withdraw(job: Job): void {
+    if (this.#queue.remove(job)) return;
+    const at = this.#inner.indexOf(job);
+    if (at >= 0) this.#inner.splice(at, 1);
   }
 
   /** A busy worker begins or ends waiting for the host. */
@@ -166,7 +145,7 @@ export class Pool {
     this.#closed = true;
     clearTimeout(this.#retry);
     clearTimeout(this.#spare);
-    for (const job of [...this.#queue.splice(0), ...this.#inner.splice(0)]) job.fail(new RuntimeClosedError());
+    for (const job of [...this.#queue.drain(), ...this.#inner.splice(0)]) job.fail(new RuntimeClosedError());
     const all = [...this.#workers];
     for (const worker of all) worker.kill();
     await Promise.all(all.map(({ gone }) => gone));
@@ -206,17 +185,8 @@ export class Pool {
     return at < 0 ? this.#idle.shift() : this.#idle.splice(at, 1)[0];
   }
 
-  /** The first job of the session that has waited longest since it got a worker. */
-  #takeNext(): Job | undefined {
-    const lastOf = (job: Job | undefined): number => (job === undefined ? 0 : (this.#served.get(job.session) ?? 0));
-    let best = 0;
-    for (let at = 1; at < this.#queue.length; at++) if (lastOf(this.#queue[at]) < lastOf(this.#queue[best])) best = at;
-    const [job] = this.#queue.splice(best, 1);
-    return job;
-  }
-
   #begin(job: Job, worker: WorkerProcess): void {
-    this.#served.set(job.session, ++this.#serving);
+    this.#queue.onServed(job);
     this.#busy.add(worker);
     worker.affinity = job.affinity ?? worker.affinity;
     job.start(worker);
@@ -225,10 +195,10 @@ export class Pool {
   /** Gives waiting jobs to idle workers, as many as may compute, and starts workers for the rest. */
   #serve(): void {
     this.#serveInner();
-    if (this.#queue.length === 0) this.#served.clear();
+    this.#queue.settle();
     while (this.#queue.length > 0 && this.#computing < this.#options.concurrency && this.#room(0) > 0) {
       if (this.#idle.length === 0) break;
-      const job = this.#takeNext();
+      const job = this.#queue.take();
       const worker = job === undefined ? undefined : this.#takeIdle(job);
       if (job !== undefined && worker !== undefined) this.#begin(job, worker);
     }
@@ -320,7 +290,7 @@ export class Pool {
     if (this.#closed) return;
     this.#failedStarts++;
     if (this.#failedStarts >= MAX_FAILED_STARTS)
-      for (const job of [...this.#queue.splice(0), ...this.#inner.splice(0)]) job.fail(new Error(messageOf(error)));
+      for (const job of [...this.#queue.drain(), ...this.#inner.splice(0)]) job.fail(new Error(messageOf(error)));
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => {
       this.#retry = undefined;

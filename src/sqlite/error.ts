@@ -1,9 +1,9 @@
 import { NeuroScriptError } from '../wire/errors.ts';
 
-/** Why a store cannot be used. */
+/** The reason why a store cannot be used. */
 export type StoreDetail = 'foreign' | 'newer' | 'damaged' | 'busy' | 'io' | 'order';
 
-/** The store's file is not one of ours, is damaged, cannot be reached, or was used in an order that does not exist. */
+/** A store's file belongs to another program, is damaged or cannot be reached, or the store was called in an impossible order. */
 export class StoreError extends NeuroScriptError {
   static readonly code = 'ERR_STORE';
   readonly detail: StoreDetail;

@@ -4,28 +4,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from './error.ts';
 import { type Format, prepareFormat } from './format.ts';
 
-/** How a file is opened. */
+/** Options for opening a file. */
 export interface SqliteFileOptions {
   /**
-   * What a finished write survives: the death of the process (`process`, the default), or also a loss of power (`power`),
-   * which waits for the disk in every transaction. The file is whole in both cases.
+   * `process` (the default): a finished write survives the death of the process. `power`: it also survives a loss of power, and
+   * every transaction waits for the disk. The file stays consistent in both cases.
    */
   readonly durability?: 'process' | 'power';
-  /** Most milliseconds that one call waits for another process; then it throws {@link StoreError} (`busy`). Default 5000. */
+  /** Milliseconds that a call waits for another process before it throws {@link StoreError} (`busy`); 5000 if absent. */
   readonly busyMs?: number;
-  /** Open a file that exists, and make none. */
+  /** Opens only a file that exists. */
   readonly mustExist?: boolean;
 }
 
 const DEFAULT_BUSY_MS = 5000;
 const RETRY_MS = 5;
 
-/** A row, by column. */
+/** A row: values by column. */
 export type Row = Readonly<Record<string, SQLInputValue>>;
 
 /**
- * A SQLite file of a known {@link Format} that several processes may use at once. One transaction per call, in write-ahead
- * mode: a process that is killed at any instant leaves the file as it was before the call, or as it is after it.
+ * A SQLite file of a known {@link Format} that several processes may use at once. Every call is one transaction in write-ahead
+ * mode: if a process is killed, the file is as it was before the call or as it is after it.
  */
 export class SqliteFile implements Disposable {
   readonly #database: DatabaseSync;
@@ -40,14 +40,14 @@ export class SqliteFile implements Disposable {
   }
 
   /**
-   * Opens the file or makes it. Throws {@link StoreError}: `foreign` for a file of another kind, `damaged` when SQLite finds
-   * it damaged (every page is looked at), `newer` for one of a later version, `busy`, `io`.
+   * Opens the file or makes it. Throws {@link StoreError}: `foreign` for a file of another kind, `damaged` if SQLite finds damage
+   * (it checks every page), `newer` for a file of a later version, `busy`, `io`.
    */
   static async open(path: string, format: Format, options: SqliteFileOptions = {}): Promise<SqliteFile> {
-    // Loaded here alone: Node 24 says at the import that the module is new, and whoever needs no file should not read that.
+    // A dynamic import, because Node 24 prints a warning when it loads this module.
     const { DatabaseSync: Database } = await import('node:sqlite');
     try {
-      // Made here, readable by its owner alone; SQLite gives the files beside it the same rights.
+      // Only the owner may read the file. SQLite gives the files beside it the same mode.
       await (await open(path, options.mustExist ? 'r+' : 'a', 0o600)).close();
     } catch (error) {
       throw new StoreError('io', `${path} cannot be opened: ${openTrouble(error, options.mustExist ?? false)}`, { cause: error });
@@ -69,7 +69,7 @@ export class SqliteFile implements Disposable {
     }
   }
 
-  /** One transaction, which waits for its turn before it reads: nothing it has read can change until it ends. */
+  /** Runs one transaction. It takes the write lock before it reads, so nothing that it has read changes until it ends. */
   write<T>(work: () => T): T {
     return this.read(() => {
       this.run('BEGIN IMMEDIATE');
@@ -84,22 +84,22 @@ export class SqliteFile implements Disposable {
     });
   }
 
-  /** Runs `work` with what SQLite throws put in our own words: {@link StoreError}. */
+  /** Runs `work` and turns SQLite's errors into {@link StoreError}. */
   read<T>(work: () => T): T {
     return guarded(this.#path, this.#format, work);
   }
 
-  /** The first row, inside of {@link read} or {@link write}. */
+  /** The first row. Call it within {@link read} or {@link write}. */
   get(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.#prepared(sql).get(...values);
   }
 
-  /** Every row, inside of {@link read} or {@link write}. */
+  /** All rows. Call it within {@link read} or {@link write}. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#prepared(sql).all(...values);
   }
 
-  /** The number of rows that were changed; inside of {@link write}. */
+  /** Runs a statement and returns the number of changed rows. Call it within {@link write}. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepared(sql).run(...values).changes);
   }
@@ -133,10 +133,10 @@ async function untilFree(busyMs: number, work: () => void): Promise<void> {
   }
 }
 
-/** SQLite's own result codes, without their extensions. */
+/** SQLite's primary result codes. */
 const SQLITE = { busy: 5, locked: 6, corrupt: 11, notadb: 26 } as const;
 
-/** Runs `work` with what SQLite throws put in our own words: {@link StoreError}. */
+/** Runs `work` and turns SQLite's errors into {@link StoreError}. */
 export function guarded<T>(path: string, format: Pick<Format, 'name'>, work: () => T): T {
   try {
     return work();
@@ -144,7 +144,7 @@ export function guarded<T>(path: string, format: Pick<Format, 'name'>, work: () 
     const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null;
     if (code === null || !(error instanceof Error)) throw error;
     if (code === SQLITE.notadb)
-      throw new StoreError('foreign', `${path} is no ${format.name}: it is no SQLite file`, { cause: error });
+      throw new StoreError('foreign', `${path} is not a ${format.name}: it is not a SQLite file`, { cause: error });
     if (code === SQLITE.corrupt) throw new StoreError('damaged', `${path} is damaged: ${error.message}`, { cause: error });
     if (code === SQLITE.busy || code === SQLITE.locked)
       throw new StoreError('busy', `${path} is in use by another process for too long`, { cause: error });
@@ -152,7 +152,7 @@ export function guarded<T>(path: string, format: Pick<Format, 'name'>, work: () 
   }
 }
 
-/** Why a file could be neither opened nor made, in words for the reasons that people meet. */
+/** Why a file could not be opened or made, in plain words for the common reasons. */
 function openTrouble(error: unknown, mustExist: boolean): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? error.code : null;

@@ -1,22 +1,22 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreError } from './error.ts';
 
-/** What makes a SQLite file one of ours, and the steps to its present form. */
+/** A kind of SQLite file, and the migrations to its present version. */
 export interface Format {
   /** For messages, such as `store of sessions`. */
   readonly name: string;
-  /** Four letters in the field that SQLite keeps for this purpose. */
+  /** Four letters in SQLite's `application_id`. */
   readonly applicationId: number;
   /**
-   * The steps from an empty file to the form that this version uses; `user_version` counts those that were taken. A step
-   * that was ever released is never changed: a new form is a new step.
+   * The migrations from an empty file to the present version; `user_version` counts those that have run. A released migration
+   * never changes: a new version adds one.
    */
   readonly migrations: readonly string[];
 }
 
 /**
- * Gives a new file its form, brings an older one to the present form, and refuses every other file with {@link StoreError}
- * (`foreign`, `newer`, `damaged`). All in one transaction: a file is never left between two forms.
+ * Initializes a new file, migrates an older one, and refuses every other file with {@link StoreError} (`foreign`, `newer`,
+ * `damaged`). One transaction covers everything, so a file is never left between two versions.
  */
 export function prepareFormat(database: DatabaseSync, path: string, { name, applicationId, migrations }: Format): void {
   const problem = integrityProblem(database);
@@ -42,13 +42,13 @@ export function prepareFormat(database: DatabaseSync, path: string, { name, appl
   }
 }
 
-/** What SQLite finds damaged when it looks at every page; null for nothing. */
+/** The first damage that SQLite finds when it checks every page; null if there is none. */
 export function integrityProblem(database: DatabaseSync): string | null {
   const [found] = Object.values(database.prepare('PRAGMA integrity_check(1)').get() ?? {});
   return found === 'ok' ? null : String(found);
 }
 
-/** A number that SQLite keeps for a file. */
+/** A number in the header of a file. */
 export function pragma(database: DatabaseSync, name: string): number {
   return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
 }

@@ -1,14 +1,14 @@
 import { ConfigError } from '../wire/errors.ts';
 
 /**
- * A clock that stands still until it is told to go on; `now` for a runtime, and a whole clock for the host loop. Its
- * methods can be passed on alone.
+ * A clock that changes only when a test changes it. Pass `now` to a runtime, or the whole clock to the host loop. The methods
+ * are bound, so they can be passed alone.
  */
 export class FakeClock {
   #millis: number;
   #elapsed = 0;
 
-  /** Starts at this Unix time in milliseconds; 2025-01-01 when absent. Throws {@link ConfigError} for no number. */
+  /** Starts at this Unix time in milliseconds; 2025-01-01 if absent. Throws {@link ConfigError} if it is not a finite number. */
   constructor(millis: number = Date.UTC(2025, 0, 1)) {
     this.#millis = finite('the start of a clock', millis);
   }
@@ -16,17 +16,17 @@ export class FakeClock {
   /** Unix milliseconds. */
   readonly now = (): number => this.#millis;
 
-  /** Milliseconds since the clock was made: only {@link advance} adds to it. */
+  /** Milliseconds since the clock was made. Only {@link advance} changes it. */
   readonly monotonic = (): number => this.#elapsed;
 
-  /** Goes on by so many milliseconds. Timers of the system do not notice. */
+  /** Advances both clocks by this many milliseconds. Timers of the system are not affected. */
   advance(millis: number): void {
     if (finite('a step of a clock', millis) < 0) throw new ConfigError('time does not go back; use set() for another wall clock');
     this.#millis += millis;
     this.#elapsed += millis;
   }
 
-  /** Puts the wall clock, forwards or back, as somebody may do to a real one; {@link monotonic} stays. */
+  /** Sets the wall clock, forwards or back, like a real clock that is adjusted. {@link monotonic} does not change. */
   set(millis: number): void {
     this.#millis = finite('the time of a clock', millis);
   }

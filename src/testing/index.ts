@@ -1,6 +1,6 @@
 /**
- * A kit for tool authors: call tools without a program, run scripts against tools, and say what is expected of both. It
- * needs no test runner; expectations throw `AssertionError` of `node:assert`.
+ * A test kit for tool authors: call tools without a program, run scripts against tools, and check both. It works with every
+ * test runner; expectations throw `AssertionError` of `node:assert`.
  */
 export { seededIds } from '../loop/ids.ts';
 export { FakeClock } from './clock.ts';

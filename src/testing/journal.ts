@@ -3,8 +3,7 @@ import { plainMaps } from '../wire/maporder.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 
 /**
- * A journal as a text that is the same for every run that did the same: no times, no ids of forks. One call a line, for
- * snapshots of any test runner.
+ * Formats a journal for snapshots, one call per line. Times and fork ids are omitted, so equal runs give equal texts.
  */
 export function journalText(journal: readonly JournalEntry[]): string {
   return journal.map((entry) => `${entry.at.source}:${entry.at.line} ${called(entry)} -> ${outcome(entry.outcome)}\n`).join('');
@@ -28,7 +27,7 @@ function outcome(found: JournalOutcome): string {
     : `code ${found.code}: ${json(found.message)}`;
 }
 
-/** JSON with the keys of every map in order. */
+/** JSON with sorted keys. */
 function json(value: TaggedJson): string {
   return JSON.stringify(plainMaps(value), (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

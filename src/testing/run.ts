@@ -10,14 +10,14 @@ import type { TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { journalText } from './journal.ts';
 
-/** A call that is expected: a tool's name, or what of the call matters. Values are JavaScript's. */
+/** An expected call: a tool's name, or the parts of the call to check. Values are JavaScript values. */
 export type ExpectedCall =
   | string
   | {
       readonly tool: string;
       readonly args?: readonly unknown[];
       readonly returns?: unknown;
-      /** The code that the tool failed with. */
+      /** The error code of a failed call. */
       readonly fails?: number;
     };
 
@@ -25,12 +25,12 @@ const CALL_KEYS = { tool: true, args: true, returns: true, fails: true } as cons
 
 type ToolEntry = Extract<JournalEntry, { readonly kind: 'tool' }>;
 
-/** Set to write snapshots again instead of comparing. */
+/** If set, snapshots are rewritten instead of compared. */
 const UPDATE = 'NEUROSCRIPT_UPDATE_SNAPSHOTS';
 
 /**
- * What a script did, and what can be expected of it. Every expectation throws `AssertionError` (of `node:assert`, which
- * every test runner shows with its difference) when it is not met, and gives the same object again.
+ * The result of a script, with expectations. An expectation that is not met throws `AssertionError` of `node:assert`, which
+ * every test runner shows with the difference. Expectations return the object itself, so they can be chained.
  */
 export class ScriptRun {
   /** The whole result. */
@@ -41,7 +41,7 @@ export class ScriptRun {
     this.result = result;
   }
 
-  /** One text per `emit`. */
+  /** One string per `emit`. */
   get emits(): readonly string[] {
     return this.result.emits;
   }
@@ -49,11 +49,11 @@ export class ScriptRun {
   get values(): readonly TaggedJson[] {
     return this.result.values;
   }
-  /** The calls of tools that the script made, in order. */
+  /** The tool calls of the script, in order. */
   get calls(): readonly ToolEntry[] {
     return this.result.journal.filter((entry) => entry.kind === 'tool');
   }
-  /** What it used: the same on every machine. */
+  /** The fuel that the script used; it is the same on every machine. */
   get fuel(): number {
     return this.result.usage.fuel;
   }
@@ -61,7 +61,7 @@ export class ScriptRun {
     return this.result.error;
   }
 
-  /** It came to its end. */
+  /** Expects that the script succeeded. */
   expectOk(): this {
     const { error } = this.result;
     if (error !== null) {
@@ -71,7 +71,7 @@ export class ScriptRun {
     return this;
   }
 
-  /** It failed with this code, `NS9` or `ERR_QUOTA` or a number of the language's, and a message that fits. */
+  /** Expects a failure with this code (`NS9`, `ERR_QUOTA`, or a number of the language) and a message that matches. */
   expectError(code: string | number, message?: string | RegExp): this {
     const { error } = this.result;
     assert.equal(error?.code ?? 'no error', typeof code === 'number' ? `NS${code}` : code, this.#said());
@@ -80,30 +80,30 @@ export class ScriptRun {
     return this;
   }
 
-  /** It emitted exactly these texts, and came to its end. */
+  /** Expects success and exactly these emitted strings. */
   expectEmits(...texts: readonly string[]): this {
-    // What stopped it says more than what is missing.
+    // The error of a failed script says more than the missing output.
     this.expectOk();
     assert.deepEqual([...this.emits], texts);
     return this;
   }
 
-  /** It emitted exactly these values. */
+  /** Expects exactly these emitted values. */
   expectValues(...values: readonly unknown[]): this {
     assert.deepEqual(plain(this.values), plain(values.map((value) => encode(value))));
     return this;
   }
 
-  /** `call` returned this value. */
+  /** Expects success and this result of the called procedure. */
   expectResult(value: unknown): this {
     this.expectOk();
     assert.deepEqual(plain(this.result.result), plain(encode(value)));
     return this;
   }
 
-  /** It made exactly these calls, in this order. */
+  /** Expects exactly these tool calls, in this order. */
   expectCalls(...calls: readonly ExpectedCall[]): this {
-    // A misspelt key would expect nothing.
+    // A misspelt key would check nothing.
     for (const call of calls) if (typeof call !== 'string') checkOptions('an expected call', call, CALL_KEYS);
     const names = calls.map((call) => canonicalName(typeof call === 'string' ? call : call.tool));
     assert.deepEqual(
@@ -125,7 +125,7 @@ export class ScriptRun {
     return this;
   }
 
-  /** It used so much fuel, or no more than that. Fuel follows the published prices: a new release may change them. */
+  /** Expects this amount of fuel, or at most an amount. A new release may change the prices of fuel. */
   expectFuel(fuel: number | { readonly atMost: number }): this {
     if (typeof fuel === 'number') {
       assert.equal(this.fuel, fuel);
@@ -136,14 +136,14 @@ export class ScriptRun {
     return this;
   }
 
-  /** The journal as a text without what varies, for the snapshots of your test runner. */
+  /** The journal as {@link journalText}, for the snapshots of your test runner. */
   journal(): string {
     return journalText(this.result.journal);
   }
 
   /**
-   * The journal is what this file has. A file that is not there yet is written, but not where `CI` is set: there it fails.
-   * With `NEUROSCRIPT_UPDATE_SNAPSHOTS` set it is written again.
+   * Expects the journal to equal the content of this file. A missing file is written, except if `CI` is set: then the
+   * expectation fails. If `NEUROSCRIPT_UPDATE_SNAPSHOTS` is set, the file is rewritten.
    */
   expectJournal(file: string | URL): this {
     const text = this.journal();
@@ -160,7 +160,7 @@ export class ScriptRun {
   }
 }
 
-/** The same JSON without what only JavaScript sees, such as maps without a prototype, and without the order of keys. */
+/** The same JSON with ordinary prototypes and without the order of keys. */
 function plain(json: unknown): unknown {
   return plainMaps(JSON.parse(JSON.stringify(json)));
 }

@@ -7,21 +7,21 @@ import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
 import type { CallSite, GuestResult, RunInput, TaggedJson } from '../wire/protocol.ts';
 import { NO_USAGE } from '../wire/result.ts';
 
-/** One call, as a program would make it. */
+/** A call of a tool, as a program would make it. */
 export interface PlannedCall {
   readonly name: string;
   readonly args: readonly TaggedJson[];
-  /** The variables of the program, by name; the tool may set them. */
+  /** The variables of the program, by name. The tool may set them. */
   readonly variables: Map<string, unknown>;
 }
 
-/** A sandbox whose every run is one call of a tool and no program: what is on the host's side is real, and no process is started. */
+/** A sandbox without a process: each run makes one tool call. Everything on the host's side is real. */
 export class CallSandbox implements SandboxPort {
   #planned: PlannedCall | null = null;
   #reply: FinalReply | null = null;
   #closed = false;
 
-  /** Makes the call by means of `run`, which has to run this sandbox once, and gives the answer. */
+  /** Makes the call and returns the answer. `run` must run this sandbox once. */
   async makeCall(call: PlannedCall, run: () => Promise<unknown>): Promise<FinalReply> {
     this.#planned = call;
     this.#reply = null;

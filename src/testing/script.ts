@@ -3,17 +3,17 @@ import { createRuntime, type RunOptions, type Runtime, type RuntimeOptions } fro
 import { ScriptRun } from './run.ts';
 import { ALLOW_ALL } from './tools.ts';
 
-/** How a script is run: as `Runtime.run` does it. */
+/** Options of a script: those of `Runtime.run`, and a turn. */
 export interface ScriptOptions extends Omit<RunOptions, 'turn'> {
-  /** Session, turn, deadline, clock and values that its tools find in their turn context. */
+  /** The turn context of the tools: session, turn, deadline, clock and values. */
   readonly turn?: TurnInit;
 }
 
 /**
- * Runs scripts in the real sandbox; its worker is ready when {@link create} resolves. Close it when done (`await using`).
+ * Runs scripts in the real sandbox. The worker is ready when {@link create} resolves. Close the bench after use (`await using`).
  */
 export class ScriptBench implements AsyncDisposable {
-  /** For what the bench does not offer itself. */
+  /** The runtime of the bench, for everything that the bench does not offer. */
   readonly runtime: Runtime;
 
   private constructor(runtime: Runtime) {
@@ -21,16 +21,16 @@ export class ScriptBench implements AsyncDisposable {
   }
 
   /**
-   * Options are those of `createRuntime`; without a policy every tool is allowed, everything granted, and tools that
-   * require trust are admitted. One worker unless told otherwise. Rejects with `ConfigError` (`ERR_CONFIG`).
+   * Takes the options of `createRuntime`. Without a policy, every tool and grant is allowed, also tools that require trust.
+   * `concurrency` is 1 if absent. Rejects with `ConfigError` (`ERR_CONFIG`).
    */
   static async create(options: RuntimeOptions = {}): Promise<ScriptBench> {
     return new ScriptBench(await createRuntime({ policy: ALLOW_ALL, concurrency: 1, ...options }));
   }
 
   /**
-   * Runs a script: a whole source, or statements alone, which become a command block. Resolves for everything that a script
-   * or a limit does; rejects as `Runtime.run`.
+   * Runs a script: a whole source, or statements, which become a command block. Resolves for every outcome of the script, also
+   * a reached limit. Rejects as `Runtime.run` does.
    */
   async run(source: string, { turn = {}, ...options }: ScriptOptions = {}): Promise<ScriptRun> {
     using context = this.runtime.turn(turn);
@@ -42,7 +42,7 @@ export class ScriptBench implements AsyncDisposable {
   }
 }
 
-/** One script against tools, in a line: options of {@link ScriptBench.create} and of {@link ScriptBench.run}. */
+/** Runs one script in a bench of its own. Takes the options of {@link ScriptBench.create}, and those of {@link ScriptBench.run} as `run`. */
 export async function runScript(
   source: string,
   { run = {}, ...options }: RuntimeOptions & { readonly run?: ScriptOptions } = {},
@@ -51,7 +51,7 @@ export async function runScript(
   return await bench.run(source, run);
 }
 
-/** A text whose first line that counts begins no block of a file is the inside of a command block. */
+/** Wraps statements into a command block, unless the first line of code opens a block. */
 function wholeSource(source: string): string {
   const first = source.split('\n').find((line) => line.trim() !== '' && !/^\s*(?:#|--)/.test(line)) ?? '';
   if (first === '' || /^\s*(?:func|command|on\s+event|::)(?![A-Za-z0-9_])/.test(first)) return source;

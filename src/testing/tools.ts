@@ -10,34 +10,34 @@ import type { TaggedJson } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 import { CallSandbox } from './sandbox.ts';
 
-/** What surrounds the tools of a test. */
+/** Options of a {@link ToolBench}. */
 export interface ToolBenchOptions {
-  /** Absent: every tool is allowed, everything granted, and tools that require trust are admitted. */
+  /** If absent, every tool and grant is allowed, also tools that require trust. */
   readonly policy?: PolicyOptions;
   readonly limits?: LimitOptions;
-  /** Session, turn, deadline and values that the tools find in their turn context. */
+  /** The turn context of the tools: session, turn, deadline and values. */
   readonly turn?: TurnInit;
-  /** On whose behalf; fields of a host context besides. */
+  /** Fields of the host context, such as the actor. */
   readonly host?: Partial<HostContextInit>;
-  /** Unix milliseconds; `new FakeClock().now` stands still. */
+  /** Returns Unix milliseconds; `new FakeClock().now` does not advance by itself. */
   readonly now?: () => number;
-  /** Variables that the program which calls would have. */
+  /** The variables of the calling program. */
   readonly vars?: Readonly<Record<string, unknown>>;
 }
 
 const KEYS: KeysOf<ToolBenchOptions> = { policy: true, limits: true, turn: true, host: true, now: true, vars: true };
 
-/** Everything is allowed and granted, and trusted tools are admitted. */
+/** A policy that allows every tool and grant, also tools that require trust. */
 export const ALLOW_ALL: PolicyOptions = Object.freeze({ context: 'config', allow: ['*'], grants: ['*:*:*'] });
 
 /**
- * Calls tools as a program would, without a program: policy, coercion, checks, bounds, session and errors are those of a
- * runtime, and no process is started. Calls of one bench belong to one root interpreter; close it when done (`await using`).
+ * Calls tools as a program would, without a program and without a process. Policy, coercion, checks, bounds, session and errors
+ * are those of a runtime. All calls of a bench belong to one root interpreter. Close the bench after use (`await using`).
  */
 export class ToolBench implements AsyncDisposable {
-  /** The variables of the program: what tools read and set. */
+  /** The variables of the program, which tools read and set. */
   readonly vars: Map<string, unknown>;
-  /** Every call so far, those that tools made included. */
+  /** Every call so far, including calls that tools made. */
   readonly calls: AuditRecord[] = [];
   readonly #sandbox = new CallSandbox();
   readonly #runtime: Runtime;
@@ -45,7 +45,7 @@ export class ToolBench implements AsyncDisposable {
   readonly #turn: TurnInit;
   #queue: Promise<unknown> = Promise.resolve();
 
-  /** Throws `ConfigError` (`ERR_CONFIG`) for tools and options that cannot be used. */
+  /** Throws `ConfigError` (`ERR_CONFIG`) for invalid tools and options. */
   constructor(tools: readonly ToolDefinition[], options: ToolBenchOptions = {}) {
     checkOptions('the options of a bench', options, KEYS);
     const { policy = ALLOW_ALL, limits = {}, turn = {}, host = {}, now, vars = {} } = options;
@@ -58,9 +58,9 @@ export class ToolBench implements AsyncDisposable {
   }
 
   /**
-   * What a program gets for a call; calls are made one after the other, as a program makes them. Rejects with
-   * {@link ToolError} where `on error` would see one, and with {@link NeuroScriptError} for what ends a run (`ERR_QUOTA`,
-   * `ERR_TIMEOUT`, `ERR_CANCELLED`).
+   * Makes a call and returns its result. Calls run one after the other, as in a program. Rejects with {@link ToolError} for
+   * errors that a program can catch, and with {@link NeuroScriptError} for errors that end a run (`ERR_QUOTA`, `ERR_TIMEOUT`,
+   * `ERR_CANCELLED`).
    */
   call(name: string, args: readonly unknown[] = []): Promise<Value> {
     const made = this.#queue.then(() => {
@@ -85,13 +85,13 @@ export class ToolBench implements AsyncDisposable {
     throw new NeuroScriptError(reply.error.code, reply.error.message);
   }
 
-  /** Ends what the tools keep: handles and session directories. */
+  /** Releases handles and session directories of the tools. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#runtime.close();
   }
 }
 
-/** One call of one tool, as {@link ToolBench.call} makes it. */
+/** Makes one call of one tool, in a bench of its own. */
 export async function callTool(
   tool: ToolDefinition,
   args: readonly unknown[] = [],

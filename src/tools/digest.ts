@@ -4,8 +4,8 @@ import type { ToolDefinition, ToolView } from './define/definition.ts';
 import { capabilityText } from './policy/capability.ts';
 
 /**
- * What a tool promises, as a short text: SHA-256, base64url, of its name, arguments, result, effects, capabilities and
- * bounds. Its code cannot be looked at: a tool that keeps its promises differently has the same digest.
+ * The digest of a tool's declaration: SHA-256, base64url, of its name, arguments, result, effects, capabilities and bounds. Its code
+ * does not count: a tool with the same declaration and other code has the same digest.
  */
 export function toolDigest(tool: ToolDefinition): string {
   const text = known.get(tool) ?? made(tool);

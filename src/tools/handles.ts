@@ -4,26 +4,26 @@ import { NS_CODES } from '../wire/codes.ts';
 import { Handle } from '../wire/values.ts';
 import { ToolError } from './errors.ts';
 
-/** Most handles that one session holds at the same time. */
+/** Most handles of one session at the same time. */
 const MAX_HANDLES = 10_000;
 
-/** 128 bits: a program that breaks out of its isolate cannot guess the handle of another session, nor one it was not given. */
+/** 128 bits: a program that breaks out of its isolate cannot guess a handle that it was not given. */
 const ID_BYTES = 16;
 
 /**
- * Objects of the host that programs refer to and never see (language.md 10.9): a connection, a cursor, a parsed file. They
- * belong to one session, or to one run outside of any, and end with it.
+ * Objects of the host that programs refer to and never see: a connection, a cursor, a parsed file. They belong to one session, or to
+ * one run outside of any session, and end with it.
  */
 export class Handles {
   readonly #objects = new Map<string, { readonly kind: string; readonly object: object }>();
   #ended = false;
 
-  /** How many there are. */
+  /** The number of open handles. */
   get size(): number {
     return this.#objects.size;
   }
 
-  /** A value for scripts that stands for the object. Throws {@link ToolError} 37 when there are 10 000 already, 19 after the end. */
+  /** A script value that stands for the object. Throws {@link ToolError} 37 when there are 10 000 already, 19 after the end. */
   create(kind: string, object: object): Handle {
     if (this.#ended) throw new ToolError(NS_CODES.PreconditionFailed, 'the session has ended, and its handles with it');
     if (this.#objects.size >= MAX_HANDLES)
@@ -40,12 +40,12 @@ export class Handles {
     throw new ToolError(NS_CODES.KeyNotFound, `this is no handle of kind '${kind}' that is open here`);
   }
 
-  /** Forgets an object without ending it: whoever releases it knows what it is. False when it was not known. */
+  /** Forgets an object without disposing of it: the caller knows what it is. False for an unknown handle. */
   release(handle: Handle): boolean {
     return this.#objects.delete(handle.id);
   }
 
-  /** Forgets all, and ends those that know how: `Symbol.asyncDispose`, `Symbol.dispose`. What they throw goes to the log. */
+  /** Forgets all objects, and disposes of those with `Symbol.asyncDispose` or `Symbol.dispose`. Their exceptions go to the log. */
   async end(logger: Logger): Promise<void> {
     this.#ended = true;
     const objects = [...this.#objects.values()].reverse();

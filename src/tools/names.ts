@@ -5,13 +5,13 @@ export { canonicalName, nearestTool };
 
 const FULL_NAME = /^tool(?:\.[A-Za-z_][A-Za-z0-9_]*){2,}$/;
 
-/** Throws {@link ConfigError} unless the name can be written in a script: `tool.group.Name`, the group may have dots. */
+/** Throws {@link ConfigError} unless a script can write the name: `tool.group.Name`, where the group may have dots. */
 export function checkToolName(name: unknown): string {
   if (typeof name === 'string' && FULL_NAME.test(name)) return name;
   throw new ConfigError(`a tool's name has the form tool.group.Name, got '${String(name).slice(0, 100)}'`);
 }
 
-/** What to write for a name that no tool has: the tool that may be meant, else what the group has, if there is such a group. */
+/** The hint for an unknown tool: the tool that may be meant, else the tools of the group, if there is such a group. */
 export function toolAdvice(name: string, candidates: readonly string[]): string | undefined {
   const meant = nearestTool(name, candidates);
   if (meant !== undefined) return `did you mean ${meant}?`;

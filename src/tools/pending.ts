@@ -1,11 +1,11 @@
 import { ConfigError } from '../wire/errors.ts';
 import { checker, checkText, required, wholeNumber } from '../wire/options.ts';
 
-/** How a call waits. */
+/** How a call waits for its answer. */
 export interface PendingOptions {
-  /** For whoever is to complete it: one sentence, at most 500 characters. */
+  /** One sentence, at most 500 characters, for the person or program that completes the call. */
   readonly reason: string;
-  /** Milliseconds until nobody need complete it any more; the host's own bound holds besides, and alone when absent. */
+  /** Milliseconds until the call can no longer be completed. The host's own bound applies too, and alone when this is absent. */
   readonly expiresIn?: number;
 }
 
@@ -14,10 +14,10 @@ const checkPendingOptions = checker<PendingOptions>({ reason: required(checkText
 /** Longest reason, in UTF-16 units. */
 const MAX_REASON = 500;
 
-/** Known to {@link pending} alone, so that no value of a script can be taken for an answer to come. */
+/** Only {@link pending} knows this key, so nothing else can make a {@link Pending}. */
 const MADE = Symbol('pending');
 
-/** What leaves a tool whose answer comes later; made by `runtime.pending`. Nothing has failed. */
+/** Thrown by a tool whose answer comes later; `runtime.pending` makes it. It is no failure. */
 export class Pending extends Error {
   readonly reason: string;
   readonly expiresIn: number | null;
@@ -31,7 +31,7 @@ export class Pending extends Error {
   }
 }
 
-/** Throws {@link ConfigError} (`ERR_CONFIG`) for a reason that is none, and for a time that cannot be waited for. */
+/** Throws {@link ConfigError} (`ERR_CONFIG`) for a missing or too long reason, and for a time that is no whole number from 1. */
 export function pending(options: PendingOptions): Pending {
   checkPendingOptions('pending', options);
   const { reason } = options;

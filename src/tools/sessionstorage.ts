@@ -4,21 +4,21 @@ import { ConfigError } from '../wire/errors.ts';
 import { checker, checkFunction, wholeNumber } from '../wire/options.ts';
 import { ToolError } from './errors.ts';
 
-/** One attempt to reach the data of another session, allowed or not (A3-11.2-3). */
+/** One attempt to reach the data of another session, allowed or not. */
 export interface SessionAccess {
-  /** Who asked: the session and turn of the tool's caller. */
+  /** The session of the tool's caller. */
   readonly sessionId: string;
   readonly turnIndex: number | null;
-  /** Whose data was asked for. */
+  /** The session whose data the tool wants. */
   readonly target: string;
   readonly allowed: boolean;
 }
 
-/** What a {@link SessionStorage} is made with. */
+/** Options of a {@link SessionStorage}. */
 export interface SessionStorageOptions {
-  /** Whether a tool of one session may reach the data of another: only `true` lets it, no promise of it. Absent: never. */
+  /** Whether a tool of one session may reach the data of another. Only `true` allows it, a promise does not. Never when absent. */
   readonly allow?: (access: Omit<SessionAccess, 'allowed'>) => boolean;
-  /** Told of every attempt to reach another session, before it is answered. Needed with `allow`: nothing crosses unseen. */
+  /** Receives every attempt to reach another session, before it is answered. Required with `allow`. */
   readonly audit?: (access: SessionAccess) => void;
   /** Most sessions with data at the same time; 10 000 when absent. */
   readonly maxSessions?: number;
@@ -31,16 +31,16 @@ const checkSessionStorageOptions = checker<SessionStorageOptions>({
 });
 
 /**
- * What tools keep per session (A3-11.1-5). The session is that of the turn context, which no argument of a program can change
- * (AL3-3-3), so what is written under one session does not exist for another. {@link of} is the only way across: refused
- * unless the host allows it, and recorded either way (AL3-3-4).
+ * The data of tools, separate for each session. The session is that of the turn context, which no argument of a program can change,
+ * so data of one session does not exist for another. {@link of} is the only way across: refused unless the host allows it, and
+ * recorded in both cases.
  */
 export class SessionStorage<T> {
   readonly #sessions = new Map<string, Map<string, T>>();
   readonly #options: SessionStorageOptions;
   readonly #maxSessions: number;
 
-  /** Throws {@link ConfigError} for an unknown option, for `allow` without `audit`, and for a bound that is no whole number from 1. */
+  /** Throws {@link ConfigError} for options of the wrong form, and for `allow` without `audit`. */
   constructor(options: SessionStorageOptions = {}) {
     checkSessionStorageOptions('the options of a storage', options);
     if (options.allow !== undefined && options.audit === undefined)
@@ -59,7 +59,7 @@ export class SessionStorage<T> {
     const sessionId = sessionOf(turn);
     if (target === sessionId) return this.own(turn);
     const access = { sessionId, turnIndex: turn.turnIndex, target };
-    // A promise is no answer yet, whatever it will hold: taken as one it would let everybody through.
+    // A promise would count as true before it is settled, and every session would get access.
     const allowed = this.#options.allow?.(access) === true;
     this.#options.audit?.({ ...access, allowed });
     if (!allowed) throw new ToolError(NS_CODES.Policy, 'the data of another session is out of reach');

@@ -2,12 +2,12 @@ import { type Document, isMap, isNode, isScalar, LineCounter, type ParsedNode, p
 import { ConfigError } from '../wire/errors.ts';
 import { checkText } from '../wire/options.ts';
 
-/** Keys and indexes from the top of a file to one of its values. */
+/** Keys and indexes that lead from the top of a file to a value. */
 export type Path = readonly (string | number)[];
 
 /**
- * A configuration file in YAML (of which JSON is a part), read strictly: wrong syntax, unknown tags and keys that stand
- * twice are refused, aliases cannot be multiplied into something huge.
+ * A configuration file in YAML, which includes JSON, read strictly: wrong syntax, unknown tags and duplicate keys are refused, and
+ * aliases cannot expand into something huge.
  */
 export class YamlFile {
   readonly name: string;
@@ -20,7 +20,7 @@ export class YamlFile {
     checkText('the name of a file', name);
     checkText(`the text of ${name}`, text);
     this.name = name;
-    // The parser's own search for keys that stand twice compares each with each.
+    // The parser's own search for duplicate keys takes quadratic time.
     this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: false });
     const [malformed] = this.#document.errors;
     const problem = malformed ?? this.#document.warnings[0];
@@ -37,7 +37,7 @@ export class YamlFile {
     }
   }
 
-  /** Throws {@link ConfigError}: the file, the line of the value at `path` (or of its key), the path, the problem. */
+  /** Throws {@link ConfigError} that names the file, the line of the value at `path` (or of its key), the path and the problem. */
   fail(path: Path, problem: string): never {
     const line = this.#lineOf(path);
     const place = path
@@ -47,7 +47,7 @@ export class YamlFile {
     throw new ConfigError(`${this.name}${line === null ? '' : `:${line}`}: ${place === '' ? '' : `${place}: `}${problem}`);
   }
 
-  /** The entries of a map; fails when the value is none, or has a key that is not among `keys` (null: any key). */
+  /** The entries of a map. Throws for any other value, and for a key that is not among `keys`; null allows any key. */
   map(path: Path, value: unknown, keys: readonly string[] | null): Readonly<Record<string, unknown>> {
     if (!isPlainMap(value)) return this.fail(path, `must be a map, got ${kindOf(value)}`);
     for (const key of Object.keys(value))
@@ -80,7 +80,7 @@ export class YamlFile {
     return null;
   }
 
-  /** Where the key of a map's entry stands, else the value itself. */
+  /** The offset of the key of a map's entry, else that of the value itself. */
   #offsetOf(path: Path): number | null {
     const parent: unknown = path.length === 0 ? null : this.#document.getIn(path.slice(0, -1), true);
     const last = path.at(-1);
@@ -93,7 +93,7 @@ export class YamlFile {
   }
 }
 
-/** Where a key stands that its map has already; null when there is none. */
+/** The offset of the first duplicate key; null when there is none. */
 function secondKey(document: Document.Parsed<ParsedNode>): number | null {
   let found: number | null = null;
   visit(document, {
@@ -113,7 +113,7 @@ function secondKey(document: Document.Parsed<ParsedNode>): number | null {
   return found;
 }
 
-/** What a value is, in the words of the file. */
+/** The kind of a value, in the words of the file. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

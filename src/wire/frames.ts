@@ -92,7 +92,7 @@ export class FrameReader {
     return decodeText(bytes.subarray(HEADER_BYTES, HEADER_BYTES + length));
   }
 
-  /** The first chunk, joined with others until it has `bytes`. The caller has checked that so many bytes are held. */
+  /** The first chunk, joined with others until it has `bytes`. The caller has checked that they are held. */
   #joined(bytes: number): Uint8Array {
     const first = this.#chunks[0];
     if (first !== undefined && first.length >= bytes) return first;

@@ -109,7 +109,7 @@ const RUN_ROWS = [
     default: 8 * MB,
     turnDefault: 512 * KB,
     ring: 1,
-    help: 'bytes whispered in all, line feeds and what names of targets have beyond 64 bytes included',
+    help: 'bytes whispered in all, with line feeds and the part of target names beyond 64 bytes',
   },
   { key: 'toolCalls', flag: 'tool-calls', ...count(0, 1e9), default: 1000, ring: 1, help: 'tool calls in all' },
   {
@@ -128,7 +128,7 @@ const RUN_ROWS = [
     default: 500,
     ring: 1,
     breach: 'NS37',
-    help: 'procedure calls within each other, the command block included',
+    help: 'nested procedure calls, the command block included',
   },
   {
     key: 'evalDepth',
@@ -137,7 +137,7 @@ const RUN_ROWS = [
     default: 10_000,
     ring: 1,
     breach: 'NS37',
-    help: 'expressions and blocks within each other, over all calls',
+    help: 'nested expressions and blocks, over all calls',
   },
   { key: 'sourceBytes', flag: 'source', ...bytes(1, 1 * MB), default: 1 * MB, ring: 3, help: 'bytes of one source file' },
   {
@@ -163,9 +163,9 @@ const RUN_ROWS = [
     ...count(0, 1e9),
     default: 10_000,
     ring: 1,
-    help: 'event handlers run in all: each event runs every handler of its name',
+    help: 'event handlers run in all; each event runs every handler of its name',
   },
-  { key: 'emits', flag: 'emits', ...count(0, 1e9), default: 1_000_000, ring: 1, help: 'emit statements that said something' },
+  { key: 'emits', flag: 'emits', ...count(0, 1e9), default: 1_000_000, ring: 1, help: 'emit statements that produced output' },
   {
     key: 'toolCallsPerTool',
     flag: 'tool-calls-per-tool',
@@ -180,7 +180,7 @@ const RUN_ROWS = [
     ...bytes(KB, 1024 * GB),
     default: 4 * GB,
     ring: 1,
-    help: 'one value with all that is in it, a part that occurs twice counted twice',
+    help: 'one value with its contents; a part that occurs twice counts twice',
   },
   {
     key: 'valueDepth',
@@ -188,7 +188,7 @@ const RUN_ROWS = [
     ...count(1, 1e7),
     default: 500_000,
     ring: 1,
-    help: 'lists and maps within each other',
+    help: 'nested lists and maps',
   },
   {
     key: 'textLength',
@@ -210,7 +210,7 @@ const POOL_ROWS = [
     default: null,
     ring: 3,
     breach: 'waits',
-    help: 'runs that compute at once; those that wait for the host do not count',
+    help: 'runs that compute at the same time; runs that wait for the host do not count',
   },
   {
     key: 'maxWorkers',
@@ -219,7 +219,7 @@ const POOL_ROWS = [
     default: 16,
     ring: 3,
     breach: 'waits; ERR_BUSY for a nested run',
-    help: 'concurrent turns: runs under way at once, those that wait for the host included',
+    help: 'concurrent turns: all runs that have begun, those that wait for the host included',
   },
   {
     key: 'queueLength',

@@ -30,7 +30,7 @@ export interface Tree {
 }
 
 /** The tree of every file, or the errors of the files. */
-export type ParsedSources =
+type ParsedSources =
   | { readonly ok: true; readonly trees: readonly Tree[] }
   | { readonly ok: false; readonly errors: readonly [Diagnostic, ...Diagnostic[]] };
 

@@ -111,7 +111,7 @@ describe('loop --store and sessions', () => {
     expect(await within(['sessions', 'list', '--store', none])).toMatchObject({ code: 2 });
     expect(existsSync(none)).toBe(false);
     expect((await within(['sessions', 'list', '--store', join(folder, 'agent.txt')])).stderr).toContain(
-      'is no store of sessions',
+      'is not a store of sessions',
     );
   });
 

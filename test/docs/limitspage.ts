@@ -20,31 +20,31 @@ type Costs = Readonly<Record<string, { readonly amount: number; readonly per: st
 export function limitsPage(): string {
   return `# Limits and costs
 
-Made by \`npx node scripts/limits.mjs\` from \`src/wire/limits.ts\` and \`src/wire/costs.ts\`; a test fails when it is stale.
+\`npx node scripts/limits.mjs\` generates this page from \`src/wire/limits.ts\` and \`src/wire/costs.ts\`. A test fails when the page is stale.
 
 ## Limits
 
-Every run has all of them, always. A fork, a request or a turn can only tighten what its runtime allows. A value that
-cannot be enforced (below the least, above the most, not whole) is refused when it is configured, never ignored.
+Every run has all limits of runs, always. A fork, a request or a turn can only tighten what its runtime allows. A value that
+cannot be enforced (below the least, above the most, not whole) is refused at configuration, never ignored.
 
 ${table(
   ['limit', 'flag', 'default', 'in a turn', 'least', 'most', 'ring', 'breach', 'caught?', 'counts'],
   [...LIMITS, ...POOL_LIMITS].map(limitRow),
 )}
 
-- **Units.** The flags take \`B KB MB GB\` (powers of 1024; \`KiB\` and so on are the same) and \`ms s m\`; a count takes none.
-  In the API and in requests everything is a plain number of bytes, milliseconds or units, under the name of the limit.
-- **Where they are set.** \`limits\` of \`createRuntime\`, of a fork, of one run and of a request; the flags. The lowest counts. The
-  last three rows are limits of a whole runtime: \`createRuntime\` and the flags take them, everybody else refuses them.
-- **Ring** tells who counts: 1 the interpreter itself, before it allocates; 2 the isolate; 3 the host process.
-- **Breach.** \`NS37\` is an error that \`on error\` can handle. No script ever sees the others: they end the run, and the error
-  names the limit, what was allowed and what was used: what there would have been with the step that was refused. \`usage\` of
-  the result tells what was really used, which is never more than allowed; times alone may be passed by a moment. Output beyond a size that the protocol sets for a turn is
-  \`ERR_ENV_SIZE\` there.
-- **Sizes of single values** (\`valueBytes\` to \`mapLength\`) are asked before the value exists, wherever it comes from: a
-  program, a tool, a global, an argument, an event. As a part of a value counts wherever it occurs in it, ten lists that hold
-  each other twice are as large as what they would be written out.
-- CPU time and elapsed time are asked for at least every ${grouped(METER_INTERVAL)} units of fuel, and ${METER_WEIGHT} times as often where the fuel is
+- **Units.** The flags take \`B KB MB GB\` (powers of 1024; \`KiB\` and so on are the same) and \`ms s m\`; a count takes no unit.
+  In the API and in requests every limit is a plain number of bytes, milliseconds or units, under its name.
+- **Where limits are set.** In \`limits\` of \`createRuntime\`, of a fork, of one run and of a request, and by the flags. The lowest
+  value counts. The last three rows are limits of a whole runtime: only \`createRuntime\` and the flags take them.
+- **Ring** says which part enforces the limit: 1 the interpreter, before it allocates; 2 the isolate; 3 the host process.
+- **Breach.** \`on error\` can handle \`NS37\`. The other breaches end the run, and no script sees them. The error names the limit, the
+  allowed amount, and the amount with the step that was refused. \`usage\` of the result has the amount that was used, which is never
+  more than allowed, except that times may exceed their limit by a moment. In a turn, output beyond a size of the protocol is
+  \`ERR_ENV_SIZE\`.
+- **Sizes of single values** (\`valueBytes\` to \`mapLength\`) are checked before the value exists, whether it comes from a program, a
+  tool, a global, an argument or an event. A part counts at every place where it occurs: a list that holds another list twice is as
+  large as if it held two copies.
+- The clocks for CPU time and elapsed time are checked at least every ${grouped(METER_INTERVAL)} units of fuel, and ${METER_WEIGHT} times as often where the fuel is
   for data.
 
 Some limits are part of the language and cannot be changed: nesting in the source deeper than 200 is a syntax error; a write
@@ -67,7 +67,7 @@ ${table(
 
 ### Data
 
-Work that grows with the data costs in proportion: one unit for so many, rounded down.
+Work that grows with the data costs in proportion: one unit for each full amount in the first column.
 
 ${table(
   ['one fuel for', 'what'],
@@ -76,8 +76,8 @@ ${table(
 
 ## Memory
 
-What counts towards \`memoryBytes\`: about what a value takes. A list or map counts once, a text once for every place that holds
-it.
+Values count towards \`memoryBytes\` with about the memory that they take. A list or map counts once, a text once for every place
+that holds it.
 
 ${table(
   ['bytes', 'for each'],

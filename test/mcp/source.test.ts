@@ -215,7 +215,7 @@ describe('a hostile server', () => {
   it('lies about the form of its answer: the answer is refused', async () => {
     expect(await codeOf(emits(stdio('lie'), 'tool.s.trap()'))).toEqual([
       'NS1002',
-      expect.stringContaining('not of the form that the server announced: n:'),
+      expect.stringContaining('violates the schema that the server announced: n:'),
     ]);
   });
 

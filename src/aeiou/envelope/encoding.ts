@@ -36,7 +36,7 @@ export function checkSection(name: SectionName, bytes: number, line: number): vo
 /** Refuses a line of OUTPUT that is too long; `firstLine` is the number of the line at `from`. */
 export function checkLines(bytes: Uint8Array, from: number, to: number, firstLine: number): void {
   let line = firstLine;
-  for (let start = from; start <= to; line++) {
+  for (let start = from; start < to; line++) {
     let end = start;
     while (end < to && bytes[end] !== LF) end += 1;
     checkAtMost(MAX_LINE_BYTES, end - start, 'line_size', 'a line of OUTPUT', line);

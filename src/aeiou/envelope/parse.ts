@@ -83,23 +83,30 @@ function readEnvelope(bytes: Uint8Array, from: number, to: number, firstLine: nu
   if (first?.marker !== 'START' || first.start !== from)
     throw malformed('start', `the first line must be exactly ${MARKERS.START}`, firstLine);
   const sections = new Sections(bytes);
-  let before = first;
-  for (const each of rest) {
-    if (before.marker === 'END') break;
-    if (before === first) sections.between(first, each, tolerateBlank);
-    else sections.close(before, each.start);
-    if (each.marker === 'unknown')
-      throw malformed('unknown_marker', 'a line has the form of a marker but is not a marker of this version', each.line);
-    if (each.marker === 'START')
-      throw new EnvelopeError('ERR_ENV_SECTION_DUP', 'nested_start', 'a second START stands inside the envelope', each.line);
-    before = each;
+  let section: SectionStart | null = null;
+  for (const next of rest) {
+    if (section === null) sections.between(first, next, tolerateBlank);
+    else sections.close(section, next.start);
+    const { marker, end, line } = next;
+    if (marker === 'unknown')
+      throw malformed('unknown_marker', 'a line has the form of a marker but is not a marker of this version', line);
+    if (marker === 'START')
+      throw new EnvelopeError('ERR_ENV_SECTION_DUP', 'nested_start', 'a second START stands inside the envelope', line);
+    if (marker === 'END') {
+      if (end + 1 < to) throw malformed('trailing_text', 'nothing but one line feed may follow END', line + 1);
+      return assemble(sections.bodies, sections.lints);
+    }
+    section = { name: marker, end, line };
   }
-  if (before.marker !== 'END') {
-    if (before !== first) sections.close(before, to + 1);
-    throw malformed('end', `there is no line that is exactly ${MARKERS.END}`, null);
-  }
-  if (before.end + 1 < to) throw malformed('trailing_text', 'nothing but one line feed may follow END', before.line + 1);
-  return assemble(sections.bodies, sections.lints);
+  if (section !== null) sections.close(section, to + 1);
+  throw malformed('end', `there is no line that is exactly ${MARKERS.END}`, null);
+}
+
+/** The marker of a section: its name, the offset where its line ends, and the number of that line. */
+interface SectionStart {
+  readonly name: SectionName;
+  readonly end: number;
+  readonly line: number;
 }
 
 /** Collects the bodies of an envelope while it is read. */
@@ -121,15 +128,14 @@ class Sections {
   }
 
   /** Takes the body between a section's marker and the next marker, which starts at `next`. A duplicate is checked and dropped. */
-  close({ marker, end, line }: MarkerLine, next: number): void {
-    if (marker === 'unknown' || marker === 'START' || marker === 'END') return;
+  close({ name, end, line }: SectionStart, next: number): void {
     // The line feed before a marker is not part of the body; a body may have no line at all.
     const from = Math.min(end + 1, this.#bytes.length);
     const to = Math.max(from, next - 1);
-    checkSection(marker, to - from, line);
-    if (marker === 'OUTPUT') checkLines(this.#bytes, from, to, line + 1);
-    if (this.bodies.has(marker)) this.lints.push({ code: 'LINT_DUP_SECTION_IGNORED', line, section: marker });
-    else this.bodies.set(marker, fromUtf8(this.#bytes.subarray(from, to)) ?? '');
+    checkSection(name, to - from, line);
+    if (name === 'OUTPUT') checkLines(this.#bytes, from, to, line + 1);
+    if (this.bodies.has(name)) this.lints.push({ code: 'LINT_DUP_SECTION_IGNORED', line, section: name });
+    else this.bodies.set(name, fromUtf8(this.#bytes.subarray(from, to)) ?? '');
   }
 }
 

@@ -47,7 +47,7 @@ export function saveKeyFile(path: string, keys: readonly KeyInit[]): void {
     fs.renameSync(draft, path);
   } catch (cause) {
     fs.rmSync(draft, { force: true });
-    throw keyFileError(`${path} cannot be written: ${reasonOf(cause)}`, cause);
+    throw keyFileError(`${path} cannot be written: ${reasonOf(cause)}`, { cause });
   }
 }
 
@@ -81,7 +81,7 @@ function openFile(fs: typeof import('node:fs'), path: string): number {
   try {
     return fs.openSync(path, 'r');
   } catch (cause) {
-    throw keyFileError(`${path} cannot be read: ${reasonOf(cause)}`, cause);
+    throw keyFileError(`${path} cannot be read: ${reasonOf(cause)}`, { cause });
   }
 }
 

@@ -80,6 +80,6 @@ function parse(text: string | Uint8Array): JsonValue {
 }
 
 /** A {@link KeyError} about the key file itself. */
-export function keyFileError(message: string, cause?: unknown): KeyError {
-  return new KeyError('file', message, cause === undefined ? undefined : { cause });
+export function keyFileError(message: string, options?: ErrorOptions): KeyError {
+  return new KeyError('file', message, options);
 }

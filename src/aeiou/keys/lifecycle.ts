@@ -47,7 +47,6 @@ export interface Rotation {
  */
 export function rotateKeys(keys: readonly KeyInit[], options: RotationOptions): Rotation {
   const { role } = options;
-  const crypto = options.crypto ?? defaultCrypto;
   const { maxTtl, rotationBuffer } = resolveLifetimes(options.lifetimes);
   const now = Math.floor(options.now);
   const old = keys.find((key) => key.role === role);
@@ -57,7 +56,7 @@ export function rotateKeys(keys: readonly KeyInit[], options: RotationOptions): 
   const dropped = keys.filter((key) => key.verifyUntil !== undefined && now > key.verifyUntil);
   const kept = keys
     .filter((key) => !dropped.includes(key))
-    .flatMap((key) => (key === old ? retire(key, verifyUntil, crypto) : [key]));
+    .flatMap((key) => (key === old ? retire(key, verifyUntil, options.crypto) : [key]));
   return {
     keys: [newKey(kid, role), ...kept],
     minted: kid,
@@ -71,7 +70,7 @@ function newKey(kid: string, role: 'primary' | 'fallback'): KeyInit {
 }
 
 /** The retired form of a key. A shared secret has no public half and must stay, or its tokens could not be verified. */
-function retire(key: KeyInit, verifyUntil: number, crypto: CryptoPort): readonly KeyInit[] {
+function retire(key: KeyInit, verifyUntil: number, crypto: CryptoPort | undefined): readonly KeyInit[] {
   if (key.alg === 'HS256') return [{ kid: key.kid, role: 'retired', alg: 'HS256', secret: key.secret, verifyUntil }];
   return publicKeys([key], crypto).map((half) => ({ ...half, verifyUntil }));
 }

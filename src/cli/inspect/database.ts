@@ -1,4 +1,4 @@
-import { type StorageCensus, storageCensus } from '../../../stdlib-tools/storage/census.ts';
+import { type StorageStatistics, storageStatistics } from '../../../stdlib-tools/storage/statistics.ts';
 import { StoreError } from '../../loop/index.ts';
 import { type StoreStatistics, storeStatistics } from '../../loop/sessions/statistics.ts';
 import { amount, clip, counted } from '../../report/index.ts';
@@ -12,11 +12,11 @@ interface Contents {
 }
 
 /** The result of opening a SQLite file of this project. */
-interface Look<Census> {
+interface Look<Statistics> {
   readonly version: number;
   readonly newest: number;
   readonly unfolded: boolean;
-  readonly contents: Census | StoreError;
+  readonly contents: Statistics | StoreError;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function inspectDatabase({
   try {
     const store = await storeStatistics(path);
     if (store !== null) return { kind: 'store', found: found('a store of sessions', store, storeContents, STORE_NEXT) };
-    const storage = await storageCensus(path);
+    const storage = await storageStatistics(path);
     if (storage === null) return 'a SQLite file of another program';
     return { kind: 'storage', found: found('a storage of what tools keep', storage, storageContents, STORAGE_NEXT) };
   } catch (error) {
@@ -43,7 +43,12 @@ const STORE_NEXT =
   '"neuroscript sessions list --store FILE" and "sessions show SID" tell more (they open it for use); "replay --all --store FILE" executes its turns again.';
 const STORAGE_NEXT = 'Programs that "neuroscript run --storage FILE" runs read and change it.';
 
-function found<Census>(title: string, look: Look<Census>, show: (census: Census) => Contents, next: string): Found {
+function found<Statistics>(
+  title: string,
+  look: Look<Statistics>,
+  show: (statistics: Statistics) => Contents,
+  next: string,
+): Found {
   const { version, newest, unfolded } = look;
   const contents = look.contents instanceof StoreError ? null : show(look.contents);
   const age =
@@ -91,10 +96,10 @@ function storeContents({ createdAt, updatedAt, latest, ...counts }: StoreStatist
   };
 }
 
-function storageContents(census: StorageCensus): Contents {
-  const { entries, scopes, bytes, largest } = census;
+function storageContents(statistics: StorageStatistics): Contents {
+  const { entries, scopes, bytes, largest } = statistics;
   return {
-    facts: census,
+    facts: statistics,
     lines: [
       `${counted(entries, 'value')} in ${counted(scopes, 'scope')}, ${amount('bytes', bytes)}`,
       ...capped(

@@ -1,5 +1,4 @@
-import { StoreError } from '../../sqlite/error.ts';
-import { type Looked, lookAt, type SqliteLook } from '../../sqlite/look.ts';
+import { readSqlite, type SqliteReader, type SqliteReading } from '../../sqlite/reader.ts';
 import { SESSIONS } from './tables.ts';
 
 /** Counts of a store of sessions, without the content of its sessions. */
@@ -37,28 +36,25 @@ const LATEST = 20;
 /**
  * Reads the statistics of a store of sessions without changing the file. It reads only columns of the first version, so it
  * also works for newer versions that still have its tables. Null for a file that is not a store of sessions. Throws
- * {@link StoreError}: `foreign` for a file that is not SQLite, `damaged` for one that cannot be opened, `busy`, `io`.
+ * `StoreError`: `foreign` for a file that is not SQLite, `damaged` for one that cannot be opened, `busy`, `io`.
  */
-export function storeStatistics(path: string): Promise<Looked<StoreStatistics> | null> {
-  return lookAt(path, SESSIONS, statistics);
+export function storeStatistics(path: string): Promise<SqliteReading<StoreStatistics> | null> {
+  return readSqlite(path, SESSIONS, ['sessions', 'turns', 'started'], statistics);
 }
 
-function statistics(look: SqliteLook): StoreStatistics {
-  const tables = look.names('table');
-  for (const table of ['sessions', 'turns', 'started'])
-    if (!tables.includes(table)) throw new StoreError('damaged', `the ${SESSIONS.name} has no table '${table}'`);
-  const [all] = look.all('SELECT count(*) AS n, min(created_at) AS since, max(updated_at) AS last FROM sessions');
-  const latest = look.all(
+function statistics(reader: SqliteReader): StoreStatistics {
+  const [all] = reader.all('SELECT count(*) AS n, min(created_at) AS since, max(updated_at) AS last FROM sessions');
+  const latest = reader.all(
     'SELECT substr(sid, 1, 300) AS sid, status, reason, next_turn, updated_at FROM sessions ORDER BY updated_at DESC, sid LIMIT ?',
     LATEST,
   );
-  const decisions = counts(look, 'SELECT decision AS word, count(*) AS n FROM turns GROUP BY decision LIMIT 10');
+  const decisions = counts(reader, 'SELECT decision AS word, count(*) AS n FROM turns GROUP BY decision LIMIT 10');
   return {
     sessions: Number(all?.['n']),
-    statuses: counts(look, 'SELECT status AS word, count(*) AS n FROM sessions GROUP BY status LIMIT 10'),
+    statuses: counts(reader, 'SELECT status AS word, count(*) AS n FROM sessions GROUP BY status LIMIT 10'),
     turns: Object.values(decisions).reduce((sum, each) => sum + each, 0),
     decisions,
-    started: Number(look.all('SELECT count(*) AS n FROM started')[0]?.['n']),
+    started: Number(reader.all('SELECT count(*) AS n FROM started')[0]?.['n']),
     createdAt: numberOr(all?.['since']),
     updatedAt: numberOr(all?.['last']),
     latest: latest.map(({ sid, status, reason, next_turn, updated_at }) => ({
@@ -71,8 +67,8 @@ function statistics(look: SqliteLook): StoreStatistics {
   };
 }
 
-function counts(look: SqliteLook, sql: string): Readonly<Record<string, number>> {
-  return Object.fromEntries(look.all(sql).map(({ word, n }) => [String(word), Number(n)]));
+function counts(reader: SqliteReader, sql: string): Readonly<Record<string, number>> {
+  return Object.fromEntries(reader.all(sql).map(({ word, n }) => [String(word), Number(n)]));
 }
 
 function numberOr(value: unknown): number | null {

@@ -10,31 +10,31 @@ import { argTypeSchema } from './types.ts';
 /** One argument of a {@link CatalogueTool}. */
 export interface CatalogueArgument {
   readonly name: string;
-  /** An ArgType, or what a schema says in a word or two. */
+  /** An ArgType, or a schema in one or two words. */
   readonly type: string;
   readonly required: boolean;
-  /** What is used when it is left out, as tagged JSON. */
+  /** The default as tagged JSON. */
   readonly default?: TaggedJson;
   readonly description: string;
   readonly schema: JsonSchema;
 }
 
-/** A tool as the catalogue has it: public JSON (`schemas/catalogue.schema.json`). */
+/** The catalogue entry of a tool: public JSON (`schemas/catalogue.schema.json`). */
 export interface CatalogueTool {
   readonly name: string;
   readonly group: string;
   readonly description: string;
-  /** How it is called: `tool.shop.Price(item: string, count: int = 1) -> float`. */
+  /** Its signature: `tool.shop.Price(item: string, count: int = 1) -> float`. */
   readonly call: string;
   readonly args: readonly CatalogueArgument[];
-  /** What it gives back, in words. */
+  /** The result, in words. */
   readonly returns: string;
-  /** The JSON Schema to which results are held; left out where `returns` is but words. */
+  /** The JSON Schema of results; absent where `returns` is only words. */
   readonly resultSchema?: JsonSchema;
   readonly effects: Effects;
   readonly capabilities: readonly string[];
   readonly requiresTrust: boolean;
-  /** A human has to approve every call by itself; left out where none has to. */
+  /** Present when a human has to approve every single call. */
   readonly requiresApproval?: true;
   readonly timeoutMs?: number;
   readonly maxArgBytes?: number;
@@ -42,7 +42,7 @@ export interface CatalogueTool {
   readonly example?: string;
 }
 
-/** Tools as data, in their order. */
+/** The catalogue of tools as data, in their order. */
 export function toolCatalogue(tools: readonly ToolDefinition[]): readonly CatalogueTool[] {
   return tools.map(entryOf);
 }
@@ -95,6 +95,6 @@ function callOf(name: string, args: readonly CatalogueArgument[], returns: strin
 
 function resultSchema({ result }: ToolDefinition): JsonSchema | null {
   if (result === null) return null;
-  // By ArgType nil passes as well.
+  // An ArgType allows nil as well.
   return 'type' in result ? { anyOf: [argTypeSchema(result.type), { type: 'null' }] } : result.json;
 }

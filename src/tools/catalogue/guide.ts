@@ -4,31 +4,31 @@ import { matchesPattern } from '../policy/capability.ts';
 import { type CatalogueTool, toolCatalogue } from './entry.ts';
 import { firstSentence, oneLine } from './text.ts';
 
-/** How a text for a model is made. */
+/** Options of a text for a model. */
 export interface ToolPromptOptions {
-  /** Most tokens, as {@link estimateTokens} counts them; no bound when absent. */
+  /** Most tokens by {@link estimateTokens}; no bound when absent. */
   readonly budget?: number;
-  /** Patterns of names, as in a policy: what the first one matches comes first, then what the second one does, then the rest. */
+  /** Patterns of names, as in a policy. Tools of the first pattern come first, then those of the second, and all others last. */
   readonly prefer?: readonly string[];
 }
 
-/** A text for a model, and what is in it. */
+/** A text for a model, with an account of its content. */
 export interface ToolPrompt {
   readonly text: string;
-  /** Of the text, as {@link estimateTokens} counts. */
+  /** The tokens of the text by {@link estimateTokens}. */
   readonly tokens: number;
   /** Names of the tools that are not in it. */
   readonly leftOut: readonly string[];
-  /** Names of the tools that are in it with less than there is to say. */
+  /** Names of the tools whose entry is shortened. */
   readonly shortened: readonly string[];
 }
 
-/** Bytes of UTF-8 for a token: fewer than the 3.5 to 4 of English text and of signatures, so that the text rather has too few. */
+/** Bytes of UTF-8 for a token. English text and signatures have 3.5 to 4, so the estimate is rather too high. */
 const BYTES_PER_TOKEN = 3;
 
 /**
- * About how many tokens a text is. No model's own tokenizer is asked; for texts like these the number is on the safe side,
- * which for other texts nobody can promise.
+ * Estimates the tokens of a text without a model's tokenizer. For catalogues in English the number is rather too high; for other
+ * texts it may be too low.
  */
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text, 'utf8') / BYTES_PER_TOKEN);
@@ -37,13 +37,13 @@ export function estimateTokens(text: string): number {
 const HEAD =
   'Tools, called by name with arguments in this order: set x = tool.group.Name(1, "b"). An argument with ? may be left out; after = stands what is used then.';
 
-/** What is said of a tool: nothing, how it is called, the first sentence besides, or everything. */
+/** The detail of an entry: none, the signature, the first sentence too, or everything. */
 type Detail = 0 | 1 | 2 | 3;
 
 /**
- * Tools as a text to put into a model's instructions, which fits a budget of tokens. Every tool gets its signature first,
- * in the order of usefulness, then its first sentence, then all there is to say; whatever does not fit is left out, and the
- * text ends by naming it. Throws {@link ConfigError} (`ERR_CONFIG`) for a budget in which not even that fits.
+ * The catalogue of tools as a text for a model's instructions, within a budget of tokens. First every tool gets its signature, in the
+ * preferred order, then its first sentence, then everything. Tools that do not fit are left out, and the last line names them. Throws
+ * {@link ConfigError} (`ERR_CONFIG`) for a budget that is too small for that line.
  */
 export function toolPrompt(tools: readonly ToolDefinition[], { budget, prefer = [] }: ToolPromptOptions = {}): ToolPrompt {
   if (budget !== undefined && !(Number.isSafeInteger(budget) && budget >= 1))
@@ -58,7 +58,7 @@ export function toolPrompt(tools: readonly ToolDefinition[], { budget, prefer = 
     return `${[HEAD, ...shown, ...footer(missing, named)].join('\n')}\n`;
   };
   if (budget !== undefined) {
-    // A small budget is for tools, not for the names of those that are left out.
+    // A small budget serves tools rather than the names of tools that are left out.
     named = MOST_NAMED.find((most) => estimateTokens(footer(entries, most).join('\n')) <= budget / 4) ?? 0;
     const least = estimateTokens(render());
     if (least > budget) throw new ConfigError(`a budget of ${budget} tokens is too small for any tool; the least is ${least}`);
@@ -66,7 +66,7 @@ export function toolPrompt(tools: readonly ToolDefinition[], { budget, prefer = 
       for (const index of entries.keys()) {
         const before = details[index] ?? 0;
         details[index] = detail;
-        // What is left of a budget may still be enough for a shorter tool further down.
+        // The rest of a budget may still be enough for a shorter tool further down.
         if (before !== detail - 1 || estimateTokens(render()) > budget) details[index] = before;
       }
   }
@@ -102,7 +102,7 @@ function linesOf(entry: CatalogueTool, detail: 1 | 2 | 3): string {
   ].join('\n');
 }
 
-/** Whole groups by their number, so that the line stays short; a tool that stands alone in its group by name. */
+/** Names whole groups with their number of tools, so that the line stays short, and a single tool of a group by its name. */
 function footer(missing: readonly CatalogueTool[], most: number): readonly string[] {
   if (missing.length === 0) return [];
   if (most === 0) return [`Left out for lack of space: ${missing.length} more.`];
@@ -115,5 +115,5 @@ function footer(missing: readonly CatalogueTool[], most: number): readonly strin
   return [`Left out for lack of space: ${missing.length} more, ${listed}${more}.`];
 }
 
-/** How many groups the last line may name, from ample budgets to small ones. */
+/** The number of groups that the last line may name, from ample budgets to small ones. */
 const MOST_NAMED = [12, 6, 3, 1];

@@ -1,4 +1,4 @@
-/** The catalogue of tools in its forms: data, JSON Schemas, a page, a text for models. */
+/** The catalogue of tools as data, as JSON Schemas, as a page and as a text for models. */
 export { type CatalogueArgument, type CatalogueTool, toolCatalogue } from './entry.ts';
 export { estimateTokens, type ToolPrompt, type ToolPromptOptions, toolPrompt } from './guide.ts';
 export { type ToolSchema, toolSchemas } from './schemas.ts';

@@ -2,17 +2,17 @@ import type { ToolDefinition } from '../define/definition.ts';
 import type { JsonSchema } from '../define/jsonschema.ts';
 import { type CatalogueTool, toolCatalogue } from './entry.ts';
 
-/** A tool as the Model Context Protocol describes one: a name, and JSON Schemas of its arguments and its result. */
+/** A tool as the Model Context Protocol describes it: a name, and JSON Schemas of its arguments and its result. */
 export interface ToolSchema {
   readonly name: string;
   readonly description: string;
-  /** Of an object with the arguments by name; programs give them in this order. */
+  /** The schema of an object with the arguments by name, in the order of the call. */
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly annotations: { readonly readOnlyHint: boolean };
 }
 
-/** Tools as JSON Schemas, in their order. */
+/** The catalogue of tools as JSON Schemas, in their order. */
 export function toolSchemas(tools: readonly ToolDefinition[]): readonly ToolSchema[] {
   return toolCatalogue(tools).map((entry, index) => {
     const { name, description, effects, resultSchema } = entry;
@@ -28,7 +28,7 @@ export function toolSchemas(tools: readonly ToolDefinition[]): readonly ToolSche
 
 function inputSchema({ args }: CatalogueTool, tool: ToolDefinition | undefined): JsonSchema {
   const kind = tool?.parameters[0]?.kind;
-  // One schema checks all arguments: it says more than its properties do.
+  // A schema of all arguments says more than its properties do.
   if (kind !== undefined && 'partOf' in kind) return kind.whole;
   const withDefault = args.map(({ name, schema, default: fallback }) => [
     name,

@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '../define/definition.ts';
 import { type CatalogueTool, toolCatalogue } from './entry.ts';
 
-/** A text of somebody else's on one line, without control characters: what describes a tool must not look like anything else. */
+/** A text on one line, without control characters: a description must not look like a part of the catalogue. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '').trim();
 }
@@ -12,7 +12,7 @@ export function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s+\p{Lu}|$)/u.exec(line)?.[0] ?? line;
 }
 
-/** Tools as a page for people: by group, each with its arguments, its result and what a policy must give. */
+/** The catalogue of tools as a page for people: by group, each with its arguments, its result and the grants that it needs. */
 export function toolMarkdown(tools: readonly ToolDefinition[]): string {
   const groups = Map.groupBy(toolCatalogue(tools), ({ group }) => group);
   const lines = [...groups].flatMap(([group, entries]) => [`## ${group}`, '', ...entries.flatMap(section)]);
@@ -48,7 +48,7 @@ function cell(text: string): string {
   return oneLine(text).replaceAll('|', '\\|');
 }
 
-/** What else there is to know: effects, what a policy must give, bounds. */
+/** Effects, needed grants and bounds of a tool, in words. */
 export function facts(tool: CatalogueTool): string[] {
   const { effects, capabilities, requiresTrust, requiresApproval, timeoutMs, maxArgBytes, maxResultBytes } = tool;
   return [

@@ -9,7 +9,7 @@ const tagged = (tag: string, content: JsonSchema): JsonSchema => ({
 });
 const listOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 
-/** What each ArgType takes, as JSON with the tags of tagged JSON. That text is taken for numbers too is not said: one form is enough. */
+/** The JSON Schema of each ArgType, with the tags of tagged JSON. It describes one form: that numbers may also be texts is left out. */
 const SCHEMAS: { readonly [T in ArgType]: JsonSchema } = {
   any: {},
   string: { type: 'string' },

@@ -5,7 +5,7 @@ import { readNumber } from '../../wire/numbers.ts';
 import { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from '../../wire/values.ts';
 import { trimSpace } from '../../wire/whitespace.ts';
 
-/** What each ArgType gives to the tool; the table of language.md 9.4, all rows of which work here (P6). */
+/** The JavaScript type that a tool receives for each ArgType. */
 export interface ArgTypes {
   any: Value;
   string: string;
@@ -36,10 +36,10 @@ export interface ArgTypes {
   embedding: Float32Array;
   timedate: TimeDate;
 }
-/** The name of an argument type (language.md 9.4). */
+/** The name of an argument type. */
 export type ArgType = keyof ArgTypes;
 
-/** What does not fit: the words after "expected". */
+/** Why a value does not fit. */
 class Mismatch {
   readonly problem: string;
   constructor(problem: string) {
@@ -55,7 +55,7 @@ export function coerce(type: ArgType, value: Value): Coerced<unknown> {
   return result instanceof Mismatch ? { ok: false, problem: result.problem } : { ok: true, value: result };
 }
 
-/** Whether this is the name of an ArgType. */
+/** True for the name of an ArgType. */
 export function isArgType(name: unknown): name is ArgType {
   return typeof name === 'string' && Object.hasOwn(COERCIONS, name);
 }

@@ -18,52 +18,52 @@ import type { Effects, ToolDefinition, ToolRuntime } from './definition.ts';
 import { type ArgSpecs, type ArgsOf, parametersOf } from './parameters.ts';
 import { type ResultOf, type ReturnSpec, returnsOf } from './returns.ts';
 
-/** What {@link defineTool} makes a tool from. */
+/** The declaration of a tool, for {@link defineTool}. */
 export interface ToolInit<S extends ArgSpecs, R extends ReturnSpec = ReturnSpec> {
-  /** Where `name` is a short one: `shop` and `Price` make `tool.shop.Price`. It may have dots. */
+  /** The group of a short `name`: `shop` and `Price` make `tool.shop.Price`. It may have dots. */
   readonly group?: string;
-  /** `tool.group.Name`, or the last part alone beside `group`; calls ignore letter case. */
+  /** `tool.group.Name`, or only the last part when there is a `group`. Calls ignore letter case. */
   readonly name: string;
-  /** What it does, in a sentence or two; the first one is what a short catalogue shows. */
+  /** One or two sentences. A short catalogue shows the first one. */
   readonly description?: string;
   /** A call as a program would write it, for catalogues. */
   readonly example?: string;
   readonly args?: S;
   /**
-   * What it gives back: an ArgType or a schema, to which every result is held (code 21), or words for catalogues. By ArgType
-   * a result is fitted like an argument and nil passes; a schema says itself whether it does.
+   * The result: an ArgType or a schema, by which every result is checked (code 21), or words for catalogues. An ArgType fits a
+   * result as it fits an argument, and allows nil; a schema allows nil or not.
    */
   readonly returns?: R;
-  /** `write` when absent: the careful assumption. */
+  /** `write` when absent, which is the careful assumption. */
   readonly effects?: Effects;
-  /** Grants that a policy must give, as `resource:verb,verb[:scope,scope]` (language.md 9.6). */
+  /** Grants that a policy must give, as `resource:verb,verb[:scope,scope]`. */
   readonly capabilities?: readonly string[];
   /** Only a policy of context `config` admits the tool. */
   readonly requiresTrust?: boolean;
   /**
-   * Runs only when a human has approved exactly this call: plan `{"tool": canonical name, "args": [as given]}`. Without that
-   * the call fails with code 1003. Needs an `Approval` in the turn, which a loop is given and never makes.
+   * The tool runs only when a human has approved exactly this call: plan `{"tool": canonical name, "args": [as given]}`. Otherwise
+   * the call fails with code 1003. The approval is an `Approval` in the turn; a loop receives it and never makes it.
    */
   readonly requiresApproval?: boolean;
-  /** Most milliseconds of one call; then it fails with code 37 and `signal` is aborted. Only what awaits can be stopped. */
+  /** Most milliseconds of one call. Then `signal` is aborted and the call fails with code 37. Only work that awaits can be stopped. */
   readonly timeoutMs?: number;
-  /** Most bytes of one call's arguments as JSON; more is code 4. The limit `toolBytes` holds besides. */
+  /** Most bytes of one call's arguments as JSON; more is code 4. The limit `toolBytes` applies too. */
   readonly maxArgBytes?: number;
   /** Most bytes of one result as JSON; more is code 37, which a script can catch, unlike a breach of `toolBytes`. */
   readonly maxResultBytes?: number;
-  /** Returns what `Value` holds, plain objects, a `Date`, `undefined` for nil, or a promise of these. */
+  /** Returns a `Value`, plain objects, a `Date`, `undefined` for nil, or a promise of these. */
   readonly run: (args: ArgsOf<S>, runtime: ToolRuntime) => ResultOf<R> | Promise<ResultOf<R>>;
   /**
-   * Called when a call that `run` left with `runtime.pending()` is completed: takes the answer that was given and gives the
-   * result, or waits again. The answer is the result when absent.
+   * Called when a call that `run` left with `runtime.pending()` is completed. Takes the answer, and gives the result or waits again.
+   * When absent, the answer is the result.
    */
   readonly complete?: (answer: Value, args: ArgsOf<S>, runtime: ToolRuntime) => unknown;
 }
 
-/** So that nothing counts as checked which did not come through here. */
+/** The tools that {@link defineAt} has checked. */
 const made = new WeakSet<object>();
 
-/** Longest time that a timer can wait. */
+/** The longest time of a timer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 const checkInit = checker<ToolInit<ArgSpecs>>({
@@ -91,7 +91,7 @@ export function defineTool<const S extends ArgSpecs = readonly [], const R exten
   return defineAt('host', init);
 }
 
-/** As {@link defineTool}, for a tool that runs there. */
+/** As {@link defineTool}, for a tool that runs on the host or inside the isolate. */
 export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
   where: ToolDefinition['where'],
   init: ToolInit<S, R>,
@@ -122,7 +122,7 @@ export function defineAt<const S extends ArgSpecs, const R extends ReturnSpec>(
   return tool;
 }
 
-/** Throws {@link ConfigError} (`ERR_CONFIG`) for what looks like a tool and was not made by {@link defineTool}. */
+/** Throws {@link ConfigError} (`ERR_CONFIG`) for an object that {@link defineTool} has not made. */
 export function checkTool(tool: ToolDefinition): ToolDefinition {
   if (made.has(tool)) return tool;
   throw new ConfigError('a tool must be made with defineTool, which checks it');

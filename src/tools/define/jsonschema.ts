@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConfigError } from '../../wire/errors.ts';
 import type { SchemaResult, StandardSchema } from './standardschema.ts';
 
-/** A JSON Schema (draft 2020-12) as an object; the keywords that types are read from are named. */
+/** A JSON Schema (draft 2020-12) as an object. It names the keywords from which types are derived. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
   readonly type?: JsonType | readonly JsonType[];
@@ -17,7 +17,7 @@ export interface JsonSchema {
   readonly oneOf?: readonly JsonSchema[];
 }
 
-/** The types that JSON Schema knows. */
+/** The types of JSON Schema. */
 export type JsonType = 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
 
 interface TypeOfName {
@@ -48,7 +48,7 @@ type FromType<S, T> = T extends 'array'
       ? TypeOfName[T]
       : unknown;
 
-/** The type of the values that a JSON Schema, given as a literal, accepts; `unknown` where its keywords do not tell. */
+/** The type of the values that a literal JSON Schema accepts; `unknown` where its keywords do not determine it. */
 export type FromJsonSchema<S> = S extends { readonly const: infer C }
   ? C
   : S extends { readonly enum: readonly (infer E)[] }
@@ -61,18 +61,18 @@ export type FromJsonSchema<S> = S extends { readonly const: infer C }
           ? FromType<S, T>
           : unknown;
 
-/** Whether a value has the outer form of a JSON Schema; what is in it shows when it is compiled. */
+/** Whether a value has the outer form of a JSON Schema. Compiling it checks the content. */
 export function isJsonSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !('~standard' in value);
 }
 
 /**
- * A JSON Schema as something that validates. Throws {@link ConfigError} (`ERR_CONFIG`) for a schema that is wrong and for
- * keywords that cannot be enforced (`if`, `not`, `unevaluatedProperties` …): what is not checked must not look checked.
+ * The validator of a JSON Schema. Throws {@link ConfigError} (`ERR_CONFIG`) for a bad schema and for keywords that cannot be enforced
+ * (`if`, `not`, `unevaluatedProperties` …): ignoring them would accept values that the schema forbids.
  */
 export function fromJsonSchema(schema: JsonSchema, what: string): StandardSchema {
   try {
-    // The schema is compiled from its JSON: keywords of any kind are looked at there, not by the type.
+    // zod checks the keywords when it compiles the schema, so the type does not have to.
     const plain: Parameters<typeof z.fromJSONSchema>[0] = JSON.parse(JSON.stringify(schema));
     return z.fromJSONSchema(plain, { defaultTarget: 'draft-2020-12' });
   } catch (cause) {
@@ -82,8 +82,8 @@ export function fromJsonSchema(schema: JsonSchema, what: string): StandardSchema
 }
 
 /**
- * {@link fromJsonSchema} for arguments: a default of the schema that is a list or map is a new one at every call, so that what a
- * tool does to it does not show in the next call, of another session.
+ * {@link fromJsonSchema} for arguments. Every call gets a copy of a default that is a list or map: a tool may change it, and another
+ * session must not see the change.
  */
 export function argsFromJsonSchema(schema: JsonSchema, what: string): StandardSchema {
   const { '~standard': standard } = fromJsonSchema(schema, what);
@@ -104,32 +104,32 @@ function unshared(result: SchemaResult<unknown>): SchemaResult<unknown> {
   return result.issues === undefined ? { value: copied(result.value) } : result;
 }
 
-/** Lists and maps anew, as far as they are made of such; arguments of a script do not contain themselves. */
+/** Copies nested lists and maps. Arguments of a script contain no cycles. */
 function copied(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copied);
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copied(item)]));
 }
 
-/** A schema that can describe itself, as the Standard JSON Schema interface has it (zod and arktype do). */
+/** A schema that can describe itself by the Standard JSON Schema interface, as those of zod and arktype can. */
 interface Describing {
   readonly input: (options: { readonly target: string }) => unknown;
   readonly output: (options: { readonly target: string }) => unknown;
 }
 
 /**
- * The JSON Schema of what a Standard Schema takes (`input`) or gives (`output`); empty, which means anything, when the
- * library cannot say (valibot on its own, a custom check).
+ * The JSON Schema of the input or output of a Standard Schema. It is empty, which means anything, when the library cannot describe
+ * the schema (valibot on its own, a custom check).
  */
 export function describeSchema(schema: StandardSchema, side: 'input' | 'output'): JsonSchema {
   const standard: object = schema['~standard'];
   if (!('jsonSchema' in standard) || !isDescribing(standard.jsonSchema)) return {};
   try {
-    // A copy: zod's own answer is a Standard Schema besides, which a JSON Schema here is not.
+    // A copy without prototype: zod returns an object that is also a Standard Schema, and here a JSON Schema must not be one.
     const described: unknown = { ...Object(standard.jsonSchema[side]({ target: 'draft-2020-12' })), $schema: undefined };
     return isJsonSchema(described) ? described : {};
   } catch {
-    // What JSON cannot describe, such as a class instance, is documented as anything.
+    // JSON cannot describe every value, for example a class instance. Such a value is documented as anything.
     return {};
   }
 }

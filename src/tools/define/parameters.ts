@@ -12,15 +12,16 @@ export interface ArgSpec {
   /** `any` when absent. */
   readonly type?: ArgType;
   readonly description?: string;
-  /** True when absent, unless there is a default. Only an argument that is not required may be nil or left out. */
+  /** True when absent, unless there is a default. Only an optional argument may be nil or left out. */
   readonly required?: boolean;
   /** Used when the argument is left out or nil. */
   readonly default?: Value;
 }
 
 /**
- * The arguments of a tool, whose order is the order of the call: by ArgType; by one schema each, `{ path: z.string() }` or
- * `{ path: { type: 'string' } }`; or by one schema of them all, `z.object({…})` or `{ type: 'object', properties: {…} }`.
+ * The arguments of a tool, in the order of the call. Three forms: a list with ArgTypes; one schema for each argument,
+ * `{ path: z.string() }` or `{ path: { type: 'string' } }`; or one schema for all, `z.object({…})` or
+ * `{ type: 'object', properties: {…} }`.
  */
 export type ArgSpecs =
   | readonly ArgSpec[]
@@ -38,7 +39,7 @@ type ArgOf<S extends ArgSpec> =
   | (S extends { readonly type: infer T extends ArgType } ? ArgTypes[T] : Value)
   | (S extends { readonly required: false } ? (S extends { readonly default: unknown } ? never : null) : never);
 
-/** The object that `run` receives, typed from the argument specs. */
+/** The type of the object that `run` receives. */
 export type ArgsOf<S extends ArgSpecs> = S extends readonly ArgSpec[]
   ? { readonly [A in S[number] as A['name']]: ArgOf<A> }
   : S extends StandardSchema<infer Output>
@@ -47,22 +48,22 @@ export type ArgsOf<S extends ArgSpecs> = S extends readonly ArgSpec[]
       ? FromJsonSchema<S>
       : { readonly [K in keyof S]: S[K] extends StandardSchema<infer Output> ? Output : FromJsonSchema<S[K]> };
 
-/** How one argument is checked: by ArgType, by its own schema, or together with the others by the schema of them all. */
+/** The check of one argument: by ArgType, by its own schema, or together with the others by one schema. */
 export type ParameterKind =
   | { readonly type: ArgType }
   | { readonly schema: StandardSchema }
   | { readonly partOf: StandardSchema /** What that schema says of itself. */; readonly whole: JsonSchema };
 
-/** One argument, ready to be matched. */
+/** One checked argument of a tool. */
 export interface Parameter {
   readonly name: string;
   readonly description: string;
-  /** Whether a call must give it. */
+  /** Whether a call must have it. */
   readonly required: boolean;
-  /** Used in place of nil by an argument with an ArgType; schemas have their own. */
+  /** Takes the place of nil for an argument with an ArgType. Schemas have defaults of their own. */
   readonly default: Value;
   readonly kind: ParameterKind;
-  /** What its schema says of itself; empty where the schema cannot say, and for an ArgType, which says more by its name. */
+  /** The JSON Schema of its schema; empty where the schema cannot describe itself, and for an ArgType. */
   readonly schema: JsonSchema;
 }
 
@@ -76,7 +77,7 @@ const checkArgSpec = checker<ArgSpec>({
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** The parameters that specs describe. Throws {@link ConfigError} (`ERR_CONFIG`) that names the tool and the argument. */
+/** The parameters of a declaration. Throws {@link ConfigError} (`ERR_CONFIG`) that names the tool and the argument. */
 export function parametersOf(tool: string, specs: ArgSpecs): readonly Parameter[] {
   const parameters = read(tool, specs);
   const seen = new Set<string>();
@@ -140,12 +141,12 @@ function fromSchema(name: string, schema: JsonSchema, required: boolean, kind: P
   return Object.freeze({ name, description, required, default: null, kind: Object.freeze(kind), schema: Object.freeze(schema) });
 }
 
-/** Whether a schema wants a value: it is asked about none. One that answers later, or not at all, is asked at every call. */
+/** Whether a schema refuses `undefined`, so that a call must have the argument. A schema that is asynchronous or throws decides at each call. */
 function refusesNothing(schema: StandardSchema): boolean {
   try {
     const result = schema['~standard'].validate(undefined);
     if (!(result instanceof Promise)) return result.issues !== undefined;
-    // Whatever it says comes too late to be of use here.
+    // Its verdict comes too late for the declaration.
     result.catch(() => null);
     return false;
   } catch {
@@ -153,7 +154,7 @@ function refusesNothing(schema: StandardSchema): boolean {
   }
 }
 
-/** A value that nobody else holds. Throws {@link ConfigError} for what no script could have given. */
+/** A copy of a value. Throws {@link ConfigError} for a value that no script could have given. */
 function copied(what: string, value: Value): Value {
   try {
     return decode(encode(value));

@@ -3,22 +3,22 @@ import { type ArgType, isArgType } from './argtypes.ts';
 import { describeSchema, type FromJsonSchema, fromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
 import { isStandardSchema, type StandardSchema } from './standardschema.ts';
 
-/** What a tool says that it gives back: an ArgType, a schema, or words. */
+/** The declared result of a tool: an ArgType, a schema, or words. */
 export type ReturnSpec = string | StandardSchema | (JsonSchema & { readonly '~standard'?: never });
 
-/** What `run` may return: what the schema takes, else anything. */
+/** The type that `run` may return: the input of the schema, else anything. */
 export type ResultOf<R extends ReturnSpec> = R extends string
   ? unknown
   : R extends StandardSchema<unknown, infer Input>
     ? Input
     : FromJsonSchema<R>;
 
-/** What results are held to. */
+/** The check of results. */
 export type ResultKind =
   | { readonly type: ArgType }
   | { readonly schema: StandardSchema /** What it says of itself. */; readonly json: JsonSchema };
 
-/** The part of a definition that speaks of results. Throws {@link ConfigError} (`ERR_CONFIG`). */
+/** The fields of a definition for its result. Throws {@link ConfigError} (`ERR_CONFIG`). */
 export function returnsOf(tool: string, returns: unknown): { readonly returns: string; readonly result: ResultKind | null } {
   if (typeof returns === 'string') {
     const checked = isArgType(returns) && returns !== 'any';
@@ -34,7 +34,7 @@ function described(schema: StandardSchema, json: JsonSchema): { readonly returns
   return { returns: words, result: Object.freeze({ schema, json }) };
 }
 
-/** A JSON Schema in a word or two: `string`, `list of number`, `"a" | "b"`; `any` where it does not say. */
+/** A JSON Schema in one or two words: `string`, `list of number`, `"a" | "b"`; `any` where it has no type. */
 export function schemaWords(schema: JsonSchema | boolean | undefined): string {
   if (typeof schema !== 'object') return 'any';
   if (schema.const !== undefined) return JSON.stringify(schema.const);

@@ -1,6 +1,6 @@
 /**
- * The Standard Schema interface (version 1), which zod, valibot and arktype implement: what a tool's argument may be
- * declared with instead of an ArgType. Restated here, as its authors advise, so that no package is needed.
+ * The Standard Schema interface (version 1), which zod, valibot and arktype implement. An argument of a tool may have such a schema
+ * instead of an ArgType. Its authors advise to copy the interface, so that no package is needed.
  */
 export interface StandardSchema<Output = unknown, Input = unknown> {
   readonly '~standard': {
@@ -11,18 +11,18 @@ export interface StandardSchema<Output = unknown, Input = unknown> {
   };
 }
 
-/** What a schema makes of a value, or what is wrong with it. */
+/** The output of a schema, or the problems of the value. */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
-/** One thing that is wrong with a value, and where in it. */
+/** One problem of a value, and its place in the value. */
 export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** True when the value says that it is a schema of version 1. */
+/** True for a Standard Schema of version 1. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null || !('~standard' in value)) return false;
   const standard = value['~standard'];

@@ -6,18 +6,18 @@ import type { ToolDefinition } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
 
-/** What is about to be executed, as JSON: `{tool, args}` of a tool call, `{actions}` of a turn. A human approves its hash. */
+/** The action to execute, as JSON: `{tool, args}` for a tool call, `{actions}` for a turn. A human approves its hash. */
 export type Plan = Readonly<Record<string, unknown>>;
 
-/** How an attempt to execute ended; `executeOnce` of `neuroscript-runtime/gate` answers so. */
+/** The outcome of an attempt to execute, as `executeOnce` of `neuroscript-runtime/gate` gives it. */
 export type GateOutcome<T> =
   | { readonly state: 'executed'; readonly value: T }
   /** The work threw. */
   | { readonly state: 'failed'; readonly error: unknown }
-  /** Nothing ran; the line is the gate's own, for the human. */
+  /** Nothing ran. The human sees the line, which is the gate's own. */
   | { readonly state: 'denied'; readonly verdict: { readonly line: string } };
 
-/** Asks the gate, once, and does the work if that agrees. Given by whoever takes the human's command; the loop has none. */
+/** Asks the gate once, and does the work if the gate agrees. The code that takes the human's command provides it; the loop has none. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<GateOutcome<T>>;
 
 /** What an {@link Approval} is made of. */
@@ -30,9 +30,8 @@ export interface ApprovalInit {
 }
 
 /**
- * One action of a human (AMB-57): the right to execute one plan, once. Whoever is about to execute something offers its plan;
- * only the one that was approved reaches the gate, and after that the approval is used up, whatever the gate said. Nothing
- * renews it but a new action of a human.
+ * One action of a human: the right to execute one plan, once. Code that is about to execute something offers its plan. Only the
+ * approved plan reaches the gate. After that the approval is used up, even if the gate refuses: the human has to act again.
  */
 export class Approval {
   readonly #init: ApprovalInit;
@@ -43,8 +42,8 @@ export class Approval {
   }
 
   /**
-   * Does the work if it is what was approved and if the gate agrees. `denied` comes with the line to be shown. A plan that was
-   * not approved leaves the approval as it was.
+   * Does the work if the human approved this plan and the gate agrees. `denied` has the line to show. A plan that was not approved
+   * leaves the approval unused.
    */
   async spend<T>(plan: Plan, work: () => Promise<T>): Promise<GateOutcome<T>> {
     const { hash, gate } = this.#init;
@@ -66,15 +65,15 @@ export class Approval {
   }
 }
 
-/** Under this key the context of a turn has the approval with which its human started it. */
+/** The key of the approval among the values of a turn's context. */
 export const APPROVAL = 'tools.approval';
 
-/** What is said where nobody approved anything. */
+/** The line for a turn without an approval. */
 export const NOT_APPROVED = '[ERROR] A human has to approve this, and none has';
 
 /**
- * The work of a call, which may need a human's approval of exactly this call. A tool that will answer later has begun: that
- * counts as executed. Throws {@link ToolError} 1003 with the line that denies.
+ * Does the work of a call, which may need a human's approval of exactly this call. A tool that will answer later has begun, so it
+ * counts as executed. Throws {@link ToolError} 1003 with the line of the denial.
  */
 export async function approvedCall(
   { canonicalName, requiresApproval }: ToolDefinition,
@@ -84,7 +83,7 @@ export async function approvedCall(
 ): Promise<unknown> {
   if (!requiresApproval) return work();
   const approval = turn.value(APPROVAL);
-  // The hash of a plan is that of canonical JSON, whose keys have an order of its own.
+  // The plan is hashed as canonical JSON, which sorts keys itself: the places of whole-number keys must not be written into it.
   const plan = { tool: canonicalName, args: args.map(plainMaps) };
   const outcome = approval instanceof Approval ? await approval.spend(plan, () => unlessPending(work)) : null;
   if (outcome?.state === 'executed') {
@@ -96,7 +95,7 @@ export async function approvedCall(
   throw new ToolError(NS_CODES.Policy, `tool '${canonicalName}': ${line}`, `the plan is ${JSON.stringify(plan)}`);
 }
 
-/** The result of the work, or the sign that it comes later. */
+/** The result of the work, or the {@link Pending} that announces a later one. */
 async function unlessPending(work: () => Promise<unknown>): Promise<unknown> {
   try {
     return await work();

@@ -10,8 +10,8 @@ import { issuesText, type SchemaIssue, type StandardSchema } from '../define/sta
 import { ToolError } from '../errors.ts';
 
 /**
- * Matches a call's arguments to a tool's parameters by position and fits each to its type (language.md 9.3–9.4, P6):
- * defaults are used, a surplus is an error. All problems come in one text.
+ * Matches the arguments of a call to a tool's parameters by position and fits each to its type. Defaults fill in; a surplus is an
+ * error. One text names all problems.
  */
 export async function matchArgs(
   tool: ToolDefinition,
@@ -23,7 +23,7 @@ export async function matchArgs(
   for (const [index, parameter] of parameters.entries()) {
     if ('partOf' in parameter.kind || (index >= given.length && parameter.required)) continue;
     const fit = fitted(parameter, given[index]);
-    // Only a schema may answer later; an `await` costs as much as fitting a value to a type.
+    // Only a schema may be asynchronous, and an `await` costs as much as fitting a value to a type.
     const result = fit instanceof Promise ? await fit : fit;
     if (result.ok) args[parameter.name] = result.value;
     else problems.push(argumentProblem(parameter.name, result.problem));
@@ -32,7 +32,7 @@ export async function matchArgs(
   if (whole !== null && problems.length === 0) {
     const result = await validateAll(whole, parameters, given);
     if (result.issues !== undefined) problems.push(...result.issues.map(issueOfOne));
-    // A schema of an object gives an object; what else it might make of it is between its author and `run`.
+    // A schema of an object is expected to give an object. If it gives anything else, `run` of the same author receives that.
     else args = result.value as Record<string, unknown>;
   }
   if (problems.length === 0) return { ok: true, value: args };
@@ -74,12 +74,12 @@ function fitted({ kind, ...parameter }: Parameter, given: Value | undefined): Co
   return parameter.required ? { ok: false, problem: MUST_NOT_BE_NIL } : { ok: true, value: null };
 }
 
-/** A default for one call: what a tool does to a list or map that it was given must not show in the next call, of another session. */
+/** A copy of a default: a tool may change the list or map that it receives, and another session must not see the change. */
 function own(value: Value): Value {
   return typeof value === 'object' && value !== null ? decode(encode(value)) : value;
 }
 
-/** A schema that refuses nil is asked again with `undefined`: for a script, nil is how an argument is left out. */
+/** Validates one argument. A schema that refuses nil gets `undefined` as well: a script leaves an argument out by nil. */
 async function validate(schema: StandardSchema, given: Value | undefined): Promise<Coerced<unknown>> {
   const standard = schema['~standard'];
   let result = await standard.validate(given);
@@ -90,12 +90,12 @@ async function validate(schema: StandardSchema, given: Value | undefined): Promi
   return result.issues === undefined ? { ok: true, value: result.value } : { ok: false, problem: issuesText(result.issues) };
 }
 
-/** The schema that checks all arguments together, or null when each has its own. */
+/** The schema that checks all arguments together; null when each has its own. */
 function schemaOfAll([first]: readonly Parameter[]): StandardSchema | null {
   return first !== undefined && 'partOf' in first.kind ? first.kind.partOf : null;
 }
 
-/** As {@link validate}, for all arguments at once: those that are nil are left out when the schema refuses them. */
+/** As {@link validate}, for all arguments at once: if the schema refuses them, those that are nil are left out. */
 async function validateAll(schema: StandardSchema, parameters: readonly Parameter[], given: readonly Value[]) {
   const entries = parameters.slice(0, given.length).map(({ name }, index) => [name, given[index] ?? null] as const);
   const result = await schema['~standard'].validate(Object.fromEntries(entries));
@@ -105,7 +105,7 @@ async function validateAll(schema: StandardSchema, parameters: readonly Paramete
   return without.issues === undefined ? without : result;
 }
 
-/** A problem of one argument among all, as {@link fitted} would tell it. */
+/** A problem of one argument, in the words that {@link fitted} uses. */
 function issueOfOne(issue: SchemaIssue): string {
   const [first, ...rest] = issue.path ?? [];
   if (first === undefined) return issuesText([issue]);

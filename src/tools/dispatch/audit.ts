@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { JournalOutcome } from '../../wire/journal.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 
-/** One tool call for the audit trail, those that tools make themselves included (A3-11.2-2). */
+/** One tool call for the audit trail, made by a script or by another tool. */
 export interface AuditRecord {
-  /** Canonical name, as it was asked for: the tool may not exist. */
+  /** Canonical name of the tool that was called; the tool may not exist. */
   readonly tool: string;
   readonly sessionId: string | null;
   readonly turnIndex: number | null;
@@ -13,7 +13,7 @@ export interface AuditRecord {
   /** True when a tool made the call, not a script. */
   readonly nested: boolean;
   readonly args: readonly TaggedJson[];
-  /** SHA-256 of the JSON of {@link args}, in lower-case hexadecimal: to find a call again without keeping what it said. */
+  /** SHA-256 of the JSON of {@link args}, in lower-case hexadecimal: finds a call again without storing its arguments. */
   readonly argsDigest: string;
   readonly outcome: JournalOutcome;
   /** When it ended: Unix milliseconds by the clock of its turn. */
@@ -22,13 +22,13 @@ export interface AuditRecord {
   readonly ms: number;
 }
 
-/** A record as it may be kept: nothing that the program or the tool said is in it. Plain JSON. */
+/** A record that may be stored: plain JSON without texts and values of the program or the tool. */
 export interface AuditEntry extends Omit<AuditRecord, 'args' | 'outcome'> {
-  /** `ok`, the number of the language's error, or the code of what ended the run. */
+  /** `ok`, the number of the language's error, or the code of the error that ended the run. */
   readonly outcome: 'ok' | number | string;
 }
 
-/** What to write into an audit log of a call. */
+/** The entry of an audit log for a call. */
 export function auditEntry({ args: _, outcome, ...rest }: AuditRecord): AuditEntry {
   const told = outcome.ok ? 'ok' : 'halted' in outcome ? outcome.halted.code : outcome.code;
   return { ...rest, outcome: told };

@@ -4,13 +4,13 @@ import type { ForkQuery, JournalEntry, JournalOutcome } from '../../wire/journal
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
 
-/** The calls of one run: those that are open, and, in the order in which they ended, those that are not. */
+/** The calls of one run: the open ones, and the ended ones in the order in which they ended. */
 export class CallJournal {
   readonly #entries: JournalEntry[] = [];
   readonly #open = new Map<GuestCall, { readonly start: number; readonly io: CallIo }>();
   readonly #onEntry: (entry: JournalEntry) => void;
 
-  /** `onEntry` is told of every call once it has ended. */
+  /** `onEntry` receives every call once it has ended. */
   constructor(onEntry: (entry: JournalEntry) => void) {
     this.#onEntry = onEntry;
   }
@@ -19,7 +19,7 @@ export class CallJournal {
     this.#open.set(call, { start: performance.now(), io });
   }
 
-  /** A call has ended; nothing happens when it had ended before. */
+  /** Ends a call. Does nothing for a call that has ended before. */
   close(call: GuestCall, outcome: JournalOutcome, spent?: AskSpent): void {
     const open = this.#open.get(call);
     if (open === undefined) return;
@@ -27,17 +27,20 @@ export class CallJournal {
     this.#keep(entryOf(call, outcome, elapsed(open.start), open.io.queries, spent));
   }
 
-  /** A call ended as it had ended before. */
+  /** Ends a call with its recorded entry. */
   repeat(call: GuestCall, entry: JournalEntry): void {
     if (this.#open.delete(call)) this.#keep(entry);
   }
 
-  /** A call is still to be answered, in another run. */
+  /** Forgets an open call: another run will answer it. */
   drop(call: GuestCall): void {
     this.#open.delete(call);
   }
 
-  /** All entries. What is still open was ended from outside: by what its script was sent, else by `halted`. `spent` says what an `ask` has used up. */
+  /**
+   * All entries. A call that is still open was ended from outside: with the error that its script was sent, else with `halted`.
+   * `spent` gives the usage of an `ask`.
+   */
   finish(halted: ErrorInfo, spent: (call: GuestCall) => AskSpent | undefined = () => undefined): readonly JournalEntry[] {
     for (const [call, { io }] of [...this.#open]) this.close(call, { ok: false, halted: sentTo(io) ?? halted }, spent(call));
     return this.#entries;
@@ -69,9 +72,9 @@ function entryOf(
   return { kind: 'ask', seq, model, prompt, options, at, ...asked, outcome, ...(spent === undefined ? {} : { spent }), ms };
 }
 
-/** What the script was sent in place of an answer when the run was ended from outside; null when it was not. */
+/** The error that the script was sent in place of an answer when the run was ended from outside; null when it was not. */
 function sentTo({ signal }: CallIo): ErrorInfo | null {
   const reason: unknown = signal.aborted ? signal.reason : null;
-  // The sandbox aborts with the error that it sends.
+  // The sandbox aborts the signal with the same error that it sends.
   return typeof reason === 'object' && reason !== null && 'kind' in reason && 'stack' in reason ? (reason as ErrorInfo) : null;
 }

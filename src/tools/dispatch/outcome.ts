@@ -8,7 +8,7 @@ import { TooLargeError, ValueError } from '../../wire/values.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { Halt, ToolError } from '../errors.ts';
 
-/** What the journal keeps of an answer. */
+/** An answer as the journal keeps it. */
 export function outcomeOf(reply: FinalReply): JournalOutcome {
   if (reply.t === 'ok') return { ok: true, value: reply.value };
   if (reply.t === 'halt') return { ok: false, halted: reply.error };
@@ -16,7 +16,7 @@ export function outcomeOf(reply: FinalReply): JournalOutcome {
   return { ok: false, code, message, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** The answer to a call that failed. Whatever is no {@link ToolError} by now is a fault of the host, not of a tool. */
+/** The answer to a call that failed. An error that is neither {@link ToolError} nor {@link Halt} is a fault of the host. */
 export function replyFor(error: unknown): FinalReply {
   if (error instanceof Halt) return { t: 'halt', error: error.info };
   if (error instanceof ToolError) {
@@ -27,7 +27,7 @@ export function replyFor(error: unknown): FinalReply {
   return { t: 'halt', error: workerError(`a tool call failed inside the host: ${shorten(textOf(error))}`) };
 }
 
-/** What a tool threw, as an error of the language. Its stack stays on the host. */
+/** The exception of a tool as an error of the language. Its stack stays on the host. */
 export function translate(tool: ToolDefinition, error: unknown): Error {
   if (error instanceof Halt || error instanceof ToolError) return error;
   const message = `tool '${tool.canonicalName}' failed: ${textOf(error)}`;
@@ -42,8 +42,8 @@ function textOf(error: unknown): string {
 }
 
 /**
- * {@link encode}, failing as the language does: `code`, and `what` in front of the problem. What is too large breaches
- * `toolBytes`, which no script can catch.
+ * Encodes a value. Throws {@link ToolError} `code`, with `what` in front of the problem, for a value that no script can hold, and
+ * {@link Halt} for one that breaches `toolBytes`, which no script can catch.
  */
 export function encodeAs(code: number, what: string, value: unknown, maxBytes: number): TaggedJson {
   try {

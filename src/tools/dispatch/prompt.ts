@@ -3,7 +3,7 @@ import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ToolError } from '../errors.ts';
 
-/** `promptuser` (P35): writes the question and a blank, reads one line, trims it. Code 26 without input or at its end. */
+/** `promptuser`: writes the question and a space, reads one line and trims it. Rejects with code 26 without input or at its end. */
 export async function promptUser(host: HostContext, text: string): Promise<TaggedJson> {
   if (host.stdin === null) throw new ToolError(NS_CODES.IOFailed, 'promptuser has no input to read from here');
   try {

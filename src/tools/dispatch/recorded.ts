@@ -5,29 +5,29 @@ import { plainMaps } from '../../wire/maporder.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
 
-/** The answer to a call whose tool let the script wait: what it gave in the end, or why it failed. */
+/** The late answer to a suspended call: a value, or a failure. */
 export type Completion =
   | { readonly ok: true; readonly value: TaggedJson }
   | { readonly ok: false; readonly code: number; readonly message: string };
 
-/** What is known of a call before any tool is asked. */
+/** What is known about a call before it is made. */
 export type Known =
-  /** It was answered before: the same questions are put to the fork, and the same answer is given. */
+  /** A recorded run has made it: the fork gets the same queries, and the call the same answer. */
   | { readonly t: 'recorded'; readonly entry: JournalEntry }
-  /** Its tool waited, and what it waited for has come. */
+  /** It was suspended, and its late answer has come. */
   | { readonly t: 'completed'; readonly asked: readonly ForkQuery[]; readonly completion: Completion }
-  /** An answer from elsewhere, for a run that tries something out. */
+  /** An answer that no tool gave, for a trial run. */
   | { readonly t: 'answer'; readonly reply: FinalReply };
 
-/** Knows calls before they are made; null: the call is made. */
+/** Knows answers to calls. Null: the call has to be made. */
 export interface CallScript {
   known(call: GuestCall): Known | null;
 }
 
-/** The first call that is not the one that was recorded. */
+/** The first call that differs from its recorded counterpart. */
 export interface CallDivergence {
   readonly seq: number;
-  /** What differs: `kind`, `name`, `args`, `at` …; `calls` when one of the two has no further call. */
+  /** The field that differs: `kind`, `name`, `args`, `at` …; `calls` when one of the two runs has no further call. */
   readonly field: string;
   /** As JSON. */
   readonly recorded: TaggedJson;
@@ -35,8 +35,8 @@ export interface CallDivergence {
 }
 
 /**
- * Answers the calls of a run from the journal of one that was recorded. The run must make the same calls at the same
- * places; the first that differs is kept in {@link divergence} and ends the run with `ERR_REPLAY`.
+ * Answers the calls of a run from the journal of a recorded run. The run must make the same calls at the same places. The first
+ * call that differs ends the run with `ERR_REPLAY`; {@link divergence} holds it.
  */
 export class RecordedCalls implements CallScript {
   readonly #entries: readonly JournalEntry[];
@@ -44,18 +44,18 @@ export class RecordedCalls implements CallScript {
   #next = 0;
   #divergence: CallDivergence | null = null;
 
-  /** `after` knows the calls that come after the last recorded one; without it there must be none. */
+  /** `after` answers the calls after the last recorded one; without it there must be none. */
   constructor(entries: readonly JournalEntry[], after: CallScript | null = null) {
     this.#entries = entries;
     this.#after = after;
   }
 
-  /** Null as long as everything is as it was. */
+  /** Null as long as all calls are the recorded ones. */
   get divergence(): CallDivergence | null {
     return this.#divergence;
   }
 
-  /** The recorded calls that were not made: none after a run that went its whole way. */
+  /** The recorded calls that the run has not made; none after a complete run. */
   get left(): readonly JournalEntry[] {
     return this.#entries.slice(this.#next);
   }
@@ -71,7 +71,7 @@ export class RecordedCalls implements CallScript {
   }
 }
 
-/** The first difference between a call and the one that was recorded in its place. */
+/** The first difference between a call and the recorded call in its place. */
 export function divergenceOf(call: GuestCall, entry: JournalEntry | undefined): CallDivergence | null {
   const actual = fieldsOf(call);
   if (entry === undefined) return { seq: call.seq, field: 'calls', recorded: null, actual };
@@ -83,19 +83,19 @@ export function divergenceOf(call: GuestCall, entry: JournalEntry | undefined): 
   return null;
 }
 
-/** Older records do not have the places of whole-number keys: in them such a key stands where JavaScript puts it. */
+/** Compares values. Older records lack the places of whole-number keys: there such a key stands where JavaScript puts it. */
 function isSame(recorded: TaggedJson, actual: TaggedJson): boolean {
   const was = JSON.stringify(recorded);
   return was === JSON.stringify(actual) || was === JSON.stringify(plainMaps(actual));
 }
 
-/** What is recorded of a call: all that makes it the call it is, but not what was left of its caller's means. */
+/** The recorded part of a call: everything but the budget that its caller had left. */
 export type MadeCall =
   | Exclude<GuestCall, { readonly t: 'ask' }>
   | Pick<AskCall, 't' | 'seq' | 'model' | 'prompt' | 'options' | 'at'>;
 type AskCall = Extract<GuestCall, { readonly t: 'ask' }>;
 
-/** The call that an entry is of. */
+/** The call of an entry. */
 export function callOf(entry: JournalEntry): MadeCall {
   const { seq, at } = entry;
   if (entry.kind === 'tool') return { t: 'tool', seq, name: entry.name, args: entry.args, at };
@@ -104,7 +104,7 @@ export function callOf(entry: JournalEntry): MadeCall {
   return { t: 'ask', seq, model, prompt, options, at };
 }
 
-/** What makes a call the call it is. */
+/** The fields by which calls are compared. */
 function fieldsOf(call: MadeCall): Readonly<Record<string, TaggedJson>> {
   const { seq, at } = call;
   const site = { fork: at.fork, source: at.source, line: at.line, column: at.column };
@@ -120,12 +120,12 @@ function describe({ seq, field }: CallDivergence): string {
     : `call ${seq} differs from the recorded one in its ${field}`;
 }
 
-/** The answer of a recorded call, byte for byte as it was sent. */
+/** The answer to a recorded call, byte for byte as it was sent. */
 export function replyOf(entry: JournalEntry): FinalReply {
   const { outcome } = entry;
   const spent = entry.kind === 'ask' && entry.spent !== undefined ? { spent: entry.spent } : {};
   if (outcome.ok) return { t: 'ok', value: outcome.value, ...spent };
-  // The stack of the error was added when the run had ended; what the script was sent had none, and its length is fuel.
+  // The stack was added to the error when the run had ended. The script was sent none, and pays fuel by the length of what it gets.
   if ('halted' in outcome) return { t: 'halt', error: { ...outcome.halted, stack: [] } };
   const { code, message, hint } = outcome;
   return { t: 'error', code, message, ...(hint === undefined ? {} : { hint }), ...spent };

@@ -8,8 +8,8 @@ import { ToolError } from '../errors.ts';
 import { encodeAs } from './outcome.ts';
 
 /**
- * A result as its tool promised it. Throws {@link ToolError} 21 for one that is not, naming tool and problem: whoever
- * calls the tool relies on the promise.
+ * Checks a result by the `returns` of its tool, on which callers rely. Throws {@link ToolError} 21, which names the tool and the
+ * problem.
  */
 async function heldToPromise(tool: ToolDefinition, result: unknown, maxBytes: number): Promise<unknown> {
   if (tool.result === null) return result;
@@ -24,8 +24,8 @@ async function heldToPromise(tool: ToolDefinition, result: unknown, maxBytes: nu
 }
 
 /**
- * A result, held to its tool's promise and ready to cross. What is larger than the tool itself allows is {@link ToolError}
- * 37; what is larger than `toolBytes`, which no tool can widen, ends the run.
+ * A result, checked and encoded. Throws {@link ToolError} 37 for a result that is larger than the tool itself allows, and `Halt` for
+ * one that is larger than `toolBytes`, which no tool can widen.
  */
 export async function resultJson(tool: ToolDefinition, result: unknown, toolBytes: number): Promise<TaggedJson> {
   const held = await heldToPromise(tool, result, toolBytes);

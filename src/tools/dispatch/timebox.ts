@@ -3,8 +3,8 @@ import type { ToolDefinition } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 
 /**
- * The outcome of a tool's work, or {@link ToolError} 37 once its own time is over, with `expired` aborted. Work that never
- * awaits holds up the whole host process and cannot be stopped: that is the tool's author's affair.
+ * The outcome of a tool's work. When the tool's own time is over, aborts `expired` and rejects with {@link ToolError} 37. Work that
+ * never awaits blocks the whole host process and cannot be stopped: the author of the tool has to avoid it.
  */
 export async function timeboxed<T>(
   { canonicalName, timeoutMs }: ToolDefinition,

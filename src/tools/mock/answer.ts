@@ -9,7 +9,7 @@ import type { PendingOptions } from '../pending.ts';
 import { describeCall, differences, nearestCase, type Wants } from './match.ts';
 import type { Scope, Template } from './template.ts';
 
-/** What a mock does when a case applies. */
+/** The answer of a mock when a case applies. */
 export interface Answer {
   readonly outcome:
     | { readonly returns: Template }
@@ -28,18 +28,18 @@ export interface Assignment {
   readonly to: Template;
 }
 
-/** A case of a tools file: which calls it answers, and with what, one answer after the other; the last one stays. */
+/** A case of a tools file: the calls that it answers, and its answers in order. The last answer repeats. */
 export interface MockCase {
-  /** By argument name; an argument that is not named may be anything. */
+  /** By the name of an argument. An argument that is not named may be anything. */
   readonly when: Wants;
   /** By key of the state. */
   readonly inState: Wants;
   readonly answers: readonly [Answer, ...Answer[]];
-  /** How many calls it answers; afterwards it is as if it were not there. */
+  /** The number of calls that it answers. After that the case does not exist. */
   readonly times: number;
 }
 
-/** What the mocks of one file know of the calls so far, of one root interpreter and session. */
+/** The state of the mocks of one file, for one root interpreter and session. */
 export interface World {
   state: ValueMap;
   readonly used: Map<MockCase, number>;
@@ -54,7 +54,7 @@ export interface MockCases {
   readonly otherwise: Answer | null;
 }
 
-/** Answers one call. Throws {@link ToolError}: what a case says, or 21 for a call that no case expects. */
+/** Answers one call. Throws {@link ToolError}: the error of a case, or 21 for a call that no case expects. */
 export async function answerCall(
   { name, cases, otherwise }: MockCases,
   args: ValueMap,
@@ -73,7 +73,7 @@ export async function answerCall(
       NS_CODES.ToolExecutionFailed,
       `the mock ${name} expects no call with ${describeCall(args)}; ${nearestCase(found, exhausted)}`,
     );
-  // Everything is decided before the mock waits: calls that overlap each take their own answer.
+  // The answer is chosen before the mock waits: overlapping calls each take their own.
   const answer = hit === undefined ? otherwise : take(hit, world);
   return answer === null ? null : give(answer, scope, world, runtime);
 }
@@ -99,7 +99,7 @@ async function give({ outcome, set, delayMs }: Answer, scope: Scope, world: Worl
   throw new ToolError(outcome.throws.code, typeof message === 'string' ? message : JSON.stringify(message));
 }
 
-/** Most bytes of a file's state, as JSON: a script may add to it by every call, and a text may show all of it. */
+/** Most bytes of a file's state as JSON. Without a bound, a script could grow the state with every call. */
 const STATE_BYTES = 4 * 1024 * 1024;
 
 function mustBeHeld(state: ValueMap): void {
@@ -111,7 +111,7 @@ function mustBeHeld(state: ValueMap): void {
   }
 }
 
-/** The state with another value at a path; what was read of it before stays as it was. */
+/** A copy of the state with another value at a path. Values that were read before do not change. */
 function changed(map: ValueMap, [key = null, ...rest]: readonly Value[], to: Value): ValueMap {
   if (typeof key !== 'string' && typeof key !== 'number')
     throw new ToolError(NS_CODES.ToolExecutionFailed, `the mock sets a key of its state that is a ${typeName(key)}`);

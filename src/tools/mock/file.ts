@@ -31,14 +31,14 @@ const ANSWER_KEYS = ['returns', 'throws', 'pending', 'set', 'delayMs'];
 const OUTCOMES = ['returns', 'throws', 'pending'];
 const CASE_KEYS = ['when', 'inState', 'times', 'sequence', ...ANSWER_KEYS];
 
-/** Longest delay: a day, which every limit cuts short. */
+/** The longest delay: a day. The limits of a run are shorter. */
 const MAX_DELAY_MS = 86_400_000;
 
 /**
- * The mock tools of a tools file (DESIGN 5), YAML or JSON: per tool its arguments and its cases, tried in order. A call
- * that no case expects is code 21 and shows the nearest case, unless `otherwise` says what to do. Values may use the tags
- * of tagged JSON, and be computed from arguments and from the file's state. Sequences and state begin anew with every root
- * interpreter and every session. Throws {@link ConfigError} (`ERR_CONFIG`) with the file, the line and what is wrong there.
+ * The mock tools of a tools file, YAML or JSON. Each tool has its arguments and its cases, which are tried in order. A call that no
+ * case expects is code 21 and names the nearest case, unless the tool has `otherwise`. Values may use the tags of tagged JSON, and
+ * may be computed from arguments and from the file's state. Every root interpreter and every session starts with fresh sequences and
+ * state. Throws {@link ConfigError} (`ERR_CONFIG`) with the file, the line and the problem.
  */
 export function loadMockTools(text: string, fileName: string): readonly ToolDefinition[] {
   const file = new YamlFile(text, fileName);
@@ -155,7 +155,7 @@ function readWanted(file: YamlFile, path: Path, value: unknown, args: readonly s
   return { type };
 }
 
-/** What `typeof` can say in a script. */
+/** The results of `typeof` in a script. */
 const TYPE_NAMES = ['nil', 'boolean', 'number', 'string', 'bytes', 'list', 'map', 'timedate', 'fuzzy', 'handle', 'error'];
 
 function readOtherwise(file: YamlFile, path: Path, value: unknown, args: readonly string[]): Answer | null {
@@ -181,7 +181,7 @@ function readAnswer(file: YamlFile, path: Path, spec: Readonly<Record<string, un
   const set = readChanges(file, [...path, 'set'], spec['set'], args);
   const outcomes = OUTCOMES.filter((key) => Object.hasOwn(spec, key));
   if (outcomes.length !== 1) {
-    // What never answers needs no answer.
+    // A mock that never answers needs no outcome.
     if (outcomes.length === 0 && delayMs === Number.POSITIVE_INFINITY) return { outcome: { returns: () => null }, set, delayMs };
     return file.fail(path, 'needs exactly one of returns, throws and pending');
   }
@@ -239,11 +239,11 @@ function readTemplate(file: YamlFile, path: Path, value: unknown, args: readonly
 
 /** A value of the file, with the tags of tagged JSON. */
 function readValue(file: YamlFile, path: Path, value: unknown): Value {
-  // What YAML's core schema yields is JSON but for NaN and infinities, which decode passes on as the numbers they are.
+  // YAML's core schema yields JSON, and NaN and infinities, which decode passes on as numbers.
   return located(file, path, () => decode((value ?? null) as TaggedJson));
 }
 
-/** Puts the file and the line in front of what a definition or a value is refused for. */
+/** Puts the file and the line in front of the reason why a definition or a value is refused. */
 function located<T>(file: YamlFile, path: Path, read: () => T): T {
   try {
     return read();

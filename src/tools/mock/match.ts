@@ -6,7 +6,7 @@ import { typeName } from '../define/argtypes.ts';
 import { matchesPattern } from '../policy/capability.ts';
 import type { Scope, Template } from './template.ts';
 
-/** What a case wants of one argument. */
+/** The condition of a case for one argument. */
 export type Wanted =
   | { readonly equals: Template }
   /** A pattern for texts, as in a policy. */
@@ -17,7 +17,7 @@ export type Wanted =
 /** Wanted values by the name of an argument, or of a key of the state. */
 export type Wants = Readonly<Record<string, Wanted>>;
 
-/** One place where a call is not what a case wants. */
+/** One place where a call does not meet a case. */
 export interface Difference {
   /** `path`, `plan[0].value` */
   readonly place: string;
@@ -25,7 +25,7 @@ export interface Difference {
   readonly got: string;
 }
 
-/** Longest text of one value in a message, and most differences in one. */
+/** In a message: the longest text of a value, and the most differences. */
 const SHOWN = 80;
 const MOST = 3;
 
@@ -35,7 +35,7 @@ export function describeCall(called: ValueMap): string {
   return entries.length === 0 ? 'no arguments' : entries.map(([name, value]) => `${name} = ${shown(value)}`).join(', ');
 }
 
-/** Where the values are not what is wanted; empty for a match. */
+/** The places where the values do not meet the conditions; empty for a match. */
 export function differences(wants: Wants, values: ValueMap, scope: Scope): readonly Difference[] {
   return Object.entries(wants).flatMap(([name, wanted]) => {
     const value = values[name] ?? null;
@@ -53,7 +53,7 @@ export function differences(wants: Wants, values: ValueMap, scope: Scope): reado
   });
 }
 
-/** The sentence about the case that a call comes closest to. `found` holds the differences of each. */
+/** The sentence about the case with the fewest differences. `found` holds the differences of each case. */
 export function nearestCase(found: readonly (readonly Difference[])[], exhausted: readonly boolean[]): string {
   let best = 0;
   for (const [index, each] of found.entries()) if (each.length < (found[best]?.length ?? 0)) best = index;
@@ -66,7 +66,7 @@ export function nearestCase(found: readonly (readonly Difference[])[], exhausted
   return `${which}, which wants ${shownOnes.join('; ')}${more}`;
 }
 
-/** Place by place, down to the smallest parts that differ; the order of a map's keys does not count. */
+/** Compares place by place, down to the smallest parts that differ. The order of a map's keys does not count. */
 function differ(place: string, wanted: Value, got: Value): readonly Difference[] {
   if (isValueMap(wanted) && isValueMap(got)) {
     const keys = [...new Set([...Object.keys(wanted), ...Object.keys(got)])];
@@ -93,7 +93,7 @@ function sortedText(value: Value): string {
   return keyText(encode(value));
 }
 
-/** One text for all values that are the same. */
+/** A text that equal values share. */
 export function keyText(json: TaggedJson): string {
   return JSON.stringify(plainMaps(json), (_key, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

@@ -2,14 +2,13 @@ import { ConfigError } from '../../wire/errors.ts';
 import type { ToolRuntime } from '../define/definition.ts';
 
 /**
- * Something that lives as long as one root interpreter, separately for each session on it, and no longer than the session:
- * what `init` makes when it is first asked for. Every `run`, every request of `run --jsonl` and every session starts from
- * the beginning, one that had the id of another, ended one too; the turns of a session share it. The same holds for mock tools, whose sequences and state are kept so. Throws {@link ConfigError}
- * (`ERR_CONFIG`) for what is no function.
+ * State for each session of each root interpreter; `init` makes it at the first use. The turns of a session share it. Every `run`,
+ * every request of `run --jsonl` and every new session starts with fresh state, even under the id of an ended session. Mock tools keep
+ * their sequences and state this way. Throws {@link ConfigError} (`ERR_CONFIG`) when `init` is no function.
  */
 export function perSession<T>(init: () => T): (runtime: Pick<ToolRuntime, 'stores' | 'turn' | 'handles'>) => T {
   if (typeof init !== 'function') throw new ConfigError(`perSession takes a function that makes the state, got ${typeof init}`);
-  // Every root interpreter has its own readers of its stores, whatever host context and stores it shares with others.
+  // Every root interpreter has its own readers, even when it shares its host context and stores with others.
   const roots = new WeakMap<object, WeakMap<object, T>>();
   return (runtime) => {
     const { stores, turn } = runtime;
@@ -18,7 +17,7 @@ export function perSession<T>(init: () => T): (runtime: Pick<ToolRuntime, 'store
       sessions = new WeakMap();
       roots.set(stores, sessions);
     }
-    // The handles of a session are there as long as the session is. Outside of any there is nothing but the root.
+    // The handles of a session live exactly as long as the session. Outside of any session the state belongs to the root.
     const owner = turn.sessionId === null ? stores : runtime.handles;
     const known = sessions.get(owner);
     if (known !== undefined) return known;

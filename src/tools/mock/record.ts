@@ -8,7 +8,7 @@ import { capabilityText } from '../policy/capability.ts';
 import { keyText } from './match.ts';
 import { withoutSecrets } from './secrets.ts';
 
-/** The first line of every recording, by which a file that may be overwritten is told from one that somebody wrote. */
+/** The first line of every recording. A file without it was written by hand and must not be overwritten. */
 export const RECORDING_MARK = '# Recorded by neuroscript from real calls.';
 
 const HEAD = [
@@ -16,15 +16,15 @@ const HEAD = [
   '# Replay it with --tools. Secrets were left out by name and by form; read it before you share it.',
 ];
 
-/** A recording, and what there is to know about it. */
+/** A recording with its counts. */
 export interface Recording {
   /** A tools file in YAML. */
   readonly text: string;
-  /** Calls that are in it. */
+  /** The number of recorded calls. */
   readonly calls: number;
-  /** Values that were left out because they are secret. */
+  /** The number of secret values that were left out. */
   readonly redacted: number;
-  /** Calls that stopped their run and had no answer to record. */
+  /** The number of calls that ended their run and had no answer to record. */
   readonly unanswered: number;
 }
 
@@ -38,10 +38,10 @@ interface Case {
 }
 
 /**
- * The calls of journals as a tools file that answers the same calls with the same results. Calls with the same arguments
- * answer in the order in which they were made, each as often as it was; one call more is an error. Calls of tools that are
- * not among `tools` are left out: `tool.aeiou.magic`, and names that nobody knows, answer the same way again. Secrets are
- * left out (see `secrets.ts`): an argument with one in it may then be anything, a result has `<redacted>` in its place.
+ * Makes a tools file from the calls of a journal, which answers the same calls with the same results. Calls with the same arguments
+ * are answered in their order, each as often as it was made; one call more is an error. Calls of tools that are not among `tools` are
+ * left out: `tool.aeiou.magic` and unknown names answer the same way again. Secrets are left out (see `secrets.ts`): an argument
+ * with a secret may then be anything, and a result has `<redacted>` in its place.
  */
 export function recordTools(journal: readonly JournalEntry[], tools: readonly ToolDefinition[]): Recording {
   checkList('the journal', journal);
@@ -72,7 +72,7 @@ export function recordTools(journal: readonly JournalEntry[], tools: readonly To
     found.set(tool, cases);
     const key = keyText(when);
     const same = cases.get(key);
-    // `withoutSecrets` keeps a map a map, unless its own name is secret, and this one has none.
+    // `withoutSecrets` returns a map for a map, unless the map's own name is secret, and this map has no name.
     if (same === undefined) cases.set(key, { when, steps: [answer.json as Step] });
     else same.steps.push(answer.json as Step);
   }
@@ -80,29 +80,29 @@ export function recordTools(journal: readonly JournalEntry[], tools: readonly To
   return { text: [...HEAD, lines.length === 0 ? 'tools: {}' : 'tools:', ...lines, ''].join('\n'), calls, redacted, unanswered };
 }
 
-/** Null for a call that ended with its run: only one that waited too long can be repeated, by waiting again. */
+/** Null for a call that ended its run. The exception is a timeout, which a mock can repeat by waiting. */
 function stepOf(outcome: JournalOutcome): Step | null {
   if (outcome.ok) return { returns: outcome.value };
   if ('halted' in outcome) return outcome.halted.kind === 'timeout' ? { delayMs: 'never' } : null;
   return { throws: { code: outcome.code, message: outcome.message } };
 }
 
-/** The names of the parameters, and names for what was given beyond them. */
+/** The names of the parameters, and names for surplus arguments. */
 function argNames(tool: ToolDefinition, given: number): readonly string[] {
   const names = tool.parameters.map(({ name }) => name);
   while (names.length < given) names.push(`surplus${names.length + 1}`);
   return names;
 }
 
-/** Structure as YAML, values as JSON, which is YAML too and has but one way to write a text. */
+/** Writes the structure as YAML and the values as JSON, which is YAML too and has only one way to write a text. */
 function toolLines(tool: ToolDefinition, width: number, cases: readonly Case[]): string[] {
   const { description, effects, capabilities, requiresTrust, requiresApproval } = tool;
-  // The cases that name fewer arguments, because others were secret, must not answer for those that name more.
+  // A case that names fewer arguments, because others were secret, must not answer before one that names more.
   const ordered = [...cases].sort((a, b) => Object.keys(b.when).length - Object.keys(a.when).length);
   return [
     `  ${tool.name}:`,
     ...(description === '' ? [] : [`    description: ${json(description)}`]),
-    // All may be left out, and none has a type: what the real tool refused was an answer too.
+    // All arguments are optional and untyped: a refusal by the real tool is an answer too.
     `    args: ${json(argNames(tool, width).map((name) => `${name}?`))}`,
     `    effects: ${effects}`,
     ...(capabilities.length === 0 ? [] : [`    capabilities: ${json(capabilities.map(capabilityText))}`]),
@@ -124,7 +124,7 @@ function answerLines(steps: readonly Step[]): readonly string[] {
   return ['sequence:', ...steps.map((step) => `  - ${json(step)}`)];
 }
 
-/** JSON with blanks where a person would put them. */
+/** JSON with spaces, for people. */
 function json(value: TaggedJson): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (isList(value)) return `[${value.map(json).join(', ')}]`;

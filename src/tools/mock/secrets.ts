@@ -1,14 +1,14 @@
 import { isList } from '../../wire/maporder.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 
-/** What stands in a recording in place of a secret. */
+/** Takes the place of a secret in a recording. */
 export const REDACTED = '<redacted>';
 
 /** The last words of names that hold secrets: `password`, `apiKey`, `access_token`, `Authorization`. */
 const NAME =
   /(?:^|_)(?:password|passwd|passphrase|pwd|secret|token|api_?key|auth|authorization|cookie|credentials?|private_?key|secret_?key|access_?key|signing_?key|session_?id)$/;
 
-/** Texts that are secrets by their form, whatever they are called. Each check takes linear time: texts come from programs and tools. */
+/** Recognises secrets by their form. Each check takes linear time, because texts come from programs and tools. */
 const FORMS: readonly ((text: string) => boolean)[] = [
   (text) => /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text),
   (text) => /\b(?:Bearer|Basic) [A-Za-z0-9._~+/=-]{8}/i.test(text),
@@ -54,7 +54,7 @@ function hasCredentialsInUrl(text: string): boolean {
   return false;
 }
 
-/** Whether a name says that what it names is secret. Capital letters begin words. */
+/** Whether the value of a name is secret. Capital letters begin words. */
 export function isSecretName(name: string): boolean {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
@@ -63,7 +63,7 @@ export function isSecretName(name: string): boolean {
   return NAME.test(words);
 }
 
-/** A value without its secrets, and how many there were: what secret names hold, and texts of a secret form. */
+/** A value without its secrets, and their number. Secrets are values of secret names and texts of a secret form. */
 export function withoutSecrets(json: TaggedJson, name = ''): { readonly json: TaggedJson; readonly found: number } {
   let found = 0;
   const clean = (value: TaggedJson, key: string): TaggedJson => {

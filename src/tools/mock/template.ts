@@ -7,13 +7,13 @@ import { type Value, ValueError, type ValueMap } from '../../wire/values.ts';
 import { typeName } from '../define/argtypes.ts';
 import { ToolError } from '../errors.ts';
 
-/** What an answer is computed from: the arguments of the call and the state of the file. */
+/** The inputs of a computed answer: the arguments of the call and the state of the file. */
 export interface Scope {
   readonly args: ValueMap;
   readonly state: ValueMap;
 }
 
-/** A value of a tools file: constant, or computed from a call. Throws {@link ToolError} for what cannot be computed. */
+/** A value of a tools file: constant, or computed from a call. Throws {@link ToolError} when it cannot be computed. */
 export type Template = (scope: Scope) => Value;
 
 /** Reads the content of a form; the names are those of the tool's arguments. */
@@ -29,7 +29,7 @@ export function compile(json: unknown, args: readonly string[]): Template {
     return (scope) => items.map((item) => item(scope));
   }
   if (typeof json !== 'object' || json === null) {
-    // What YAML's core schema yields is JSON but for NaN and infinities, which decode passes on as the numbers they are.
+    // YAML's core schema yields JSON, and NaN and infinities, which decode passes on as numbers.
     const value = decode((json ?? null) as TaggedJson);
     return () => value;
   }
@@ -59,26 +59,26 @@ function argument(content: unknown, args: readonly string[]): Template {
   return ({ args: given }) => given[content] ?? null;
 }
 
-/** `key`, or `[key, …]` for what is within; nil where there is nothing. */
+/** `key`, or a path `[key, …]`; nil where there is nothing. */
 function stateAt(content: unknown, args: readonly string[]): Template {
   const steps = (Array.isArray(content) ? content : [content]).map((step: unknown) => compile(step, args));
   if (steps.length === 0) throw new ValueError('$state must name a key of the state, or a list of keys from there');
   return (scope) => steps.reduce<Value>((at, step) => elementOf(at, step(scope)), scope.state);
 }
 
-/** An element of a list or a map as a script would read it, nil where there is none. */
+/** An element of a list or a map as a script would read it; nil where there is none. */
 export function elementOf(container: Value, key: Value): Value {
   if (Array.isArray(container)) return (typeof key === 'number' ? container[key] : undefined) ?? null;
   if (typeName(container) !== 'map' || typeof key === 'object') return null;
   return Object.entries(container ?? {}).find(([name]) => name === String(key))?.[1] ?? null;
 }
 
-/** Longest text that `$text` makes, in UTF-16 units. */
+/** The longest text that `$text` makes, in UTF-16 units. */
 const TEXT_UNITS = 8 * 1024 * 1024;
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z0-9_]+)*)\s*\}\}/g;
 
-/** Placeholders name an argument or `state`, and after dots what is within. */
+/** Fills in a text. A placeholder names an argument or `state`, and after dots the keys inside. */
 function text(content: unknown, args: readonly string[]): Template {
   if (typeof content !== 'string') throw new ValueError('$text must be a text with placeholders such as {{path}}');
   const unknown = [...content.matchAll(PLACEHOLDER)].find(([, name = '']) => name !== 'state' && !args.includes(name));

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../wire/errors.ts';
 
-/** What a tool needs or a policy grants: verbs on a resource, perhaps only within scopes (language.md 9.6). */
+/** A need of a tool or a grant of a policy: verbs on a resource, optionally within scopes. */
 export interface Capability {
   /** Lower case, for instance `fs`; `*` in a grant means every resource. */
   readonly resource: string;
@@ -48,7 +48,7 @@ function scopeMatcher(resource: string): ScopeMatch {
   return (granted, wanted) => granted === '*' || granted === 'true' || granted.toLowerCase() === wanted.toLowerCase();
 }
 
-/** Wildcard text: `*` all, `*x*` contains, `*x` ends with, `x*` begins with, else equal; ignores letter case (language.md 9.5). */
+/** Matches a wildcard: `*` all, `*x*` contains, `*x` ends with, `x*` begins with, else equal. Ignores letter case. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const wanted = pattern.toLowerCase();
   const subject = text.toLowerCase();
@@ -79,7 +79,7 @@ function globMatches(glob: string, path: string): boolean {
   try {
     return new RegExp(`^${source}$`, 'su').test(path);
   } catch {
-    // A class such as [z-a] is no glob at all, and what is no glob grants nothing.
+    // A glob with a bad class, such as [z-a], grants nothing.
     return false;
   }
 }

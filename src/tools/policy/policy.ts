@@ -3,22 +3,22 @@ import { checker, checkObject, checkText, listOf, oneOf, wholeNumber } from '../
 import { canonicalName } from '../names.ts';
 import { type Capability, capabilityText, parseCapability } from './capability.ts';
 
-/** In which kind of run a script finds itself: only `config` admits tools that require trust. */
+/** The kind of a run. Only `config` admits tools that require trust. */
 export type PolicyContext = 'config' | 'normal' | 'test';
 
-/** What a script may call. Absent means nothing: an empty allow list denies every tool. */
+/** The tools that a script may call. An absent or empty allow list denies every tool. */
 export interface PolicyOptions {
   /** `normal` when absent. */
   readonly context?: PolicyContext;
   /** Patterns over canonical names: `tool.fs.read`, `tool.math.*`, `*.get`, `*mem*`, `*`. */
   readonly allow?: readonly string[];
-  /** As `allow`; wins over it. A pattern that no name can match is refused: it would deny nothing. */
+  /** As `allow`, and stronger. A pattern that no name can match is an error: it would deny nothing. */
   readonly deny?: readonly string[];
   /** Capabilities, as `resource:verb,verb[:scope,scope]`. */
   readonly grants?: readonly string[];
-  /** Most calls of a tool by everything that descends from one root interpreter. */
+  /** Most calls of a tool by all forks of one root interpreter together. */
   readonly toolMaxCalls?: Readonly<Record<string, number>>;
-  /** `error` (when absent): a breach is code 1003, which `on error` sees. `halt`: it ends the run, uncatchably. */
+  /** `error` (when absent): a breach is code 1003, which `on error` sees. `halt`: a breach ends the run. */
   readonly onPolicyBreach?: 'error' | 'halt';
 }
 
@@ -31,7 +31,7 @@ const checkPolicyOptions = checker<PolicyOptions>({
   onPolicyBreach: oneOf('error', 'halt'),
 });
 
-/** A checked, immutable policy (language.md 9.5–9.6). A `PolicyGuard` counts calls. */
+/** A checked, immutable policy. A `PolicyGuard` counts the calls. */
 export class Policy {
   readonly context: PolicyContext;
   readonly allow: readonly string[];
@@ -40,7 +40,7 @@ export class Policy {
   readonly toolMaxCalls: ReadonlyMap<string, number>;
   readonly onPolicyBreach: 'error' | 'halt';
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown key and for a value of the wrong form. */
+  /** Throws {@link ConfigError} (`ERR_CONFIG`) for options of the wrong form. */
   constructor(options: PolicyOptions = {}) {
     checkPolicyOptions('the policy', options);
     const { context = 'normal', allow = [], deny = [], grants = [], toolMaxCalls = {}, onPolicyBreach = 'error' } = options;
@@ -54,7 +54,7 @@ export class Policy {
   }
 }
 
-/** A policy as the options that make one like it; null for no policy at all. */
+/** The options that make an equal policy; null for no policy at all. */
 export function policyOptions(policy: Policy | null): PolicyOptions | null {
   if (policy === null) return null;
   const { context, allow, deny, grants, toolMaxCalls, onPolicyBreach } = policy;
@@ -73,7 +73,7 @@ function trimmed(key: string, patterns: readonly string[]): string[] {
   return patterns.map((pattern) => pattern.trim());
 }
 
-/** A pattern of `deny` that can match. An idle one in `allow` fails safe and shows in the message; here it would fail open. */
+/** Throws for a pattern of `deny` that cannot match: it would allow what it should deny. In `allow` such a pattern does no harm. */
 function effective(pattern: string): string {
   if (canMatch(pattern)) return pattern;
   throw new ConfigError(
@@ -81,7 +81,7 @@ function effective(pattern: string): string {
   );
 }
 
-/** Whether there can be a tool whose name a pattern matches: all of them begin with `tool.`. */
+/** Whether a pattern can match the name of a tool. All names begin with `tool.`. */
 function canMatch(pattern: string): boolean {
   const [, open = '', fixed = '', close = ''] = /^(\*?)(.*?)(\*?)$/s.exec(pattern.toLowerCase()) ?? [];
   if (!/^[a-z0-9_.]*$/.test(fixed)) return false;

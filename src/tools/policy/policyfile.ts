@@ -6,7 +6,7 @@ const KEYS = ['context', 'allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBre
 
 /**
  * A policy file, YAML or JSON (`schemas/policy.schema.json`); its keys are those of {@link PolicyOptions}. Throws
- * {@link ConfigError} (`ERR_CONFIG`) with the file, the line and what is wrong there.
+ * {@link ConfigError} (`ERR_CONFIG`) with the file, the line and the problem.
  */
 export function loadPolicy(text: string, fileName: string): Policy {
   const file = new YamlFile(text, fileName);
@@ -14,7 +14,7 @@ export function loadPolicy(text: string, fileName: string): Policy {
   for (const key of KEYS) {
     const value = top[key];
     if (value === undefined) continue;
-    // One part at a time, so that what is wrong has its line.
+    // Each part is checked on its own, so that the problem has its line.
     if (Array.isArray(value))
       for (const [index, item] of value.entries()) check(file, [key, index], { [key]: [file.text([key, index], item)] });
     else if (key === 'toolMaxCalls')
@@ -34,7 +34,7 @@ function check(file: YamlFile, path: Path, options: Readonly<Record<string, unkn
   }
 }
 
-/** The constructor looks at every value itself, whatever its type. */
+/** The constructor checks every value, so the cast is safe. */
 function make(options: Readonly<Record<string, unknown>>): Policy {
   return new Policy(options as PolicyOptions);
 }

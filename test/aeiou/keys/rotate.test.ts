@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
+  type CryptoPort,
   formatKeys,
   generateKeys,
   type KeyInit,
   keyringFrom,
   loadVerifyKeys,
   mintToken,
+  nobleCrypto,
   publicKeys,
   rotateKeys,
   verifyToken,
@@ -75,6 +77,15 @@ describe('rotating a key file', () => {
       code: 'ERR_KEY',
       detail: 'duplicate',
     });
+  });
+});
+
+describe('the cryptography of a rotation', () => {
+  it('is the one that the caller gives', () => {
+    const used: number[] = [];
+    const crypto: CryptoPort = { ...nobleCrypto, ed25519PublicKey: (seed) => new Uint8Array(used.push(seed.length)) };
+    rotateKeys(KEYS, { role: 'primary', now: ISSUED, crypto });
+    expect(used).toEqual([32]);
   });
 });
 

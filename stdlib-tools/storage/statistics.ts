@@ -1,9 +1,8 @@
-import { StoreError } from '../../src/sqlite/error.ts';
-import { type Looked, lookAt, type SqliteLook } from '../../src/sqlite/look.ts';
+import { readSqlite, type SqliteReader, type SqliteReading } from '../../src/sqlite/reader.ts';
 import { VALUES } from './sqlite.ts';
 
 /** Counts of a storage of tool values, without the values. */
-export interface StorageCensus {
+export interface StorageStatistics {
   readonly entries: number;
   /** Counted as the caps count them. */
   readonly bytes: number;
@@ -12,21 +11,20 @@ export interface StorageCensus {
   readonly largest: readonly { readonly scope: string; readonly entries: number; readonly bytes: number }[];
 }
 
-/** Maximum number of scopes that a census names. */
+/** Maximum number of scopes that the statistics name. */
 const LARGEST = 20;
 
 /**
  * Counts the content of a storage of tool values and does not change the file. Null if the file is not such a storage. Throws
- * {@link StoreError}: `foreign` if it is not a SQLite file, `damaged` if it cannot be opened, `busy`, `io`.
+ * `StoreError`: `foreign` if it is not a SQLite file, `damaged` if it cannot be opened, `busy`, `io`.
  */
-export function storageCensus(path: string): Promise<Looked<StorageCensus> | null> {
-  return lookAt(path, VALUES, census);
+export function storageStatistics(path: string): Promise<SqliteReading<StorageStatistics> | null> {
+  return readSqlite(path, VALUES, ['scopes'], statistics);
 }
 
-function census(look: SqliteLook): StorageCensus {
-  if (!look.names('table').includes('scopes')) throw new StoreError('damaged', `the ${VALUES.name} has no table 'scopes'`);
-  const [all] = look.all('SELECT count(*) AS scopes, total(entries) AS entries, total(bytes) AS bytes FROM scopes');
-  const largest = look.all(
+function statistics(reader: SqliteReader): StorageStatistics {
+  const [all] = reader.all('SELECT count(*) AS scopes, total(entries) AS entries, total(bytes) AS bytes FROM scopes');
+  const largest = reader.all(
     'SELECT substr(scope, 1, 300) AS scope, entries, bytes FROM scopes ORDER BY bytes DESC, scope LIMIT ?',
     LARGEST,
   );
