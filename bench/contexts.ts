@@ -194,7 +194,7 @@ class BarePipe implements AsyncDisposable {
   readonly #socket: Socket;
   readonly #gone: Promise<unknown>;
 
-  private constructor(socket: Socket, gone: Promise<unknown>) {
+  constructor(socket: Socket, gone: Promise<unknown>) {
     this.#socket = socket;
     this.#gone = gone;
   }

@@ -114,7 +114,7 @@ export class Context {
     return compiled;
   }
 
-  /** Compiles something so many levels deeper. */
+  /** Compiles something that lies `levels` deeper. */
   deeper<T>(levels: number, compile: () => T): T {
     this.depth += levels;
     if (this.depth > this.statementDepth) this.statementDepth = this.depth;

@@ -131,6 +131,11 @@ export class RunClock {
     if (!again) this.#owner.onStarted();
   }
 
+  /** Ends the run if its time is over. */
+  check(): void {
+    if (!this.#stopped && this.elapsed > this.#wallMs) this.#onLate(false);
+  }
+
   #watch(): void {
     this.#watching = true;
     this.#owner.onWatch();
@@ -147,7 +152,7 @@ export class RunClock {
       });
     };
     clearTimeout(this.#deadline);
-    this.#deadline = setTimeout(late, left);
+    this.#deadline = setTimeout(late, Math.max(0, left));
   }
 
   #onLate(parsing: boolean): void {

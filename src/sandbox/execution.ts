@@ -192,20 +192,19 @@ export class Execution implements WorkerTask {
       return;
     }
     // The time of this run and its own limits bound a nested loop; the time of one tool does not.
-    if (call.t !== 'ask') this.#startToolTimer(call);
-    void this.#answer(call, open);
+    const toolMs = call.t === 'ask' ? Number.POSITIVE_INFINITY : this.#input.limits.toolMs;
+    if (call.t !== 'ask') this.#toolTimer = setTimeout(() => this.#endCall(call), toolMs);
+    void this.#answer(call, open, performance.now() + toolMs);
   }
 
-  #startToolTimer(call: Exclude<GuestCall, { t: 'ask' }>): void {
+  /** The tool has had its time. */
+  #endCall(call: GuestCall): void {
     const { toolMs } = this.#input.limits;
-    this.#toolTimer = setTimeout(() => {
-      const name = call.t === 'tool' ? call.name : call.t;
-      const message = `${name} did not answer within ${toolMs} ms`;
-      this.#end(timeoutError({ limit: 'toolMs', allowed: toolMs, used: toolMs }, message), HALT_MS);
-    }, toolMs);
+    const message = `${call.t === 'tool' ? call.name : call.t} did not answer within ${toolMs} ms`;
+    this.#end(timeoutError({ limit: 'toolMs', allowed: toolMs, used: toolMs }, message), HALT_MS);
   }
 
-  async #answer(call: GuestCall, open: OpenCall): Promise<void> {
+  async #answer(call: GuestCall, open: OpenCall, deadline: number): Promise<void> {
     let reply: FinalReply;
     try {
       reply = await this.#handlers.onCall(call, open);
@@ -213,6 +212,9 @@ export class Execution implements WorkerTask {
       reply = { t: 'halt', error: workerError(`the host's handler of a call failed: ${messageOf(error)}`) };
     }
     if (!open.over) this.#charge(reply);
+    // A tool that never yields keeps the timers from firing: an answer after a deadline is late all the same.
+    if (performance.now() > deadline) this.#endCall(call);
+    this.#clock.check();
     open.reply(reply);
   }
 

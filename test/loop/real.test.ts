@@ -20,6 +20,8 @@ const keyring = newKeyring('real', clock);
 const ids = seededIds('real');
 
 let seen: { readonly sid: string | null; readonly turn: number | null; readonly given: unknown }[] = [];
+/** Called when a program calls the tool that never answers. */
+let neverCalled = (): void => {};
 const tools = [
   defineTool({
     name: 'tool.probe.Where',
@@ -29,7 +31,13 @@ const tools = [
       return `${turn.sessionId}/${turn.turnIndex}`;
     },
   }),
-  defineTool({ name: 'tool.probe.Never', run: () => new Promise(() => {}) }),
+  defineTool({
+    name: 'tool.probe.Never',
+    run: () => {
+      neverCalled();
+      return new Promise(() => {});
+    },
+  }),
   defineTool({ name: 'tool.probe.Denied', run: () => 'must not run' }),
 ];
 
@@ -262,14 +270,8 @@ describe('turns in real sandboxes', () => {
   it('cancelling ends a running program', async () => {
     const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring, clock, ids });
     const agent: Agent = { reply: async () => reply(command('call tool.probe.Never()')) };
-    const running = loop.runLoop({
-      userdata: USERDATA,
-      agent,
-      sid: 'cancel',
-      onEvent: (event) => {
-        if (event.type === 'state' && event.to === 'EXECUTING') setTimeout(() => loop.cancel('cancel'), 50);
-      },
-    });
+    neverCalled = () => void loop.cancel('cancel');
+    const running = loop.runLoop({ userdata: USERDATA, agent, sid: 'cancel' });
     expect(await running).toMatchObject({ decision: 'HALT', reason: 'ERR_CANCELLED', turns: [{ error: { kind: 'cancelled' } }] });
   });
 });

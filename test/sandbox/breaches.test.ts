@@ -95,6 +95,20 @@ describe('wall time', () => {
     await nextRunWorks();
   });
 
+  it.each([
+    { limits: { toolMs: 80 }, limit: 'toolMs' },
+    { limits: { wallMs: 80 }, limit: 'wallMs' },
+  ])('an answer after $limit is late, even when the tool kept the host from noticing the time', async ({ limits, limit }) => {
+    const busy = handlers(async () => {
+      const end = performance.now() + 150;
+      while (performance.now() < end);
+      return { t: 'ok', value: 1 };
+    });
+    const { result } = await sandbox.run(inputOf('call', {}, limits), busy);
+    expect(result).toMatchObject({ ok: false, error: { kind: 'timeout', code: 'ERR_TIMEOUT', limit, allowed: 80 } });
+    await nextRunWorks();
+  });
+
   it.each(['stubborn', 'insist'])('a program that goes on after the host said halt (%s) is killed', async (deed) => {
     const { value, ms } = await timed(() => sandbox.run(inputOf(deed, {}, { wallMs: 100 }), handlers(never)));
     expect(value.result.error).toMatchObject({ code: 'ERR_TIMEOUT', limit: 'wallMs' });

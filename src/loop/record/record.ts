@@ -122,7 +122,7 @@ export interface Scene {
   /** The first tool of ACTIONS that the policy denied, or `ACTIONS` when no human approved it; null when everything may run. */
   readonly denied: { readonly tool: string; readonly message: string } | null;
   /** Null when no program ran. */
-  readonly run: RecordedRun | null;
+  readonly run: RecordedInput | null;
   /** Null for a host that does not report it. */
   readonly host: HostFacts | null;
   readonly judged: Judged;
@@ -170,18 +170,18 @@ export interface PublicKeyRecord {
 }
 
 /** The worker's input without the parts that the record stores elsewhere: limits, ACTIONS and USERDATA. */
-export type RecordedRun = Omit<RunInput, 'limits'>;
+export type RecordedInput = Omit<RunInput, 'limits'>;
 
 /** The variable in which a program finds USERDATA. */
 const USERDATA = 'userdata';
 
 /** Removes from a worker's input what the record stores elsewhere. */
-export function recordedRun({ limits: _, sources, globals, ...rest }: RunInput): RecordedRun {
+export function recordedInput({ limits: _, sources, globals, ...rest }: RunInput): RecordedInput {
   return { ...rest, sources: sources.slice(0, -1), globals: { ...globals, [USERDATA]: null } };
 }
 
 /** Restores the worker's input from its recorded form. */
-export function inputOf(run: RecordedRun, limits: LimitValues, actions: Source, userdata: TaggedJson): RunInput {
+export function inputOf(run: RecordedInput, limits: LimitValues, actions: Source, userdata: TaggedJson): RunInput {
   return { ...run, limits, sources: [...run.sources, actions], globals: { ...run.globals, [USERDATA]: userdata } };
 }
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { HALT_REASONS, isHaltReason } from './decision.ts';
 
 /*
- * The form of a turn: what `turn --json` prints, and what a store keeps. The readers of stores, of exports and of replays, and
- * `inspect`, take their schemas from here; `schemas/turn.schema.json` is generated from `PUBLIC_TURN`.
+ * The schemas of a turn: the public form that `turn --json` prints, and the record that a store keeps. The readers of stores,
+ * exports and replays and the command `inspect` use them; `schemas/turn.schema.json` is generated from `PUBLIC_TURN`.
  */
 
 const count = z.int().min(0);
@@ -15,13 +15,13 @@ export const HALT_REASON = z.enum(Object.keys(HALT_REASONS).filter(isHaltReason)
 const DECISION = z.enum(['CONTINUE', 'DONE', 'ABORT', 'HALT']);
 const TOKEN_CODE = z.enum(['ERR_TOKEN_PARSE', 'ERR_TOKEN_VERIFY', 'ERR_TOKEN_SCOPE', 'ERR_TOKEN_TTL', 'ERR_TOKEN_REPLAY']);
 
-/** What a turn took of its agent. */
+/** What a turn's agent used. */
 export const AGENT_USE = z
   .object({
     name: z.string().nullable(),
-    asks: position.meta({ description: 'More than once after replies that held no envelope.' }),
+    asks: position.meta({ description: 'More than 1 after a reply without an envelope.' }),
     tokens: count,
-    inputTokens: count.nullable().meta({ description: 'Null where the agent does not tell.' }),
+    inputTokens: count.nullable().meta({ description: 'Null when the agent does not report it.' }),
     outputTokens: count.nullable(),
   })
   .meta({ id: 'agent' });
@@ -65,15 +65,15 @@ export const PUBLIC_TURN = z
     reason: HALT_REASON.exclude(['ERR_MAX_TURNS', 'ERR_AGENT'])
       .nullable()
       .meta({ description: 'Why the host halted; null for every other decision.' }),
-    kid: z.string().nullable().meta({ description: 'Key of the token that was chosen; null when none verified.' }),
-    jti: z.string().nullable().meta({ description: 'Id of the token that was chosen; null when none verified.' }),
-    output: z.string().meta({ description: 'Everything emitted, each text with its line feed.' }),
-    scratchpad: z.string().meta({ description: 'Everything whispered, each text with its line feed.' }),
+    kid: z.string().nullable().meta({ description: 'Key of the chosen token; null when no token verified.' }),
+    jti: z.string().nullable().meta({ description: 'Id of the chosen token; null when no token verified.' }),
+    output: z.string().meta({ description: 'All emitted texts, each followed by a line feed.' }),
+    scratchpad: z.string().meta({ description: 'All whispered texts, each followed by a line feed.' }),
     lints: z.array(z.object({ code: z.string().regex(/^LINT_[A-Z_]+$/), line: position })),
     candidates: z
       .array(z.object({ line: position, ok: z.boolean(), code: TOKEN_CODE.nullable() }))
-      .meta({ description: 'Lines of OUTPUT with the form of a token, in the order they were emitted.' }),
-    agent: AGENT_USE.nullable().meta({ description: 'What the turn took of its agent; null when none was asked.' }),
+      .meta({ description: 'Lines of OUTPUT that have the shape of a token, in the order of emission.' }),
+    agent: AGENT_USE.nullable().meta({ description: "What the turn's agent used; null when no agent was consulted." }),
     usage: USAGE,
     error: ERROR.nullable(),
   })

@@ -79,7 +79,7 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
     return end(decided.divergence === null ? 'verified' : 'differs', { ...decided, why: redacted });
   }
   const calls = new RecordedCalls(record.journal, stoppedAt(record) === null ? null : new StoppedCall(record));
-  const replayed = await executeAgain(runtime, record, scene, calls, options);
+  const replayed = await executeRecorded(runtime, record, scene, calls, options);
   if (wasKilled(record)) {
     const divergence = prefixDifference(record, replayed);
     return end(divergence === null ? 'prefix' : 'differs', { divergence, replayed });
@@ -93,7 +93,7 @@ function whyIncomplete({ version, reason }: TurnRecord): string {
   return reason === null ? 'its inputs are not in the record' : `the turn has no execution of its own (${reason})`;
 }
 
-async function executeAgain(
+async function executeRecorded(
   runtime: Runtime,
   record: TurnRecord,
   scene: Scene,
@@ -104,7 +104,7 @@ async function executeAgain(
   const { judged } = scene;
   const decidedAt = inputs.clock.at(-1) ?? startedAt;
   const clock = { now: () => decidedAt, monotonic: () => 0 };
-  const input = inputAgain(record, scene);
+  const input = recordedTurnInput(record, scene);
   const host: TurnHost = {
     executor: executorOf(runtime, record, scene),
     keyring: keyringFrom(generateKeys('replay'), { clock }),
@@ -116,9 +116,9 @@ async function executeAgain(
     noProgressN: judged.noProgressN,
     checks: [() => judged.stopped],
   };
-  const again = scene.run === null || !input.ok ? null : { input: givenAgain(record, scene.run, input), calls };
+  const recorded = scene.run === null || !input.ok ? null : { input: recordedInputOf(record, scene.run, input), calls };
   const { mintFailed } = judged;
-  const earlier = { startedAt, nonce: inputs.nonce, again, clock: [], jtis: [], mints: 0, mintFailed, ranMs: 0 };
+  const earlier = { startedAt, nonce: inputs.nonce, recorded, clock: [], jtis: [], mints: 0, mintFailed, ranMs: 0 };
   const { record: replayed } = await runTurn(host, {
     sid,
     turn,
@@ -131,13 +131,13 @@ async function executeAgain(
 }
 
 /** Reads the envelope again. The remarks on the reply are taken from the record, because the envelope does not have them. */
-function inputAgain({ inputs: { envelope } }: TurnRecord, { unreadable, lints }: Scene): TurnInput {
+function recordedTurnInput({ inputs: { envelope } }: TurnRecord, { unreadable, lints }: Scene): TurnInput {
   if (unreadable !== null) return { ok: false, text: envelope, failure: unreadable };
   const input = readTurn(new TextEncoder().encode(envelope));
   return input.ok ? { ...input, lints } : input;
 }
 
-function givenAgain(record: TurnRecord, run: NonNullable<Scene['run']>, input: TurnInput & { readonly ok: true }): RunInput {
+function recordedInputOf(record: TurnRecord, run: NonNullable<Scene['run']>, input: TurnInput & { readonly ok: true }): RunInput {
   const { actions, userdata } = input.envelope;
   const source = { name: 'ACTIONS', text: actions };
   const given = inputOf(run, withTime(record), source, encode(parseStrict(userdata, { numbers: 'doubles', padding: true })));
@@ -193,7 +193,7 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
     fork: ({ context, limits }) => ({
       denied: (tool) => (denied?.tool === tool ? denied.message : null),
       ...(host === null ? {} : { facts: () => host }),
-      execute: async ({ again, onOut, onCall, onInput }) => {
+      execute: async ({ recorded, onOut, onCall, onInput }) => {
         const result = await runtime
           .interpreter()
           .fork({ turn: context, limits })
@@ -203,7 +203,7 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
             onCall,
             signal: context.signal,
             ...(onInput === undefined ? {} : { onInput }),
-            ...(again === undefined ? {} : { again }),
+            ...(recorded === undefined ? {} : { recorded }),
           });
         return timedOut(record, result);
       },

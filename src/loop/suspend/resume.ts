@@ -21,7 +21,7 @@ export function continuation({ waiting, earlier }: Suspension, completion: Compl
   const { run, journal, ...rest } = earlier;
   const calls = new RecordedCalls(journal, new CompletedCall(waiting, completion));
   const toolMs = journal.reduce((sum, { ms }) => sum + ms, waiting.ms);
-  return { ...rest, again: { input: withTimeLeft(run, toolMs, limits), calls } };
+  return { ...rest, recorded: { input: withTimeLeft(run, toolMs, limits), calls } };
 }
 
 function withTimeLeft(run: RunInput, toolMs: number, { wallMs }: LimitValues): RunInput {

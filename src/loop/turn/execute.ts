@@ -47,7 +47,7 @@ export interface ExecuteInit {
   readonly magic: ToolDefinition;
   readonly emit: (event: LoopEventBody) => void;
   /** A recorded run of these ACTIONS, to execute in place of a new one. */
-  readonly again: RecordedRun | null;
+  readonly recorded: RecordedRun | null;
   readonly mayWait: boolean;
   readonly approval: TurnApproval;
 }
@@ -88,7 +88,7 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
       given = input;
     });
   // A run that continues or repeats another was approved when that one began.
-  const approval = init.again === null ? init.approval : {};
+  const approval = init.recorded === null ? init.approval : {};
   const answer = await approved(approval, source.text, start, ({ ok, waiting }) => ok || waiting !== undefined);
   if ('denied' in answer) return deny(SOURCE, answer.denied);
   const { result } = answer;
@@ -113,7 +113,7 @@ function run(
   fork: TurnFork,
   source: Source,
   userdata: string,
-  { emit, again, mayWait }: ExecuteInit,
+  { emit, recorded, mayWait }: ExecuteInit,
   onInput: (input: RunInput) => void,
 ): Promise<RunResult> {
   return fork.execute({
@@ -124,7 +124,7 @@ function run(
     onCall: (entry) => emit({ type: 'called', entry }),
     onInput,
     mayWait,
-    ...(again === null ? {} : { again }),
+    ...(recorded === null ? {} : { recorded }),
   });
 }
 

@@ -46,7 +46,7 @@ export interface TurnExecution {
   /** Called with the worker's input. A turn whose executor never calls this cannot be replayed. */
   onInput?(input: RunInput): void;
   /** A recorded run to execute instead of the above. */
-  readonly again?: RecordedRun;
+  readonly recorded?: RecordedRun;
   /** Whether a tool may suspend the run. */
   readonly mayWait?: boolean;
 }
@@ -119,7 +119,7 @@ export function turnFork(fork: Fork, context: TurnContext): TurnFork {
       policies: fork.policies,
       catalogue: catalogueDigest(fork.tools),
     }),
-    execute: ({ source, definitions = [], events = [], globals, onOut, onCall, onInput, again, mayWait = false }) =>
+    execute: ({ source, definitions = [], events = [], globals, onOut, onCall, onInput, recorded, mayWait = false }) =>
       fork.runRequest({
         sources: [...definitions, source],
         events,
@@ -130,7 +130,7 @@ export function turnFork(fork: Fork, context: TurnContext): TurnFork {
         mayWait,
         signal: context.signal,
         ...(onInput === undefined ? {} : { onInput }),
-        ...(again === undefined ? {} : { recorded: again }),
+        ...(recorded === undefined ? {} : { recorded }),
       }),
   };
 }

@@ -19,7 +19,7 @@ import type { Clock } from '../clock.ts';
 import type { LoopEventBody, LoopListener } from '../events.ts';
 import type { Ids } from '../ids.ts';
 import { createMagicTool, MINT_LEDGER } from '../magic.ts';
-import { type AgentUse, recordedRun, type Scene, type TurnRecord, type UnsealedRecord } from '../record/record.ts';
+import { type AgentUse, recordedInput, type Scene, type TurnRecord, type UnsealedRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
 import type { EarlierTurn, SuspendedTurn } from '../record/suspension.ts';
 import type { TurnApproval } from './approval.ts';
@@ -76,7 +76,7 @@ export interface TurnRequest {
 
 /** An earlier execution of a turn, and the recorded run to execute; null when no program had run. */
 export interface EarlierRun extends EarlierTurn {
-  readonly again: RecordedRun | null;
+  readonly recorded: RecordedRun | null;
 }
 
 /** What is settled before the program of a turn runs. */
@@ -167,7 +167,7 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
     lints: envelopeLints(input),
     unreadable: input.ok ? null : { code: input.failure.code, message: input.failure.message },
     denied,
-    run: run === null ? null : recordedRun(run),
+    run: run === null ? null : recordedInput(run),
     host: facts,
     judged: {
       progress: request.progress,
@@ -237,10 +237,10 @@ async function executeTurn(
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   });
   try {
-    const again = request.earlier?.again ?? null;
+    const recorded = request.earlier?.recorded ?? null;
     const { executor } = host;
     const { input, approval = {} } = request;
-    const execution = await execute({ executor, input, context, limits, magic, emit, again, mayWait, approval });
+    const execution = await execute({ executor, input, context, limits, magic, emit, recorded, mayWait, approval });
     // A failed mint stays a failure even if the program caught the error or minted later (AMB-39).
     return execution.halt === null && ledger.failed ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;
   } finally {

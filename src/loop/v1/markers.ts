@@ -1,10 +1,10 @@
-/** What a program of the v1 profile asks for, or says of itself (AL1-2.6). `halt` is the host's word; from a program it stops the loop too. */
+/** What a program of the v1 profile requests. `halt` is the host's word; it also stops the loop if a program emits it. */
 export type Signal = 'continue' | 'done' | 'abort' | 'halt';
 
 /** One loop marker in a text. */
 export interface Marker {
   readonly signal: Signal;
-  /** Of `abort` and `halt`; null when an `abort` gives none. */
+  /** The reason of `abort` or `halt`; null when an `abort` has none. */
   readonly reason: string | null;
 }
 

@@ -108,9 +108,9 @@ describe('what nested turns use is charged to their caller', () => {
       if (turn > 1) await sleep(10_000, null, { signal });
       return envelope(spin(300), `emit ${turn}`, GO_ON);
     });
-    await using bench = await limited({ wallMs: 900 }, { agents: { slow } });
+    await using bench = await limited({ wallMs: 3000 }, { agents: { slow } });
     const result = await bench.run('ask "slow", "go"');
-    expect(result.error).toMatchObject({ code: 'ERR_TIMEOUT', limit: 'wallMs', allowed: 900 });
+    expect(result.error).toMatchObject({ code: 'ERR_TIMEOUT', limit: 'wallMs', allowed: 3000 });
     const nested = await nestedUsage(bench);
     expect(nested.turns).toBe(1);
     expect(asksOf(result)[0]?.spent).toMatchObject({ fuel: nested.fuel, turns: 2 });

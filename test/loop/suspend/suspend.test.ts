@@ -168,17 +168,17 @@ describe('a turn that waits', () => {
   });
 
   it('time limits count what it computes and what its tools took, not what it waited', async () => {
-    const slow = defineTool({ name: 'tool.world.Effect', run: () => new Promise((done) => setTimeout(done, 250, 1)) });
+    const slow = defineTool({ name: 'tool.world.Effect', run: () => new Promise((done) => setTimeout(done, 600, 1)) });
     await using host = await openHost([slow, approval()], { limits: { wallMs: 5_000 } });
     await host.loop.runLoop({ ...SESSION, agent });
     host.clock.ms += 3_600_000;
     await host.loop.complete('s', '1.2', { result: true });
     const done = await host.loop.resume('s', { agent });
     expect(done.decision).toBe('DONE');
-    await using tight = await openHost([slow, approval()], { limits: { wallMs: 400 }, clock: host.clock });
+    await using tight = await openHost([slow, approval()], { limits: { wallMs: 1100 }, clock: host.clock });
     await tight.loop.runLoop({ ...SESSION, agent });
     await tight.loop.complete('s', '1.2', { result: true });
-    // 250 ms of the first call and 250 of the second are more than 400.
+    // 600 ms of the first call and 600 of the second are more than 1,100.
     expect(await tight.loop.resume('s', { agent })).toMatchObject({ decision: 'HALT', reason: 'ERR_TIMEOUT' });
   });
 
