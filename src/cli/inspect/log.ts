@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { GENESIS } from '../../loop/index.ts';
-import { ChainWalk } from '../../loop/log/chain.ts';
+import { ChainWalk, GENESIS } from '../../loop/index.ts';
 import { type Artefact, counted, type Flaw, type Found, firstLine, jsonOf, type Kind, tallied, tally } from './kind.ts';
 
 /** What every line of a decision log has, whether it is chained or not. */
