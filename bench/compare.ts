@@ -4,7 +4,7 @@ import { type Engine, isMissing, type Opener } from './engine.ts';
 import { type Summary, summarize } from './stats.ts';
 import type { Workload } from './workloads.ts';
 
-/** One engine on one workload. `ms` is null when the engine is not there or gave a wrong result. */
+/** One engine on one workload. `ms` is null when the engine is missing or gave a wrong result. */
 export interface Row {
   readonly workload: string;
   readonly engine: string;
@@ -16,10 +16,10 @@ export interface Row {
   readonly note: string | null;
 }
 
-/** An engine that was asked for: open, or why it is not. */
+/** An engine, or the reason why it could not be opened. */
 export type Candidate = { readonly engine: Engine } | { readonly name: string; readonly note: string };
 
-/** Opens the engines one by one. One whose package is missing stays in the list, with the reason. */
+/** Opens the engines one by one. An engine whose package is missing stays in the list, with the reason. */
 export async function openAll(openers: Readonly<Record<string, Opener>>): Promise<Candidate[]> {
   const candidates: Candidate[] = [];
   for (const [name, open] of Object.entries(openers)) {
@@ -37,11 +37,10 @@ export async function openAll(openers: Readonly<Record<string, Opener>>): Promis
 export const BURST = 50;
 
 /**
- * Measures all engines on a workload, interleaved: each round runs every engine once, and each round starts with another
- * one, so that whatever else the machine does meets all of them alike. The first `warmup` rounds are not counted. The
- * first candidate is ours. An engine that gives anything but the expected result gets no number. With `pauseMs` each engine
- * makes {@link BURST} runs in a row with so much rest before each: what comes once in a while meets a colder machine than what
- * comes in a crowd.
+ * Measures all engines on a workload, interleaved: each round runs every engine once and starts with another one, so that other load of
+ * the machine meets all alike. The first `warmup` rounds are not counted. The first candidate is ours. An engine with a wrong result gets
+ * no number. With `pauseMs` each engine makes {@link BURST} runs in a row with a pause before each: a run after a pause meets a colder
+ * machine.
  */
 export async function compare(
   workload: Workload,
@@ -82,12 +81,12 @@ function rotated<T>(list: readonly T[], by: number): T[] {
   return [...list.slice(start), ...list.slice(0, start)];
 }
 
-/** Closes what {@link openAll} opened. */
+/** Closes the engines that {@link openAll} opened. */
 export async function closeAll(candidates: readonly Candidate[]): Promise<void> {
   for (const candidate of candidates) if ('engine' in candidate) await candidate.engine[Symbol.asyncDispose]();
 }
 
-/** How many runs an engine finishes per second when `lanes` of them are always under way. */
+/** Runs per second of an engine when `lanes` of them are always in progress. */
 export async function throughput(engine: Engine, workload: Workload, lanes: number, milliseconds: number): Promise<number> {
   const end = performance.now() + milliseconds;
   let finished = 0;
@@ -102,7 +101,7 @@ export async function throughput(engine: Engine, workload: Workload, lanes: numb
   return (finished * 1000) / (performance.now() - start);
 }
 
-/** Where the numbers come from; part of every report. */
+/** The machine on which the numbers were measured; part of every report. */
 export function machine(): { readonly node: string; readonly cores: number } {
   return { node: process.version, cores: availableParallelism() };
 }

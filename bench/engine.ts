@@ -1,11 +1,11 @@
 import type { Workload } from './workloads.ts';
 
-/** Something that runs programs, open and warm: one run is one program in a sandbox of its own. */
+/** An engine that is open and warm. One run is one program in a sandbox of its own. */
 export interface Engine extends AsyncDisposable {
   readonly name: string;
   /** What stands between the program and the host. */
   readonly boundary: string;
-  /** Runs once and gives the result as the engine saw it. */
+  /** Runs a workload once. */
   run(workload: Workload): Promise<Timed>;
 }
 
@@ -25,7 +25,7 @@ export async function timed(run: () => unknown): Promise<Timed> {
   return { value, ms: performance.now() - start };
 }
 
-/** Whether an import failed because the package is not there, which is how a published installation looks. */
+/** Whether an import failed because the package is missing, as in a published installation. */
 export function isMissing(error: unknown): boolean {
   return (
     error instanceof Error && 'code' in error && (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND')

@@ -16,18 +16,18 @@ const SHORT = /([\w$]+)\.untilCheck-=[\w$.]+,\1\.untilCheck<0&&\1\.refill\([\w$.
 const TOGETHER = /([\w$]+)<0\|\|(![\w$]+\([\w$]+\)\?[\w$]+\([\w$]+\)):\([\w$]+\.untilCheck=\1,/g;
 /** `Machine.pay`: payment for work on data. */
 const PAY = /\b(pay\(\{[^{}]*\},[\w$=]*\))\{[^{}]*\.refill\(this\.at\)[^{}]*\}/g;
-/** So many places at least pay; fewer found means that the bundle is written differently now. */
+/** Least number of places that pay. Fewer mean that the bundler writes them differently now. */
 const PLACES = 6;
 
-/** So many times the work of the workload of that name: what V8 takes to warm up differs from run to run by more than fuel costs. */
+/** How often a run repeats its workload: the time in which V8 warms up varies by more than fuel costs. */
 const TIMES = 5;
-/** Most pairs of processes: in some the compiled code lies better than in others, for as long as they live. */
+/** Most pairs of processes. The layout of compiled code makes some faster than others for as long as they live. */
 const PROCESSES = 10;
 
 /**
- * What counting fuel costs: the CPU time in the isolate, by that of the same interpreter with every payment cut out of its text,
- * which does the same work right before or after; the median of all such pairs.
- * Such an interpreter exists in a temporary folder while this runs, and nowhere else.
+ * What counting fuel costs: the CPU time in the isolate, divided by that of the same interpreter with every payment cut out of its text.
+ * Both do the same work right after each other; the result is the median of all such pairs. The interpreter without payments exists
+ * only in a temporary folder while this runs.
  */
 export async function measureFuel(rounds: number): Promise<PromiseRow[]> {
   const { worker, guest } = packageFiles();
@@ -36,7 +36,7 @@ export async function measureFuel(rounds: number): Promise<PromiseRow[]> {
     const free = join(folder, 'guest.js');
     writeFileSync(free, unmetered(readFileSync(guest, 'utf8')));
     const processes = Math.min(PROCESSES, rounds);
-    // Even: whoever comes first in one pair comes second in the next.
+    // An even number: the order alternates from pair to pair.
     const each = 2 * Math.ceil(rounds / processes / 2);
     const lanes = [LOOP, CALLS].map((workload) => ({ workload, ratios: [] as number[] }));
     for (let process = 0; process < processes; process++) {
@@ -54,7 +54,7 @@ export async function measureFuel(rounds: number): Promise<PromiseRow[]> {
   }
 }
 
-/** What one run took in one sandbox by what it took in the other, so many times; the first is for warming up. */
+/** Ratios of the time in one sandbox to that in the other. The first pair warms up and is left out. */
 async function pairs(metered: Sandbox, unpaid: Sandbox, workload: Workload, count: number): Promise<number[]> {
   const ratios: number[] = [];
   for (let round = 0; round < count + 1; round++) {

@@ -4,20 +4,20 @@ import { measurePromises } from './speed.ts';
 import { short, spread, table } from './table.ts';
 import { WORKLOADS } from './workloads.ts';
 
-/** How fast programs compute: the engines side by side, and what is promised of ours. */
+/** How fast programs run: all engines side by side, and the promises about ours. */
 export interface Interp {
   readonly rows: readonly Row[];
   readonly promises: readonly PromiseRow[];
 }
 
-/** Every workload on every engine, then the promises. */
+/** Measures every workload on every engine, then the promises. */
 export async function benchInterp(candidates: readonly Candidate[], quick: boolean): Promise<Interp> {
   const rows: Row[] = [];
   for (const workload of WORKLOADS) rows.push(...(await compare(workload, candidates, quick ? 3 : 15, quick ? 1 : 3)));
   return { rows, promises: await measurePromises(rows, candidates, quick) };
 }
 
-/** Both as a page of text. */
+/** The results as a page of text. */
 export function renderInterp({ rows, promises }: Interp): string {
   const about = WORKLOADS.map(({ name, about }) => `${name}: ${about}`).join('; ');
   const cells = rows.map((row) => [

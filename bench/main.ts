@@ -17,16 +17,16 @@ import { benchSuspend, renderSuspend, suspendFailures } from './suspend.ts';
 import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
-/** How `neuroscript bench` is called. */
+/** Usage line of `neuroscript bench`. */
 export const BENCH_USAGE =
   'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|sessions|suspend|soak [--json] [--quick] [--seconds N] [--html FILE] [--against DIR [--rounds N]]';
 
-/** How long `soak` takes unless `--seconds` says otherwise, and at most. */
+/** Seconds of `soak` without `--seconds`, and at most. */
 const SOAK_S = 60;
 const QUICK_SOAK_S = 5;
 const MAX_SOAK_S = 7 * 24 * 3600;
 
-/** What a benchmark found: the public JSON of `bench --json`, and the same as text. */
+/** The result of a benchmark: the public JSON of `bench --json`, and the same as text. */
 interface Report {
   readonly rows: readonly object[];
   readonly promises?: readonly object[];
@@ -44,15 +44,17 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   'isolated-vm (raw)': openRawIsolate,
 };
 
-const BENCHES: ReadonlyMap<string, (quick: boolean, seconds: number, html: string | null) => Promise<Report>> = new Map([
+type Bench = (quick: boolean, seconds: number, html: string | null) => Promise<Report>;
+
+const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['quotas', quotas],
   ['turns', turns],
   ['interp', interp],
-  ['contexts', contexts],
-  ['tokens', tokens],
-  ['loop', loop],
-  ['sessions', sessions],
-  ['suspend', suspend],
+  ['contexts', rowsOnly(benchContexts, renderContexts, contextFailures)],
+  ['tokens', rowsOnly(benchTokens, renderTokens, tokenFailures)],
+  ['loop', rowsOnly(benchLoop, renderLoop, loopFailures)],
+  ['sessions', rowsOnly(benchSessions, renderSessions, sessionsFailures)],
+  ['suspend', rowsOnly(benchSuspend, renderSuspend, suspendFailures)],
   ['soak', soak],
 ]);
 
@@ -125,7 +127,7 @@ function readArguments(argv: readonly string[]): Asked | null {
     if (bench === undefined || !Number.isInteger(rounds) || rounds < ROUNDS.least || rounds > ROUNDS.most) return null;
     return { ...asked, against: { bench, checkout, rounds } };
   } catch (error) {
-    // parseArgs throws for what it does not know; the usage line says more than its message
+    // parseArgs throws for unknown arguments. The usage line says more than its message.
     if (error instanceof TypeError) return null;
     throw error;
   }
@@ -134,19 +136,17 @@ function readArguments(argv: readonly string[]): Asked | null {
 async function turns(quick: boolean): Promise<Report> {
   return withEngines(async (candidates) => {
     const found = await benchTurns(candidates, quick);
-    const { failures } = report(found.rows, () => '');
     const broken = quick ? [] : brokenPromises(found.promises);
-    return { ...found, text: renderTurns(found), failures: [...failures, ...broken] };
+    return { ...found, text: renderTurns(found), failures: [...wrongResults(found.rows), ...broken] };
   });
 }
 
 async function interp(quick: boolean): Promise<Report> {
   return withEngines(async (candidates) => {
-    const { rows, promises } = await benchInterp(candidates, quick);
-    const { failures } = report(rows, () => '');
-    // A promise about speed needs more than a few samples, and a machine that does nothing else.
-    const broken = quick ? [] : brokenPromises(promises);
-    return { rows, promises, text: renderInterp({ rows, promises }), failures: [...failures, ...broken] };
+    const found = await benchInterp(candidates, quick);
+    // A promise about speed needs many samples and an idle machine.
+    const broken = quick ? [] : brokenPromises(found.promises);
+    return { ...found, text: renderInterp(found), failures: [...wrongResults(found.rows), ...broken] };
   });
 }
 
@@ -161,34 +161,21 @@ async function quotas(quick: boolean, _seconds: number, html: string | null): Pr
   return { ...found, text: renderQuotas(found), failures: quotaFailures(found, quick) };
 }
 
-async function suspend(quick: boolean): Promise<Report> {
-  const rows = await benchSuspend(quick);
-  return { rows, text: renderSuspend(rows), failures: suspendFailures(rows) };
-}
-
 async function soak(quick: boolean, seconds: number): Promise<Report> {
   const rows = await benchSoak(seconds);
   return { rows, trends: soakTrends(rows), text: renderSoak(rows), failures: soakFailures(rows, quick) };
 }
 
-async function contexts(quick: boolean): Promise<Report> {
-  const rows = await benchContexts(quick);
-  return { rows, text: renderContexts(rows), failures: contextFailures(rows) };
-}
-
-async function tokens(quick: boolean): Promise<Report> {
-  const rows = await benchTokens(quick);
-  return { rows, text: renderTokens(rows), failures: tokenFailures(rows) };
-}
-
-async function loop(quick: boolean): Promise<Report> {
-  const rows = await benchLoop(quick);
-  return { rows, text: renderLoop(rows), failures: loopFailures(rows) };
-}
-
-async function sessions(quick: boolean): Promise<Report> {
-  const rows = await benchSessions(quick);
-  return { rows, text: renderSessions(rows), failures: sessionsFailures(rows) };
+/** A benchmark whose result is rows only. */
+function rowsOnly<T extends object>(
+  measure: (quick: boolean) => Promise<readonly T[]>,
+  render: (rows: readonly T[]) => string,
+  failures: (rows: readonly T[]) => readonly string[],
+): Bench {
+  return async (quick) => {
+    const rows = await measure(quick);
+    return { rows, text: render(rows), failures: failures(rows) };
+  };
 }
 
 async function withEngines(measure: (candidates: Awaited<ReturnType<typeof openAll>>) => Promise<Report>): Promise<Report> {
@@ -200,9 +187,6 @@ async function withEngines(measure: (candidates: Awaited<ReturnType<typeof openA
   }
 }
 
-function report<T extends Row>(rows: readonly T[], render: (rows: readonly T[]) => string): Report {
-  const failures = rows.flatMap(({ workload, engine, note }) =>
-    note?.startsWith('wrong') ? [`${engine}, ${workload}: ${note}`] : [],
-  );
-  return { rows, text: render(rows), failures };
+function wrongResults(rows: readonly Row[]): string[] {
+  return rows.flatMap(({ workload, engine, note }) => (note?.startsWith('wrong') ? [`${engine}, ${workload}: ${note}`] : []));
 }

@@ -8,7 +8,7 @@ import { GROWING, library, nested, type Sized, sums } from './sizes.ts';
 import { summarize } from './stats.ts';
 import { CALLS, LOOP } from './workloads.ts';
 
-/** By then the worker of the run before has thrown its isolate away and made the next: a turn does not come right behind another. */
+/** Pause between runs, in which the worker discards its isolate and makes the next, as it does between turns. */
 const REST_MS = 20;
 const MONTY = '@pydantic/monty';
 const SIZE = 10_000;
@@ -16,7 +16,7 @@ const LINES = 5_000;
 const DEPTH = 95;
 const TERMS = 4_000;
 const MB = 1024 * 1024;
-/** Two measurements of the same thing differ by so much on a machine that does other things too. */
+/** Factor by which two measurements of the same work differ on a machine that does other things too. */
 const NOISE = 1.1;
 
 /** Everything that is promised about speed. `rows` are those of the engines, measured side by side before. */
@@ -43,7 +43,7 @@ function againstMonty(what: string, rows: readonly Row[], workload: string, targ
   return judged(what, ratio === null ? null : 1 / ratio, { unit: 'x', bound: 'most', target }, monty?.ms?.samples ?? 0);
 }
 
-/** When a program passed a mark; the host's clock, because a program has none. */
+/** Times at which a program passed a mark, by the host's clock, because a program has none. */
 const marks: number[] = [];
 const MARK = defineTool({
   name: 'tool.bench.Mark',
@@ -53,7 +53,7 @@ const MARK = defineTool({
   run: () => marks.push(performance.now()),
 });
 
-/** The second of two equal pieces of work in one isolate, by one run of Monty's beside it. */
+/** The second of two equal pieces of work in one isolate, divided by a run of Monty right after it. */
 async function again(runtime: Runtime, candidates: readonly Candidate[], rounds: number): Promise<PromiseRow> {
   const monty = candidates.flatMap((candidate): Engine[] => ('engine' in candidate ? [candidate.engine] : []));
   const peer = monty.find(({ name }) => name === MONTY);
@@ -88,7 +88,7 @@ async function growth(runtime: Runtime, rounds: number): Promise<PromiseRow[]> {
 const grown = (runtime: Runtime, { source, result }: Sized, size: number): Promise<number> =>
   emitted(runtime, [source(size)], result(size));
 
-/** Text to the result of an empty program beside it: lexing, parsing, checking, handing over to the isolate, building. */
+/** From the text of a library to the result of an empty program: lexing, parsing, checking, transfer to the isolate, building. */
 async function parsing(runtime: Runtime, rounds: number): Promise<PromiseRow[]> {
   const text = library(LINES);
   const alone: number[] = [];
@@ -107,7 +107,7 @@ async function parsing(runtime: Runtime, rounds: number): Promise<PromiseRow[]> 
   ];
 }
 
-/** The second library's time by that of the first right before it, the median of all rounds: each may meet a collection of garbage. */
+/** The second library's time divided by that of the first right before it: the median of all rounds, because each may meet a garbage collection. */
 async function built(runtime: Runtime, rounds: number, first: string, second: string): Promise<number> {
   const run = (text: string) => () => emitted(runtime, unseen(text), 1);
   const [once, twice] = await sideBySide(rounds, [run(first), run(second)]);
@@ -116,7 +116,7 @@ async function built(runtime: Runtime, rounds: number, first: string, second: st
 
 let texts = 0;
 
-/** A library and an empty program. Its text is new each time: a worker keeps the trees of libraries, and nothing would be parsed. */
+/** A library and an empty program. The text is new each time, because a worker keeps the trees of libraries and would parse nothing. */
 function unseen(text: string): readonly string[] {
   return [`${text}# ${performance.timeOrigin} ${texts++}\n`, 'command\nemit 1\nendcommand\n'];
 }
@@ -135,7 +135,7 @@ async function sideBySide(
   return times;
 }
 
-/** Milliseconds of one run in a fresh isolate, from text to result. Throws when it emits anything else than it should. */
+/** Milliseconds of one run in a fresh isolate, from text to result. Throws when the run emits anything but the expected result. */
 async function emitted(runtime: Runtime, sources: readonly string[], result: number): Promise<number> {
   const fork = runtime.interpreter().fork();
   const start = performance.now();

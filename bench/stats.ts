@@ -1,4 +1,4 @@
-/** What a series of measurements tells. Percentiles that the series is too short for are null, never guessed. */
+/** Summary of a series of measurements. A percentile is null if the series is too short for it. */
 export interface Summary {
   readonly samples: number;
   readonly min: number;
@@ -8,14 +8,14 @@ export interface Summary {
   readonly max: number;
   /** Null below 20 samples. */
   readonly p95: number | null;
-  /** Null below 100 samples: then it would be the maximum under another name. */
+  /** Null below 100 samples, where it would be the maximum. */
   readonly p99: number | null;
 }
 
-/** Smallest series for which a percentile is more than the maximum under another name. */
+/** Least number of samples for a percentile that differs from the maximum. */
 const ENOUGH = { p95: 20, p99: 100 } as const;
 
-/** Summarises a series; null when it is empty. Percentiles are nearest-rank: always a value that was measured. */
+/** Summarises a series; null when it is empty. Percentiles are nearest-rank, so each is a measured value. */
 export function summarize(values: readonly number[]): Summary | null {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

@@ -16,10 +16,10 @@ export interface TurnReport {
   readonly promises: readonly PromiseRow[];
 }
 
-/** What stands between two runs: a turn comes when a model has answered, not right behind the one before. */
+/** Pause between two runs: a turn comes when a model has answered, not right after another. */
 export const PAUSE_MS = 5;
 
-/** The smallest program on every engine, each run in a fresh sandbox, and what is promised of ours. */
+/** The smallest program on every engine, each run in a fresh sandbox, and the promises about ours. */
 export async function benchTurns(candidates: readonly Candidate[], quick: boolean): Promise<TurnReport> {
   const rows = await compare(TURN, candidates, quick ? 1 : 6, quick ? 0 : 1, PAUSE_MS);
   const measured: TurnRow[] = [];
@@ -32,7 +32,7 @@ export async function benchTurns(candidates: readonly Candidate[], quick: boolea
   return { rows: measured, promises: promisesOf(measured) };
 }
 
-/** What is promised of a warm turn (issue 4). */
+/** The promises about a warm turn. */
 function promisesOf(rows: readonly TurnRow[]): PromiseRow[] {
   const [ours] = rows;
   const raw = rows.find(({ engine }) => engine.startsWith('isolated-vm'));

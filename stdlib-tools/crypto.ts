@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { defineTool, type ToolDefinition, ToolError } from '../src/tools/index.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
-import { checkCallback, checkOptions, type KeysOf } from '../src/wire/options.ts';
+import { checker, checkFunction } from '../src/wire/options.ts';
 import type { Value } from '../src/wire/values.ts';
 import { decodeJwt, isJwtAlgorithm, JWT_ALGORITHMS, signJwt, verifyJwt } from './jwt.ts';
 
@@ -11,7 +11,7 @@ export interface CryptoToolsOptions {
   readonly uuid?: () => string;
 }
 
-const OPTION_KEYS: KeysOf<CryptoToolsOptions> = { uuid: true };
+const checkCryptoOptions = checker<CryptoToolsOptions>({ uuid: checkFunction });
 
 /** For checksums. SHA-1 and MD5 are broken, but existing files are identified by them. */
 const HASHES = ['sha256', 'sha384', 'sha512', 'sha1', 'md5'];
@@ -22,8 +22,7 @@ const HMACS = ['sha256', 'sha384', 'sha512'];
  * `crypto:use:hash`; signing a token needs `crypto:sign:jwt` and a trusted context. Throws `ConfigError` (`ERR_CONFIG`).
  */
 export function cryptoTools(options: CryptoToolsOptions = {}): readonly ToolDefinition[] {
-  checkOptions('the options of the crypto tools', options, OPTION_KEYS);
-  checkCallback('uuid', options.uuid);
+  checkCryptoOptions('the options of the crypto tools', options);
   const uuid = options.uuid ?? randomUUID;
   return [
     defineTool({

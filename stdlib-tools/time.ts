@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defineTool, type ToolDefinition, ToolError } from '../src/tools/index.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
 import { ConfigError } from '../src/wire/errors.ts';
-import { checkOptions, type KeysOf } from '../src/wire/options.ts';
+import { anything, checker } from '../src/wire/options.ts';
 import { TimeDate, ValueError } from '../src/wire/values.ts';
 
 /** Options of {@link timeTools}. */
@@ -11,7 +11,7 @@ export interface TimeToolsOptions {
   readonly maxSleepSeconds?: number;
 }
 
-const OPTION_KEYS: KeysOf<TimeToolsOptions> = { maxSleepSeconds: true };
+const checkTimeOptions = checker<TimeToolsOptions>({ maxSleepSeconds: anything });
 const MAX_SLEEP_SECONDS = 60;
 
 /**
@@ -19,7 +19,7 @@ const MAX_SLEEP_SECONDS = 60;
  * of the call, so a replay sees the same time. Throws {@link ConfigError} (`ERR_CONFIG`).
  */
 export function timeTools(options: TimeToolsOptions = {}): readonly ToolDefinition[] {
-  checkOptions('the options of the time tools', options, OPTION_KEYS);
+  checkTimeOptions('the options of the time tools', options);
   const longest = options.maxSleepSeconds ?? MAX_SLEEP_SECONDS;
   if (!Number.isFinite(longest) || longest <= 0)
     throw new ConfigError(`maxSleepSeconds must be a number above 0, got ${String(longest)}`);

@@ -10,7 +10,7 @@ import { LoopController, runtimeExecutor, SqliteStore, scriptAgent, systemClock 
 const here = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 const say = (text: string): boolean => process.stdout.write(`${text}\n`);
 
-/** The same tools as in tools.yaml, but for one that asks a person in code. */
+/** Replaces the tool of tools.yaml that asks a person. */
 const approve = defineTool({
   name: 'tool.human.Approve',
   args: [{ name: 'what', type: 'string' }],
@@ -20,7 +20,7 @@ const approve = defineTool({
 const mocks = loadMockTools(here('tools.yaml'), 'tools.yaml').filter((tool) => tool.canonicalName !== approve.canonicalName);
 const agent = scriptAgent(here('agent.txt'), 'agent.txt');
 
-/** A host of the session, in whatever process. */
+/** A host of the session; both processes make one. */
 async function host(folder: string, resources: AsyncDisposableStack): Promise<LoopController> {
   const runtime = resources.use(
     await createRuntime({ tools: [approve, ...mocks], policy: { allow: ['tool.shop.*', 'tool.human.*'] }, concurrency: 1 }),
@@ -30,7 +30,7 @@ async function host(folder: string, resources: AsyncDisposableStack): Promise<Lo
   return new LoopController({ executor: runtimeExecutor(runtime), keyring, store });
 }
 
-/** Runs until the turn waits, and never ends by itself. */
+/** Runs until the turn waits. The process does not end by itself. */
 async function first(folder: string): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const loop = await host(folder, resources);
@@ -39,7 +39,7 @@ async function first(folder: string): Promise<void> {
   await new Promise((never) => setTimeout(never, 2 ** 30));
 }
 
-/** Goes on in another process. */
+/** Continues the session in another process. */
 async function second(folder: string): Promise<void> {
   await using resources = new AsyncDisposableStack();
   const loop = await host(folder, resources);

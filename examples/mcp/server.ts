@@ -1,4 +1,4 @@
-// An MCP server with two tools, as anybody might have one: `node examples/mcp/server.ts`.
+// An MCP server with two tools: `node examples/mcp/server.ts`.
 import { McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';

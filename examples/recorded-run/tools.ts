@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 
-/** Two real tools: what they answer differs from run to run. A list of what defineTool takes is enough. */
+/** Two tools whose answers differ from run to run. Each entry is an argument of `defineTool`. */
 export const tools = [
   {
     group: 'dice',
     name: 'Roll',
-    description: 'Rolls a die with so many sides.',
+    description: 'Rolls a die.',
     args: [{ name: 'sides', type: 'int', default: 6 }],
     returns: 'int',
     effects: 'read',
@@ -17,7 +17,7 @@ export const tools = [
   {
     group: 'clock',
     name: 'Now',
-    description: 'The time by the clock of this machine.',
+    description: 'Returns the time of this machine.',
     returns: 'timedate',
     effects: 'read',
     run: () => new Date(),

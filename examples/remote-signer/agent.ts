@@ -1,5 +1,5 @@
-// The process that holds the primary key: node agent.ts SOCKET KEYFILE [DELAY_MS]. Prints `ready` when it listens. DELAY_MS
-// lets it think before it signs, to show what happens when it does not come to the end.
+// The process that holds the primary key: node agent.ts SOCKET KEYFILE [DELAY_MS]. It prints `ready` when it listens. DELAY_MS
+// delays each signature, so that the agent can be killed before it answers.
 import { chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -21,7 +21,7 @@ async function answer({ id, kid, message }: SignRequest): Promise<SignAnswer> {
 }
 
 const server = createServer((connection) => {
-  // Whoever hangs up does not want the answer.
+  // A client that disconnects does not want the answer.
   connection.on('error', () => connection.destroy());
   createInterface({ input: connection }).on('line', async (line) => {
     const reply = await answer(JSON.parse(line));

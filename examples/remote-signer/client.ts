@@ -2,15 +2,15 @@ import { createConnection } from 'node:net';
 import type { Signer } from 'neuroscript-runtime/aeiou';
 import type { SignAnswer, SignRequest } from './protocol.ts';
 
-/** Most characters of an answer: a tag has 86. */
+/** Maximum number of characters of an answer. A tag has 86. */
 const MAX_ANSWER = 4096;
 
 /**
- * A `Signer` whose private key is in another process, behind a socket (a Unix socket's path here; a key service would be an
- * HTTPS client). One connection a signature: simple, and a restarted agent is found again at once.
+ * A `Signer` whose private key is in another process, behind a Unix socket. For a key service, use an HTTPS client instead. Each
+ * signature opens a connection, so a restarted agent is found again at once.
  *
- * It rejects when the agent is not there, ends before it has answered, refuses, or when the runtime gives up waiting: then
- * the runtime mints an abort with its fallback key. The tag need not be checked here; the runtime does.
+ * It rejects if the agent is absent, ends before it answers or refuses, or if the runtime stops waiting. Then the runtime mints
+ * an abort with its fallback key. The runtime verifies the tag.
  */
 export function remoteSigner(socket: string, kid: string): Signer['sign'] {
   return async (message, signal) => {
@@ -21,7 +21,7 @@ export function remoteSigner(socket: string, kid: string): Signer['sign'] {
   };
 }
 
-/** One line there, one line back. */
+/** Sends one line and reads one line. */
 function exchange(socket: string, line: string, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const connection = createConnection({ path: socket, signal }, () => connection.write(`${line}\n`));

@@ -1,5 +1,5 @@
-// Three turns of a host whose primary key is in another process: signed there, then by the fallback because the agent is
-// killed while it signs, then by the fallback again because nobody is there.
+// Three turns of a host whose primary key is in another process. The agent signs the first turn. The fallback key signs the
+// second turn, because the agent is killed while it signs, and the third turn, because there is no agent.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'remote-signer-'));
 const socket = join(folder, 'agent.sock');
 const keyFile = join(folder, 'keys.json');
 
-// The private half of the primary key goes to the agent alone; the host keeps the public half, and its own fallback.
+// Only the agent gets the private half of the primary key. The host keeps the public half, and the fallback key.
 const [primary, fallback] = generateKeys('demo');
 if (primary === undefined || fallback === undefined) throw new Error('there are always two');
 saveKeyFile(keyFile, [primary]);

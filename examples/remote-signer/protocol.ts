@@ -1,6 +1,6 @@
 /**
- * What goes over the socket: one JSON object a line, byte strings as base64url. The agent holds the private key and signs
- * whatever it is asked to; who may ask is decided by who may open the socket.
+ * A request over the socket: one JSON object per line, bytes as base64url. The agent signs every request, so the permissions of
+ * the socket decide who may ask.
  */
 export interface SignRequest {
   readonly id: number;
@@ -8,5 +8,5 @@ export interface SignRequest {
   readonly message: string;
 }
 
-/** The tag, or why there is none. */
+/** The tag, or the reason for a refusal. */
 export type SignAnswer = { readonly id: number; readonly tag: string } | { readonly id: number; readonly error: string };

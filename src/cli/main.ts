@@ -7,7 +7,7 @@ import { exitOfThrown, failureLine, UsageError } from './terminal/failure.ts';
 import { Output } from './terminal/output.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-/** After an interrupt, the process ends at the latest after this time, even if something still waits, such as for a pipe to be opened. */
+/** Milliseconds after an interrupt until the process exits even if something still waits, such as the opening of a pipe. */
 const GRACE_MS = 3000;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -29,7 +29,7 @@ export async function main(argv: string[]): Promise<void> {
   };
   const terminal: Terminal = {
     get stdin() {
-      // Node takes a folder for an empty stream.
+      // Node reads a folder as an empty stream.
       if (fstatSync(0).isDirectory()) throw new UsageError('cannot read standard input: it is a folder');
       opened.add(process.stdin);
       return process.stdin;
@@ -46,7 +46,7 @@ export async function main(argv: string[]): Promise<void> {
     errIsTTY: process.stderr.isTTY === true,
     interrupt: interrupt.signal,
   };
-  // A reader that had enough ended the command; that is how `| head -1` is meant, and no failure, but no yes either.
+  // A reader that closes its end (`| head -1`) cancels the command. That is success, but no yes for commands that answer a question.
   const exitCode = (code: ExitCode) => {
     const answer = answerOf(argv, code);
     return answer === EXIT.cancelled && out.closed.aborted ? EXIT.ok : answer;
@@ -56,11 +56,11 @@ export async function main(argv: string[]): Promise<void> {
     closeInput();
     setTimeout(() => process.exit(exitCode(EXIT.cancelled)), GRACE_MS).unref();
   };
-  // Once: a second Ctrl-C does what it does to every other program.
+  // Once, so that a second Ctrl-C ends the process at once.
   for (const signal of SIGNALS) process.once(signal, stop);
   out.closed.addEventListener('abort', stop, { once: true });
   process.exitCode = exitCode(await runProgram(argv, terminal));
   for (const signal of SIGNALS) process.off(signal, stop);
-  // An open standard input would keep the process waiting for lines that nobody reads any more.
+  // An open standard input would keep the process alive.
   closeInput();
 }

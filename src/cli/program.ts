@@ -102,7 +102,7 @@ async function createProgram(argv: readonly string[], terminal: Terminal, execut
   return program;
 }
 
-/** What a wrong command line should have been, in one sentence; null when help was asked for and is already shown. */
+/** The error of a wrong command line in one sentence; null when Commander has printed help. */
 function usageOf(error: CommanderError, argv: readonly string[]): string | null {
   if (error.exitCode === 0 || error.code === 'commander.help') return null;
   const first = argv[0] ?? '';

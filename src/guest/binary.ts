@@ -26,12 +26,11 @@ export function compileBinary(context: Context, expr: BinaryExpr): Eval {
       const word = index === 0 && op === '+' ? textLiteral(machine, expr.first) : undefined;
       if (op === 'and' || op === 'or') left = logic(machine, op, left, context.expr(right), at);
       else if (word !== undefined) left = appended(machine, word, context.expr(right), at);
-      else if (constant !== undefined)
+      else if (constant === undefined) left = plain(machine, op, left, context.expr(right), at);
+      else
         left =
           (slot === undefined ? undefined : variableWithNumber(machine, op, slot, left, constant, at)) ??
-          withConstant(machine, op, left, constant, at) ??
           plain(machine, op, left, () => constant, at);
-      else left = plain(machine, op, left, context.expr(right), at);
     }
     return left;
   });
@@ -112,65 +111,6 @@ function plain(machine: Machine, op: Eager, left: Eval, right: Eval, at: number)
       };
     default:
       return (frame) => full(left(frame), right(frame));
-  }
-}
-
-/** An operator whose right side is a literal number: `f(x) + 1`, `i % 3`. Undefined for operators that gain nothing. */
-function withConstant(machine: Machine, op: Eager, left: Eval, b: number, at: number): Eval | undefined {
-  const slow = OPERATORS[op];
-  const full = (a: Value): Value => {
-    machine.at = at;
-    return slow(machine, a, b);
-  };
-  switch (op) {
-    case '+':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a + b : full(a);
-      };
-    case '-':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a - b : full(a);
-      };
-    case '*':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a * b : full(a);
-      };
-    case '%':
-      if (b === 0 || b !== (b | 0)) return undefined;
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' && a === (a | 0) ? a % b || 0 : full(a);
-      };
-    case '<':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a < b : full(a);
-      };
-    case '>':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a > b : full(a);
-      };
-    case '<=':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a <= b : full(a);
-      };
-    case '>=':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a >= b : full(a);
-      };
-    case '==':
-      return (frame) => {
-        const a = left(frame);
-        return typeof a === 'number' ? a === b : full(a);
-      };
-    default:
-      return undefined;
   }
 }
 

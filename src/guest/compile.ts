@@ -69,7 +69,7 @@ export function compileBodies(
   return { scope, bodies: paced, blank, frameBytes: bytes, entryFuel, deepest };
 }
 
-/** Making a frame of up to so many bytes takes no time beside the call. */
+/** Making a frame of at most this size takes no time beside the call. */
 const LARGE_FRAME = 4096;
 
 /** A body whose frame has hundreds of variables: it pays for the time of making the frame. */

@@ -114,7 +114,7 @@ export class Context {
     return compiled;
   }
 
-  /** Compiles something so many levels deeper. */
+  /** Compiles something that lies `levels` deeper. */
   deeper<T>(levels: number, compile: () => T): T {
     this.depth += levels;
     if (this.depth > this.statementDepth) this.statementDepth = this.depth;
@@ -139,7 +139,7 @@ export class Context {
     return { compiled, cost };
   }
 
-  /** Whether a name is a global: a variable of that name cannot be set (P7). */
+  /** Whether a name is a global: a variable of that name cannot be set. */
   isGlobal(name: string): boolean {
     return this.machine.globals.has(name);
   }

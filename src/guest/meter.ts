@@ -16,7 +16,7 @@ export interface Meter {
   /** Long texts that are known not to be numbers. */
   readonly nonNumeric: NonNumericTexts;
 
-  /** Charges fuel, time and scratch memory for so many units of work; ends the run when there is no fuel, time or memory left. */
+  /** Charges fuel, time and scratch memory for units of work. Ends the run when fuel, time or memory is used up. */
   pay(work: Work, units?: number): void;
 
   /** Counts bytes about to be allocated; ends the run when they do not fit. */
@@ -46,7 +46,7 @@ export interface Meter {
   nextCensus(): number;
 }
 
-/** Reads texts by code points (P22). */
+/** Reads texts by code points. */
 export interface CodePointReader {
   /** Number of code points. */
   count(text: string): number;
@@ -65,7 +65,7 @@ export function payRound(meter: Meter, round: number): void {
 /** V8 computes no hash of a longer text: it takes the length for one, so that all texts of a length collide. */
 const LONGEST_HASHED = 16_383;
 
-/** Keys of up to so many units are found at no measurable cost. */
+/** Looking up a key of at most this length takes no measurable time. */
 export const SHORT_KEY = 256;
 
 /** Pays for the time of looking a key up. `held` is how many units the keys of the map may have in all. */

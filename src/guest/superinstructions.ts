@@ -41,6 +41,13 @@ export function variableWithNumber(
         const a = frame.slots[slot];
         return typeof a === 'number' ? a * b : full(frame, a);
       };
+    case '%':
+      if (b === 0 || b !== (b | 0)) return undefined;
+      return (frame) => {
+        const a = frame.slots[slot];
+        // A 64-bit integer has no negative zero.
+        return typeof a === 'number' && a === (a | 0) ? a % b || 0 : full(frame, a);
+      };
     case '<':
       return (frame) => {
         const a = frame.slots[slot];

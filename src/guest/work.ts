@@ -23,7 +23,7 @@ function fuel(amount: number, per: number, { base = 0, bytes = 0 }: Extra = {}):
   return { base, fuel: amount, per, time: METER_WEIGHT * amount, bytes };
 }
 
-/** Work that costs no fuel, or whose fuel is paid elsewhere, and still takes time: so many statements for `per` units. */
+/** Work that costs no fuel, or whose fuel is paid elsewhere. It still takes time: that of `statements` for `per` units. */
 function time(statements: number, per = 1): Work {
   return { base: 0, fuel: 0, per, time: statements, bytes: 0 };
 }

@@ -16,22 +16,8 @@ export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
 export type { LoopControllerOptions, LoopOptions, ResumeOptions, StepOptions } from './options.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './record/decision.ts';
-export {
-  type AgentUse,
-  type CandidateRecord,
-  type HostFacts,
-  type Judged,
-  type PublicKeyRecord,
-  type RecordedInput,
-  type Scene,
-  type Seal,
-  type TurnInputs,
-  type TurnRecord,
-  type TurnResult,
-  toPublicTurn,
-  type Unreadable,
-  type UnsealedRecord,
-} from './record/record.ts';
+export type * from './record/record.ts';
+export { toPublicTurn } from './record/record.ts';
 export { PUBLIC_TURN, RECORD } from './record/schema.ts';
 export { type SealFault, sealFaults, sealRecord } from './record/seal.ts';
 export { type OnExpired, SuspendedError, type SuspendedTurn, type Suspension, type Waiting } from './record/suspension.ts';
@@ -65,25 +51,8 @@ export { MemoryStore } from './sessions/memory.ts';
 export { readRecord } from './sessions/rows.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
 export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
-export {
-  type ClaimedSession,
-  type Lease,
-  type NextTurn,
-  type Pruning,
-  type Renewal,
-  SessionExistsError,
-  SessionLeasedError,
-  type SessionParent,
-  type SessionState,
-  SessionStateError,
-  type SessionStatus,
-  type SessionStore,
-  type SessionSummary,
-  type Spent,
-  type StartedTurn,
-  type TurnCommit,
-  type WaitingTurn,
-} from './sessions/store.ts';
+export type * from './sessions/store.ts';
+export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/store.ts';
 export { Spans, type TurnSpan } from './spans.ts';
 export type { StreamEvent } from './stream.ts';
 export { type CallAnswer, CallError, type CallErrorCode, type CompleteOptions } from './suspend/complete.ts';
@@ -92,15 +61,7 @@ export { shapeProblem } from './turn/execute.ts';
 export { runtimeExecutor, type TurnExecution, type TurnExecutor, type TurnFork, type TurnForkInit } from './turn/executor.ts';
 export { type HostSections, readReply, readTurn, type TurnInput } from './turn/input.ts';
 export { LifecycleError, type LoopState } from './turn/lifecycle.ts';
-export {
-  type DecidedTurn,
-  type EarlierRun,
-  runSuspendableTurn,
-  runTurn,
-  type TurnHost,
-  type TurnOutcome,
-  type TurnRequest,
-  type TurnStart,
-} from './turn/turn.ts';
+export type * from './turn/turn.ts';
+export { runSuspendableTurn, runTurn } from './turn/turn.ts';
 export type { GuardView, ProgressCheck } from './turn/verdict.ts';
 export * from './v1/index.ts';

@@ -30,8 +30,10 @@ interface Instrument {
   readonly label: { readonly name: string; readonly values: readonly string[] } | null;
 }
 
+type Name = keyof MetricsSnapshot;
+
 /** Every counter with all values of its label. Labels are closed sets and never contain an id, a name or program text. */
-const INSTRUMENTS = {
+const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
   decisions_total: {
     help: 'Decided turns.',
     label: { name: 'decision', values: ['CONTINUE', 'DONE', 'ABORT', 'HALT'] },
@@ -66,23 +68,7 @@ const INSTRUMENTS = {
     label: { name: 'type', values: ['input', 'output', 'total'] },
   },
   tool_calls_total: { help: 'Calls of tools.', label: { name: 'outcome', values: ['ok', 'error'] } },
-} as const satisfies Record<keyof MetricsSnapshot, Instrument>;
-
-type Name = keyof typeof INSTRUMENTS;
-
-/** The counters in the order of the table. */
-const NAMES: readonly Name[] = [
-  'decisions_total',
-  'verify_fail_total',
-  'ttl_expired_total',
-  'jti_dup_total',
-  'lint_total',
-  'no_progress_total',
-  'halts_total',
-  'agent_replies_total',
-  'agent_tokens_total',
-  'tool_calls_total',
-];
+};
 
 /** The label value of a counter without a label. */
 const NO_LABEL = '';
@@ -92,12 +78,14 @@ const NO_LABEL = '';
  * reasons and codes, never ids.
  */
 export class Metrics {
-  readonly #counts = new Map<Name, Map<string, number>>();
-  readonly #counters: ReadonlyMap<Name, Counter>;
+  readonly #counts = new Map<string, Map<string, number>>();
+  readonly #counters: ReadonlyMap<string, Counter>;
 
   /** Uses the meter of the application's SDK when absent. Without an SDK, only the snapshot counts. */
   constructor(meter: Meter = global.getMeter('neuroscript-runtime')) {
-    this.#counters = new Map(NAMES.map((name) => [name, meter.createCounter(name, { description: INSTRUMENTS[name].help })]));
+    this.#counters = new Map(
+      Object.entries(INSTRUMENTS).map(([name, { help }]) => [name, meter.createCounter(name, { description: help })]),
+    );
   }
 
   /** Counts one decided turn. */
@@ -152,8 +140,7 @@ export class Metrics {
 
   /** All counters in the Prometheus text format (0.0.4). A counter that was never counted is 0. */
   prometheus(): string {
-    const lines = NAMES.flatMap((name) => {
-      const { help, label } = INSTRUMENTS[name];
+    const lines = Object.entries(INSTRUMENTS).flatMap(([name, { help, label }]) => {
       const counts = this.#counts.get(name);
       const of = (value: string): number => counts?.get(value) ?? 0;
       const rows =

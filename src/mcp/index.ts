@@ -1,7 +1,7 @@
 /** Model Context Protocol: servers as a source of tools, and this runtime as a server. Entry point `neuroscript-runtime/mcp`. */
 import { type Logger, SILENT_LOGGER } from '../context/index.ts';
 import type { ToolDefinition } from '../tools/index.ts';
-import { checkOptions, type KeysOf } from '../wire/options.ts';
+import { anything, checker } from '../wire/options.ts';
 import { checkMcpConfig, type McpConfig } from './config.ts';
 import { McpConnection } from './connection.ts';
 import { toolsOf } from './tools.ts';
@@ -24,7 +24,7 @@ export interface McpOptions {
   readonly logger?: Logger;
 }
 
-const OPTION_KEYS: KeysOf<McpOptions> = { logger: true };
+const checkMcpOptions = checker<McpOptions>({ logger: anything });
 
 /** The tools of MCP servers, for `createRuntime`. Close it after the runtime. */
 export class McpSource implements AsyncDisposable {
@@ -41,7 +41,7 @@ export class McpSource implements AsyncDisposable {
    * and with `ConfigError` (`ERR_CONFIG`) for an invalid configuration. After a rejection nothing stays connected.
    */
   static async connect(config: McpConfig, options: McpOptions = {}): Promise<McpSource> {
-    checkOptions('the options of MCP', options, OPTION_KEYS);
+    checkMcpOptions('the options of MCP', options);
     const logger = options.logger ?? SILENT_LOGGER;
     const servers = Object.entries(checkMcpConfig(config));
     await using opened = new AsyncDisposableStack();

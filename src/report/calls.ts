@@ -5,10 +5,10 @@ import { counted, duration, field, valueText } from './layout.ts';
 import type { Palette } from './palette.ts';
 import { clip, printable } from './text.ts';
 
-/** Most characters of one value in a line of the trace. */
+/** Maximum number of characters of one value in a line of the trace. */
 const WIDTH = 400;
 
-/** One call to the host as a line: what was called with what, what came back, how long it took, from which fork and line. */
+/** One call to the host as a line: the call, its result, its time, and the fork and line it came from. */
 export function renderCall(entry: JournalEntry, palette: Palette): string {
   const { outcome, at } = entry;
   const result = outcome.ok ? `→ ${compact(outcome.value)}` : palette.red(`✗ ${failureText(outcome)}`);
@@ -47,7 +47,7 @@ function failureText(outcome: Exclude<JournalEntry['outcome'], { readonly ok: tr
     : `failed: ${printable(outcome.message)} (NS${outcome.code})`;
 }
 
-/** What the nested loop of an `ask` took, in a few words. */
+/** The cost of the nested loop of an `ask`, in a few words. */
 function spentText({ turns, fuel, tokens }: AskSpent): string {
   return `${counted(turns, 'turn')}, fuel ${fuel}${tokens === 0 ? '' : `, ${tokens} tokens`}`;
 }

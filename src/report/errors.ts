@@ -5,20 +5,20 @@ import type { Palette } from './palette.ts';
 import { columns, printable } from './text.ts';
 import { amount, quantity } from './units.ts';
 
-/** Texts of the sources by the name they were given, for showing the line an error is in. */
+/** Texts of the sources by name, to show the line of an error. */
 export type SourceTexts = ReadonlyMap<string, string>;
 
 /** Every finding of the parser is a syntax error, the language's code 15. */
 export const SYNTAX = 'NS15';
 
-/** Most columns of a source line that are shown; of a longer line, the part around the position. */
+/** Maximum number of columns of a source line that are shown; of a longer line, the part around the position. */
 const WINDOW = 100;
-/** Most frames of a script's stack that are shown: enough for the inner and the outer end of a deep recursion. */
+/** Maximum number of frames of a script's stack that are shown: enough for the inner and the outer end of a deep recursion. */
 const FRAMES = 10;
 
 /**
  * A failure as lines for a terminal: `file:line:column: message (CODE)`, the source line with a caret, the hint, the
- * limit that was reached with its flag, the script's stack. Everything a program could have written is made printable.
+ * limit that was reached with its flag, the script's stack. All foreign text is made printable.
  */
 export function renderError(error: ErrorInfo, sources: SourceTexts, palette: Palette): string[] {
   const place = error.source === null || error.line === null ? null : { ...error, file: error.source, line: error.line };
@@ -32,7 +32,7 @@ export function renderError(error: ErrorInfo, sources: SourceTexts, palette: Pal
   return [...lines, ...renderStack(error.stack, palette)];
 }
 
-/** What a flag of the command line changes, for errors that know nothing of flags. */
+/** Hints about flags, for errors that know nothing of the command line. */
 const NEXT_STEPS: ReadonlyMap<string, string> = new Map([
   [
     'NS1003',
@@ -49,7 +49,7 @@ export function renderDiagnostic(found: Diagnostic, code: string, sources: Sourc
   return lines;
 }
 
-/** A finding of the linter, in the same form, with how bad it is and what to write instead. */
+/** A finding of the linter, in the same form, with its severity and its fix. */
 export function renderFinding(found: LintFinding, sources: SourceTexts, palette: Palette): string[] {
   const { severity, line, column, endLine, endColumn, message, code, fix } = found;
   const tint = severity === 'error' ? palette.red : severity === 'warning' ? palette.yellow : palette.dim;
@@ -90,7 +90,7 @@ function renderStack(stack: readonly StackFrame[], palette: Palette): string[] {
 
 /**
  * The source line and, under it, a caret for each of the columns `from` to `to` (1-based, in code points). Empty when the
- * text is not at hand or has no such line.
+ * text is missing or has no such line.
  */
 export function excerpt(text: string | undefined, line: number, from: number, to: number, palette: Palette): string[] {
   const raw = text === undefined ? undefined : cleaned(text)[line - 1];

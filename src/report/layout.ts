@@ -9,7 +9,7 @@ import { shortenTokens } from './tokens.ts';
 export const WIDTH = 80;
 /** Columns of the labels on the left. */
 export const LABEL = 12;
-/** Most lines and characters shown of one text; the record has all of it. */
+/** Maximum number of lines and characters shown of one text; the record has all of it. */
 const MAX_LINES = 60;
 const MAX_TEXT = 1200;
 

@@ -83,7 +83,7 @@ function explainInput(text: string, palette: Palette): string[] {
   ];
 }
 
-/** A program with line numbers; a line that is too long goes on further in than it started. */
+/** A program with line numbers; the rest of a long line is indented further. */
 function codeLines(code: string, palette: Palette): string[] {
   const lines = capLines(code.split('\n').map((line) => printable(line.replaceAll('\t', '  '))));
   const gutter = String(lines.length).length;
@@ -97,7 +97,7 @@ function codeLines(code: string, palette: Palette): string[] {
   });
 }
 
-/** Null for text that is no envelope: then the turn ended before it began, and the reader sees what was received. */
+/** Parses the envelope of a turn; null for other text, which the report then shows as it is. */
 function readable(text: string): Envelope | null {
   try {
     return parseEnvelope(new TextEncoder().encode(text));
@@ -173,7 +173,7 @@ function usageParts(usage: Usage, limits: LimitValues): string[] {
   ];
 }
 
-/** What an agent took, when there is something to tell. */
+/** The cost of the agent, without usual values. */
 function agentParts(agent: AgentUse | null): string[] {
   if (agent === null) return [];
   return [

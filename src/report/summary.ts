@@ -19,12 +19,12 @@ export function sessionLine(session: SessionSummary): string {
   return parts.join('  ');
 }
 
-/** Whose program asked for a session. */
+/** The call that asked for a session. */
 function askedBy({ sid, turn, seq }: SessionParent): string {
   return sid === null ? `asked by call ${seq} of a run` : `asked by call ${seq} of turn ${turn} of ${printable(sid)}`;
 }
 
-/** What a session waits for, in a few words. */
+/** The call that a session waits for, in a few words. */
 function waitOf({ call, tool, reason, expiresAt, completed }: Waiting): string {
   const until = completed ? 'completed, resume it' : `until ${new Date(expiresAt).toISOString()}`;
   return `waits for call ${call} of ${printable(tool)} (${printable(reason)}), ${until}`;

@@ -1,12 +1,12 @@
 import { decodeToken, isJsonObject, type JsonValue, type TokenDetail } from '../aeiou/index.ts';
 
-/** A check of a token, as a reader should know it, and the failures that stand for it. */
+/** A check of a token and the details of its failures. */
 export interface TokenCheck {
   readonly name: string;
   readonly details: readonly TokenDetail[];
 }
 
-/** The checks in the order in which they are made (protocol.md 10.1): before the one that failed, all passed. */
+/** The checks in the order in which they are made: before the one that failed, all passed. */
 export const CHECKS: readonly TokenCheck[] = [
   { name: 'form', details: ['length', 'grammar', 'base64', 'json', 'kid'] },
   { name: 'key', details: ['unknown_kid', 'alg', 'tag_length'] },
@@ -20,7 +20,7 @@ export const CHECKS: readonly TokenCheck[] = [
   { name: 'first use', details: ['replay'] },
 ];
 
-/** What a token says of itself, as lines; of one that was rejected it is only a claim, and stands there as one. */
+/** The contents of a token, as lines; the contents of a rejected one are worded as claims. */
 export function describeToken(line: string, verified: boolean): string[] {
   const decoded = decodeToken(line);
   if (!decoded.ok) return [decoded.message];
@@ -39,7 +39,7 @@ export function describeToken(line: string, verified: boolean): string[] {
 
 const TOKEN = /<<<NSMAG:V3:[A-Z0-9_]+:[A-Za-z0-9_-]{24,}\.[A-Za-z0-9_-]{24,}>>>/g;
 
-/** Shortens the tokens in a text to their two ends: what they say is shown decoded. */
+/** Shortens the tokens in a text to their two ends; reports show their contents decoded. */
 export function shortenTokens(text: string): string {
   return text.replace(TOKEN, (token) => `${token.slice(0, 27)}...${token.slice(-11)}`);
 }

@@ -19,7 +19,7 @@ export const UNIT_SIZES: Readonly<Record<Unit, ReadonlyMap<string, number>>> = {
   ]),
 };
 
-/** A quantity in the largest unit in which it is whole, as a flag would take it: `64MB`, `1500ms`, `1000`. */
+/** A quantity in the largest unit that keeps it whole, as flags take it: `64MB`, `1500ms`, `1000`. */
 export function quantity(unit: Unit, value: number): string {
   let best = '';
   let factor = 1;
@@ -33,7 +33,7 @@ export function quantity(unit: Unit, value: number): string {
   return `${value / factor}${best}`;
 }
 
-/** What was measured, for a reader: sizes that are whole in no large unit are rounded to a tenth of one. */
+/** A measured quantity; large sizes are rounded to a tenth of their unit. */
 export function amount(unit: Unit, value: number): string {
   if (unit !== 'bytes' || value < 10 * 1024) return quantity(unit, value);
   const [name, size] = value < 10 * 1024 ** 2 ? ['KB', 1024] : ['MB', 1024 ** 2];

@@ -66,16 +66,13 @@ function turnEnd(turn: TurnContext, now: () => number, limits: LimitValues): Err
 function dispatcherOf(run: AskingRun, { recorded, onCall, mayWait = false }: RunRequest, resources: RunResources): Dispatcher {
   const { context, turn, limits } = run;
   const { runtime, root, tools, guards, asks } = context;
-  const { host, stores, readers, toolDefinitions } = root;
   return new Dispatcher({
+    ...root,
+    definitions: root.toolDefinitions,
     tools,
     guards,
-    host,
     turn,
     limits,
-    stores,
-    readers,
-    definitions: toolDefinitions,
     resources: () => resources.get(),
     onCall,
     audit: runtime.audit,

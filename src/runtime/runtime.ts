@@ -53,6 +53,9 @@ export interface RunOptions extends Omit<RunSettings, 'globals'>, InterpreterOpt
   readonly events?: readonly RunEvent[];
 }
 
+/** {@link InterpreterOptions}, taken apart. */
+type Connection = { readonly [K in keyof InterpreterOptions]: InterpreterOptions[K] | undefined };
+
 interface RunEvent {
   readonly name: string;
   readonly source?: string;
@@ -93,8 +96,7 @@ export class Runtime implements AsyncDisposable {
   interpreter(options: InterpreterOptions = {}): Interpreter {
     this.#mustBeOpen();
     checkInterpreterOptions('the options of an interpreter', options);
-    const { stores, symbols, signers } = options;
-    return new Interpreter(this.#context, { host: hostOf(options), stores: createStores(stores), symbols, signers });
+    return this.#root(options);
   }
 
   /** A context for one operation, derived from the runtime's own; the caller closes it. Throws as `TurnContext.derive`. */
@@ -109,14 +111,9 @@ export class Runtime implements AsyncDisposable {
    */
   async run(source: string, options: RunOptions = {}): Promise<RunResult> {
     checkRunOptions('the options of a run', options);
+    this.#mustBeOpen();
     const { host, actor, stores, symbols, signers, globals = {}, ...rest } = options;
-    const interpreter = this.interpreter({
-      ...(host === undefined ? {} : { host }),
-      ...(actor === undefined ? {} : { actor }),
-      ...(stores === undefined ? {} : { stores }),
-      ...(symbols === undefined ? {} : { symbols }),
-      ...(signers === undefined ? {} : { signers }),
-    });
+    const interpreter = this.#root({ host, actor, stores, symbols, signers });
     for (const [key, value] of Object.entries(globals)) interpreter.setGlobal(key, value);
     return interpreter.fork().runRequest(requestOf(source, rest));
   }
@@ -171,6 +168,10 @@ export class Runtime implements AsyncDisposable {
     return this.close();
   }
 
+  #root({ host, actor, stores, symbols, signers }: Connection): Interpreter {
+    return new Interpreter(this.#context, { host: hostOf(host, actor), stores: createStores(stores), symbols, signers });
+  }
+
   async #close(): Promise<void> {
     this.#context.turn.close();
     await this.#context.sandbox.close();
@@ -209,7 +210,7 @@ function requestOf(
 /** A silent host context is frozen and holds nothing, so all interpreters can share it. */
 const SILENT_HOST = createHostContext({ logger: SILENT_LOGGER });
 
-function hostOf({ host, actor }: InterpreterOptions): HostContext {
+function hostOf(host: Connection['host'], actor: Connection['actor']): HostContext {
   if (host !== undefined && isHostContext(host)) {
     if (actor !== undefined) throw new ConfigError('the actor belongs to the host context, which has been made already');
     return host;

@@ -5,7 +5,7 @@ import { encode } from '../wire/codec.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import { plainMaps } from '../wire/maporder.ts';
-import { checkOptions } from '../wire/options.ts';
+import { anything, checker, checkText, listOf, required, wholeNumber } from '../wire/options.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { journalText } from './journal.ts';
@@ -21,7 +21,14 @@ export type ExpectedCall =
       readonly fails?: number;
     };
 
-const CALL_KEYS = { tool: true, args: true, returns: true, fails: true } as const;
+const checkExpectedCall = checker<Exclude<ExpectedCall, string>>({
+  tool: required(checkText),
+  args: listOf(anything),
+  returns: anything,
+  fails: wholeNumber(0),
+});
+
+const checkFuelBound = checker<{ readonly atMost: number }>({ atMost: required(wholeNumber(0)) });
 
 type ToolEntry = Extract<JournalEntry, { readonly kind: 'tool' }>;
 
@@ -104,7 +111,7 @@ export class ScriptRun {
   /** Expects exactly these tool calls, in this order. */
   expectCalls(...calls: readonly ExpectedCall[]): this {
     // A misspelt key would check nothing.
-    for (const call of calls) if (typeof call !== 'string') checkOptions('an expected call', call, CALL_KEYS);
+    for (const call of calls) if (typeof call !== 'string') checkExpectedCall('an expected call', call);
     const names = calls.map((call) => canonicalName(typeof call === 'string' ? call : call.tool));
     assert.deepEqual(
       this.calls.map(({ name }) => name),
@@ -131,7 +138,7 @@ export class ScriptRun {
       assert.equal(this.fuel, fuel);
       return this;
     }
-    checkOptions('what is expected of the fuel', fuel, { atMost: true });
+    checkFuelBound('what is expected of the fuel', fuel);
     assert.ok(this.fuel <= fuel.atMost, `the script used ${this.fuel} fuel, expected at most ${fuel.atMost}`);
     return this;
   }

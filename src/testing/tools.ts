@@ -4,7 +4,7 @@ import type { LimitOptions } from '../sandbox/index.ts';
 import { type AuditRecord, type PolicyOptions, type ToolDefinition, ToolError } from '../tools/index.ts';
 import { decode, encode } from '../wire/codec.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
-import { checkList, checkOptions, checkText, type KeysOf } from '../wire/options.ts';
+import { anything, checker, checkFunction, checkList, checkObject, checkText } from '../wire/options.ts';
 import type { TaggedJson } from '../wire/protocol.ts';
 import type { Value } from '../wire/values.ts';
 import { CallSandbox } from './sandbox.ts';
@@ -24,7 +24,14 @@ export interface ToolBenchOptions {
   readonly vars?: Readonly<Record<string, unknown>>;
 }
 
-const KEYS: KeysOf<ToolBenchOptions> = { policy: true, limits: true, turn: true, host: true, now: true, vars: true };
+const checkBenchOptions = checker<ToolBenchOptions>({
+  policy: anything,
+  limits: anything,
+  turn: anything,
+  host: checkObject,
+  now: checkFunction,
+  vars: checkObject,
+});
 
 /** A policy that allows every tool and grant, also tools that require trust. */
 export const ALLOW_ALL: PolicyOptions = Object.freeze({ context: 'config', allow: ['*'], grants: ['*:*:*'] });
@@ -46,7 +53,7 @@ export class ToolBench implements AsyncDisposable {
 
   /** Throws `ConfigError` (`ERR_CONFIG`) for invalid tools and options. */
   constructor(tools: readonly ToolDefinition[], options: ToolBenchOptions = {}) {
-    checkOptions('the options of a bench', options, KEYS);
+    checkBenchOptions('the options of a bench', options);
     const { policy = ALLOW_ALL, limits = {}, turn = {}, host = {}, now, vars = {} } = options;
     const audit = (record: AuditRecord): void => void this.calls.push(record);
     const settings = checkSettings({ tools, policy, limits, audit, ...(now === undefined ? {} : { now }) });

@@ -1,18 +1,16 @@
 /**
- * The published cost tables: how much fuel work takes and how many bytes values count. The same program on the same input
- * spends the same on every machine, so these numbers are part of the product; `docs/limits.md` is generated from them.
+ * The published prices: the fuel of work and the bytes of values. The same program with the same input spends the same on every machine,
+ * so these numbers are part of the product; `docs/limits.md` is generated from them. How the interpreter charges them is in
+ * `guest/work.ts`.
  */
 
 interface Cost {
   readonly amount: number;
-  /** What one `amount` is charged for. */
+  /** What the amount is charged for. */
   readonly per: string;
 }
 
-/**
- * Fuel for steps. A statement is charged as a whole before it starts, with everything in it, whether or not a part of it
- * is then skipped by `and` or `or` or by an error.
- */
+/** Fuel for steps. A statement is charged as a whole before it starts, parts included that `and`, `or` or an error then skip. */
 export const STEP_FUEL = {
   statement: { amount: 1, per: 'statement' },
   pass: { amount: 1, per: 'pass of a loop, and once for leaving it' },
@@ -28,7 +26,7 @@ export const STEP_FUEL = {
   pure: { amount: 4, per: 'call of a tool that runs inside the isolate, in place of that' },
 } as const satisfies Record<string, Cost>;
 
-/** Fuel for data: one unit for so many items, rounded down, so that small values cost nothing more than their operation. */
+/** Fuel for data: one fuel for `amount` items, rounded down, so that small values cost no more than their operation. */
 export const DATA_FUEL = {
   concat: {
     amount: 64,
@@ -48,9 +46,9 @@ export const DATA_FUEL = {
 } as const satisfies Record<string, Cost>;
 
 /**
- * Bytes that values count towards `memoryBytes`: about what V8 needs for them, with what it has not collected yet, so that the
- * process grows by at most 1.25 times the limit (`bench quotas` measures it). A list or map counts once, a text once for
- * every place that holds it.
+ * Bytes that values count towards `memoryBytes`: about what V8 needs for them and for garbage that it has not collected yet. The process
+ * grows by at most 1.25 times the limit (`bench quotas` measures it). A list or map counts once, a text once for every place that
+ * holds it.
  */
 export const VALUE_BYTES = {
   text: { amount: 40, per: 'text' },
@@ -64,19 +62,16 @@ export const VALUE_BYTES = {
   slot: { amount: 24, per: 'variable of a running procedure, event handler or command block' },
 } as const satisfies Record<string, Cost>;
 
-/** Below this many bytes memory is never recounted. */
+/** Memory is never recounted below this number of bytes. */
 export const CENSUS_FLOOR = 8 * 1024 * 1024;
 
-/** Fuel between two looks at the clocks, at most (a single large operation on data may take more). */
+/** Most fuel between two checks of the clocks. A single large operation on data may take more. */
 export const METER_INTERVAL = 16_384;
 
-/**
- * How many times as long work on data may take for its fuel as statements do: so many times sooner it brings the next look at the
- * clocks. What it costs is the same.
- */
+/** How many times as long as a statement work on data takes for the same fuel. It brings the next check of the clocks nearer by as much. */
 export const METER_WEIGHT = 8;
 
-/** Most a single write may pad a list with nil beyond its end (P25). */
+/** Most items of nil with which a single write may extend a list. */
 export const MAX_PADDING = 1_000_000;
 
 /** Deepest nesting of lists and maps that is turned into text, compared or sent to the host. */
@@ -88,10 +83,10 @@ export const MAX_TEXT_UNITS = 2 ** 29 - 25;
 /** Most entries V8 keeps in one map: the hard maximum of `mapLength`. */
 export const MAX_MAP_ENTRIES = 2 ** 24 - 1;
 
-/** Longest message of an error; what is longer is shortened. */
+/** Longest message of an error. A longer one is shortened. */
 export const MAX_MESSAGE_UNITS = 8192;
 
-/** Bytes a text counts. */
+/** Bytes that a text counts. */
 export function textBytes(units: number): number {
   return VALUE_BYTES.text.amount + VALUE_BYTES.unit.amount * units;
 }

@@ -4,7 +4,7 @@ import { KeyedMutex } from '../../src/context/index.ts';
 import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { checkCallback, checkOptions, type KeysOf } from '../../src/wire/options.ts';
+import { anything, checker, checkFunction } from '../../src/wire/options.ts';
 import type { Value } from '../../src/wire/values.ts';
 import { type Anchor, within } from './anchor.ts';
 import { contentOf, lineCount, textOf } from './content.ts';
@@ -24,7 +24,7 @@ export interface FsToolsOptions {
   readonly quota?: FsQuota;
 }
 
-const OPTION_KEYS: KeysOf<FsToolsOptions> = { directoryOf: true, quota: true };
+const checkFsOptions = checker<FsToolsOptions>({ directoryOf: checkFunction, quota: anything });
 const PATH = { name: 'path', type: 'string', description: "a relative path, with '/'" } as const;
 const CONTENT = { name: 'content', description: 'a string or bytes' } as const;
 const FILE = { name: 'filepath', type: 'string', description: "a relative path, with '/'" } as const;
@@ -35,8 +35,7 @@ const FILE = { name: 'filepath', type: 'string', description: "a relative path, 
  * {@link ConfigError} (`ERR_CONFIG`), also on Windows, where directories cannot be held open.
  */
 export function fsTools(options: FsToolsOptions = {}): readonly ToolDefinition[] {
-  checkOptions('the options of the fs tools', options, OPTION_KEYS);
-  checkCallback('directoryOf', options.directoryOf);
+  checkFsOptions('the options of the fs tools', options);
   if (process.platform === 'win32') throw new ConfigError('the fs tools need Linux or macOS');
   const quota = checkQuota(options.quota ?? {});
   const rootOf = options.directoryOf ?? ((runtime: ToolRuntime) => runtime.sandboxDir());

@@ -1,7 +1,7 @@
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { checkOptions, type KeysOf } from '../../src/wire/options.ts';
+import { anything, checker } from '../../src/wire/options.ts';
 import { within } from './anchor.ts';
 import { type Entry, ScanFull, scan } from './scan.ts';
 
@@ -16,11 +16,11 @@ export interface FsQuota {
 }
 
 const DEFAULTS: Required<FsQuota> = { fileBytes: 8 * 1024 * 1024, totalBytes: 64 * 1024 * 1024, entries: 1000 };
-const KEYS: KeysOf<FsQuota> = { fileBytes: true, totalBytes: true, entries: true };
+const checkQuotaKeys = checker<FsQuota>({ fileBytes: anything, totalBytes: anything, entries: anything });
 
 /** Fills in the defaults. Throws {@link ConfigError} (`ERR_CONFIG`). */
 export function checkQuota(quota: FsQuota): Required<FsQuota> {
-  checkOptions('the quota of the fs tools', quota, KEYS);
+  checkQuotaKeys('the quota of the fs tools', quota);
   const whole = { ...DEFAULTS, ...quota };
   for (const [name, value] of Object.entries(whole))
     if (!Number.isSafeInteger(value) || value < 1)

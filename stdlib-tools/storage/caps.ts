@@ -1,7 +1,7 @@
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
-import { checkOptions, type KeysOf } from '../../src/wire/options.ts';
+import { anything, checker } from '../../src/wire/options.ts';
 import type { Write } from './versioned.ts';
 
 /** How much a storage may hold. Every number is a whole number from 1. */
@@ -39,18 +39,18 @@ const DEFAULTS: Required<StorageCaps> = {
   totalBytes: 256 * 1024 * 1024,
 };
 
-const KEYS: KeysOf<StorageCaps> = {
-  keyBytes: true,
-  entryBytes: true,
-  entries: true,
-  scopeBytes: true,
-  scopes: true,
-  totalBytes: true,
-};
+const checkCapKeys = checker<StorageCaps>({
+  keyBytes: anything,
+  entryBytes: anything,
+  entries: anything,
+  scopeBytes: anything,
+  scopes: anything,
+  totalBytes: anything,
+});
 
 /** Fills in the defaults. Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown cap or one that is not a whole number from 1. */
 export function checkCaps(caps: StorageCaps): Required<StorageCaps> {
-  checkOptions('the caps of a storage', caps, KEYS);
+  checkCapKeys('the caps of a storage', caps);
   const whole = { ...DEFAULTS, ...caps };
   for (const [name, value] of Object.entries(whole))
     if (!Number.isSafeInteger(value) || value < 1)

@@ -3,7 +3,7 @@ import { type Row, SqliteFile, type SqliteFileOptions } from '../../src/sqlite/f
 import type { Format } from '../../src/sqlite/format.ts';
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
-import { checkOptions, type KeysOf } from '../../src/wire/options.ts';
+import { anything, checker } from '../../src/wire/options.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { checkCaps, entryBytes, excess, full, type StorageCaps } from './caps.ts';
 import type { Versioned, VersionedStorage, Write, Written } from './versioned.ts';
@@ -13,7 +13,12 @@ export interface SqliteStorageOptions extends SqliteFileOptions {
   readonly caps?: StorageCaps;
 }
 
-const OPTION_KEYS: KeysOf<SqliteStorageOptions> = { durability: true, busyMs: true, mustExist: true, caps: true };
+const checkStorageOptions = checker<SqliteStorageOptions>({
+  durability: anything,
+  busyMs: anything,
+  mustExist: anything,
+  caps: anything,
+});
 
 /** Scopes, keys and values are JSON text, so that every string survives unchanged. Triggers keep the sums that the caps compare. */
 export const VALUES: Format = {
@@ -67,7 +72,7 @@ export class SqliteStorage implements VersionedStorage, Disposable {
    * `ConfigError` (`ERR_CONFIG`) for invalid caps.
    */
   static async open(path: string, options: SqliteStorageOptions = {}): Promise<SqliteStorage> {
-    checkOptions('the options of a storage', options, OPTION_KEYS);
+    checkStorageOptions('the options of a storage', options);
     const { caps = {}, ...rest } = options;
     const checked = checkCaps(caps);
     return new SqliteStorage(await SqliteFile.open(path, VALUES, rest), checked);

@@ -11,7 +11,7 @@ class Account {
 const cycle: { self?: unknown } = {};
 cycle.self = [cycle];
 
-const late: Promise<unknown>[] = [];
+let late: Promise<readonly PromiseSettledResult<unknown>[]> = Promise.resolve([]);
 let deepLater: (() => Promise<unknown>) | null = null;
 
 const misbehaving: Readonly<Record<string, () => unknown>> = {
@@ -64,14 +64,15 @@ const TOOLS = [
     name: 'tool.bad.Late',
     description: 'returns at once, and goes on in the background',
     run: (_args, runtime) => {
-      late.push(
+      // Settled at once: on a busy machine some fail before the test looks at them.
+      late = Promise.allSettled([
         sleep(20).then(() => runtime.setVar('x', 'late')),
         sleep(20).then(() => runtime.callTool('bad.Undefined', [])),
         sleep(20).then(() => runtime.sandboxDir()),
         sleep(20).then(() => runtime.handles),
         sleep(20).then(() => runtime.defineConstant('c', 1)),
         sleep(20).then(() => runtime.definitions),
-      );
+      ]);
       return 'soon';
     },
   }),
@@ -167,12 +168,11 @@ describe('a tool that', () => {
   });
 
   it('goes on after its answer gets ERR_TURN_CLOSED for whatever it tries, and changes nothing', async () => {
-    late.length = 0;
     const result = await runtime.run(command('set x = 1', 'emit tool.bad.Late()', 'call tool.bad.Undefined()', 'emit x'));
     expect(result.values).toEqual(['soon', 1]);
-    for (const settled of await Promise.allSettled(late))
-      expect(settled).toMatchObject({ status: 'rejected', reason: expect.any(TurnClosedError) });
-    expect(late).toHaveLength(6);
+    const outcomes = await late;
+    expect(outcomes).toHaveLength(6);
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(TurnClosedError) });
   });
 
   it('calls back after the turn gets ERR_TURN_CLOSED, and cannot reach the next turn of the session', async () => {

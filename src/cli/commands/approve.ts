@@ -83,7 +83,7 @@ function isApproved(queue: string, { id, hash }: PendingIntent): boolean {
   return verifyApproval(resolve(queue), id, hash).approved;
 }
 
-/** Only a person at a terminal is asked; only the whole word is a yes. */
+/** Asks a person at a terminal; only the whole word `yes` approves. */
 async function saysYes(terminal: Terminal): Promise<boolean> {
   const { stdin } = terminal;
   if (!('isTTY' in stdin && stdin.isTTY === true))

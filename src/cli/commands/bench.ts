@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import type { Execute } from '../terminal/terminal.ts';
 
-/** `bench NAME`: loads the harness only when it is asked for, since it brings peers that are installed for development alone. */
+/** `bench NAME`: loads the harness on use, because its peers are development dependencies. */
 export function addBench(program: Command, execute: Execute): void {
   program
     .command('bench')

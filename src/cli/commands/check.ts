@@ -60,20 +60,20 @@ async function check(names: readonly string[], flags: CheckFlags, terminal: Term
   return failed.includes(true) ? EXIT.syntax : EXIT.ok;
 }
 
-/** Most bytes of a program file. */
+/** Maximum bytes of a program file. */
 export const SOURCE_BYTES = limitOf('sourceBytes').max;
 
-/** What {@link examine} found. */
+/** The result of {@link examine}. */
 export interface Examination {
   /** One for each program. */
   readonly reports: readonly CheckReport[];
-  /** Canonical names of the tools that are there anyway; null where a tools file said which there are. */
+  /** Canonical names of the standard tools; null when a tools file lists all tools. */
   readonly standard: readonly string[] | null;
 }
 
 /**
- * Looks at programs without running them, each by itself; the sources of one run together. They are parsed in a worker, never
- * in this process.
+ * Checks each program by itself without running it; the sources of one program count as one run. A worker parses them, because
+ * this process must not read untrusted text.
  */
 export async function examine(
   programs: readonly (readonly Source[])[],
@@ -94,7 +94,7 @@ export async function examine(
   return { reports, standard: flags.tools === undefined ? tools.map(({ canonicalName }) => canonicalName) : null };
 }
 
-/** One element of `check --json` (DESIGN 5): as the linter has it, but a syntax error may come without a fix. */
+/** One element of `check --json`: a finding of the linter, or a syntax error, which may have no fix. */
 export interface JsonFinding extends Omit<LintFinding, 'fix' | 'tool'> {
   readonly fix?: LintFinding['fix'];
 }
@@ -132,7 +132,7 @@ function show(
   }
 }
 
-/** A file that parses, in one line. */
+/** Summarises a file without syntax errors in one line. */
 export function summary(file: ParsedFile, findings: readonly LintFinding[]): string {
   const count = (number: number, thing: string) => (number === 0 ? [] : [`${number} ${thing}${number === 1 ? '' : 's'}`]);
   const parts = [
@@ -149,7 +149,7 @@ export function summary(file: ParsedFile, findings: readonly LintFinding[]): str
   return printable(`${file.name}: ${verdict} (${parts.length === 0 ? 'nothing to run' : parts.join(', ')}${tools})`);
 }
 
-/** Tools that `run` would not have without --tools; one that every turn has is known. Whether that is a mistake only the tools file would tell. */
+/** Lists the tools that only --tools could provide. Without a tools file, nobody can tell whether such a call is a mistake. */
 export function strangers({ tools }: ParsedFile, standard: readonly string[]): readonly { tool: string; message: string }[] {
   return tools
     .filter((tool) => tool !== MAGIC_TOOL && !standard.includes(tool))

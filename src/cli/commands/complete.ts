@@ -37,7 +37,7 @@ Example:
     --tools tools.yaml --agent script:agent.txt
 `;
 
-/** `sessions complete SID --call ID`: the answer to a call that a session waits for. `command` has the store already. */
+/** `sessions complete SID --call ID`: answers the call that a session waits for. `command` has the flags of the store already. */
 export function addComplete(command: Command, execute: Execute): void {
   command
     .argument('<SID>', 'session id')
@@ -68,7 +68,7 @@ async function complete(sid: string, flags: CompleteFlags, terminal: Terminal): 
   return EXIT.ok;
 }
 
-/** What a person types next; the agent and the tools of the session are theirs to name. */
+/** The command to continue the session with; the user fills in the agent and the tools. */
 function resumeCommand(sid: string, { store }: CompleteFlags): string {
   const where = store === undefined ? '' : ` --store ${printable(store)}`;
   return `neuroscript sessions resume ${printable(sid)}${where} --agent AGENT`;
@@ -79,13 +79,13 @@ async function keep(sid: string, flags: CompleteFlags, answer: CallAnswer) {
   const setup = await readSetup(flags, resources);
   using store = await openStore(flags.store, { mustExist: true });
   await using runtime = await createRuntime({ ...setup, concurrency: 1 });
-  // Nothing is minted or verified here.
+  // The keys of this controller sign and verify nothing.
   const keyring = keyringFrom(generateKeys('none'), { clock: systemClock });
   const controller = new LoopController({ executor: runtimeExecutor(runtime), keyring, store });
   return await controller.complete(sid, flags.call, answer, { acceptChanged: flags.acceptChanged ?? false });
 }
 
-/** Throws {@link UsageError} unless there is exactly one of the two, and it can be used. */
+/** Reads the one of --result and --error that is given. Throws {@link UsageError} for both, none, or an unusable one. */
 function answerOf({ result, error }: CompleteFlags): CallAnswer {
   if ((result === undefined) === (error === undefined))
     throw new UsageError('give exactly one of --result JSON and --error TEXT');

@@ -33,12 +33,12 @@ Examples:
   neuroscript conformance --impl 'neuroscript conformance --serve'
 `;
 
-/** Where the vectors are installed. */
+/** The folder of the vectors. */
 const VECTORS = new URL('conformance/aeiou/', PACKAGE);
-/** Most bytes of one request: 1 MiB of envelope, as base64 in JSON, and room. */
+/** Maximum bytes of one request: an envelope of 1 MiB as base64 in JSON, and some room. */
 const REQUEST_BYTES = 4 * 1024 * 1024;
 
-/** `conformance --impl CMD`: runs the AEIOU v3 vectors against any implementation; `--serve` is our own side of it. */
+/** `conformance --impl CMD`: runs the AEIOU v3 vectors against an implementation; `--serve` answers them with this one. */
 export function addConformance(program: Command, execute: Execute): void {
   program
     .command('conformance')

@@ -21,7 +21,7 @@ measures how exactly the limits hold. schemas/doctor.schema.json describes the
 JSON.
 `;
 
-/** `doctor`: which rings of the sandbox are complete on this machine, and what to do. */
+/** `doctor`: shows which rings of the sandbox are complete on this machine, and how to complete the others. */
 export function addDoctor(program: Command, execute: Execute): void {
   program
     .command('doctor')

@@ -33,7 +33,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
 import { type RepeatFlags, sourcesOf } from './turn.ts';
 
-/** The flags with which a session is driven, from its beginning or from where it stands. */
+/** The flags that start or resume a session. */
 export interface DriveFlags extends SetupFlags, ModelFlags, RepeatFlags, AgentOptions, CeilingFlags, ApprovalFlags {
   readonly keys?: string;
   readonly log?: string;
@@ -43,15 +43,15 @@ export interface DriveFlags extends SetupFlags, ModelFlags, RepeatFlags, AgentOp
   readonly json?: true;
 }
 
-/** Where a session starts: with USERDATA, or as the store has it. */
+/** A new session with its USERDATA, or a stored one to resume. */
 export type Beginning = { readonly userdata: unknown; readonly sid: string | undefined } | { readonly resume: string };
 
-/** Drives a session to its end and explains it turn by turn. Throws {@link UsageError} for what the flags name and is not there. */
+/** Drives a session to its end and explains every turn. Throws {@link UsageError} for an unusable file, session or tool. */
 export function drive(flags: DriveFlags, agent: Agent, from: Beginning, terminal: Terminal): Promise<ExitCode> {
   return usable(() => driveOn(flags, agent, from, terminal));
 }
 
-/** Puts what a store, a log or the state of a session refuses as a {@link UsageError}: it was named on the command line. */
+/** Turns errors of a store, a log or a session into a {@link UsageError}, because the command line named it. */
 export async function usable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -72,7 +72,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   if (flags.log !== undefined) await mustAppend(flags.log);
   const recorder = await Recorder.open(flags.record);
   using store = storeFile(flags.store) === null ? null : await openStore(flags.store, { mustExist: 'resume' in from });
-  // One log for all: each of its entries is chained to the one before.
+  // All sessions share one log, because every entry is chained to the one before.
   const kept = {
     ...(store === null ? {} : { store }),
     ...(flags.log === undefined ? {} : { log: new FileLog(flags.log) }),
@@ -99,7 +99,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   const { maxTime } = flags;
   const time = maxTime === undefined ? {} : { wallMs: maxTime };
   const options = { agent, signal: terminal.interrupt, ...approvalOf(flags, terminal), ...ceilingsOf(flags), ...time };
-  // What a dead process left behind: decisions that are not in the log, and loops that its programs had asked for.
+  // A dead process may leave decisions that are not in the log, and open sessions that its programs asked for.
   if ('resume' in from) await controller.recover();
   const events =
     'resume' in from
@@ -111,7 +111,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   return exitOfDecision(result.decision, result.reason);
 }
 
-/** Shows a session turn by turn, as it comes, and how it ended. */
+/** Prints each turn as it is decided, and the end of the session. */
 async function watch(
   events: AsyncGenerator<LoopProgress, LoopResult, void>,
   flags: DriveFlags,
@@ -141,7 +141,7 @@ async function watch(
   }
 }
 
-/** What a person types to answer the call that a kept session waits for. */
+/** The command that answers the call a stored session waits for. */
 function nextStep({ sid, waiting }: LoopResult, { store }: DriveFlags): readonly string[] {
   if (waiting === undefined || storeFile(store) === null) return [];
   const where = store === undefined ? '' : ` --store ${printable(store)}`;
@@ -149,11 +149,11 @@ function nextStep({ sid, waiting }: LoopResult, { store }: DriveFlags): readonly
   return [`Answer with: ${command}, and the --tools of this session`];
 }
 
-/** A log that cannot be written must not be found out after the first turn has had its effects. */
+/** Checks that the log can be written, before the first turn has effects. */
 async function mustAppend(file: string): Promise<void> {
   try {
     await using handle = await open(file, 'a', 0o600);
-    // A log is read back and repaired after a crash, which a pipe or a device cannot be.
+    // After a crash the log is read and repaired, which is impossible with a pipe or a device.
     if ((await handle.stat()).isFile()) return;
   } catch (error) {
     throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error, 'make')}`);

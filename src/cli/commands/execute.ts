@@ -27,7 +27,7 @@ Example:
     --verifier 'neuroscript gate-verify --queue q' -- ./deploy.sh --to test
 `;
 
-/** `execute UUID HASH … -- COMMAND`: the executor's side of the gate for programs that are no part of this one. */
+/** `execute UUID HASH … -- COMMAND`: the gate's executor for other programs. */
 export function addExecute(program: Command, execute: Execute): void {
   program
     .command('execute')
@@ -66,7 +66,7 @@ async function run(
   }
 }
 
-/** Resolves when the command ended with 0, and rejects when it ended otherwise or never started. */
+/** Runs the command. Rejects when it cannot start or ends with another code than 0. */
 function ended([command = '', ...args]: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: 'inherit', shell: false });

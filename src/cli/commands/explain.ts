@@ -40,7 +40,7 @@ async function explain(asked: string | undefined, terminal: Terminal): Promise<E
   return EXIT.ok;
 }
 
-/** What `check` says has no pages of its own: all of it stands on one, a section for each code. */
+/** The codes of `check` share one page, with a section for each. */
 async function lintSections(): Promise<ReadonlyMap<string, string>> {
   const sections = (await readFile(LINTS, 'utf8')).split(/^##(?= LINT_)/m).slice(1);
   return new Map(sections.map((text) => [/LINT_\w+/.exec(text)?.[0] ?? '', `#${text}`]));

@@ -32,7 +32,7 @@ said. The file of --redact (YAML or JSON) names what to remove:
   values: ["Jane Doe"]     these texts, anywhere
 `;
 
-/** `sessions export [SID...]`; `command` has the store already. */
+/** `sessions export [SID...]`. `command` has the flags of the store already. */
 export function addExport(command: Command, execute: Execute): void {
   command
     .argument('[SID...]', 'session ids (default: all)')

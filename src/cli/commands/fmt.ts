@@ -36,7 +36,7 @@ export function addFmt(program: Command, execute: Execute): void {
 
 async function fmt(names: readonly string[], checks: boolean, terminal: Terminal): Promise<ExitCode> {
   const sourceBytes = limitOf('sourceBytes').max;
-  // All are read before the first is written: a name that is wrong changes nothing.
+  // Reads all files before it writes one, so that a wrong name changes nothing.
   const sources = await readSources(names, sourceBytes, () => terminal.stdin);
   await using runtime = await createRuntime({ concurrency: 1 });
   const outcomes: Outcome[] = [];
@@ -66,8 +66,8 @@ async function formatOne(runtime: Runtime, source: Source, checks: boolean, term
 }
 
 /**
- * Replaces a file's content at once: whoever reads it sees the old text or the new one, whatever happens in between. A
- * link stays a link, because what it points to is replaced; so do the file's permissions.
+ * Replaces a file's content atomically: a reader sees the old text or the new one, even after a crash. Replaces the target of a
+ * link, not the link, and keeps the permissions.
  */
 async function replaceFile(name: string, text: string): Promise<void> {
   try {

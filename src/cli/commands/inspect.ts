@@ -26,7 +26,7 @@ Examples:
   pbpaste | neuroscript inspect - --json
 `;
 
-/** `inspect FILE`: tells what an artefact of ours is, and what is in it. */
+/** `inspect FILE`: identifies a file and summarises it. */
 export function addInspect(program: Command, execute: Execute): void {
   program
     .command('inspect')
@@ -60,7 +60,7 @@ async function look(name: string, terminal: Terminal): Promise<{ readonly size: 
   }
 }
 
-/** Whatever has no error is whole. */
+/** The exit code: 0 for a whole file. */
 function exitOf(recognition: Recognition): ExitCode {
   if (!('found' in recognition)) return EXIT.runtime;
   const { error } = recognition.found;

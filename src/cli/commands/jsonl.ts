@@ -9,12 +9,12 @@ import { inOrder } from '../terminal/inorder.ts';
 import { type Line, splitLines, until } from '../terminal/lines.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Longest request line. Longer ones are answered with an error and never held. */
+/** Maximum bytes of a request line. The answer to a longer one is an error; its bytes are dropped. */
 const LINE_BYTES = 16 * 1024 * 1024;
 
 /**
- * `run --jsonl`: answers the request lines of standard input in their order, up to `width` of them at work at once. What
- * is wrong with a line is its answer. An interrupt ends the input and cancels what is at work.
+ * `run --jsonl`: answers the request lines of standard input in their order and works on up to `width` at once. The answer to a
+ * malformed line is an error. An interrupt ends the input and cancels the requests at work.
  */
 export async function answerRequests(
   runtime: Runtime,
@@ -31,7 +31,7 @@ export async function answerRequests(
   return interrupt.aborted ? EXIT.cancelled : EXIT.ok;
 }
 
-/** The text of a line, or the answer to one that has none. */
+/** The request of a line, or the answer to a line without one. */
 function textOf(line: Line): string | PublicResult {
   if ('tooLong' in line) return refused(`the line is longer than ${quantity('bytes', LINE_BYTES)}`);
   try {

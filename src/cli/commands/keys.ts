@@ -43,7 +43,7 @@ export function addKeys(program: Command, execute: Execute): void {
   addKeyChanges(keys, execute);
 }
 
-/** The keys of a key file; without one, a new pair that lives as long as the process. Throws {@link UsageError}. */
+/** The keys of a key file; without one, a new pair for this process. Throws {@link UsageError}. */
 export function readKeyring(file: string | undefined, clock: TokenClock): Keyring {
   if (file === undefined) return keyringFrom(generateKeys('session'), { clock });
   return named(file, () => keyringFrom(loadKeyFile(file), { clock }));

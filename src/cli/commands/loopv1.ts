@@ -1,23 +1,28 @@
 import { type Agent, AskLoop, runtimeExecutor, toPublicV1Loop, type V1LoopEvent, type V1LoopResult } from '../../loop/index.ts';
 import { explainV1End, explainV1Turn } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { systemOf } from '../flags/agent.ts';
+import { type AgentFlags, systemOf } from '../flags/agent.ts';
 import { limitsOf } from '../flags/options.ts';
 import { Recorder } from '../flags/record.ts';
 import { readSetup } from '../flags/setup.ts';
 import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import type { LoopFlags } from './loop.ts';
+import type { DriveFlags } from './drive.ts';
 import { sourcesOf } from './turn.ts';
 
-/** What the flags name. */
+/** The flags of a v1 loop. */
+interface V1Flags extends DriveFlags, AgentFlags {
+  readonly oneTurn?: true;
+}
+
+/** The agent and the USERDATA of a v1 loop. */
 export interface V1Inputs {
   readonly agent: Agent;
   readonly userdata: unknown;
 }
 
 /** `loop --profile v1`: a whole Ask-Loop. */
-export async function loopV1(flags: LoopFlags, terminal: Terminal, { agent, userdata }: V1Inputs): Promise<ExitCode> {
+export async function loopV1(flags: V1Flags, terminal: Terminal, { agent, userdata }: V1Inputs): Promise<ExitCode> {
   const { clock, ids } = sourcesOf(flags);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
@@ -57,7 +62,7 @@ export async function loopV1(flags: LoopFlags, terminal: Terminal, { agent, user
   return exitOfV1(result);
 }
 
-/** As for v3: 0 done, 10 aborted, 11 halted, and time, quotas, policy and cancellation as in a plain run. */
+/** The exit code, as for v3: 0 done, 10 aborted, 11 halted; for time, quotas, policy and cancellation as in a run. */
 function exitOfV1({ decision, error }: V1LoopResult): ExitCode {
   if (decision === 'ABORT') return EXIT.abort;
   if (decision === 'DONE') return exitOf(error);

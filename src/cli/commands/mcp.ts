@@ -25,7 +25,7 @@ In a client's configuration:
     "args": ["mcp", "--tools", "tools.yaml", "--fuel", "1e6"]}}}
 `;
 
-/** `mcp`: this runtime for any MCP host, over standard streams. */
+/** `mcp`: serves this runtime to an MCP host over standard input and output. */
 export function addMcp(program: Command, execute: Execute): void {
   const command = program
     .command('mcp')
@@ -39,7 +39,7 @@ export function addMcp(program: Command, execute: Execute): void {
 }
 
 async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
-  // The help of all commands loads this file; the protocol takes longer to load than all the rest.
+  // `--help` loads this file too, and the SDK of the protocol takes longer to load than everything else.
   const { mcpServer, serveStdio } = await import('../../mcp/index.ts');
   const clock = systemClock;
   const keyring = readKeyring(flags.keys, clock);
@@ -47,7 +47,7 @@ async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
   const setup = await readSetup(flags, resources);
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }) });
   const turns = { executor: runtimeExecutor(runtime), keyring, clock, ids: randomIds, replay: new ReplayCache({ clock }) };
-  // Only what the policy admits: a client should not be told of what it can never call.
+  // The catalogue leaves out tools that the policy denies, because the client can never call them.
   const guard = new PolicyGuard(setup.policy);
   const callable = setup.tools.filter((tool) => guard.denial(tool, false) === null);
   const catalogue = () => toolPrompt(callable).text;

@@ -12,22 +12,22 @@ import { fileTrouble } from '../terminal/input.ts';
 export interface PendingIntent {
   readonly id: string;
   readonly timestamp: string;
-  /** RFC 8785, what the human reads. */
+  /** The plan as canonical JSON (RFC 8785); the human reads this text. */
   readonly canonical: string;
-  /** Of {@link canonical}. */
+  /** SHA-256 of {@link canonical}. */
   readonly hash: string;
 }
 
 /**
- * Where plans wait, in the queue directory: one line `{"id":UUID,"timestamp":ISO,"plan":JSON}` each, appended and never
- * changed. Only tools for humans open it; the gate and the verifier never do (ARGO-3-5).
+ * The file of pending plans in the queue directory: one line `{"id":UUID,"timestamp":ISO,"plan":JSON}` each, only ever appended.
+ * Only commands for humans read it; the gate and the verifier never do.
  */
 const PENDING = 'pending.jsonl';
 
-/** Most bytes of a plan's line: what a human can still read. */
+/** Maximum bytes of a plan's line; a human must be able to read it. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Every plan that waits or waited. Throws {@link UsageError} for a file that is missing or has a line that is none. */
+/** Every plan that is or was pending. Throws {@link UsageError} for a missing file or a malformed line. */
 export function readPending(queue: string): readonly PendingIntent[] {
   const path = join(queue, PENDING);
   let text: string;
@@ -48,7 +48,7 @@ export function readPending(queue: string): readonly PendingIntent[] {
   });
 }
 
-/** The one plan of that id. Throws {@link UsageError} when there is none, or more than one. */
+/** The plan with this id. Throws {@link UsageError} when there is none or more than one. */
 export function pendingOf(queue: string, id: string): PendingIntent {
   const found = readPending(queue).filter((intent) => sameUuid(intent.id, id));
   const [intent] = found;
@@ -57,7 +57,7 @@ export function pendingOf(queue: string, id: string): PendingIntent {
   return intent;
 }
 
-/** Puts a plan where a human will find it. Throws {@link UsageError} for text that is no strict JSON or too long. */
+/** Appends a pending plan. Throws {@link UsageError} for text that is no strict JSON or too long. */
 export function addPending(queue: string, planText: string, now: number): PendingIntent {
   let line: string;
   try {

@@ -24,7 +24,7 @@ Example:
   neuroscript sessions prune --older-than 30d --dry-run
 `;
 
-/** `sessions prune --older-than AGE`; `command` has the store already. */
+/** `sessions prune --older-than AGE`. `command` has the flags of the store already. */
 export function addPrune(command: Command, execute: Execute): void {
   command
     .requiredOption(

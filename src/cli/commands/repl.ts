@@ -43,7 +43,7 @@ Examples:
   printf 'set x = 6\\nx * 7\\n' | neuroscript repl
 `;
 
-/** `repl [FILE…]`: runs what is typed, input by input. */
+/** `repl [FILE…]`: reads inputs and runs each. */
 export function addRepl(program: Command, execute: Execute): void {
   const command = program
     .command('repl')

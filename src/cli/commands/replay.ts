@@ -19,6 +19,7 @@ import { launcherOption, repeatable, wholeNumber } from '../flags/options.ts';
 import { readTools, type SetupFlags } from '../flags/setup.ts';
 import { openStore, STORE_PLACE } from '../flags/store.ts';
 import { changesOf, trialLines } from '../flags/trial.ts';
+import { tally } from '../inspect/kind.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
@@ -36,7 +37,7 @@ interface ReplayFlags extends Pick<SetupFlags, 'tools' | 'launcher'> {
   readonly json?: true;
 }
 
-/** Most bytes of a file of sessions. */
+/** Maximum bytes of a file of sessions. */
 const FILE_BYTES = 512 * 1024 * 1024;
 
 const HELP = `
@@ -96,7 +97,7 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
   const memoryBytes = sessions
     .flatMap(({ turns }) => turns.map(({ inputs }) => inputs.limits.memoryBytes))
     .reduce((most, each) => Math.max(most, each), defaultLimits('run').memoryBytes);
-  // Recorded runs bring their policies and limits; tools are asked only in a trial, and no others than it was given.
+  // A recorded run has its own policies and limits. Only a trial calls tools, and only those that it was given.
   const tools = flags.tools === undefined ? [] : await readTools(flags.tools);
   const launcher = flags.launcher === undefined ? {} : { launcher: flags.launcher };
   const policy = { allow: ['*'], grants: ['*:*:*'] };
@@ -112,7 +113,9 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
     replays.push(done);
     if (!flags.json) for (const line of linesOf(done)) terminal.out.line(line);
   }
-  terminal.out.line(flags.json ? JSON.stringify({ sessions: replays.map(publicReplay), ...counted(replays) }) : summary(replays));
+  terminal.out.line(
+    flags.json ? JSON.stringify({ sessions: replays.map(publicReplay), counts: countsOf(replays) }) : summary(replays),
+  );
   return replays.every(({ ok }) => ok) ? EXIT.ok : EXIT.runtime;
 }
 
@@ -146,7 +149,7 @@ async function sessionsOf(what: readonly string[], flags: ReplayFlags): Promise<
   return await Promise.all(sids.map((sid) => sessionOf(store, sid)));
 }
 
-/** As much of a session as can be read; the rest is what is wrong with it. */
+/** The readable records of a session, and the faults of the others. */
 async function sessionOf(store: SessionStore, sid: string): Promise<RecordedSession> {
   const damaged = new Map<number, string>();
   const turns = await store.turns(sid, (turn, problem) => damaged.set(turn, problem));
@@ -160,7 +163,7 @@ async function sessionOf(store: SessionStore, sid: string): Promise<RecordedSess
   }
 }
 
-/** Whether a word that may be a session id is a file's name: there is one, or nobody would call a session so. */
+/** Whether a word names a file rather than a session: such a file exists, or the word looks like a path. */
 function isFile(word: string): boolean {
   return existsSync(word) || /[/\\]|\.json$/.test(word);
 }
@@ -208,14 +211,12 @@ function publicReplay({ sid, turns, broken, ok }: SessionReplay): object {
   return { sid, ok, broken, turns: turns.map(({ replayed: _, sid: __, ...turn }) => turn) };
 }
 
-function counted(replays: readonly SessionReplay[]): { readonly counts: Readonly<Record<string, number>> } {
-  const counts: Record<string, number> = {};
-  for (const { verdict } of replays.flatMap(({ turns }) => turns)) counts[verdict] = (counts[verdict] ?? 0) + 1;
-  return { counts };
+function countsOf(replays: readonly SessionReplay[]): Readonly<Record<string, number>> {
+  return tally(replays.flatMap(({ turns }) => turns.map(({ verdict }) => verdict)));
 }
 
 function summary(replays: readonly SessionReplay[]): string {
-  const { counts } = counted(replays);
+  const counts = countsOf(replays);
   const turns = replays.reduce((sum, session) => sum + session.turns.length, 0);
   const parts = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
   const broken = replays.filter((session) => session.broken.length > 0).length;

@@ -15,7 +15,7 @@ interface RotateFlags {
   readonly json?: true;
 }
 
-/** `keys rotate FILE` and `keys export-public FILE`, below `keys`. */
+/** Adds `keys rotate FILE` and `keys export-public FILE`. */
 export function addKeyChanges(keys: Command, execute: Execute): void {
   keys
     .command('rotate')
@@ -45,9 +45,9 @@ async function rotate(file: string, { role, kid, buffer, json }: RotateFlags, te
       ...(kid === undefined ? {} : { kid }),
       ...(buffer === undefined ? {} : { lifetimes: { rotationBuffer: buffer } }),
     });
-    // What could not be loaded again must not replace what can.
+    // Loads the new text before it replaces the file, so that an unusable one never does.
     keyringFrom(rotation.keys, { clock: systemClock, allowHs256: true });
-    // The file itself, not a link to it, is what gets replaced.
+    // Replaces the target of a link, not the link.
     saveKeyFile(realpathSync(file), rotation.keys);
     return rotation;
   });
@@ -65,7 +65,7 @@ async function exportPublic(file: string, terminal: Terminal): Promise<ExitCode>
   return EXIT.ok;
 }
 
-/** A Unix second for people, in UTC. */
+/** A Unix second as a date and time in UTC. */
 export function utc(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 }

@@ -38,7 +38,7 @@ interface RunFlags extends SetupFlags, ModelFlags {
   readonly checkFirst?: true;
 }
 
-/** Requests read ahead and at work at once: as many as there may be workers when all of them wait for slow tools. */
+/** Requests at work at once: the maximum number of workers, which all may wait for slow tools. */
 const JSONL_WIDTH = 16;
 
 const HELP = `
@@ -140,9 +140,9 @@ function perform(
   const readsProgram = sources.some((source) => source.name === STDIN);
   const host = createHostContext({
     logger: SILENT_LOGGER,
-    // Opened by the first question, so that a program that asks nothing does not wait for a terminal.
+    // The first question opens standard input, so that a program without questions does not wait for a terminal.
     ...(readsProgram ? {} : { stdin: { [Symbol.asyncIterator]: () => terminal.stdin[Symbol.asyncIterator]() } }),
-    // Standard output is for emits alone; a question on it would end up in the file that they are written to.
+    // Standard output has the emits alone; a question there would end up in their file.
     stdout: { write: (text) => terminal.err.text(printableLines(text)) },
   });
   const live = flags.json !== true;

@@ -46,10 +46,10 @@ Examples:
     --nonce AAECAwQFBgcICQoLDA0ODw --now 1760000000
 `;
 
-/** Most bytes read from standard input: a token has at most 1024, and a line feed. */
+/** Maximum bytes from standard input; a token has at most 1024. */
 const TOKEN_BYTES = 64 * 1024;
 
-/** `token inspect TOKEN`, `token verify TOKEN`: look at a control token without a host. */
+/** `token inspect TOKEN` and `token verify TOKEN`: decode and verify a control token without a host. */
 export function addToken(program: Command, execute: Execute): void {
   const token = program
     .command('token')
@@ -85,7 +85,7 @@ export function addToken(program: Command, execute: Execute): void {
     );
 }
 
-/** One final line feed belongs to the file, not to the token; any other change to it is the sender's. */
+/** The token of an argument or of standard input; one final line feed is not part of it. */
 async function lineOf(text: string, terminal: Terminal): Promise<string> {
   if (text !== STDIN) return text;
   return (await readText(STDIN, TOKEN_BYTES, () => terminal.stdin)).replace(/\n$/, '');
@@ -115,7 +115,7 @@ export type Inspection =
     }
   | ({ readonly authenticated: false; readonly ok: false } & Pick<TokenFailure, 'code' | 'detail' | 'message'>);
 
-/** Takes a line apart as far as that goes without keys. */
+/** Decodes a token without keys. */
 export function inspection(line: string): Inspection {
   const decoded = decodeToken(line);
   if (!decoded.ok) return { authenticated: false, ok: false, ...failureOf(decoded) };
@@ -124,7 +124,7 @@ export function inspection(line: string): Inspection {
   return { authenticated: false, ok: true, ...facts, canonical: canonicalize(payload) === text, payload };
 }
 
-/** The same as lines for a terminal; one line for what is no token. */
+/** A decoded token as lines for a terminal; one line for a text that is no token. */
 export function claims(line: string): readonly string[] {
   const found = inspection(line);
   if (!found.ok) return [`${found.code}: ${printable(found.message)}`];
@@ -163,7 +163,7 @@ function failureOf({ code, detail, message }: TokenFailure) {
 }
 
 function explain(line: string, result: Verification, { paintOut }: Terminal): string[] {
-  // A line that cannot be taken apart claims nothing.
+  // A line that cannot be decoded claims nothing.
   const facts = decodeToken(line).ok ? describeToken(line, result.ok).map((each) => `  ${printable(each)}`) : [];
   const failedAt = result.ok ? -1 : CHECKS.findIndex(({ details }) => details.includes(result.detail));
   const passed = CHECKS.slice(0, failedAt < 0 ? CHECKS.length - 1 : failedAt).map(({ name }) => name);

@@ -45,7 +45,7 @@ Examples:
     --prefer 'tool.memory.*'
 `;
 
-/** `tools [NAME…]`: what programs can call. */
+/** `tools [NAME…]`: lists the tools that programs can call. */
 export function addTools(program: Command, execute: Execute): void {
   const command = program
     .command('tools')

@@ -50,7 +50,7 @@ Examples:
   neuroscript turn envelope.txt --sid demo --now 1760000000 --ids seed --json
 `;
 
-/** Most bytes read of an envelope; what is too large for the protocol is the protocol's to refuse. */
+/** Maximum bytes of an envelope's file; the protocol itself refuses smaller sizes. */
 const ENVELOPE_BYTES = 16 * 1024 * 1024;
 
 /** `turn ENVELOPE`: executes one AEIOU v3 envelope and decides. */
@@ -69,7 +69,7 @@ export function addTurn(program: Command, execute: Execute): void {
     .action((file: string, flags: TurnFlags) => execute((terminal) => turn(file, flags, terminal)));
 }
 
-/** Adds the flags that all commands with sessions have in common; `withSid` for those that do not name one otherwise. */
+/** Adds the flags that all commands with sessions share; `withSid` adds --sid for commands without an argument SID. */
 export function addSession(command: Command, { withSid } = { withSid: true }): void {
   addModels(addSetup(command));
   if (withSid) command.option('--sid <ID>', 'session id (default: a new one)');
@@ -80,7 +80,7 @@ export function addSession(command: Command, { withSid } = { withSid: true }): v
     .option('--ids <SEED>', 'derive session id, nonces and token ids from this text, to repeat a session exactly');
 }
 
-/** Clock and ids as the flags want them. */
+/** The clock and the ids that the flags choose. */
 export function sourcesOf(flags: RepeatFlags): { readonly clock: Clock; readonly ids: Ids } {
   return {
     clock: flags.now === undefined ? systemClock : fixedClock(flags.now),

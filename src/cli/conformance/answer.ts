@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Expectation } from './vectors.ts';
 
-/** What an implementation says to one request. */
+/** An implementation's answer to one request. */
 export const answerSchema = z.union([
   z.object({ id: z.number(), ok: z.record(z.string(), z.unknown()) }),
   z.object({ id: z.number(), error: z.string(), message: z.string().optional() }),
@@ -10,7 +10,7 @@ export const answerSchema = z.union([
 
 export type Answer = z.infer<typeof answerSchema>;
 
-/** Null when the answer is the expected one, else what was expected and what came. */
+/** Null for the expected answer, else the difference in words. */
 export function differenceOf(expected: Expectation, answer: Answer): string | null {
   if ('unsupported' in answer) return null;
   if ('accepted' in expected) return 'ok' in answer ? null : `expected acceptance, got the error ${answer.error}`;
@@ -26,7 +26,7 @@ export function differenceOf(expected: Expectation, answer: Answer): string | nu
   return wrong.map(([name, value]) => `${name}: expected ${shortened(value)}, got ${shortened(answer.ok[name])}`).join('; ');
 }
 
-/** Members in any order, lists in theirs. */
+/** Compares JSON values; the order of members does not matter. */
 function same(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) || Array.isArray(b))
     return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => same(item, b[i]));

@@ -4,37 +4,36 @@ import { createInterface } from 'node:readline';
 import { type Answer, answerSchema, differenceOf } from './answer.ts';
 import { KIT_FORMAT, type Vector } from './vectors.ts';
 
-/** How one vector came out. */
+/** The result of one vector. */
 export interface Verdict {
   readonly vector: Vector;
   readonly outcome: 'passed' | 'failed' | 'unsupported';
-  /** What was expected and what came; null unless it failed. */
+  /** The difference in words; null unless it failed. */
   readonly why: string | null;
 }
 
-/** What a run of the kit found. */
+/** The result of a run of the kit. */
 export interface KitReport {
-  /** What the implementation calls itself. */
+  /** The name that the implementation gives itself. */
   readonly implementation: string;
   readonly verdicts: readonly Verdict[];
 }
 
-/** How an implementation is reached. */
+/** The options of a run of the kit. */
 export interface KitOptions {
-  /** A command line for the shell; it must speak the protocol of the kit on its standard input and output. */
+  /** A command line for the shell. The command must speak the protocol of the kit over standard input and output. */
   readonly command: string;
   /** Milliseconds that one answer may take. */
   readonly answerMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The implementation does not speak the protocol at all: nothing can be said about it. */
+/** The implementation does not speak the protocol of the kit. */
 export class KitError extends Error {}
 
 /**
- * Sends every vector to an implementation, one after the other, and judges the answers. An implementation that ends, falls
- * silent or answers what is no answer is started anew for the next vector. Rejects with {@link KitError} when it does not
- * even greet.
+ * Sends every vector to an implementation, one after the other, and judges the answers. Restarts an implementation that ends,
+ * times out or answers nonsense. Rejects with {@link KitError} when the greeting fails.
  */
 export async function runKit(vectors: readonly Vector[], options: KitOptions): Promise<KitReport> {
   let peer = new Peer(options);
@@ -79,7 +78,7 @@ async function judge(vector: Vector, peer: Peer): Promise<Verdict> {
   }
 }
 
-/** The other side broke the protocol; the message says how. */
+/** The implementation violated the protocol; the message says how. */
 class PeerError extends Error {}
 
 /** One process of the implementation. */
@@ -95,11 +94,11 @@ class Peer {
   constructor({ command, answerMs, signal }: KitOptions) {
     this.#answerMs = answerMs;
     this.#signal = signal;
-    // Detached: a group of its own, so that what the shell started can be ended with it.
+    // Detached, in a process group of its own, so that a kill also ends the children of the shell.
     this.#child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
     const { stdin, stdout } = this.#child;
     if (stdin === null || stdout === null) throw new TypeError('a child process was started without pipes');
-    // A process that has ended cannot be written to; how it ended is what is reported.
+    // Writing to an ended process fails; the report says how the process ended.
     stdin.on('error', () => {});
     this.#lines = createInterface({ input: stdout, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
     this.#ended = new Promise((resolve) => {
@@ -108,7 +107,7 @@ class Peer {
     });
   }
 
-  /** Whether the next question needs another process. */
+  /** Whether the next request needs a new process. */
   get broken(): boolean {
     return this.#broken;
   }
@@ -152,7 +151,7 @@ class Peer {
     return answer.data;
   }
 
-  /** Ends the process and all that it started. */
+  /** Ends the process and its children. */
   async close(): Promise<void> {
     const { pid, exitCode, signalCode } = this.#child;
     if (pid === undefined || exitCode !== null || signalCode !== null) return;
@@ -164,5 +163,5 @@ class Peer {
   }
 }
 
-/** Milliseconds that an implementation may take to end once its input has. */
+/** Milliseconds that an implementation may take to exit after its input ends. */
 const CLOSE_MS = 500;

@@ -23,7 +23,7 @@ import {
   verifyToken,
 } from '../../aeiou/index.ts';
 
-/** What an operation gives, without the id of the request. */
+/** The result of an operation, without the id of the request. */
 export type OperationResult =
   | { readonly ok: Readonly<Record<string, unknown>> }
   | { readonly error: string; readonly message?: string };
@@ -56,8 +56,8 @@ const minting = z.object({
 });
 
 /**
- * One operation of the conformance kit, done by this implementation; null for one that it does not know. A typed failure of
- * the protocol is a result. Uses nothing of Node, so that the kit also runs in a browser.
+ * Performs one operation of the conformance kit with this implementation; null for an unknown operation. A typed failure of the
+ * protocol is a result. Uses nothing of Node, so that the kit also runs in a browser.
  */
 export async function perform(op: string, input: unknown): Promise<OperationResult | null> {
   const operation = OPERATIONS.get(op);
@@ -78,7 +78,7 @@ const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['json.canonicalize', canonical],
 ]);
 
-/** A typed failure as the answer; what is no failure of the protocol is a fault of ours and passes. */
+/** Turns a typed failure of the protocol into an answer; other errors pass. */
 async function refusing(work: () => OperationResult | Promise<OperationResult>): Promise<OperationResult> {
   try {
     return await work();
@@ -115,7 +115,7 @@ async function mint(input: unknown): Promise<OperationResult> {
   keys.add(initOf(record, 'primary'));
   const signer = keys.signer('primary');
   if (signer === null) throw new TypeError('the key to mint with has no private half');
-  // The JSON of the request is a payload's: what the profile does not admit is the minter's to refuse.
+  // The minter itself checks the payload against the profile.
   const control = payload as Parameters<typeof mintToken>[0]['payload'];
   const facts = { sessionId: session, turnIndex: index, turnNonce: nonce, jti, issuedAt, ttl };
   return { ok: { line: await mintToken({ ...facts, payload: control }, signer) } };
@@ -185,7 +185,7 @@ function shown({ userdata: first, scratchpad, output, actions, lints }: ParsedEn
 }
 
 function base64(value: Uint8Array): string {
-  // In pieces: a call has a limited number of arguments.
+  // In pieces, because a call has a limited number of arguments.
   let letters = '';
   for (let from = 0; from < value.length; from += 8192) letters += String.fromCharCode(...value.subarray(from, from + 8192));
   return btoa(letters);

@@ -6,8 +6,8 @@ import { KIT_FORMAT } from './vectors.ts';
 const request = z.object({ id: z.number(), op: z.string(), input: z.unknown() });
 
 /**
- * This implementation behind the protocol of the conformance kit: one line of request in, one line of answer out. Throws for
- * a line that is no request.
+ * Serves this implementation over the protocol of the conformance kit: one line of answer for each line of request. Throws for a
+ * malformed request.
  */
 export async function answerLine(line: string): Promise<string> {
   const { id, op, input } = request.parse(JSON.parse(line));

@@ -5,8 +5,8 @@ import { z } from 'zod';
 export const KIT_FORMAT = 1;
 
 /**
- * A string of bytes as the files write it: text stands for its UTF-8, `hex` for bytes that are no text, `repeat` for long
- * ones, a list for all of its parts in a row.
+ * The notation of byte strings in the files: text for its UTF-8, `hex` for other bytes, `repeat` for long strings, a list for the
+ * concatenation of its parts.
  */
 export type ByteNotation =
   | string
@@ -23,7 +23,7 @@ const notation: z.ZodType<ByteNotation> = z.lazy(() =>
   ]),
 );
 
-/** What an implementation must answer. */
+/** The expected answer. */
 const expectation = z.union([
   z.strictObject({ ok: z.record(z.string(), z.unknown()) }),
   z.strictObject({ accepted: z.literal(true) }),
@@ -46,7 +46,7 @@ const file = z.strictObject({
   ),
 });
 
-/** {@link expectation}: these very values, any values, or one of these error codes (`any`: whichever). */
+/** {@link expectation}: exactly these values, any values, or one of these error codes (`any`: any code). */
 export type Expectation = z.infer<typeof expectation>;
 
 /** One case of the kit, ready to be sent. */
@@ -71,7 +71,7 @@ const BYTE_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['json.canonicalize', ['bytes', 'text']],
 ]);
 
-/** Reads every file of vectors in a folder, in the order of their names. Throws for a file of another form. */
+/** Reads all files of vectors in a folder, in the order of their names. Throws for a malformed file. */
 export function readVectors(folder: URL): readonly Vector[] {
   const names = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return names.sort().flatMap((name) => {

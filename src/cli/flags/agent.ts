@@ -18,7 +18,7 @@ import { fileTrouble, readText } from '../terminal/input.ts';
 import { timeFlag, wholeNumber } from './options.ts';
 import { configText, named, type Setup } from './setup.ts';
 
-/** The flags that say who writes the programs. */
+/** The flags that choose the agent. */
 export interface AgentFlags extends AgentOptions {
   readonly agent: string;
 }
@@ -34,7 +34,7 @@ export interface AgentOptions {
   readonly transcript?: string;
 }
 
-/** How the help text explains `--agent`. */
+/** The help text of `--agent`. */
 export const AGENT_HELP = `
 Agents:
   script:FILE  plays a transcript: one envelope a turn, with any prose around it
@@ -62,7 +62,7 @@ export function addAgent(command: Command, { required } = { required: true }): v
     .option('--transcript <FILE>', 'append every prompt and reply to this file, one JSON object a line');
 }
 
-/** The agent that the flags name. Throws {@link UsageError} for what is wrong in them. */
+/** The agent that the flags name. Throws {@link UsageError} for wrong flags. */
 export async function readAgent(flags: AgentFlags, profile: 'v3' | 'v1' = 'v3'): Promise<Agent> {
   const agent = await agentOf(flags, profile);
   return flags.transcript === undefined ? agent : withTranscript(agent, flags.transcript);
@@ -105,7 +105,7 @@ async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> 
   }
 }
 
-/** Most bytes of an agent's transcript. */
+/** Maximum bytes of an agent's transcript. */
 export const TRANSCRIPT_BYTES = 16 * 1024 * 1024;
 
 async function readScript(file: string, profile: 'v3' | 'v1'): Promise<Agent> {
@@ -115,7 +115,7 @@ async function readScript(file: string, profile: 'v3' | 'v1'): Promise<Agent> {
   return named(file, () => (profile === 'v1' ? scriptV1Agent : scriptAgent)(transcript, file));
 }
 
-/** The key of a model's server: never an argument, which everybody on the machine could read. */
+/** The key of a model's server. It is never an argument, because other users of the machine can read arguments. */
 async function readKey({ apiKeyEnv, apiKeyFile }: AgentFlags): Promise<string | null> {
   if (apiKeyEnv !== undefined && apiKeyFile !== undefined)
     throw new UsageError('--api-key-env and --api-key-file cannot both be given');
@@ -129,7 +129,7 @@ function keyFrom(place: string, key: string): string {
   return key;
 }
 
-/** Splits a command into words at blanks; quotes of either kind keep a word together, and nothing else has a meaning. */
+/** Splits a command into words at blanks; single and double quotes keep a word together. No other character is special. */
 export function words(text: string): string[] {
   const found: string[] = [];
   let word: string | null = null;
@@ -161,7 +161,7 @@ async function withTranscript(agent: Agent, file: string): Promise<Agent> {
   return transcribed(agent, (record) => appendFile(file, `${JSON.stringify(record)}\n`));
 }
 
-/** What agents are told: the text of a file, or rules, the tools that the policy lets programs call, and the language. */
+/** The agent's instructions: the text of a file, or the rules, the tools that the policy allows, and the language. */
 export async function systemOf(flags: AgentOptions, setup: Setup, profile: 'v3' | 'v1'): Promise<string> {
   if (flags.system === 'none') return '';
   if (flags.system !== undefined) return configText(flags.system);

@@ -7,7 +7,7 @@ import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** The flags with which a human lets one approved plan be executed. */
+/** The flags that execute one approved plan. */
 export interface ApprovalFlags {
   readonly intent?: string;
   readonly hash?: string;
@@ -37,8 +37,8 @@ export function asksApproval({ intent, hash, queue, verifier, requireApproval }:
 }
 
 /**
- * The approval that these flags stand for: starting this command is the one action of a human. Throws {@link UsageError} for
- * half of one. The gate's line goes to standard error.
+ * The approval that these flags give: starting the command is the human's action. Throws {@link UsageError} when flags are
+ * missing. The gate's line goes to standard error.
  */
 export function approvalOf(flags: ApprovalFlags, terminal: Terminal): TurnApproval {
   const { intent: intentId, hash, queue, verifier } = flags;
@@ -54,7 +54,7 @@ export function approvalOf(flags: ApprovalFlags, terminal: Terminal): TurnApprov
       return await executeOnce({ intentId, hash, source: 'human' }, { queue: resolve(queue), verifier: command, show }, work);
     } catch (error) {
       const problem = notRecorded(error);
-      // Said here too, because a program may swallow what its tool call failed with.
+      // Printed here too, because a program may catch the error of its tool call.
       show(`[ERROR] ${problem.message}`);
       throw problem;
     }
@@ -62,7 +62,7 @@ export function approvalOf(flags: ApprovalFlags, terminal: Terminal): TurnApprov
   return { requiresApproval, approval };
 }
 
-/** What a human must know when something was executed and the queue does not have it. */
+/** The warning for a plan that was executed and is not in the queue's record. */
 export function notRecorded(error: unknown): UsageError {
   if (!(error instanceof ExecutorError)) throw error;
   return new UsageError(`what was approved RAN, and that could NOT BE RECORDED: ${error.message} (${error.code})`, {

@@ -27,7 +27,7 @@ export function addCeilings(command: Command): void {
   add('--max-reasks <N>', 'how often to ask again for a turn when a reply holds no envelope (2)', wholeNumber('--max-reasks', 0));
 }
 
-/** The ceilings of a session among its flags. */
+/** The ceilings of a session that the flags give. */
 export function ceilingsOf(flags: CeilingFlags): Ceilings {
   const { maxTurns, maxFuel, maxTokens, maxTurnTokens, maxReasks } = flags;
   return { maxTurns, maxFuel, maxTokens, maxTurnTokens, maxReasks };

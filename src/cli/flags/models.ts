@@ -9,12 +9,12 @@ import { readText } from '../terminal/input.ts';
 import { TRANSCRIPT_BYTES, words } from './agent.ts';
 import { configText, named } from './setup.ts';
 
-/** The flag that says whom programs can ask. */
+/** The flag for the models of `ask`. */
 export interface ModelFlags {
   readonly models?: string;
 }
 
-/** How the help text explains a models file. */
+/** The help text of a models file. */
 export const MODELS_HELP = `
 A models file (YAML or JSON) lists the models that 'ask' can name:
   models:
@@ -33,19 +33,18 @@ export function addModels(command: Command): Command {
   return command.option('--models <FILE>', "models and accounts for 'ask', in YAML or JSON");
 }
 
-/** What a models file gives to a runtime and to its interpreters. */
+/** The contents of a models file, for a runtime and its interpreters. */
 export interface Models {
   readonly stores?: Partial<Stores>;
   readonly ask?: AskHandler;
 }
 
-/** Providers by name, beside those of `askHandler`; a models file has no others. */
+/** Providers by name, in addition to those of `askHandler`; a models file can name no others. */
 type Transcripts = ReadonlyMap<string, string>;
 
 /**
- * Reads the models file, if there is one; nested sessions are kept and signed with `options`. Throws {@link UsageError} with
- * the file and the line for what is wrong in it, for a variable of the environment that is not set, and for a transcript
- * that cannot be read.
+ * Reads the models file, if there is one; `options` store and sign nested sessions. Throws {@link UsageError} with the file and
+ * the line for a mistake, an unset environment variable, or an unreadable transcript.
  */
 export async function readModels({ models: name }: ModelFlags, options: AskHandlerOptions): Promise<Models> {
   if (name === undefined) return {};
@@ -74,7 +73,7 @@ function modelsOf(file: YamlFile, given: unknown): AgentModelStore {
 
 const PROVIDERS: readonly string[] = ['openai', 'script', 'command'];
 
-/** A key stands in no file: the file names the variable of the environment that holds it. */
+/** A key is in no file: the file names the environment variable that holds it. */
 function accountsOf(file: YamlFile, given: unknown): AccountStore {
   const accounts = new AccountStore();
   for (const [name, fields] of Object.entries(file.map(['accounts'], given, null))) {
@@ -93,7 +92,7 @@ function keyOf(file: YamlFile, path: readonly string[], given: unknown): string 
   return key === '' ? file.fail(path, `there is no key in the environment variable ${variable}`) : key;
 }
 
-/** Puts the line of a value in front of what is wrong with it. */
+/** Prefixes an error with the line of its value. */
 function within<Result>(file: YamlFile, path: readonly string[], work: () => Result): Result {
   try {
     return work();

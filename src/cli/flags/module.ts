@@ -10,15 +10,15 @@ import { UsageError } from '../terminal/failure.ts';
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs'];
 
-/** Whether a tools file is a module, which is executed, and no data. */
+/** Whether a tools file is a module: the process executes it. */
 export function isModule(name: string): boolean {
   return EXTENSIONS.includes(extname(name));
 }
 
 /**
- * The tools of a module: its export `tools`, or its default export. A list holds what `defineTool` made or takes; a map is
- * what a tools file in YAML would hold. The module runs in this process with all that it may do: whoever names it
- * trusts it. Throws {@link UsageError}.
+ * The tools of a module: its export `tools`, or its default export. A list holds tools of `defineTool` or their options; a map has
+ * the form of a tools file in YAML. The module runs in this process with all its rights, so name only modules that you trust.
+ * Throws {@link UsageError}.
  */
 export async function toolsOfModule(name: string): Promise<readonly ToolDefinition[]> {
   const found = exportOf(await load(name));
@@ -61,11 +61,11 @@ function exportOf(module: object): unknown {
   return 'default' in module ? module.default : undefined;
 }
 
-/** A tool, or what one is made of: a module needs no package of ours to export tools. */
+/** A tool, or the options of one, so that a module needs no import of this package. */
 function toolOf(name: string, value: unknown, index: number): ToolDefinition {
   if (typeof value !== 'object' || value === null)
     throw new UsageError(`${printable(name)}: the tool at place ${index} of the list is none`);
-  // What has been made is checked by the registry, what has not by `defineTool`.
+  // The registry checks finished tools; `defineTool` checks options.
   if ('canonicalName' in value) return value as ToolDefinition;
   try {
     return defineTool(value as ToolInit<[]>);

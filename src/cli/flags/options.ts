@@ -9,19 +9,19 @@ import { PLACEHOLDER, parseQuantity } from './units.ts';
 
 const LIMIT_GROUP = 'Limits (always on; a turn or request can only tighten them):';
 
-/** The flag that says whether the operating system cages the workers. */
+/** The flag that chooses the launcher of workers. */
 export function launcherOption(): Option {
   const help = "the system's cage for workers: where it works, always, or never (auto; see 'doctor')";
   return new Option('--launcher <WHEN>', help).choices(LAUNCHERS).helpGroup(LIMIT_GROUP);
 }
 
 /**
- * Adds one flag for every row of the table of limits, and the launcher's. `turn` shows the defaults of a turn; its session
- * computes one turn at a time, so it has no `concurrency`.
+ * Adds one flag for every row of the table of limits, and the flag of the launcher. `turn` shows the defaults of a turn and has no
+ * `concurrency`, because a session computes one turn at a time.
  */
 export function addLimits(command: Command, of: 'run' | 'turn'): Command {
   for (const row of LIMITS) {
-    // Sizes of a turn are the protocol's: a larger one would have no effect, so it is refused.
+    // The protocol bounds the sizes of a turn: a larger limit would have no effect, so the flag refuses it.
     const most = of === 'turn' ? (row.turnDefault ?? null) : null;
     const limit = most === null ? row : { ...row, max: most };
     const shown = most ?? row.default;
@@ -42,7 +42,7 @@ export function addLimits(command: Command, of: 'run' | 'turn'): Command {
   return command.addOption(launcherOption());
 }
 
-/** The limits among a command's parsed flags. */
+/** The limits that a command's flags give. */
 export function limitsOf(flags: Readonly<Record<string, unknown>>): RuntimeLimitOptions {
   const given: { -readonly [Key in LimitKey | PoolKey]?: number } = {};
   for (const limit of [...LIMITS, ...POOL_LIMITS]) {
@@ -52,7 +52,7 @@ export function limitsOf(flags: Readonly<Record<string, unknown>>): RuntimeLimit
   return given;
 }
 
-/** Reads `NAME=JSON`; a message says how to quote when the part after `=` is no JSON. */
+/** Reads `NAME=JSON`; the error for a value that is no JSON says how to quote it. */
 export function parsePair(flag: string, text: string): { readonly name: string; readonly value: TaggedJson } {
   const cut = text.indexOf('=');
   if (cut <= 0) throw new UsageError(`${flag} '${text}' lacks its value; write ${flag} NAME=JSON`);
@@ -72,14 +72,14 @@ export function parseJson(what: string, text: string): TaggedJson {
   }
 }
 
-/** Collects a flag that may be given several times. */
+/** Collects the values of a repeatable flag. */
 export function repeatable<Value>(
   read: (text: string) => Value,
 ): (text: string, before: readonly Value[] | undefined) => readonly Value[] {
   return (text, before = []) => [...before, read(text)];
 }
 
-/** Reads a time that can be waited for, in milliseconds. */
+/** Reads a time in milliseconds that a timer can wait for. */
 export function timeFlag(flag: string): (text: string) => number {
   // The longest delay of a timer.
   return (text) => parseQuantity({ flag, unit: 'ms', min: 1, max: 2 ** 31 - 1 }, text);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
-import { printable } from '../../report/index.ts';
+import { counted, printable } from '../../report/index.ts';
 import { RECORDING_MARK, recordTools, type ToolDefinition } from '../../tools/index.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -10,7 +10,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 /** The help of `--record`, for every command that has it. */
 export const RECORD_HELP = 'write the calls that were made, with their results, to a tools file that answers them again';
 
-/** Collects what is to become a tools file. */
+/** Collects calls and writes them as a tools file. */
 export class Recorder {
   readonly #file: string;
   readonly #journal: JournalEntry[] = [];
@@ -21,7 +21,7 @@ export class Recorder {
 
   /**
    * A recorder for `--record`, or null without it. Throws {@link UsageError}, before anything runs, for a place that cannot
-   * be written, and for a file that is no recording: what somebody wrote by hand is never overwritten.
+   * be written, and for a file that is no recording, so that it never overwrites a file written by hand.
    */
   static async open(file: string | undefined): Promise<Recorder | null> {
     if (file === undefined) return null;
@@ -40,19 +40,19 @@ export class Recorder {
     return new Recorder(file);
   }
 
-  /** Leaves everything as it was: nothing was executed, and what was recorded before is worth more than nothing. */
+  /** Leaves the file unchanged; an earlier recording is worth more than an empty one. */
   async discard(terminal: Terminal): Promise<void> {
     const { size } = await stat(this.#file);
     if (size === 0) await rm(this.#file);
     terminal.err.line(`nothing was executed, so nothing is recorded in ${printable(this.#file)}`);
   }
 
-  /** Keeps calls in the order in which they were made. */
+  /** Adds calls in their order. */
   add(...entries: readonly JournalEntry[]): void {
     this.#journal.push(...entries);
   }
 
-  /** Writes the file, readable for its owner alone, in one step; says on standard error what is in it. */
+  /** Writes the file atomically, readable for its owner only, and prints a summary to standard error. */
   async save(tools: readonly ToolDefinition[], terminal: Terminal): Promise<void> {
     const { text, calls, redacted, unanswered } = recordTools(this.#journal, tools);
     const beside = `${this.#file}.${randomUUID()}`;
@@ -71,8 +71,4 @@ export class Recorder {
     const more = notes.length === 0 ? '' : ` (${notes.join(', ')})`;
     terminal.err.line(`recorded ${counted(calls, 'call')} in ${printable(this.#file)}${more}`);
   }
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }

@@ -10,28 +10,28 @@ import { isModule, toolsOfModule } from './module.ts';
 import { repeatable } from './options.ts';
 import { policyTools, standardTools } from './standard.ts';
 
-/** Most bytes of a configuration file. */
+/** Maximum bytes of a configuration file. */
 const CONFIG_BYTES = 4 * 1024 * 1024;
 
-/** The flags that say what programs may call. */
+/** The flags for tools and policy. */
 export interface SetupFlags {
   readonly tools?: string;
   readonly policy?: string;
   readonly mcp?: readonly string[];
   readonly storage?: string;
-  /** Where the calls that were made are written. */
+  /** The file that records the calls. */
   readonly record?: string;
   readonly launcher?: LauncherChoice;
 }
 
-/** What a command gives to the runtime it makes. */
+/** The tools, policy and launcher of a command's runtime. */
 export interface Setup {
   readonly tools: readonly ToolDefinition[];
   readonly policy: Policy;
   readonly launcher?: LauncherChoice;
 }
 
-/** Adds the flags of {@link SetupFlags} that every command has which runs programs. */
+/** Adds the flags of {@link SetupFlags} that every command for running programs has. */
 export function addSetup(command: Command): Command {
   return command
     .option('--tools <FILE>', 'tools for programs: mocks in YAML or JSON, or a module (.ts, .js)')
@@ -48,10 +48,9 @@ export function addSetup(command: Command): Command {
 }
 
 /**
- * Reads the tools file, the policy file and the servers. Programs can see these tools and the standard ones; one of a tools
- * file takes the place of a standard one. Without a policy file the local default holds: allowed is what the flags name, and
- * of the standard tools those without effects (DESIGN 5). What was opened closes with `resources`. Throws
- * {@link UsageError} with the file's name for whatever is wrong in one.
+ * Reads the tools file, the policy file and the servers. Programs see these tools and the standard ones; a tool of a tools file
+ * replaces a standard one of the same name. The policy by default allows the tools that flags name, and the standard tools
+ * without effects. Closes what it opened with `resources`. Throws {@link UsageError} with the file's name for a mistake in it.
  */
 export async function readSetup(flags: SetupFlags, resources: AsyncDisposableStack): Promise<Setup> {
   const chosen = [
@@ -72,7 +71,7 @@ export async function readSetup(flags: SetupFlags, resources: AsyncDisposableSta
 }
 
 async function connect(specs: readonly string[], resources: AsyncDisposableStack): Promise<readonly ToolDefinition[]> {
-  // Only --mcp needs the client of the protocol, which takes longer to load than all the rest.
+  // Only --mcp needs the SDK of the protocol, which takes longer to load than everything else.
   const { McpSource, parseMcpSpec, readMcpConfig } = await import('../../mcp/index.ts');
   const configs = await Promise.all(specs.map(async (spec) => parseMcpSpec(spec) ?? readMcpConfig(await configText(spec), spec)));
   const servers: Record<string, McpConfig[string]> = {};
@@ -96,7 +95,7 @@ async function usable<Result>(open: () => Promise<Result>): Promise<Result> {
 
 const UNUSABLE: readonly string[] = ['ERR_MCP', 'ERR_STORE'];
 
-/** The tools of a tools file (DESIGN 5), in its order: mocks in YAML or JSON, or a module in TypeScript or JavaScript. */
+/** The tools of a tools file: mocks in YAML or JSON, or a module in TypeScript or JavaScript. */
 export async function readTools(name: string): Promise<readonly ToolDefinition[]> {
   if (isModule(name)) return toolsOfModule(name);
   const text = await configText(name);
@@ -115,7 +114,7 @@ export function configText(name: string): Promise<string> {
   });
 }
 
-/** Puts the file's name in front of what is wrong with its content, as a {@link UsageError}. */
+/** Turns an error about a file's content into a {@link UsageError} that names the file. */
 export function named<Result>(name: string, read: () => Result): Result {
   try {
     return read();

@@ -13,8 +13,8 @@ import {
 import type { Policy, ToolDefinition } from '../../tools/index.ts';
 
 /**
- * The standard tools of the command line. What they keep is in `storage`, a file, or gone with this process; the file is
- * closed with `resources`. Rejects with `StoreError` (`ERR_STORE`).
+ * The standard tools of the command line. They store values in the file `storage`, which closes with `resources`, or in memory.
+ * Rejects with `StoreError` (`ERR_STORE`).
  */
 export async function standardTools(
   storage: string | undefined,
@@ -25,12 +25,12 @@ export async function standardTools(
   return [...pureTools(), ...timeTools(), ...cryptoTools(), ...filesHere(), ...keeping, ...toolsTools()];
 }
 
-/** Those that speak of the policy, which is made when all others are known. */
+/** The tools that describe the policy; the policy itself needs the list of all others. */
 export function policyTools(policy: Policy): readonly ToolDefinition[] {
   return systemTools({ policy });
 }
 
-/** Windows cannot hold a directory open, and has no files for scripts therefore. */
+/** Windows cannot hold a directory open, so it has no file tools. */
 function filesHere(): readonly ToolDefinition[] {
   return process.platform === 'win32' ? [] : fsTools();
 }

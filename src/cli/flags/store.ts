@@ -7,19 +7,19 @@ import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
 
-/** {@link defaultStore} as the help text says it. */
+/** {@link defaultStore} in the help text. */
 export const STORE_PLACE = '~/.local/state/neuroscript/sessions.db';
 
-/** The word that stands for no store. */
+/** The value of `--store` for no store. */
 const NONE = 'none';
 
 /**
- * Where sessions are kept unless `--store` says otherwise: `neuroscript/sessions.db` in `$XDG_STATE_HOME`, or in
- * `~/.local/state` where that is not set. A file of the user, not of the folder they happen to stand in.
+ * The file of sessions without `--store`: `neuroscript/sessions.db` in `$XDG_STATE_HOME`, by default `~/.local/state`. It belongs
+ * to the user, not to the current folder.
  */
 export function defaultStore(env: Readonly<Record<string, string | undefined>> = process.env): string {
   const state = env['XDG_STATE_HOME'] ?? '';
-  // The specification of these folders wants others to be ignored.
+  // The XDG specification says to ignore relative paths.
   const base = isAbsolute(state) ? state : join(homedir(), '.local', 'state');
   return join(base, 'neuroscript', 'sessions.db');
 }
@@ -42,7 +42,7 @@ export async function openStore(flag: string | undefined, { mustExist }: { reado
   return SqliteStore.open(file, { mustExist });
 }
 
-/** The folder of the default store, for its owner only. Folders that a flag names are the user's to make. */
+/** Makes the folder of the default store, for its owner only. The user makes folders that a flag names. */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });

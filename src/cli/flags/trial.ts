@@ -11,13 +11,13 @@ import { readText } from '../terminal/input.ts';
 import { configText, named } from './setup.ts';
 import { parseQuantity } from './units.ts';
 
-/** Most bytes of a program. */
+/** Maximum bytes of a program. */
 const PROGRAM_BYTES = 1024 * 1024;
 
 const HELP = `write program=FILE, policy=FILE, limit.FLAG=VALUE, 2.1=JSON (call 1 of turn 2), tool.group.Name=JSON (all its calls), or
 != and a message in place of =JSON for a call that fails`;
 
-/** The changes that `--set` asks for. Throws {@link UsageError}. */
+/** The changes of `--set`. Throws {@link UsageError}. */
 export async function changesOf(fromTurn: number, settings: readonly string[]): Promise<Changes> {
   let changes: Changes = { fromTurn };
   const limits: Partial<Record<LimitKey, number>> = {};
@@ -68,7 +68,7 @@ function answerOf(fails: boolean, text: string): Completion {
   return { ok: true, value };
 }
 
-/** A session that was tried out, as lines. */
+/** A trial of a session, as lines. */
 export function trialLines({ sid, turns, end }: TriedSession): readonly string[] {
   return [
     ...turns.flatMap(({ turn, recorded, tried, differences, unanswered }) => [

@@ -55,7 +55,7 @@ const AGES: ReadonlyMap<string, number> = new Map([
   ['d', 86_400_000],
 ]);
 
-/** Reads the age of what is kept for long, such as `30d`, in milliseconds: a whole number from 0 of `s`, `m`, `h` or `d`. */
+/** Reads an age such as `30d` in milliseconds: a whole number and `s`, `m`, `h` or `d`. */
 export function parseAge(flag: string): (text: string) => number {
   return (text) => {
     const [, digits = '', suffix = ''] = /^(\d{1,9})([A-Za-z]*)$/.exec(text.trim()) ?? [];

@@ -5,21 +5,21 @@ import { UsageError } from '../terminal/failure.ts';
 import { openOrdinary, readBytes, STDIN } from '../terminal/input.ts';
 import type { Artefact } from './kind.ts';
 
-/** Most bytes that are read, of anything but a SQLite file. */
+/** Maximum bytes of a file other than SQLite. */
 export const MOST_BYTES = 64 * 1024 * 1024;
 
-/** A SQLite file, which is looked at where it lies and never read as a whole. */
+/** A SQLite file; it is opened in place and never read as a whole. */
 export interface DatabaseFile {
   readonly path: string;
   readonly size: number;
 }
 
-/** How every SQLite file begins. */
+/** The first bytes of every SQLite file. */
 const SQLITE = Buffer.from('SQLite format 3\0');
 
 /**
- * Reads what a command line names, and looks at nothing but its content. Throws {@link UsageError}, one sentence, for what
- * cannot be read, is no ordinary file, or is too large.
+ * Reads a file or standard input; the name does not matter. Throws {@link UsageError} for a file that cannot be read, is not an
+ * ordinary file, or is too large.
  */
 export async function readArtefact(name: string, stdin: () => AsyncIterable<Uint8Array>): Promise<Artefact | DatabaseFile> {
   if (name === STDIN) {

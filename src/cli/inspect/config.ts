@@ -1,4 +1,4 @@
-import { clip, quantity } from '../../report/index.ts';
+import { clip, counted, quantity } from '../../report/index.ts';
 import {
   loadMockTools,
   loadPolicy,
@@ -9,14 +9,14 @@ import {
   YamlFile,
 } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { type Artefact, capped, counted, type Flaw, type Found, isMonstrous, isObject, type Kind } from './kind.ts';
+import { type Artefact, capped, type Flaw, type Found, isMonstrous, isObject, type Kind } from './kind.ts';
 
-/** Most bytes of a configuration file. */
+/** Maximum bytes of a configuration file. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** Most tools, patterns or grants that are shown; `--json` has all. */
+/** Maximum number of tools, patterns or grants in the text; `--json` has all. */
 const MOST = 50;
 
-/** A key at the beginning of a line, in YAML or JSON; no blank may be taken in two ways, so that the search is linear. */
+/** A key at the beginning of a line, in YAML or JSON. Each blank matches in one way only, so the search is linear. */
 const topKey = (names: string): RegExp => new RegExp(`^[ \\t]*(?:\\{[ \\t]*)?["']?(?:${names})["']?[ \\t]*:`, 'm');
 const POLICY_KEYS = topKey('allow|deny|grants|toolMaxCalls|onPolicyBreach|context');
 const TOOL_KEYS = topKey('tools');
@@ -82,7 +82,7 @@ export const TOOLS: Kind = {
 const TOOLS_NEXT =
   '"neuroscript run PROGRAM --tools FILE" lets programs call them; "neuroscript tools --tools FILE" says more of each.';
 
-/** The top of a file that is a map; a sentence for every other. */
+/** The keys of a file that is a map, or why it is none. */
 function topOf({ name, text, bytes }: Artefact, keys: RegExp, lacking: string): Readonly<Record<string, unknown>> | string {
   if (text === null) return 'it is no text';
   if (bytes.length > MOST_BYTES) return `it is larger than ${quantity('bytes', MOST_BYTES)}, as no configuration is`;
@@ -93,7 +93,7 @@ function topOf({ name, text, bytes }: Artefact, keys: RegExp, lacking: string): 
   return isObject(file.value) ? file.value : lacking;
 }
 
-/** What the project's readers say against a file, without the name that they put in front of it. */
+/** The error of the project's own reader, without the file name that it puts in front. */
 function attempt<Result extends object>(read: () => Result): Result | Flaw {
   try {
     return read();

@@ -1,16 +1,16 @@
 import { type StorageStatistics, storageStatistics } from '../../../stdlib-tools/index.ts';
 import { StoreError, type StoreStatistics, storeStatistics } from '../../loop/index.ts';
-import { amount, clip } from '../../report/index.ts';
+import { amount, clip, counted } from '../../report/index.ts';
 import type { DatabaseFile } from './artefact.ts';
-import { capped, counted, type Flaw, type Found, tallied, timeOf } from './kind.ts';
+import { capped, type Flaw, type Found, tallied, timeOf } from './kind.ts';
 
-/** What is in a SQLite file, for `--json` and for a reader. */
+/** The contents of a SQLite file, as JSON and as lines. */
 interface Contents {
   readonly facts: object;
   readonly lines: readonly string[];
 }
 
-/** What a look at a file of a form of ours gave. */
+/** The result of opening a SQLite file of this project. */
 interface Look<Statistics> {
   readonly version: number;
   readonly newest: number;
@@ -19,8 +19,8 @@ interface Look<Statistics> {
 }
 
 /**
- * What a SQLite file is, or why it is none of ours. It is opened for reading alone, and left as it was. Throws
- * {@link StoreError} (`busy`, `io`) when nothing can be said about it.
+ * Identifies a SQLite file, or says why it is not one of this project. Opens it read-only and leaves it unchanged. Throws
+ * {@link StoreError} (`busy`, `io`) when it cannot be read.
  */
 export async function inspectDatabase({
   path,

@@ -14,20 +14,20 @@ import {
   validateUserdata,
 } from '../../aeiou/index.ts';
 import { shapeProblem, splitTranscript } from '../../loop/index.ts';
-import { amount, clip, quantity } from '../../report/index.ts';
+import { amount, clip, counted, quantity } from '../../report/index.ts';
 import type { CheckReport } from '../../wire/protocol.ts';
 import { examine } from '../commands/check.ts';
-import { capped, counted, type Flaw, type Found, type Kind } from './kind.ts';
+import { capped, type Flaw, type Found, type Kind } from './kind.ts';
 import { programFacts, programLines, syntaxFlaw } from './program.ts';
 import { tokenLines, tokensIn } from './token.ts';
 
-/** Most replies of a transcript that are looked into. */
+/** Maximum number of replies of a transcript that are read. */
 const MOST = 20;
 
-/** Most bytes of a transcript. */
+/** Maximum bytes of a transcript. */
 const TRANSCRIPT_BYTES = 16 * MAX_ENVELOPE_BYTES;
 
-/** A marker that only blanks keep from being one. */
+/** A line that would be a marker without its blanks. */
 const NEARLY = /^[ \t]+<<<NSENV:V3:START>>>[ \t\r]*$|^<<<NSENV:V3:START>>>[ \t\r]+$/m;
 
 /** AEIOU v3 envelopes: one that a host composed, one within a model's reply, several in a transcript. */
@@ -46,12 +46,12 @@ export const ENVELOPE: Kind = {
   },
 };
 
-/** One envelope, read or not. */
+/** One envelope, valid or not. */
 interface Looked {
   readonly form: 'envelope' | 'reply';
-  /** Line of the artefact that its first line is. */
+  /** The line of the artefact where it begins. */
   readonly firstLine: number;
-  /** Its own marker lines, counted from its first line. */
+  /** Its marker lines, counted from its first line. */
   readonly marks: readonly MarkerLine[];
   readonly envelope: ParsedEnvelope | null;
   readonly error: Flaw | null;
@@ -89,7 +89,7 @@ function read(parse: () => ParsedEnvelope, firstLine: number): Pick<Looked, 'env
   }
 }
 
-/** What `check` says of each ACTIONS by itself; null for envelopes that cannot be read. */
+/** The findings of `check` for each ACTIONS; null for invalid envelopes. */
 async function actionsOf(looked: readonly Looked[]): Promise<{
   readonly reports: readonly (CheckReport | null)[];
   readonly standard: readonly string[];
@@ -140,7 +140,7 @@ const NEXT = {
   transcript: '"neuroscript loop --agent script:FILE" plays it.',
 } as const;
 
-/** The envelope's own error, else what a turn would refuse of its ACTIONS. */
+/** The envelope's own error, or the error that a turn would give for its ACTIONS. */
 function errorOf({ error, actions, marks, firstLine }: Examined): Flaw | null {
   if (error !== null || actions === null) return error;
   const start = marks.find(({ marker }) => marker === 'ACTIONS')?.line ?? 0;
@@ -210,14 +210,14 @@ function sectionsOf({ userdata, scratchpad, output, actions }: ParsedEnvelope): 
   });
 }
 
-/** From the first byte of START to the last of END, as the limit counts it. */
+/** Bytes from the first of START to the last of END, as the limit counts them. */
 function bytesOf(marks: readonly MarkerLine[]): number | null {
   const start = marks.find(({ marker }) => marker === 'START');
   const end = marks.find(({ marker }) => marker === 'END');
   return start === undefined || end === undefined || end.end < start.start ? null : end.end - start.start;
 }
 
-/** The fields that the protocol knows of USERDATA, or what a turn would say against it. */
+/** The fields of USERDATA that the protocol defines, or the error that a turn would give. */
 function userdataOf(text: string): object {
   try {
     const { subject, brief, fields, ...others } = validateUserdata(text);

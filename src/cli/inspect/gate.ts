@@ -2,31 +2,19 @@ import { JsonError } from '../../aeiou/index.ts';
 import { type Attempt, parseAttempt } from '../../gate/executor/attempts.ts';
 import { isUuid } from '../../gate/formats.ts';
 import { parseCompleteRecord } from '../../gate/record.ts';
-import { clip } from '../../report/index.ts';
+import { clip, counted } from '../../report/index.ts';
 import { intentOf } from '../commands/pending.ts';
 import { UsageError } from '../terminal/failure.ts';
-import {
-  type Artefact,
-  capped,
-  counted,
-  type Flaw,
-  type Found,
-  firstLine,
-  isObject,
-  jsonOf,
-  type Kind,
-  tallied,
-  tally,
-} from './kind.ts';
+import { type Artefact, capped, type Flaw, type Found, firstLine, isObject, jsonOf, type Kind, tallied, tally } from './kind.ts';
 
-/** Most records that are shown one by one. */
+/** Maximum number of records in the text. */
 const MOST = 20;
 
-/** One line of a file of the gate's queue. */
+/** One record of a file of the gate's queue. */
 interface Entry {
   readonly id: string;
   readonly timestamp: string;
-  /** What is to be shown of it besides. */
+  /** More facts for the text. */
   readonly detail: string;
 }
 
@@ -34,7 +22,7 @@ interface Form {
   readonly form: 'decisions' | 'attempts' | 'pending';
   readonly title: string;
   readonly next: string;
-  /** Reads one line; null, or a sentence, for what is none. */
+  /** Reads one line; null or a sentence for a malformed one. */
   read(line: string): Entry | string | null;
 }
 
@@ -92,7 +80,7 @@ function found({ form, title, next, read }: Form, lines: readonly string[], fini
   const entries: Entry[] = [];
   let error: Flaw | null = null;
   for (const [index, line] of lines.entries()) {
-    // What nests too deep is not given to a reader that would fall over it.
+    // A line that nests too deep could overflow the reader's stack.
     const entry = jsonOf(line) === undefined ? null : read(line);
     if (entry !== null && typeof entry !== 'string') entries.push(entry);
     else
@@ -101,7 +89,7 @@ function found({ form, title, next, read }: Form, lines: readonly string[], fini
   if (!finished) error ??= { code: 'ERR_GATE_HISTORY', message: 'its last line was never finished', line: lines.length };
   const ids = new Set(entries.map(({ id }) => id.toLowerCase()));
   const states = form === 'attempts' ? tally(entries.map(({ detail }) => detail)) : null;
-  // Only the last attempt of an intent says how it stands.
+  // The last attempt of an intent gives its state.
   const open =
     form === 'attempts'
       ? [...new Map(entries.map((entry) => [entry.id.toLowerCase(), entry])).values()].filter(

@@ -12,24 +12,24 @@ import { NO_TOKENS, TOKENS } from './token.ts';
 import { TURN } from './turn.ts';
 
 /**
- * All kinds, in the order in which they are tried. Keys stand first: what may hold private halves is shown by no other. What has
- * marks of its own comes before what is guessed from words.
+ * All kinds, in the order of recognition. Keys come first, so that no other kind shows a private half. Kinds with distinctive marks
+ * come before kinds that are recognised by words.
  */
 const KINDS: readonly Kind[] = [KEYS, ENVELOPE, TOKENS, SESSIONS, TURN, SESSION, LOG, GATE, POLICY, TOOLS, PROGRAM, NO_TOKENS];
 
-/** A kind that was tried, and why the artefact is none. */
+/** A kind that was tried, and why the artefact is not of it. */
 export interface Tried {
   readonly kind: string;
   readonly what: string;
   readonly why: string;
 }
 
-/** What came of looking: the kind, or everything that was tried. */
+/** The recognised kind, or all kinds that were tried. */
 export type Recognition =
   | { readonly kind: string; readonly found: Found }
   | { readonly kind: 'unknown'; readonly guess: string | null; readonly tried: readonly Tried[] };
 
-/** Tells what an artefact is by its content alone; the first kind that recognizes it counts. */
+/** Identifies an artefact by its content; the first kind that recognises it wins. */
 export async function recognize(artefact: Artefact): Promise<Recognition> {
   const tried: Tried[] = [];
   for (const { kind, what, recognize: look } of KINDS) {
@@ -40,7 +40,7 @@ export async function recognize(artefact: Artefact): Promise<Recognition> {
   return { kind: 'unknown', guess: guessOf(artefact), tried };
 }
 
-/** How files begin that people take for ours, or that have one of ours in them. */
+/** The first bytes of common files that may be taken for one of this project's, or contain one. */
 const OTHERS: readonly (readonly [head: string, what: string])[] = [
   ['1f8b', 'compressed with gzip; unpack it first'],
   ['504b0304', 'a ZIP archive; unpack it first'],
@@ -52,7 +52,7 @@ const OTHERS: readonly (readonly [head: string, what: string])[] = [
   ['7f454c46', 'a program for the machine (ELF)'],
 ];
 
-/** What else it could be, in a few words; null when nothing comes to mind. */
+/** A guess at another kind of file; null without one. */
 function guessOf({ bytes, text }: Artefact): string | null {
   if (bytes.length === 0) return 'empty';
   const head = bytes.subarray(0, 8).toString('hex');

@@ -1,24 +1,25 @@
 import { encodeBase64Url, KeyError, type KeyInfo, type KeyInit, keyringFrom, parseKeys, secondsOf } from '../../aeiou/index.ts';
 import { EXPORT_FORMAT, systemClock } from '../../loop/index.ts';
-import { type Artefact, counted, type Flaw, type Found, isObject, jsonOf, type Kind, timeOf } from './kind.ts';
+import { counted } from '../../report/index.ts';
+import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, timeOf } from './kind.ts';
 
 const MATERIAL = /"(?:seed|public|secret)"\s*:/;
-/** A private half as a key file has it. */
+/** A private half in a key file. */
 const PRIVATE = /"(?:seed|secret)"\s*:\s*"[A-Za-z0-9_-]{16}/;
-/** How a key file begins: so is one known that is cut off, and must be shown by nobody. */
+/** The beginning of a key file; it also identifies a truncated one, which no other kind may show. */
 const BEGINNING = /^\s*\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?"keys"\s*:/;
 
-/** Whether a text has what looks like the private half of a key in it: nobody may show its lines. */
+/** Whether a text seems to hold the private half of a key; then no kind may show its lines. */
 export function holdsPrivate(text: string): boolean {
   return PRIVATE.test(text);
 }
 
-/** Most bytes of a key file. */
+/** Maximum bytes of a key file. */
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Files of keys. Nothing of a private half is ever shown: not in facts, not in messages, and no other kind may show lines of
- * such a file.
+ * Key files. A private half never appears in facts or messages, and no other kind may show lines of such a
+ * file.
  */
 export const KEYS: Kind = {
   kind: 'keys',
@@ -45,7 +46,10 @@ export const KEYS: Kind = {
   },
 };
 
-/** Whole or damaged. What is whole JSON must have its keys in the right place; sessions and turns may speak of keys. */
+/**
+ * Whether a text is a whole or damaged key file. In valid JSON the keys must be in the right place, because sessions and turns
+ * mention keys too.
+ */
 function isKeyFile(text: string): boolean {
   if (BEGINNING.test(text)) return true;
   const value = jsonOf(text);
@@ -53,7 +57,7 @@ function isKeyFile(text: string): boolean {
   return PRIVATE.test(text) && text.includes('"kid"') && !text.includes('<<<NSENV:') && !text.includes(EXPORT_FORMAT);
 }
 
-/** Whatever else stands beside them. */
+/** Whether a value is the content of a key file; it may have other fields too. */
 function hasKeys(value: unknown): boolean {
   const keys = isObject(value) ? value['keys'] : null;
   return (
@@ -92,7 +96,7 @@ function found(keys: readonly KeyInit[], { mode }: Artefact): Found {
   };
 }
 
-/** Each key by itself, so that one which cannot be used does not hide the others. */
+/** Reads each key by itself, so that an unusable one does not hide the others. */
 function infoOf(key: KeyInit): KeyInfo | Flaw {
   try {
     const [info] = keyringFrom([key], { clock: LONG_AGO, allowHs256: true }).list();
@@ -103,10 +107,10 @@ function infoOf(key: KeyInit): KeyInfo | Flaw {
   }
 }
 
-/** Keys that have expired are shown as well. */
+/** Expired keys are included. */
 const LONG_AGO = { now: () => 0 };
 
-/** What is wrong with the keys together: a role or a name that stands there twice. */
+/** The error of the keys together: a duplicate role or name. */
 function clash(keys: readonly KeyInit[]): Flaw | null {
   try {
     keyringFrom(keys, { clock: LONG_AGO, allowHs256: true });

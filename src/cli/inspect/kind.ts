@@ -1,58 +1,58 @@
-/** What was sent: its bytes, and its text if it is one. */
+/** The input of `inspect`: its bytes, and its text if it is UTF-8. */
 export interface Artefact {
-  /** As it stands on the command line. */
+  /** The name on the command line. */
   readonly name: string;
   readonly bytes: Buffer;
-  /** Null when the bytes are no UTF-8. Without a byte order mark. */
+  /** The text without a byte order mark; null for bytes that are not UTF-8. */
   readonly text: string | null;
-  /** Permissions of the file; null for standard input and where there are none. */
+  /** Permissions of the file; null for standard input and on systems without them. */
   readonly mode: number | null;
 }
 
-/** What keeps an artefact from being whole. */
+/** Why an artefact is damaged. */
 export interface Flaw {
-  /** Stable; a page of `docs/errors` tells of it. */
+  /** A stable code with a page in `docs/errors`. */
   readonly code: string;
   readonly message: string;
-  /** 1-based, of the artefact; null when it has no place. */
+  /** 1-based line of the artefact; null when the flaw has no place. */
   readonly line: number | null;
 }
 
-/** What an artefact turned out to be. */
+/** A recognised artefact. */
 export interface Found {
-  /** In words, with an article. */
+  /** The kind in words, with an article. */
   readonly title: string;
-  /** `likely`: something else could look like this. */
+  /** `likely` when another kind of file could look the same. */
   readonly sure: 'certain' | 'likely';
   /** Null when the artefact is whole. */
   readonly error: Flaw | null;
-  /** What is in it, for `--json`. */
+  /** Its contents, for `--json`. */
   readonly facts: object;
-  /** What is in it, for a reader. The command makes them printable. */
+  /** Its contents as lines; the command makes them printable. */
   readonly lines: readonly string[];
-  /** What to do with it, in a sentence or two; null when there is nothing to say. */
+  /** A hint on what to do with it; null without one. */
   readonly next: string | null;
 }
 
 /**
- * One kind of artefact. Nobody's file is trusted: `recognize` bounds its work and throws for no content, but as `check` does for a
- * program that brings the parser down (`ERR_TIMEOUT`, `ERR_WORKER`).
+ * One kind of artefact. Files are untrusted: `recognize` bounds its work and throws only as `check` does, for a program that
+ * overloads the parser (`ERR_TIMEOUT`, `ERR_WORKER`).
  */
 export interface Kind {
-  /** `kind` of the JSON. */
+  /** The value of `kind` in the JSON. */
   readonly kind: string;
-  /** How the kind is called in the list of what was tried. */
+  /** The name in the list of tried kinds. */
   readonly what: string;
-  /** What the artefact is, or why it is not of this kind. */
+  /** Identifies the artefact, or says why it is not of this kind. */
   recognize(artefact: Artefact): Found | string | Promise<Found | string>;
 }
 
-/** Deepest nesting that is read: values of programs have 500 levels at most, and a few around them. */
+/** Maximum nesting; values of programs have at most 500 levels. */
 const MAX_DEPTH = 1000;
-/** Most lists and maps of a JSON text: more of them take gigabytes, however short the text is. */
+/** Maximum number of lists and maps; more would take gigabytes even from a short text. */
 const MAX_CONTAINERS = 1_000_000;
 
-/** The value of a JSON text; undefined for text that is none, and for what {@link isMonstrous}. */
+/** The value of a JSON text; undefined for other text, and for text that {@link isMonstrous}. */
 export function jsonOf(text: string): unknown {
   if (isMonstrous(text)) return undefined;
   try {
@@ -62,7 +62,7 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** Whether a text in JSON or YAML nests so deep, or has so many lists and maps, that reading it would be dangerous. */
+/** Whether a JSON or YAML text nests too deep, or has too many lists and maps, to be parsed safely. */
 export function isMonstrous(text: string): boolean {
   let depth = 0;
   let containers = 0;
@@ -80,7 +80,7 @@ export function isMonstrous(text: string): boolean {
 
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Where the quote stands that closes the string opened at `at`. */
+/** The index of the quote that closes the string opened at `at`. */
 function endOfString(text: string, at: number): number {
   let end = at + 1;
   while (end < text.length && text.charCodeAt(end) !== QUOTE) end += text.charCodeAt(end) === BACKSLASH ? 2 : 1;
@@ -98,19 +98,14 @@ export function firstLine(text: string): string {
   return end < 0 ? text : text.slice(0, end);
 }
 
-/** How many lines a text has; a line feed at its end ends the last one. */
+/** The number of lines; a final line feed ends the last one. */
 export function lineCount(text: string): number {
   let count = 1;
   for (let at = text.indexOf('\n'); at >= 0 && at < text.length - 1; at = text.indexOf('\n', at + 1)) count += 1;
   return count;
 }
 
-/** `1 turn`, `2 turns`. */
-export function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`;
-}
-
-/** How often each word stands in a list, in the order of their first appearance. */
+/** Counts each word, in the order of first appearance. */
 export function tally(words: readonly string[]): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -124,12 +119,12 @@ export function tallied(counts: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-/** Unix milliseconds as RFC 3339; what is no time of a calendar as it stands. */
+/** Unix milliseconds as RFC 3339; a number outside the calendar unchanged. */
 export function timeOf(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 }
 
-/** Blocks of lines, and how many more of `all` there are. */
+/** Blocks of lines, and a line that counts the rest of `all`. */
 export function capped(blocks: readonly (readonly string[])[], all: number): readonly string[] {
   return [...blocks.flat(), ...(all > blocks.length ? [`… and ${all - blocks.length} more`] : [])];
 }

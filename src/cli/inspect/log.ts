@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { ChainWalk, GENESIS } from '../../loop/index.ts';
-import { type Artefact, counted, type Flaw, type Found, firstLine, jsonOf, type Kind, tallied, tally } from './kind.ts';
+import { counted } from '../../report/index.ts';
+import { type Artefact, type Flaw, type Found, firstLine, jsonOf, type Kind, tallied, tally } from './kind.ts';
 
-/** What every line of a decision log has, whether it is chained or not. */
+/** The fields of every line of a decision log, chained or not. */
 const ENTRY = z.looseObject({
   ts: z.string(),
   SID: z.string(),
@@ -29,14 +30,14 @@ function entryOf(line: string): Entry | null {
   return line.startsWith('{') ? (ENTRY.safeParse(jsonOf(line)).data ?? null) : null;
 }
 
-/** What the chain of the lines says of them. */
+/** The state of the chain of lines. */
 interface Chain {
   readonly ok: boolean;
   /** Hash of the line before the first; null when the log begins here. */
   readonly after: string | null;
-  /** Hash of the last line, as far as the chain goes. */
+  /** Hash of the last line that follows the chain. */
   readonly head: string;
-  /** The first line that does not follow, and why. */
+  /** The first line that breaks the chain, and why. */
   readonly line: number | null;
   readonly why: string | null;
 }

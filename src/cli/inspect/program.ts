@@ -1,17 +1,17 @@
-import { clip, plainPalette, quantity, renderDiagnostic, SYNTAX } from '../../report/index.ts';
+import { clip, counted, plainPalette, quantity, renderDiagnostic, SYNTAX } from '../../report/index.ts';
 import type { CheckReport, Source } from '../../wire/protocol.ts';
 import { cost, costJson, examine, SOURCE_BYTES, strangers, summary } from '../commands/check.ts';
 import { holdsPrivate } from './keys.ts';
-import { capped, counted, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
+import { capped, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
 
-/** Most lines of each list that are shown. */
+/** Maximum number of lines of each list in the text. */
 const MOST = 20;
 
-/** What every program has, or a part of one. */
+/** A word that every program or part of one contains. */
 const HINT =
   /^[ \t]*(?:(?:endcommand|endfunc|endon)\b|command[ \t]*(?:[#/-].*)?\r?$|func[ \t]+[a-z_]\w*[ \t]*(?:\(|means\b|needs\b|returns\b|optional\b)|on[ \t]+event\b)/im;
 
-/** A NeuroScript source. It is parsed in a worker, as `check` does, and never run. */
+/** A NeuroScript source. A worker parses it, as for `check`, and never runs it. */
 export const PROGRAM: Kind = {
   kind: 'program',
   what: 'a NeuroScript program',
@@ -46,7 +46,7 @@ export function syntaxFlaw({ diagnostics: [first] }: CheckReport): Flaw | null {
   return first === undefined ? null : { code: SYNTAX, message: first.message, line: first.line };
 }
 
-/** What is in a program, for `--json`: nothing but findings when it has syntax errors. */
+/** The contents of a program, for `--json`; only findings when it has syntax errors. */
 export function programFacts(report: CheckReport, standard: readonly string[]): object {
   const [file] = report.files;
   return {
@@ -60,10 +60,10 @@ export function programFacts(report: CheckReport, standard: readonly string[]): 
   };
 }
 
-/** The same for a reader; lines of the source are shown only where something is wrong with them. */
+/** The contents of a program as lines; source lines appear only with a finding. */
 export function programLines(source: Source, report: CheckReport, standard: readonly string[]): readonly string[] {
   const { diagnostics, files, findings, estimates } = report;
-  // The line that is shown could be one of a key.
+  // The source line could hold part of a key.
   const texts = holdsPrivate(source.text) ? new Map<string, string>() : new Map([[source.name, source.text]]);
   if (diagnostics.length > 0)
     return [

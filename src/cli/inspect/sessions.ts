@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { chainFaults, EXPORT_FORMAT, ExportError, readExport } from '../../loop/index.ts';
-import { clip } from '../../report/index.ts';
-import { type Artefact, capped, counted, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally } from './kind.ts';
+import { clip, counted } from '../../report/index.ts';
+import { type Artefact, capped, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally } from './kind.ts';
 import { publicFacts, recordFacts, sealFlaw, type TurnFacts, turnLines } from './turn.ts';
 
-/** Most turns that are shown one by one; `--json` has all. */
+/** Maximum number of turns in the text; `--json` has all. */
 const MOST = 20;
 
 /** Files of `sessions export`. */
@@ -22,7 +22,7 @@ export const SESSIONS: Kind = {
     if (countOf(value['sessions']) > MOST_READ)
       return failed(title, 'ERR_EXPORT', `it has more than ${MOST_READ} sessions and turns`);
     try {
-      // The project's reader decides what a file of sessions is; the rest is shown.
+      // The project's own reader decides whether the file is valid.
       readExport(text);
     } catch (error) {
       if (error instanceof ExportError) return failed(title, error.code, error.message);
@@ -34,10 +34,10 @@ export const SESSIONS: Kind = {
   },
 };
 
-/** Most sessions and turns that are read: looking at each takes its time. */
+/** Maximum number of sessions and turns that are read. */
 const MOST_READ = 20_000;
 
-/** How many sessions there are, and turns in them. */
+/** The number of sessions and of their turns. */
 function countOf(sessions: unknown): number {
   if (!Array.isArray(sessions)) return 0;
   const turns = (session: unknown): number =>
@@ -45,7 +45,7 @@ function countOf(sessions: unknown): number {
   return sessions.reduce<number>((sum, session) => sum + 1 + turns(session), 0);
 }
 
-/** How much of a file is searched for its format, which stands first. */
+/** Bytes of a file that are searched for the format. */
 const HEAD = 4096;
 
 const FILE = z.looseObject({
@@ -71,10 +71,10 @@ interface SessionFacts {
   readonly reason: string | null;
   readonly userdataBytes: number;
   readonly kids: readonly string[];
-  /** Whose program asked for it; null for a session of the host's own. */
+  /** The call that asked for it; null for a session that the host started. */
   readonly parent: Session['parent'];
   readonly redactedTurns: readonly number[];
-  /** What is wrong with the chain of its records as a whole. */
+  /** Faults of the chain of records. */
   readonly broken: readonly string[];
   readonly turns: readonly TurnFacts[];
   readonly error: Flaw | null;
@@ -112,13 +112,13 @@ function sessionOf({ sid, status, reason, userdata, head, keys, parent, turns: v
 
 type Session = z.infer<typeof FILE>['sessions'][number];
 
-/** What the chain of records is made of. */
+/** The fields that chain records. */
 const LINK = z
   .object({ turn: z.int(), seal: z.object({ hash: z.string() }).nullable().default(null) })
   .transform((link) => [link]);
 type Link = z.infer<typeof LINK>[number];
 
-/** The hash that a turn's seal must name; undefined after a gap, which is told once and not again as a fault of the next turn. */
+/** The hash that a turn's seal must name; undefined after a gap, so that one gap gives one fault. */
 function previous(links: readonly Link[], turn: unknown): string | null | undefined {
   const before = links.at(-1);
   if (before === undefined) return turn === 1 ? null : undefined;

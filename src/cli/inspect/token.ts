@@ -1,42 +1,43 @@
 import { scanOutput } from '../../aeiou/index.ts';
+import { counted } from '../../report/index.ts';
 import { claims, type Inspection, inspection } from '../commands/token.ts';
-import { type Artefact, counted, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
+import { type Artefact, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
 
-/** A line that is a token or wants to be one. */
+/** A line with the form of a token. */
 export interface TokenLine {
   /** 1-based. */
   readonly line: number;
   readonly token: Inspection;
 }
 
-/** Most tokens that are taken apart: more of them say nothing more. */
+/** Maximum number of tokens that are decoded. */
 const MOST = 50;
 
 const NEXT =
   'Nothing is verified: anybody can write such a line. "neuroscript token verify" does, with the keys, session, turn and nonce of the host.';
 
-/** Control tokens, alone or among other lines. Who wants to know whether one is genuine needs keys. */
+/** Control tokens, alone or among other lines. Verification needs keys and is not done here. */
 export const TOKENS: Kind = {
   kind: 'token',
   what: 'a control token',
   recognize: ({ text }) => (text === null ? 'it is no text' : found(text, true)),
 };
 
-/** Lines that hold the start of a token and are none; after everything else, for programs may speak of tokens. */
+/** Lines that contain the start of a token and are not one. Tried last, because programs may mention tokens. */
 export const NO_TOKENS: Kind = {
   kind: 'token',
   what: 'a damaged control token',
   recognize: ({ text }: Artefact) => (text === null ? 'it is no text' : found(text, false)),
 };
 
-/** The tokens of a text, as far as they can be taken apart without keys; the first {@link MOST} of them. */
+/** The first {@link MOST} tokens of a text, decoded without keys. */
 export function tokensIn(text: string): { readonly all: number; readonly tokens: readonly TokenLine[] } {
   const { candidates } = scanOutput(text);
   const tokens = candidates.slice(0, MOST).map(({ line, text: token }) => ({ line, token: inspection(token) }));
   return { all: candidates.length, tokens };
 }
 
-/** What tokens claim, as lines. */
+/** The claims of tokens, as lines. */
 export function tokenLines(text: string): readonly string[] {
   return scanOutput(text)
     .candidates.slice(0, MOST)
@@ -71,7 +72,7 @@ function found(text: string, whole: boolean): Found | string {
   };
 }
 
-/** An artefact is whole when one token can be read: lines beside it are usual. */
+/** An artefact is whole when at least one token is valid; other lines may surround it. */
 function flawOf(tokens: readonly TokenLine[], lookalikes: readonly number[], text: string): Flaw | null {
   if (tokens.some(({ token }) => token.ok)) return null;
   const [first] = tokens;

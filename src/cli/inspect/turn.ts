@@ -9,9 +9,9 @@ import {
   sealFaults,
   type TurnRecord,
 } from '../../loop/index.ts';
-import { amount, clip } from '../../report/index.ts';
+import { amount, clip, counted } from '../../report/index.ts';
 import { defaultLimits, findLimit } from '../../wire/limits.ts';
-import { type Artefact, counted, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally, timeOf } from './kind.ts';
+import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally, timeOf } from './kind.ts';
 
 /** Fields in which other versions may differ: more reasons, measures or kinds of errors. */
 const TOLERANT = {
@@ -22,7 +22,7 @@ const TOLERANT = {
 const SHOWN = PUBLIC_TURN.omit({ agent: true }).extend(TOLERANT);
 const RECORDED = RECORD.omit({ agent: true }).extend(TOLERANT);
 
-/** What can be said of one turn. */
+/** The facts about a turn. */
 export interface TurnFacts {
   readonly sid: string;
   readonly turn: number;
@@ -36,11 +36,11 @@ export interface TurnFacts {
   readonly lints: Readonly<Record<string, number>>;
   readonly usage: Readonly<Record<string, number>>;
   readonly error: { readonly code: string; readonly message: string } | null;
-  /** Null for what `turn --json` and `loop --json` print, which can be shown and not executed again. */
+  /** Null for the output of `turn --json` and `loop --json`, which cannot be replayed. */
   readonly record: RecordFacts | null;
 }
 
-/** What a record says besides. */
+/** The facts that only a record has. */
 export interface RecordFacts {
   readonly version: number;
   /** RFC 3339. */
@@ -50,12 +50,12 @@ export interface RecordFacts {
   readonly outputComplete: boolean;
   readonly envelopeBytes: number;
   readonly limits: Readonly<Record<string, number>>;
-  /** By tool; prompts and asks by their kind. */
+  /** Counts by tool; prompts and asks by their kind. */
   readonly calls: Readonly<Record<string, number>>;
-  /** `whole`: every part is as it was sealed. A seal is nobody's signature. */
+  /** `whole`: every part is unchanged since it was sealed. A seal is not a signature. */
   readonly seal: 'whole' | 'broken' | 'none';
   readonly faults: readonly { readonly part: string; readonly problem: string }[];
-  /** Why it cannot be executed again; null when it can, as far as its form goes. */
+  /** Why it cannot be replayed; null for a record of the right form. */
   readonly notExecutable: string | null;
 }
 
@@ -86,13 +86,13 @@ export const TURN: Kind = {
   },
 };
 
-/** Reads what `turn --json` prints; a flaw for what is of another form. */
+/** Reads the output of `turn --json`; a flaw for another form. */
 export function publicFacts(value: unknown): TurnFacts | Flaw {
   const { data, error } = SHOWN.safeParse(value);
   return data === undefined ? malformed(error) : { ...shownFacts(data), record: null };
 }
 
-/** Reads a record, and holds its seal against it; `prev` is the hash of the record before (undefined: not known). */
+/** Reads a record and checks its seal; `prev` is the hash of the record before, undefined when unknown. */
 export function recordFacts(value: unknown, prev?: string | null): TurnFacts | Flaw {
   const { data, error } = RECORDED.safeParse(value);
   if (data === undefined) return malformed(error);
@@ -145,7 +145,7 @@ function why(record: TurnRecord): string | null {
   return record.inputs.scene === null ? 'its inputs are not in the record' : malformation(record);
 }
 
-/** The first part that is not as it was sealed, if there is one. */
+/** The first part that changed since it was sealed, if any. */
 export function sealFlaw({ turn, record }: TurnFacts): readonly Flaw[] {
   const [fault] = record?.faults ?? [];
   if (fault === undefined) return [];
@@ -154,7 +154,7 @@ export function sealFlaw({ turn, record }: TurnFacts): readonly Flaw[] {
   ];
 }
 
-/** A turn for a reader. */
+/** A turn as lines. */
 export function turnLines(facts: TurnFacts): readonly string[] {
   const { sid, turn, decision, reason, kid, outputBytes, scratchBytes, candidates, lints, usage, error, record } = facts;
   const sizes = `OUTPUT ${amount('bytes', outputBytes)}, SCRATCHPAD ${amount('bytes', scratchBytes)}`;
@@ -187,7 +187,7 @@ const SEALS: Readonly<Record<RecordFacts['seal'], string>> = {
   none: 'no seal',
 };
 
-/** Which limit bounds a measure, where it has another name. */
+/** The limits of measures with another name. */
 const BOUNDS: Readonly<Record<string, string>> = { peakMemoryBytes: 'memoryBytes' };
 
 function usedOf(usage: Readonly<Record<string, number>>, limits: Readonly<Record<string, number>>): string {
@@ -199,7 +199,7 @@ function usedOf(usage: Readonly<Record<string, number>>, limits: Readonly<Record
   return parts.join(', ');
 }
 
-/** Limits that a turn does not have by itself. */
+/** Limits that differ from the defaults of a turn. */
 function unusual(limits: Readonly<Record<string, number>>): string {
   const usual = new Map<string, number>(Object.entries(defaultLimits('turn')));
   const parts = Object.entries(limits).filter(([key, value]) => usual.get(key) !== value);

@@ -12,14 +12,14 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { savedFiles } from './save.ts';
 import type { Session } from './session.ts';
 
-/** Most characters of a value in the list of variables. */
+/** Maximum number of characters of a value in the list of variables. */
 const WIDTH = 200;
 
 interface Scene {
   readonly session: Session;
   readonly runtime: Runtime;
   readonly terminal: Terminal;
-  /** What stands behind the name of the command. */
+  /** The text after the name of the command. */
   readonly rest: string;
 }
 
@@ -50,7 +50,7 @@ export function isCommand(line: string): boolean {
   return /^\s*:(?!:)/.test(line);
 }
 
-/** Runs a command line. Throws {@link UsageError} for one that there is not, and for files that cannot be used. */
+/** Runs a command. Throws {@link UsageError} for an unknown command and for an unusable file. */
 export async function runCommand(line: string, scene: Omit<Scene, 'rest'>): Promise<ExitCode | 'quit'> {
   const [, name = '', rest = ''] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(line) ?? [];
   const command = COMMANDS.get(name);
@@ -61,7 +61,7 @@ export async function runCommand(line: string, scene: Omit<Scene, 'rest'>): Prom
   return command.run({ ...scene, rest });
 }
 
-/** How the help text and `:help` list the commands. */
+/** The list of the commands, for the help text and `:help`. */
 export function commandList(): string[] {
   return [...COMMANDS.values()].map(({ shown, help: text }) => `  ${shown.padEnd(20)}${text}`);
 }
@@ -115,7 +115,7 @@ async function save({ session, runtime, terminal, rest }: Scene): Promise<ExitCo
   return EXIT.ok;
 }
 
-/** Inputs that were fine by themselves may not fit into one file: a procedure of a loaded file that was redefined since. */
+/** Refuses inputs that do not form one valid file, such as a redefined procedure of a loaded file. */
 async function formatted(file: Source, runtime: Runtime): Promise<Source> {
   const { text, diagnostics } = await runtime.format(file);
   const problem = diagnostics[0]?.message ?? 'it cannot be read';

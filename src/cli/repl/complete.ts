@@ -2,7 +2,7 @@ import { RESERVED } from '../../../grammar/vocabulary/keywords.ts';
 import { COMMAND_NAMES, isCommand } from './commands.ts';
 import type { Session } from './session.ts';
 
-/** What Tab offers for the word at the end of a line: commands of the prompt, or keywords, variables, procedures and tools. */
+/** Completes the word at the end of a line: commands of the prompt, or keywords, variables, procedures and tools. */
 export function complete(
   line: string,
   { variables, definitions }: Pick<Session, 'variables' | 'definitions'>,

@@ -11,13 +11,13 @@ import type { Read, Session } from './session.ts';
 const PROMPT = 'ns> ';
 const MORE = '... ';
 
-/** From so many characters on, the parser is asked only after lines that can end an input: each time it reads all of it. */
+/** Inputs of more characters are parsed only after lines that can end them, because each parse reads the whole input. */
 const LONG = 16 * 1024;
-/** What every end has: of a block, a bracket, a string of several lines. */
+/** A line that can end an input: one with the end of a block, a bracket or a string. */
 const MAY_END = /end|[)\]}`'"]/;
 const GOES_ON = /\\[ \t]*$/;
 
-/** What was typed of an input that goes on, and what the parser said of it; with a line that could not be read it never runs. */
+/** An unfinished input and the parser's result for it. An input with an unreadable line never runs. */
 interface Pending {
   readonly lines: string[];
   bytes: number;
@@ -25,14 +25,14 @@ interface Pending {
   trouble: string | null;
 }
 
-/** The lines one after the other, until there are none: each input is read until the parser has all of it, then run. */
+/** Reads lines to the end: collects an input until the parser finds it complete, then runs it. */
 export class Conversation {
   readonly #lines: Lines;
   readonly #session: Session;
   readonly #runtime: Runtime;
   readonly #terminal: Terminal;
   #pending: Pending | null = null;
-  /** Ctrl-C at an empty prompt, the last time. */
+  /** Whether the last line was Ctrl-C at an empty prompt. */
   #leaving = false;
   #failure: ExitCode = EXIT.ok;
 
@@ -43,7 +43,7 @@ export class Conversation {
     this.#terminal = terminal;
   }
 
-  /** Gives what the process exits with: for a person 0; else that of the first input that failed. */
+  /** Resolves with the exit code: 0 at a terminal, else that of the first input that failed. */
   async run(): Promise<ExitCode> {
     for (;;) {
       const typed = await this.#lines.next(this.#pending === null ? PROMPT : MORE);
@@ -67,7 +67,7 @@ export class Conversation {
     return this.#lines.interactive ? EXIT.ok : this.#failure;
   }
 
-  /** True when it is the second time at an empty prompt. */
+  /** Handles Ctrl-C; true for the second one at an empty prompt. */
   #interrupted(): boolean {
     if (this.#pending === null && this.#leaving) return true;
     if (this.#pending === null) this.#terminal.err.line('Ctrl-C again, or Ctrl-D, leaves');
@@ -76,7 +76,7 @@ export class Conversation {
     return false;
   }
 
-  /** One step, whose failure is said and ends nothing. */
+  /** Runs one step; prints its error and continues. */
   async #step(work: () => Promise<ExitCode | 'quit'>): Promise<'quit' | null> {
     let code: ExitCode | 'quit';
     this.#session.begin();
@@ -126,8 +126,8 @@ export class Conversation {
   }
 
   /**
-   * Nobody knows where this input ends, and its rest must not be taken for inputs: what was pasted is forgotten, and from a pipe
-   * nothing more is read.
+   * The end of this input is unknown, and its rest must not run as inputs of their own: discards pasted lines, and reads no more
+   * from a pipe.
    */
   #lost(error: NeuroScriptError): ExitCode | 'quit' {
     this.#pending = null;
@@ -146,7 +146,7 @@ export class Conversation {
     return error instanceof UsageError || error instanceof ConfigError ? EXIT.usage : EXIT.internal;
   }
 
-  /** The input has ended, or will never. */
+  /** Forgets the current input. */
   async #enter({ read, trouble }: Pending): Promise<ExitCode> {
     this.#pending = null;
     if (trouble !== null) throw new UsageError(`${trouble}; the input that it stood in was not run`);

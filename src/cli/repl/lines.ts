@@ -5,24 +5,24 @@ import { printable, quantity } from '../../report/index.ts';
 import { type Line, splitLines, until } from '../terminal/lines.ts';
 
 /**
- * What came of waiting for a line: its text, why it cannot be used, Ctrl-C in an empty line or in one that it `cleared`, or the
- * end of the input.
+ * The result of waiting for a line: its text, why it is unusable, Ctrl-C (which may have `cleared` a line), or the end of the
+ * input.
  */
 export type Typed = { readonly text: string } | { readonly trouble: string } | 'interrupted' | 'cleared' | 'end';
 
-/** Where lines come from. */
+/** A source of lines. */
 export interface Lines extends Disposable {
-  /** Whether a person types them, who sees the prompts. */
+  /** Whether a person types the lines and sees the prompts. */
   readonly interactive: boolean;
-  /** The next line, after `prompt` where there is somebody to see it. */
+  /** The next line; a terminal shows `prompt` first. */
   next(prompt: string): Promise<Typed>;
-  /** Whether the next line is there already: then somebody pasted, and an empty line between is meant. */
+  /** Whether the next line is there already: pasted text may contain empty lines. */
   more(): Promise<boolean>;
-  /** Forgets the lines that were typed ahead. */
+  /** Discards lines that were typed ahead. */
   forget(): void;
 }
 
-/** Lines of a pipe or a file; `maxBytes` is the most that one may have. */
+/** Lines of a pipe or a file of at most `maxBytes` each. */
 export class PipedLines implements Lines {
   readonly interactive = false;
   readonly #lines: AsyncGenerator<Line>;
@@ -49,37 +49,37 @@ export class PipedLines implements Lines {
   }
 
   forget(): void {
-    // Nothing is read before it is asked for.
+    // Reads only on demand.
   }
 
   [Symbol.dispose](): void {
-    // Whoever opened the stream closes it.
+    // The owner of the stream closes it.
   }
 }
 
-/** A pasted text comes in pieces; between two of them passes less than this. */
+/** Maximum milliseconds between two pieces of a pasted text. */
 const PASTE_MS = 30;
 
-/** What Tab can put in place of the end of a line: the words that fit, and the end that they are for. */
+/** Completions of a line: the words that fit, and the part of the line that they replace. */
 export type Completer = (line: string) => [string[], string];
 
-/** Lines that are remembered, for the arrow keys. */
+/** Number of lines in the history. */
 const HISTORY = 1000;
 
-/** What {@link KeyboardLines} are made with. */
+/** The options of {@link KeyboardLines}. */
 export interface KeyboardInit {
   readonly stdin: Readable;
   readonly screen: Writable;
-  /** The most that a line may have. */
+  /** Maximum bytes of a line. */
   readonly maxBytes: number;
   readonly complete: Completer;
-  /** Aborted by what ends the command. */
+  /** Aborts when the command ends. */
   readonly interrupt: AbortSignal;
-  /** Hears of a Ctrl-C while nobody waits for a line. */
+  /** Called on Ctrl-C while no line is awaited. */
   readonly onInterrupt: () => void;
 }
 
-/** Lines that a person types, with history (of this session), editing and completion by Node's readline. */
+/** Lines from a keyboard, with history of this session, editing and completion by Node's readline. */
 export class KeyboardLines implements Lines {
   readonly interactive = true;
   readonly #keys: Interface;
@@ -115,7 +115,7 @@ export class KeyboardLines implements Lines {
     if (this.#ended) return Promise.resolve('end');
     return new Promise((resolve) => {
       this.#waiting = (typed) => resolve(this.#checked(typed));
-      // The prompt may be a program's question, of several lines.
+      // The prompt may be a program's question with several lines.
       const cut = prompt.lastIndexOf('\n') + 1;
       for (const above of prompt.slice(0, cut).split('\n').slice(0, -1)) this.#screen.write(`${printable(above)}\n`);
       this.#keys.setPrompt(printable(prompt.slice(cut)));
@@ -143,7 +143,7 @@ export class KeyboardLines implements Lines {
     else if (typeof typed === 'object' && 'text' in typed) this.#typed.push(typed.text);
   }
 
-  /** Empties the line that is being edited: to its end, and back from there. */
+  /** Clears the edited line: moves to its end and deletes backwards. */
   #clearLine(): void {
     this.#keys.write(null, { ctrl: true, name: 'e' });
     this.#keys.write(null, { ctrl: true, name: 'u' });

@@ -2,7 +2,7 @@ import { printableLines } from '../../report/index.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Lines } from './lines.ts';
 
-/** Answers `promptuser`: every question takes the next line, and not one more. */
+/** Answers `promptuser`: every question takes exactly one line. */
 export class Questions implements AsyncIterable<string> {
   readonly #terminal: Terminal;
   #lines: Lines | null = null;
@@ -13,19 +13,19 @@ export class Questions implements AsyncIterable<string> {
     this.#terminal = terminal;
   }
 
-  /** Says where the lines come from; `cancel` ends the run whose question is answered with Ctrl-C. */
+  /** Sets the source of lines; `cancel` ends the run when Ctrl-C answers its question. */
   answerWith(lines: Lines, cancel: () => void): void {
     this.#lines = lines;
     this.#cancel = cancel;
   }
 
-  /** Takes what a program asks. A person sees it as the prompt, everybody else on standard error, as with `run`. */
+  /** Takes a question. A terminal shows it as the prompt; otherwise it goes to standard error, as with `run`. */
   ask(text: string): void {
     if (this.#lines?.interactive === true) this.#question += text;
     else this.#terminal.err.text(printableLines(text));
   }
 
-  /** Not a generator: that would be over after the first line that cannot be read. */
+  /** Not a generator, because a generator ends after the first unreadable line. */
   [Symbol.asyncIterator](): AsyncIterator<string> {
     return { next: () => this.#next() };
   }

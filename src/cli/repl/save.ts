@@ -3,8 +3,8 @@ import type { Source } from '../../wire/protocol.ts';
 import type { Entry, Session } from './session.ts';
 
 /**
- * What succeeded as files that `run` takes in this order: definitions, each procedure as it was defined last, and every other
- * input as a command block of its own. A file holds either, so where there are both the definitions get one beside it.
+ * The successful inputs as files for `run`, in this order: the definitions, with the last version of each procedure, and the
+ * other inputs, each as a command block. A file holds one of the two, so definitions get a file of their own.
  */
 export function savedFiles(name: string, { definitions, entries }: Pick<Session, 'definitions' | 'entries'>): Source[] {
   const library = definitions.map(({ source }) => `${source.text.trimEnd()}\n`);
@@ -17,7 +17,7 @@ export function savedFiles(name: string, { definitions, entries }: Pick<Session,
   ];
 }
 
-/** A command block each: a handler guards what it guarded, and `return` ends what it ended. */
+/** Each input becomes a command block, so that error handlers and `return` keep their scope. */
 function block({ text, typed }: Entry): string {
   if (typed === undefined) return `${text.trimEnd()}\n`;
   return `command\n${typed === 'expression' ? 'emit ' : ''}${text.trim()}\nendcommand\n`;

@@ -8,7 +8,7 @@ import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import { showEnd, showSaid } from '../terminal/result.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** What a session is made with. */
+/** The options of a session. */
 export interface SessionInit {
   readonly runtime: Runtime;
   readonly terminal: Terminal;
@@ -17,37 +17,37 @@ export interface SessionInit {
   readonly trace: boolean;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Where `promptuser` reads, and where its questions go. */
+  /** The input of `promptuser` and the output of its questions. */
   readonly stdin: LineSource;
   readonly ask: (question: string) => void;
 }
 
-/** A source that defined something, with what is in it. */
+/** A source with definitions, and its summary. */
 export interface Definition {
   readonly source: Source;
   readonly file: ParsedFile;
 }
 
-/** An input that ran its command blocks to their end. */
+/** An input whose command blocks succeeded. */
 export interface Entry {
   readonly text: string;
   readonly typed: ParsedFile['typed'];
 }
 
-/** What was read of an input. */
+/** A parsed input. */
 export interface Read {
   readonly source: Source;
-  /** Null for one with syntax errors, which `show` says. */
+  /** Runs it; null for an input with syntax errors, which `show` prints. */
   readonly file: ParsedFile | null;
-  /** It may only lack its rest. */
+  /** Whether it may be incomplete. */
   readonly open: boolean;
   readonly show: () => void;
 }
 
 /**
- * What the inputs of one prompt share: variables, definitions, and as one session the handles and directories of tools. Every
- * input is a run of its own in a fresh isolate, which is given the variables and gives them back at its end. An input that
- * fails changes none of this.
+ * The shared state of a prompt's inputs: variables, definitions, and the handles and directories of tools, which see one session.
+ * Every input is a run in a fresh isolate, which gets the variables and returns them at its end. An input that fails changes
+ * nothing.
  */
 export class Session {
   readonly #init: SessionInit;
@@ -81,22 +81,22 @@ export class Session {
     return this.#entries;
   }
 
-  /** What the last input used; null before the first. */
+  /** The usage of the last input; null before the first. */
   get usage(): Usage | null {
     return this.#usage;
   }
 
-  /** Reads what was typed so far. Rejects as `Runtime.parse`. */
+  /** Parses the input so far. Rejects as `Runtime.parse`. */
   read(text: string): Promise<Read> {
     return this.#read({ name: `input-${this.#inputs + 1}`, text, interactive: true });
   }
 
-  /** Reads and runs a file. Rejects as `Runtime.parse`. */
+  /** Parses and runs a file. Rejects as `Runtime.parse`. */
   async load(name: string, text: string): Promise<ExitCode> {
     return this.enter(await this.#read({ name, text }));
   }
 
-  /** Runs an input that was read, and takes over what it leaves. Rejects as `Fork.perform`. */
+  /** Runs a parsed input and keeps its variables and definitions. Rejects as `Fork.perform`. */
   async enter({ source, file, show }: Read): Promise<ExitCode> {
     if (file?.kind === 'empty') return EXIT.ok;
     this.#inputs++;
@@ -124,18 +124,18 @@ export class Session {
     return exitOf(result.error);
   }
 
-  /** What comes now is not what {@link cancel} was meant for before. */
+  /** Starts a new input: an earlier {@link cancel} no longer applies. */
   begin(): void {
     this.#cancel = new AbortController();
     if (this.#init.terminal.interrupt.aborted) this.cancel();
   }
 
-  /** Ends the run that is at work, or that the input which is being read would become. */
+  /** Cancels the current run, or the run of the input that is being parsed. */
   cancel(): void {
     this.#cancel.abort();
   }
 
-  /** Forgets variables and definitions, and ends what tools keep for the session. */
+  /** Removes variables and definitions, and closes what tools keep for the session. */
   async reset(): Promise<void> {
     const { runtime, ids } = this.#init;
     await runtime.endSession(this.#sid);
@@ -174,7 +174,7 @@ export class Session {
     return result;
   }
 
-  /** Takes a library over. Earlier ones of which nothing is left go, so that a procedure can be improved any number of times. */
+  /** Adds a library and drops earlier ones whose definitions are all replaced, so that a procedure can be redefined without limit. */
   #define(added: Definition): void {
     const before = new Set(this.#definitions.flatMap(({ file }) => file.procedures));
     const all = [...this.#definitions, added];

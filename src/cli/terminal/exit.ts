@@ -1,7 +1,7 @@
 import type { Decision, HaltReason } from '../../loop/index.ts';
 import type { ErrorInfo, ErrorKind } from '../../wire/errors.ts';
 
-/** The exit code of each kind of failure. The one table; nothing else in the command line names a number. */
+/** The exit code of each kind of failure. Nothing else in the command line names a number. */
 export const EXIT = {
   ok: 0,
   runtime: 1,
@@ -25,7 +25,7 @@ export function exitOf(error: Pick<ErrorInfo, 'kind'> | null): ExitCode {
 
 /**
  * The exit code of a turn, or of the last turn of a loop. A HALT is 11 unless its reason is time, a quota or a size,
- * policy, or a cancellation: those keep the code they have in a plain run. A session that waits is fine.
+ * policy, or a cancellation: those keep the code that they have in a run. A waiting session exits with 0.
  */
 export function exitOfDecision(decision: Decision | 'SUSPENDED', reason: HaltReason | null): ExitCode {
   switch (decision) {
@@ -48,10 +48,10 @@ const OF_REASON: Readonly<Partial<Record<HaltReason, ExitCode>>> = {
   ERR_CANCELLED: EXIT.cancelled,
 };
 
-/** Commands whose exit code answers a question, so that it is 0 for yes and 1 for everything else. */
+/** Commands whose exit code answers a question: 0 for yes and 1 for everything else. */
 const ANSWERS: readonly string[] = ['gate', 'gate-verify', 'approve', 'execute'];
 
-/** The exit code, for a command that answers a question its yes or no. */
+/** The exit code of a command; for one of {@link ANSWERS}, 0 or 1. */
 export function answerOf(argv: readonly string[], code: ExitCode): ExitCode {
   return code !== EXIT.ok && ANSWERS.includes(argv[0] ?? '') ? EXIT.runtime : code;
 }

@@ -18,12 +18,12 @@ export async function readText(name: string, maxBytes: number, stdin: () => Asyn
   return bytes.toString('utf8');
 }
 
-/** As {@link readText}, for files whose encoding somebody else judges. */
+/** As {@link readText}, but leaves the check of the encoding to the caller. */
 export async function readBytes(name: string, maxBytes: number, stdin: () => AsyncIterable<Uint8Array>): Promise<Buffer> {
   return name === STDIN ? collect(stdin(), name, maxBytes) : readFile(name, maxBytes);
 }
 
-/** Reads the program files of a command, in order; standard input may stand among them once. */
+/** Reads the program files of a command in order; standard input may be one of them. */
 export async function readSources(
   names: readonly string[],
   maxBytes: number,
@@ -40,7 +40,7 @@ export async function readSources(
  * cannot be opened. The caller closes it.
  */
 export async function openOrdinary(name: string): Promise<FileHandle> {
-  // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
+  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
   const file = await openFile(name, constants.O_RDONLY | constants.O_NONBLOCK);
   const found = await file.stat();
   if (found.isFile()) return file;
@@ -91,7 +91,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENXIO: 'it is no ordinary file',
 };
 
-/** Why the file system refused, in words. What cannot be made where it is named lacks its folder. */
+/** The reason of a file system error, in words. A new file without its folder has a reason of its own. */
 export function fileTrouble(error: unknown, use: 'read' | 'make' = 'read'): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (use === 'make' && code === 'ENOENT') return 'its folder does not exist';

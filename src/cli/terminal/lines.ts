@@ -38,7 +38,7 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>, cap: number
   if (held > 0) yield take();
 }
 
-/** A stream whose breaking off by an interrupt is its end. */
+/** A stream that ends when an interrupt destroys it. */
 export async function* until(signal: AbortSignal, stream: Readable): AsyncGenerator<Uint8Array> {
   try {
     yield* stream;

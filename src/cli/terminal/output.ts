@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 import { UsageError } from './failure.ts';
 
 /**
- * One of the process's output streams. A reader that went away (`| head -1`) is no failure: what is written afterwards
- * vanishes, and `closed` is told once so that the command can stop early. Any other trouble, such as a full disk, is thrown
- * where nothing can catch it: the process must end, with {@link UsageError}.
+ * One of the process's output streams. A reader that closes its end (`| head -1`) is no failure: later writes do nothing, and
+ * `closed` aborts so that the command can stop early. Any other error, such as a full disk, ends the process with an uncaught
+ * {@link UsageError}.
  */
 export class Output {
   readonly #stream: Writable;
@@ -19,7 +19,7 @@ export class Output {
     });
   }
 
-  /** Aborted when nobody reads any more. */
+  /** Aborts when the reader closes its end. */
   get closed(): AbortSignal {
     return this.#gone.signal;
   }
@@ -34,7 +34,7 @@ export class Output {
     if (!this.#gone.signal.aborted) this.#stream.write(text);
   }
 
-  /** As {@link line}; resolves when the stream takes more, so that a slow reader holds the writer back. */
+  /** As {@link line}, but waits until the stream takes more, so that a slow reader slows the writer. */
   async lineWhenReady(text: string): Promise<void> {
     if (this.#gone.signal.aborted || this.#stream.write(`${text}\n`)) return;
     await new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@ import type { LoopEvent, LoopProgress, LoopState } from '../../loop/index.ts';
 import { clip, printable } from '../../report/index.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Milliseconds between two drawings. */
+/** Milliseconds between two redraws. */
 const EVERY_MS = 100;
 const WIDTH = 78;
 
@@ -16,8 +16,8 @@ const DOING: Readonly<Record<LoopState, string>> = {
 };
 
 /**
- * One line on a terminal that tells what a session is doing: its turn, the time, the fuel of the turns before, the tool that
- * was called last. Nothing at all where standard error is no terminal.
+ * A status line of a session on a terminal: the turn, the time, the fuel of earlier turns and the last tool call. Without a
+ * terminal on standard error it prints nothing.
  */
 export class Progress implements Disposable {
   readonly #terminal: Terminal;
@@ -27,7 +27,7 @@ export class Progress implements Disposable {
   #doing = 'starting';
   #fuel = 0;
   #tool = '';
-  /** The nested sessions that are open, in the order in which they began: what each does. */
+  /** What each open nested session does, in the order of their start. */
   readonly #nested = new Map<string, string>();
   #shown = false;
 
@@ -36,7 +36,7 @@ export class Progress implements Disposable {
     this.#timer = terminal.errIsTTY ? setInterval(() => this.#draw(), EVERY_MS).unref() : null;
   }
 
-  /** Takes in what happened. */
+  /** Takes an event. */
   show(event: LoopProgress): void {
     if ('turn' in event) this.#turn = event.turn;
     switch (event.type) {
@@ -63,7 +63,7 @@ export class Progress implements Disposable {
     }
   }
 
-  /** Takes in what happened in a session that a program asked for. */
+  /** Takes an event of a nested session. */
   showNested(event: LoopEvent): void {
     const doing = event.type === 'asked' ? 'asking the agent' : event.type === 'state' ? DOING[event.to] : null;
     if (doing !== null) this.#nested.set(event.sid, `turn ${event.turn} ${doing}`);
@@ -71,7 +71,7 @@ export class Progress implements Disposable {
     if (ended) this.#nested.delete(event.sid);
   }
 
-  /** What the line says. */
+  /** The text of the line. */
   get text(): string {
     const seconds = ((performance.now() - this.#begun) / 1000).toFixed(1);
     const tool = this.#tool === '' ? '' : ` · ${this.#tool}`;
@@ -79,7 +79,7 @@ export class Progress implements Disposable {
     return clip(printable(`turn ${this.#turn} · ${this.#doing} · ${seconds} s · fuel ${this.#fuel}${tool}${asked}`), WIDTH);
   }
 
-  /** Takes the line away, for lines that stay. */
+  /** Removes the line, so that other output can follow. */
   clear(): void {
     if (this.#shown) this.#terminal.err.text('\r\u001b[K');
     this.#shown = false;

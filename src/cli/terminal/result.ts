@@ -3,7 +3,7 @@ import type { OutFrame } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What programs say reaches a file or a pipe byte for byte, and a person's terminal without control characters. */
+/** Prints the output of a program: unchanged to a file or a pipe, without control characters to a terminal. */
 export function showSaid(said: OutFrame, terminal: Terminal): void {
   for (const text of said.emits) terminal.out.line(terminal.outIsTTY ? printableLines(text) : text);
   for (const { to, text } of said.whispers) {
@@ -12,7 +12,7 @@ export function showSaid(said: OutFrame, terminal: Terminal): void {
   }
 }
 
-/** How a run ended, on standard error: nothing when all went well. */
+/** Prints how a run ended to standard error; nothing for success. */
 export function showEnd(result: RunResult, texts: SourceTexts, terminal: Terminal): void {
   const paint = terminal.paintErr;
   const lines: string[] = [];

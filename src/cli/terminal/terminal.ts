@@ -3,24 +3,24 @@ import type { Palette } from '../../report/index.ts';
 import type { ExitCode } from './exit.ts';
 import type { Output } from './output.ts';
 
-/** What a command may use of the process it runs in. */
+/** The parts of the process that a command may use. */
 export interface Terminal {
-  /** Opened by the first look at it. */
+  /** The first access opens it. */
   readonly stdin: Readable;
-  /** Where a person who types is shown prompts; null unless standard input is a terminal, and an output too. */
+  /** The stream for prompts; null unless standard input and an output are terminals. */
   readonly screen: Writable | null;
   readonly out: Output;
   readonly err: Output;
   /** Styles for standard output and for standard error. */
   readonly paintOut: Palette;
   readonly paintErr: Palette;
-  /** Whether a person reads standard output, so that control characters must not reach it. */
+  /** Whether standard output is a terminal, which control characters must not reach. */
   readonly outIsTTY: boolean;
-  /** Whether a person reads standard error: only then is there anything to see of progress. */
+  /** Whether standard error is a terminal; only then is progress shown. */
   readonly errIsTTY: boolean;
-  /** Aborted by Ctrl-C, a polite kill, or a standard output that nobody reads any more. */
+  /** Aborts on Ctrl-C, SIGTERM, or a closed standard output. */
   readonly interrupt: AbortSignal;
 }
 
-/** Runs the action of the command that was chosen and keeps its exit code. */
+/** Runs the action of the chosen command and keeps its exit code. */
 export type Execute = (action: (terminal: Terminal) => Promise<ExitCode>) => Promise<void>;

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../wire/errors.ts';
-import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import { anything, checker } from '../../wire/options.ts';
 import { type AccountReader, AccountStore } from './accounts.ts';
 import { CapsuleLayers, type CapsuleReader } from './capsules.ts';
 import { type AgentModelReader, AgentModelStore } from './models.ts';
@@ -18,11 +18,11 @@ export interface StoreReaders {
   readonly capsules: CapsuleReader;
 }
 
-const KEYS: KeysOf<Stores> = { accounts: true, models: true, capsules: true };
+const checkStores = checker<Partial<Stores>>({ accounts: anything, models: anything, capsules: anything });
 
 /** Completes the given stores with empty ones. Throws {@link ConfigError} (`ERR_CONFIG`) for an object that is not a store. */
 export function createStores(given: Partial<Stores> = {}): Stores {
-  checkOptions('stores', given, KEYS);
+  checkStores('stores', given);
   const { accounts = new AccountStore(), models = new AgentModelStore(), capsules = new CapsuleLayers() } = given;
   if (!(accounts instanceof AccountStore)) throw new ConfigError('stores.accounts must be an AccountStore');
   if (!(models instanceof AgentModelStore)) throw new ConfigError('stores.models must be an AgentModelStore');

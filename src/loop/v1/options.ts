@@ -1,6 +1,8 @@
 import { canonicalize, JsonError, type JsonValue, parseStrict } from '../../aeiou/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
 import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import type { OutFrame } from '../../wire/protocol.ts';
 import type { Agent } from '../agents/index.ts';
 import type { Clock } from '../clock.ts';
 import type { Ids } from '../ids.ts';
@@ -8,8 +10,10 @@ import type { TurnExecutor } from '../turn/executor.ts';
 import type { CeilingOptions, TokenCounter } from './ceilings.ts';
 import type { LoopInputEvent } from './dedupe.ts';
 import { hasSectionLine } from './envelope.ts';
-import type { V1LoopEvent } from './events.ts';
+import type { V1TurnRecord } from './record.ts';
+import type { V1Stop } from './result.ts';
 import type { OutputHook } from './secrets.ts';
+import type { SectionName } from './turn.ts';
 
 /** Options of an `AskLoop`. */
 export interface AskLoopOptions {
@@ -52,6 +56,18 @@ export interface AskLoopRun {
   /** If it throws, the run rejects with the error after the turn under way has ended. */
   readonly onEvent?: (event: V1LoopEvent) => void;
 }
+
+/** Progress of a v1 loop. `decided` is the last event of a turn. */
+export type V1LoopEvent = { readonly loopId: string; readonly turn: number } & V1LoopEventBody;
+
+/** An event without the loop and turn that it belongs to. */
+export type V1LoopEventBody =
+  | { readonly type: 'asked'; readonly prompt: string }
+  | { readonly type: 'replied'; readonly reply: string }
+  | { readonly type: 'section'; readonly section: SectionName }
+  | { readonly type: 'output'; readonly out: OutFrame }
+  | { readonly type: 'called'; readonly entry: JournalEntry }
+  | { readonly type: 'decided'; readonly decision: V1Stop['decision'] | 'CONTINUE'; readonly record: V1TurnRecord };
 
 const OPTIONS: KeysOf<AskLoopOptions> = {
   executor: true,
