@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Sandbox } from '../src/sandbox/index.ts';
-import { packageFiles } from '../src/sandbox/launch.ts';
+import { packageFiles, Sandbox } from '../src/sandbox/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { resolveLimits } from '../../sandbox/limits.ts';
+import { resolveLimits } from '../../sandbox/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
