@@ -19,7 +19,7 @@ export const TOOLS = [
   }),
 ];
 
-/** One way to breach a limit, and how to see how far it came. */
+/** One way to breach a limit, and how to read what was used. */
 export interface Case {
   readonly limit: string;
   readonly program: string;
@@ -29,9 +29,9 @@ export interface Case {
   readonly unit: 'fuel' | 'ms' | 'MB' | 'bytes' | 'count';
   readonly options?: Omit<RunOptions, 'limits'>;
   readonly code: string;
-  /** A program that uses exactly what is allowed, and must succeed. */
+  /** A program that uses exactly what is allowed. It must succeed. */
   readonly fits?: string;
-  /** Whether what is counted is the same on every run, so that nothing may go beyond it at all. */
+  /** Whether the count is the same on every run, so that nothing may exceed the limit. */
   readonly exact: boolean;
   observe(result: RunResult): number;
 }
@@ -270,7 +270,7 @@ function commands(body: string): string {
   return `command\n  ${body}\nendcommand\n`;
 }
 
-/** A limit of one size: what is allowed must run, the next size must be refused. */
+/** A limit of one size: the allowed size must run, the next one must be refused. */
 function sized(
   limit: keyof LimitOptions,
   program: string,

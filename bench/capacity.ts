@@ -9,7 +9,7 @@ import { summarize } from './stats.ts';
 
 const SMALLEST = 'command\n  emit 1\nendcommand\n';
 
-/** What a pool of workers can take, with what is promised of it. */
+/** Measures what a pool of workers can do, against its promises. */
 export async function benchCapacity(quick: boolean): Promise<PromiseRow[]> {
   return [
     await coldStart(quick ? 3 : 20),
@@ -34,7 +34,7 @@ async function coldStart(runs: number): Promise<PromiseRow> {
   return judged('cold start of a runtime to its first result (p50)', median, { unit: 'ms', bound: 'most', target: 200 }, runs);
 }
 
-/** Linux alone tells what a process takes. */
+/** Only Linux reports the memory of a process. */
 async function idle(): Promise<PromiseRow> {
   const promised = { unit: 'MB', bound: 'most', target: 75 } as const;
   const what = 'resident memory of an idle worker, a prepared isolate included';
@@ -45,7 +45,7 @@ async function idle(): Promise<PromiseRow> {
   return judged(what, residence(workerPid()).now / 1024 ** 2, promised, 1);
 }
 
-/** Two workers, always one run under way on each. */
+/** Two workers, with one run in progress on each at all times. */
 async function throughput(ms: number): Promise<PromiseRow> {
   await using runtime = await createRuntime({ concurrency: 2 });
   for (let warm = 0; warm < 50; warm++) await runtime.run(SMALLEST);
@@ -65,7 +65,7 @@ async function throughput(ms: number): Promise<PromiseRow> {
 
 const SESSIONS = 50;
 
-/** Fifty sessions, each waiting a second for its tool, on sixteen workers. */
+/** Fifty sessions on sixteen workers. Each waits a second for its tool. */
 async function slowTools(): Promise<PromiseRow> {
   const slow = defineTool({
     name: 'tool.bench.Slow',
@@ -87,7 +87,7 @@ async function slowTools(): Promise<PromiseRow> {
 const DEPTH = 3;
 const PROMPT_MS = 5_000;
 
-/** A turn that asks for a turn that asks for a turn, as `ask` does, where one may compute at a time. Measured: how deep it came. */
+/** Nested turns, as `ask` makes them, when one may compute at a time. Measures how deep they get. */
 async function nested(): Promise<PromiseRow> {
   await using sandbox = await Sandbox.create({ concurrency: 1 });
   const limits = { ...defaultLimits('run'), wallMs: PROMPT_MS };
@@ -126,7 +126,7 @@ async function nested(): Promise<PromiseRow> {
 
 const QUEUE = 20;
 
-/** A queue of twenty takes twenty and refuses the next one. */
+/** A queue of twenty accepts twenty runs and refuses the next one. */
 async function queue(): Promise<PromiseRow> {
   await using runtime = await createRuntime({ concurrency: 1, queueLength: QUEUE });
   const hog = runtime.run('command\n  while true\n    set n = 1\n  endwhile\nendcommand\n', { limits: { cpuMs: 200 } });

@@ -1,4 +1,4 @@
-// The process of the raw isolate (see peers.ts): every message is a script, the answer its value and its milliseconds.
+// The process of the raw isolate (see peers.ts): each message is a script, each answer its value and its time in milliseconds.
 import ivm from 'isolated-vm';
 
 process.on('message', (script: unknown) => {

@@ -2,37 +2,36 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createRuntime, defineTool, type Interpreter, type RunResult, type Runtime } from '../src/index.ts';
-import { launch, packageFiles } from '../src/sandbox/launch.ts';
-import { chooseLauncher } from '../src/sandbox/launcher.ts';
+import { chooseLauncher, launch, packageFiles } from '../src/sandbox/index.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
-/** What one way through the contexts costs. */
+/** The cost of one use of contexts. */
 export interface ContextRow {
   readonly what: string;
   readonly unit: 'ms' | 'µs' | 'ratio';
   readonly measured: Summary | null;
-  /** The most that the median may be; null where nothing is promised. */
+  /** The most that the median may be; null without a promise. */
   readonly target: number | null;
 }
 
 const PROCEDURES = 200;
 const TARGETS = { turnMs: 2.5, lightUs: 20, callRatio: 1.5, pureUs: 3 } as const;
 
-/** Procedure calls of one measurement: a light fork takes less than a microsecond. */
+/** Procedure calls in one measurement: a light fork takes less than a microsecond. */
 const LIGHT_CALLS = 50_000;
-/** Calls of a pure tool of one measurement: what issue 6 asks for. */
+/** Calls of a pure tool in one measurement. */
 const PURE_CALLS = 10_000;
-/** Tool calls, or round trips, of one measurement: see {@link toolCalls}. */
+/** Tool calls or round trips in one measurement, see {@link toolCalls}. */
 const TRIPS = { stream: 3_000, burst: 300 } as const;
-/** Between two turns the worker makes its next isolate, as it does while a model thinks. */
+/** Pause between two turns, in which the worker makes its next isolate, as it does while a model thinks. */
 const PAUSE_MS = 5;
 
-/** By then a worker has done what it does behind a run. */
+/** Pause after which a worker has finished its work after a run. */
 const REST_MS = 20;
 
-/** What a call of `tool.bench.Echo` from two procedures down sends and gets, as frames. */
+/** Bytes of the frames that a call of `tool.bench.Echo` from two procedures down sends and receives. */
 const QUESTION_BYTES = 120;
 const ANSWER_BYTES = 24;
 
@@ -47,7 +46,7 @@ const ECHO = defineTool({
 const command = (...lines: readonly string[]): string =>
   ['command', ...lines.map((line) => `  ${line}`), 'endcommand\n'].join('\n');
 
-/** A procedure of ordinary size, of which a library has many. */
+/** A procedure of ordinary size. */
 const procedure = (index: number): string => `
 func step${index}(needs a, b optional c returns r) means
   set total = 0
@@ -76,8 +75,8 @@ endfunc
 `;
 
 /**
- * A turn's fork of a root that knows many procedures, beside one of a root that knows none; a light fork, which every
- * procedure call makes; a call of a tool that runs inside the isolate; a validated tool call from two procedures down, beside a bare pipe's round trip of as many bytes.
+ * Measures a turn's fork of a root with many procedures beside one of an empty root; a light fork, which every procedure call makes; a
+ * call of a pure tool; and a validated tool call from two procedures down, beside a bare pipe's round trip of as many bytes.
  */
 export async function benchContexts(quick: boolean): Promise<ContextRow[]> {
   await using runtime = await createRuntime({
@@ -139,10 +138,10 @@ async function insideCalls(root: Interpreter, rounds: number): Promise<ContextRo
 }
 
 /**
- * Tool calls beside bare round trips. The system lets two processes that begin to answer each other do so on one core, where a bare
- * trip takes some 10 µs, and gives each its own a few milliseconds later, where to be woken takes several times that. So a stream of
- * thousands is compared, which is where a host and a script that computes are; and a burst of some hundreds, which is where a turn
- * with a few calls is, and for which nothing is promised.
+ * Tool calls beside bare round trips. At first the system runs two processes that answer each other on one core, where a bare trip takes
+ * some 10 µs. A few milliseconds later each gets a core of its own, where waking takes several times as long. So two series are compared:
+ * a stream of thousands, as of a script that computes, and a burst of some hundreds, as of a turn with a few calls. Nothing is promised
+ * for the burst.
  */
 async function toolCalls(
   root: Interpreter,
@@ -155,7 +154,7 @@ async function toolCalls(
   const tools: number[] = [];
   const ratios: number[] = [];
   for (let round = -1; round < rounds; round++) {
-    // The worker of the run before makes its next isolate: whoever measures now, measures on the one core that is left.
+    // Without a pause, the worker of the run before would occupy a core by making its next isolate.
     await sleep(REST_MS);
     const echo = (await pipe.trips(trips, QUESTION_BYTES, ANSWER_BYTES)) / trips;
     await sleep(REST_MS);
@@ -173,7 +172,7 @@ async function toolCalls(
   ];
 }
 
-/** Milliseconds of the program's own clock for so many passes of a loop that evaluates an expression of `n`. */
+/** Milliseconds of a loop that evaluates an expression of `n` in each of its passes. */
 async function looped(root: Interpreter, expression: string, passes: number): Promise<number> {
   const lines = ['set n = 0', `while n < ${passes}`, `  set x = ${expression}`, '  set n = n + 1', 'endwhile', 'emit x'];
   const { usage, values } = succeeded(await root.fork().execute(command(...lines)));
@@ -187,8 +186,8 @@ function succeeded(result: RunResult): RunResult {
 }
 
 /**
- * A process that is started as a worker is, in the same cage and under the same filter of system calls, and that blocks on its pipe
- * as a worker does, with nothing behind it on either side.
+ * A process that is started like a worker, in the same sandbox with the same filter of system calls, and blocks on its pipe like one, but
+ * does nothing else.
  */
 class BarePipe implements AsyncDisposable {
   readonly #socket: Socket;
@@ -209,7 +208,7 @@ class BarePipe implements AsyncDisposable {
     return pipe;
   }
 
-  /** Elapsed milliseconds of so many round trips that the child begins. */
+  /** Elapsed milliseconds of `count` round trips that the child begins. */
   trips(count: number, asked: number, answered: number): Promise<number> {
     const answer = new Uint8Array(answered);
     const order = new DataView(new ArrayBuffer(12));
@@ -255,7 +254,7 @@ export function renderContexts(rows: readonly ContextRow[]): string {
   return `${table(head, cells)}\n\nA turn fork is a fresh isolate; a light fork is a procedure call inside of one.\n`;
 }
 
-/** Why the numbers break the promise. */
+/** The broken promises. */
 export function contextFailures(rows: readonly ContextRow[]): string[] {
   return rows.flatMap(({ what, unit, measured, target }) =>
     measured !== null && target !== null && measured.median > target

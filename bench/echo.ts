@@ -1,4 +1,4 @@
-// The other side of a bare pipe (see contexts.ts): for every two numbers that come in on descriptor 3, the bytes to send and
+// The other side of a bare pipe (see contexts.ts): for each pair of numbers from descriptor 3, the bytes to send and
 // the bytes to wait for, one round trip, in blocking calls as a worker makes them.
 import { readSync, writeSync } from 'node:fs';
 

@@ -2,27 +2,27 @@ import { createRuntime } from '../src/index.ts';
 import { forgetPeak, residence, workerPid } from './residence.ts';
 import { short, table } from './table.ts';
 
-/** One way to grow, and what the process took for it. */
+/** One way to grow, and the memory that the process took. */
 export interface GrowthRow {
   readonly pattern: string;
   /** `memoryBytes`, in MB. */
   readonly limitMb: number;
-  /** Most that the worker took above what it had while idle, one prepared isolate included, as a multiple of the limit. */
+  /** Peak of the worker above its idle memory, which includes one prepared isolate, as a multiple of the limit. */
   readonly ratio: number;
-  /** Whether the interpreter refused it, and the worker lived on. */
+  /** Whether the interpreter refused the growth and the worker survived. */
   readonly refused: boolean;
   readonly ms: number;
 }
 
 const MB = 1024 * 1024;
 const LIMIT_MB = 32;
-/** What is promised of the ratio. */
+/** The promise about the ratio. */
 export const MOST_GROWTH = 1.25;
 
 const commands = (...lines: string[]): string => `command\n${lines.join('\n')}\nendcommand\n`;
 const forever = (...lines: string[]): string[] => ['while true', ...lines, 'endwhile'];
 
-/** Every way in which values of the language grow: texts, lists, maps, and each of them within the others. */
+/** All ways in which values grow: texts, lists, maps, and each of them within the others. */
 const PATTERNS: Readonly<Record<string, string>> = {
   'text doubled': commands("set s = 'x'", ...forever('set s = s + s')),
   'wide text doubled': commands('set s = char(8364)', ...forever('set s = s + s')),
@@ -107,7 +107,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Grows in every way until the limit ends it, each in a worker of its own. Linux alone tells what a process takes. */
+/** Grows in each way until the limit ends the run, in a new worker each. Only Linux reports the memory of a process. */
 export async function benchGrowth(quick: boolean): Promise<GrowthRow[]> {
   if (process.platform !== 'linux') return [];
   const rows: GrowthRow[] = [];

@@ -18,22 +18,22 @@ import { NO_USAGE } from '../src/wire/result.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
-/** What one turn costs with one way to keep it. */
+/** The cost of a turn with one kind of store. */
 export interface LoopRow {
   readonly keeps: string;
   readonly ms: Summary | null;
-  /** The most that the median may be; null where nothing is promised. */
+  /** The most that the median may be; null without a promise. */
   readonly target: number | null;
 }
 
-/** What the product promises of a turn that is kept in a file. */
+/** The promise about a turn that is stored in a file. */
 const TARGET_MS = 0.8;
-/** Turns of one session: then a new one, so that no lane has longer sessions than the others. */
+/** Turns of one session. Then a new one begins, so that no lane has longer sessions than the others. */
 const TURNS = 20;
 
 /**
- * Turns of sessions whose agent answers at once and whose program does nothing but ask for a token: what is left is the loop.
- * One turn of every lane after the other.
+ * Runs turns whose agent answers at once and whose program only asks for a token, so that the loop's own time is left. The lanes take
+ * turns.
  */
 export async function benchLoop(quick: boolean): Promise<LoopRow[]> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-loop-'));
@@ -75,7 +75,7 @@ export function renderLoop(rows: readonly LoopRow[]): string {
   return `${table(head, cells)}\n\nOne turn without model, tools and sandbox; signing and verifying its token included.\n`;
 }
 
-/** Why the numbers break the promise. */
+/** The broken promises. */
 export function loopFailures(rows: readonly LoopRow[]): string[] {
   return rows.flatMap(({ keeps, ms, target }) =>
     ms !== null && target !== null && ms.median > target
@@ -104,7 +104,7 @@ const REPLY =
   '<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\ncommand\nendcommand\n<<<NSENV:V3:END>>>';
 const agent: Agent = { reply: async () => REPLY };
 
-/** Runs nothing: emits a line and the token of the turn's own magic tool. */
+/** An executor that runs nothing: it emits a line and the token of the turn's magic tool. */
 function bareExecutor(): TurnExecutor {
   const root = rootTurn(Date.now);
   const files = [
@@ -121,7 +121,7 @@ function bareExecutor(): TurnExecutor {
         const runtime = { turn: context, signal: context.signal, logger: SILENT_LOGGER };
         const token: unknown = await magic?.run(
           { kind: 'LOOP', payload: { action: 'continue' }, opts: undefined },
-          // The magic tool reads of its runtime nothing but these three.
+          // The magic tool reads only these three properties of its runtime.
           runtime as Parameters<typeof magic.run>[1],
         );
         count += 1;

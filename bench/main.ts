@@ -17,16 +17,16 @@ import { benchSuspend, renderSuspend, suspendFailures } from './suspend.ts';
 import { benchTokens, renderTokens, tokenFailures } from './tokens.ts';
 import { benchTurns, renderTurns } from './turns.ts';
 
-/** How `neuroscript bench` is called. */
+/** Usage line of `neuroscript bench`. */
 export const BENCH_USAGE =
   'usage: neuroscript bench quotas|turns|interp|contexts|tokens|loop|sessions|suspend|soak [--json] [--quick] [--seconds N] [--html FILE] [--against DIR [--rounds N]]';
 
-/** How long `soak` takes unless `--seconds` says otherwise, and at most. */
+/** Seconds of `soak` without `--seconds`, and at most. */
 const SOAK_S = 60;
 const QUICK_SOAK_S = 5;
 const MAX_SOAK_S = 7 * 24 * 3600;
 
-/** What a benchmark found: the public JSON of `bench --json`, and the same as text. */
+/** The result of a benchmark: the public JSON of `bench --json`, and the same as text. */
 interface Report {
   readonly rows: readonly object[];
   readonly promises?: readonly object[];
@@ -127,7 +127,7 @@ function readArguments(argv: readonly string[]): Asked | null {
     if (bench === undefined || !Number.isInteger(rounds) || rounds < ROUNDS.least || rounds > ROUNDS.most) return null;
     return { ...asked, against: { bench, checkout, rounds } };
   } catch (error) {
-    // parseArgs throws for what it does not know; the usage line says more than its message
+    // parseArgs throws for unknown arguments. The usage line says more than its message.
     if (error instanceof TypeError) return null;
     throw error;
   }
@@ -166,7 +166,7 @@ async function soak(quick: boolean, seconds: number): Promise<Report> {
   return { rows, trends: soakTrends(rows), text: renderSoak(rows), failures: soakFailures(rows, quick) };
 }
 
-/** A benchmark that finds nothing but rows. */
+/** A benchmark whose result is rows only. */
 function rowsOnly<T extends object>(
   measure: (quick: boolean) => Promise<readonly T[]>,
   render: (rows: readonly T[]) => string,

@@ -3,7 +3,7 @@ import { promiseTable } from './promises.ts';
 import { type QuotaReport, type QuotaRow, quotaTable } from './quotas.ts';
 import { short, type Table } from './table.ts';
 
-/** The report as one HTML file that needs nothing else: tables, plots as SVG, and what was measured and how. */
+/** The report as one self-contained HTML file: tables, plots as SVG, and the method. */
 export function quotaPage({ rows, growth, promises }: QuotaReport, about: { node: string; quick: boolean }): string {
   const [cpu] = cpus();
   const machine = `Node ${about.node}, ${platform()} ${arch()}, ${cpus().length} × ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 1024 ** 3)} GB`;

@@ -2,11 +2,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { type Engine, timed } from './engine.ts';
 
-/** What every engine is held to where it can be: ours has limits that cannot be switched off. */
+/** Limits of every engine that supports them: ours cannot be switched off. */
 const SECONDS = 10;
 const MEMORY_MB = 64;
 
-/** pydantic's Monty: Python in Rust, in this process, as its package offers it. */
+/** Monty by pydantic: Python in Rust, in this process. */
 export async function openMonty(): Promise<Engine> {
   const { Monty } = await import('@pydantic/monty');
   return {
@@ -41,8 +41,8 @@ export async function openQuickJs(): Promise<Engine> {
 }
 
 /**
- * A bare V8 isolate running JavaScript: what an isolate costs before anything is built on it. It lives in a child process,
- * because isolated-vm wants a Node flag, but the time is taken inside that child: no process boundary is counted.
+ * A bare V8 isolate that runs JavaScript: the cost of an isolate alone. It lives in a child process, because isolated-vm needs a Node
+ * flag. The time is measured inside the child, without the process boundary.
  */
 export async function openRawIsolate(): Promise<Engine> {
   const own = import.meta.url;

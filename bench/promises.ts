@@ -1,20 +1,20 @@
 import { short, type Table, table } from './table.ts';
 
-/** A number that is promised, and what it is here. */
+/** A promised number, and its value here. */
 export interface PromiseRow {
   readonly what: string;
   readonly measured: number | null;
   readonly unit: 'ms' | 's' | 'x' | 'MB' | 'MB/s' | 'turns/s' | 'deep' | 'runs' | 'steps' | '%';
-  /** `most`: it may not be above the target; `least`: not below. */
+  /** Whether the target is the most or the least allowed. */
   readonly bound: 'most' | 'least';
   readonly target: number;
   /** Null when it could not be measured. */
   readonly kept: boolean | null;
-  /** Runs behind the number. */
+  /** Number of runs. */
   readonly samples: number;
 }
 
-/** Judges a measurement. `measured` is null when what it needs is not there. */
+/** Judges a measurement. `measured` is null when it could not be taken. */
 export function judged(
   what: string,
   measured: number | null,
@@ -44,7 +44,7 @@ export function renderPromises(rows: readonly PromiseRow[]): string {
   return table(head, cells);
 }
 
-/** What to say of each broken promise. */
+/** A sentence for each broken promise. */
 export function brokenPromises(rows: readonly PromiseRow[]): string[] {
   return rows
     .filter(({ kept }) => kept === false)

@@ -7,36 +7,36 @@ import { type Summary, summarize } from './stats.ts';
 import { short, type Table, table } from './table.ts';
 import { benchWedge } from './wedge.ts';
 
-/** One limit, breached again and again. */
+/** One limit, breached many times. */
 export interface QuotaRow {
   readonly limit: string;
   readonly program: string;
-  /** What was set, in `unit`. */
+  /** The limit, in `unit`. */
   readonly set: number;
   readonly unit: Case['unit'];
-  /** What the run had used when it was ended. */
+  /** What the run had used when it ended. */
   readonly observed: Summary | null;
   /** Observed minus set, never below 0. */
   readonly overshoot: Summary | null;
-  /** Elapsed milliseconds of the run after it: a fresh program that must succeed. */
+  /** Elapsed milliseconds of the next run: a fresh program that must succeed. */
   readonly nextMs: Summary | null;
   readonly runs: number;
-  /** How many of the runs ended with the error that the limit promises. */
+  /** Number of runs that ended with the error of the limit. */
   readonly typed: number;
-  /** After how many of them the next run succeeded. */
+  /** Number of runs after which the next one succeeded. */
   readonly survived: number;
-  /** Whether what is counted is the same on every run. */
+  /** Whether the count is the same on every run. */
   readonly exact: boolean;
 }
 
-/** What the benchmark found. */
+/** The results of the benchmark. */
 export interface QuotaReport {
   readonly rows: readonly QuotaRow[];
   readonly growth: readonly GrowthRow[];
   readonly promises: readonly PromiseRow[];
 }
 
-/** Breaches every limit again and again; after each breach, runs a program that must succeed. Then grows, wedges and crowds. */
+/** Breaches every limit many times and runs a program after each breach, which must succeed. Then measures growth, wedged workers and pools. */
 export async function benchQuotas(quick: boolean): Promise<QuotaReport> {
   const rows: QuotaRow[] = [];
   const runs = quick ? 3 : 100;
@@ -62,7 +62,7 @@ export async function benchQuotas(quick: boolean): Promise<QuotaReport> {
   return { rows, growth, promises: [...promisesOf(rows, growth), ...(await benchCapacity(quick))] };
 }
 
-/** What is promised of the rows. */
+/** The promises about the rows. */
 function promisesOf(rows: readonly QuotaRow[], growth: readonly GrowthRow[]): PromiseRow[] {
   const find = (limit: string, program: string): QuotaRow | undefined =>
     rows.find((row) => row.limit === limit && row.program.startsWith(program));
@@ -102,7 +102,7 @@ function promisesOf(rows: readonly QuotaRow[], growth: readonly GrowthRow[]): Pr
   ];
 }
 
-/** Why the numbers do not count, or a limit did not hold. Promises of time are judged with enough samples only. */
+/** Invalid numbers, and limits that did not hold. Promises of time are judged only with enough samples. */
 export function quotaFailures({ rows, growth, promises }: QuotaReport, quick: boolean): string[] {
   const broken = promises.filter(
     ({ kept, unit }) => kept === false && (!quick || unit === 'steps' || unit === '%' || unit === 'runs'),
@@ -184,7 +184,7 @@ export function quotaTable(rows: readonly QuotaRow[]): Table {
   return { head, cells };
 }
 
-/** What was found, as a page of text. */
+/** The results as a page of text. */
 export function renderQuotas({ rows, growth, promises }: QuotaReport): string {
   const { head, cells } = quotaTable(rows);
   return `${table(head, cells)}\n\nover: observed minus set, in the unit of the row; next: the run right after a breach.\n\n${renderGrowth(growth)}\n${renderPromises(promises)}\n`;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** The process that runs scripts: the youngest descendant of this one. Linux alone tells. */
+/** The process that runs scripts: the youngest descendant of this one. Works on Linux only. */
 export function workerPid(): number {
   const descend = (pid: number): number => {
     const children = readdirSync(`/proc/${pid}/task`)
@@ -13,14 +13,14 @@ export function workerPid(): number {
   return descend(process.pid);
 }
 
-/** Resident bytes of a process now, and the most it had since {@link forgetPeak}. */
+/** Resident bytes of a process now, and the peak since {@link forgetPeak}. */
 export function residence(pid: number): { readonly now: number; readonly peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const field = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
   return { now: field('VmRSS'), peak: field('VmHWM') };
 }
 
-/** Starts the system's record of a process's peak anew. */
+/** Resets the system's record of a process's peak. */
 export function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

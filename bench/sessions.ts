@@ -6,7 +6,7 @@ import { createRuntime, defineTool } from '../src/index.ts';
 import { type Agent, LoopController, runtimeExecutor, SqliteStore, systemClock } from '../src/loop/index.ts';
 import { short, table } from './table.ts';
 
-/** What many sessions at once did. */
+/** The result of many sessions at once. */
 export interface SessionsRow {
   readonly sessions: number;
   readonly turns: number;
@@ -26,13 +26,13 @@ export interface SessionsRow {
 export const TURNS = 5;
 const WORKERS = 2;
 
-/** Where many sessions run at once. */
+/** A loop that runs many sessions at once. */
 export interface Crowd {
   readonly loop: LoopController;
   readonly store: SqliteStore;
 }
 
-/** Gives a loop on two workers that is kept in a file and has room for so many sessions at once. */
+/** Creates a loop on two workers that is stored in a file and has room for `sessions` sessions at once. */
 export async function withCrowd<T>(sessions: number, use: (crowd: Crowd) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'many-sessions-'));
   const where = defineTool({ name: 'tool.probe.Where', run: (_, { turn }) => `${turn.sessionId}/${turn.turnIndex}` });
@@ -55,7 +55,7 @@ export async function withCrowd<T>(sessions: number, use: (crowd: Crowd) => Prom
   }
 }
 
-/** Sessions of five turns on two workers, all at once, kept in a file; each turn asks a tool where it is. */
+/** Runs sessions of five turns at once on two workers, stored in a file. Each turn asks a tool for its session and turn. */
 export async function benchSessions(quick: boolean): Promise<SessionsRow[]> {
   const sessions = quick ? 40 : 1000;
   return withCrowd(sessions, async ({ loop }) => [await measure(loop, sessions)]);
@@ -111,7 +111,7 @@ export function renderSessions(rows: readonly SessionsRow[]): string {
   return `${table(head, cells)}\n\nAll sessions at once, kept in SQLite; sandbox, a tool call and a signed token in every turn.\n`;
 }
 
-/** Why the numbers do not count. */
+/** Why the numbers are invalid. */
 export function sessionsFailures(rows: readonly SessionsRow[]): string[] {
   return rows.flatMap(({ crossed, unfinished }) => [
     ...(crossed === 0 ? [] : [`${crossed} turns saw another session or turn than their own`]),
@@ -119,10 +119,10 @@ export function sessionsFailures(rows: readonly SessionsRow[]): string[] {
   ]);
 }
 
-/** USERDATA of a session that has nothing to say. */
+/** USERDATA of a session. */
 export const USERDATA = { subject: 'bench', fields: {} };
 
-/** Asks in each of its five turns where that is: the first line of OUTPUT is `SID/TURN`. */
+/** An agent that asks in each turn for its session and turn: the first line of OUTPUT is `SID/TURN`. */
 export const whereAgent: Agent = {
   reply: async ({ turn }) => `<<<NSENV:V3:START>>>
 <<<NSENV:V3:USERDATA>>>

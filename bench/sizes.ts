@@ -1,4 +1,4 @@
-/** NeuroScript programs of any size, for what must grow with its size and no faster. */
+/** NeuroScript programs of any size, for work that must grow no faster than its size. */
 export interface Sized {
   readonly name: string;
   readonly about: string;
@@ -72,23 +72,23 @@ const PROCEDURE = [
   '',
 ];
 
-/** A library of about so many lines of ordinary code. */
+/** A library of about this number of lines of ordinary code. */
 export function library(size: number): string {
   const count = Math.ceil(size / PROCEDURE.length);
   return Array.from({ length: count }, (_, index) => `${PROCEDURE.join('\n').replace('NAME', `f${index}`)}\n`).join('');
 }
 
 const NESTS = 400;
-/** Few: with many the garbage of their trees is what is measured. */
+/** A small number: with many, the garbage of their trees would dominate. */
 const SUMS = 5;
 
-/** Many expressions in brackets of a depth, in a procedure that is never called. */
+/** Many expressions in nested brackets, in a procedure that is never called. */
 export function nested(depth: number): string {
   const expression = `  set x = ${'('.repeat(depth)}1${')'.repeat(depth)}`;
   return lines('func f() means', ...Array.from({ length: NESTS }, () => expression), 'endfunc');
 }
 
-/** Some sums of so many terms, in a procedure that is never called. */
+/** Some long sums, in a procedure that is never called. */
 export function sums(terms: number): string {
   const expression = `  set x = 1${' + 1'.repeat(terms - 1)}`;
   return lines('func f() means', ...Array.from({ length: SUMS }, () => expression), 'endfunc');

@@ -5,18 +5,18 @@ import { TOOLS } from './breaches.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, table } from './table.ts';
 
-/** What one part of the time looked like. */
+/** One part of the time. */
 export interface SoakRow {
   /** Seconds since the start, at the end of this part. */
   readonly until: number;
   readonly runs: number;
-  /** Runs that did not end as they should. */
+  /** Runs with an unexpected end. */
   readonly wrong: number;
   /** Milliseconds of the honest runs. */
   readonly honestMs: Summary | null;
   /** Resident bytes of the host process, at the end of this part. */
   readonly hostRssBytes: number;
-  /** Descriptors that the host process has open; where the system does not tell, what keeps it alive. */
+  /** Open descriptors of the host process, or its active resources where the system does not report descriptors. */
   readonly handles: number;
 }
 
@@ -33,7 +33,7 @@ const PARTS = 20;
 const quota = (limit: string) => (result: RunResult) => result.error?.code === 'ERR_QUOTA' && result.error.limit === limit;
 const loop = (body: string): string => `command\n  set s = "x"\n  while true\n    ${body}\n  endwhile\nendcommand\n`;
 
-/** Five honest turns to four hostile ones, in this order, again and again. */
+/** Five honest turns and four hostile ones, in this order, repeated. */
 const VISITORS: readonly Visitor[] = [
   { source: 'command\n  emit 1 + 2\nendcommand\n', honest: true, ended: ({ emits }) => emits[0] === '3' },
   { source: loop('set s = "x"'), limits: { cpuMs: 20 }, honest: false, ended: quota('cpuMs') },
@@ -51,7 +51,7 @@ const VISITORS: readonly Visitor[] = [
   },
 ];
 
-/** Keeps every core busy with honest and hostile turns for so long. */
+/** Keeps every core busy with honest and hostile turns. */
 export async function benchSoak(seconds: number): Promise<SoakRow[]> {
   await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] } });
   const rows: SoakRow[] = [];
@@ -80,20 +80,20 @@ async function soak(runtime: Runtime, ms: number, until: number): Promise<SoakRo
 }
 
 function openHandles(): number {
-  // What waits without keeping the process alive, as the pipes of workers do, is not among Node's active resources.
+  // Node's active resources lack handles that do not keep the process alive, such as the pipes of workers.
   return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : process.getActiveResourcesInfo().length;
 }
 
-/** The first parts fill caches and start workers; the line is laid through the others. */
+/** Parts that fill caches and start workers. The line is fitted to the others. */
 const WARM_PARTS = PARTS / 4;
-/** Growth of the host that is no garbage any more, over what is measured after warming up. */
+/** Growth of the host after warming up that is too large to be garbage. */
 const GROWTH_BYTES = 64 * MB;
-/** Timers of runs that are just ending, pipes of workers that are being replaced. */
+/** Handles that may come and go: timers of ending runs, pipes of workers that are replaced. */
 const SPARE_HANDLES = 16;
-/** How much slower honest turns may become, from the beginning of the line to its end, before that is no noise. */
+/** Most by which honest turns may become slower from the beginning of the line to its end. */
 const SLOWER = 1.5;
 
-/** What a line through the rows after warming up says. */
+/** A line through the rows after warming up. */
 export interface Trend {
   readonly what: 'host RSS' | 'handles' | 'honest p50';
   readonly unit: string;
@@ -105,7 +105,7 @@ export interface Trend {
   readonly flat: boolean;
 }
 
-/** Lays lines of least squares through memory, handles and latency, and judges them. */
+/** Fits lines of least squares to memory, handles and latency, and judges them. */
 export function soakTrends(rows: readonly SoakRow[]): Trend[] {
   const warm = rows.length > WARM_PARTS ? rows.slice(WARM_PARTS) : rows;
   const trend = (
@@ -150,7 +150,7 @@ function line(points: readonly (readonly [x: number, y: number])[]): { from: num
   return { from: at(points[0]?.[0] ?? x), to: at(points.at(-1)?.[0] ?? x), slope };
 }
 
-/** Why the time was not spent as promised. A quick soak is too short to say anything of latency. */
+/** The broken promises. A quick soak is too short to judge latency. */
 export function soakFailures(rows: readonly SoakRow[], quick = false): string[] {
   const wrong = rows.reduce((sum, row) => sum + row.wrong, 0);
   if (rows.length === 0) return ['nothing ran'];

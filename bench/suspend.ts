@@ -9,18 +9,18 @@ import { defineTool } from '../src/tools/index.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
-/** What a turn that waits costs, beside one that does not. */
+/** The cost of a turn that waits, beside one that does not. */
 export interface SuspendRow {
   readonly what: string;
   readonly unit: 'ms' | 'bytes';
   readonly value: Summary | null;
-  /** The most that the median may be; null where nothing is promised. */
+  /** The most that the median may be; null without a promise. */
   readonly target: number | null;
 }
 
-/** What the product promises: going on, above executing the turn at once. */
+/** The promise about resuming, in milliseconds above executing the turn at once. */
 const TARGET_MS = 10;
-/** And a turn that waits, in the store. */
+/** The promise about a waiting turn in the store, in bytes. */
 const TARGET_BYTES = 64 * 1024;
 
 const PROGRAM = `command
@@ -36,7 +36,7 @@ endcommand`;
 
 const REPLY = `<<<NSENV:V3:START>>>\n<<<NSENV:V3:USERDATA>>>\n{}\n<<<NSENV:V3:ACTIONS>>>\n${PROGRAM}\n<<<NSENV:V3:END>>>`;
 
-/** One turn at a time: executed at once, put aside and gone on with, and replayed. All in files, as they would be. */
+/** Executes a turn at once, suspends and resumes one, and replays one, in alternation. All are stored in files. */
 export async function benchSuspend(quick: boolean): Promise<readonly SuspendRow[]> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-suspend-'));
   const turns = quick ? 5 : 200;
@@ -120,7 +120,7 @@ export function renderSuspend(rows: readonly SuspendRow[]): string {
   );
 }
 
-/** Promises that were not kept. */
+/** The broken promises. */
 export function suspendFailures(rows: readonly SuspendRow[]): readonly string[] {
   return rows.flatMap(({ what, unit, value, target }) =>
     target !== null && value !== null && value.median > target

@@ -13,10 +13,10 @@ import {
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
 
-/** One of the four ways to spend time on a signature. */
+/** One of the four measured operations. */
 export interface TokenRow {
   readonly work: string;
-  /** Microseconds of one, by batch. */
+  /** Microseconds of one operation, by batch. */
   readonly us: Summary | null;
   /** Our median divided by the bare one's, from the same run; null for the bare ones. */
   readonly ratio: number | null;
@@ -24,17 +24,16 @@ export interface TokenRow {
   readonly target: number | null;
 }
 
-/** What the product promises over a bare signature and a bare verification. */
+/** The promises, as multiples of a bare signature and a bare verification. */
 const TARGETS = { mint: 2.5, verify: 1.8 } as const;
-/** Work within one batch: long enough for the clock, short enough that all lanes meet the same machine. */
+/** Operations in one batch: enough for the clock, and few enough that all lanes meet the same load. */
 const BATCH = 10;
 const NOW = 1_725_012_345;
 const TURN: TurnFacts = { sessionId: 'bench', turnIndex: 1, turnNonce: 'AAECAwQFBgcICQoLDA0ODw' };
 
 /**
- * Minting beside a bare signature of the same bytes, verifying beside a bare verification, interleaved batch by batch. Every
- * token is new and is verified in full: form, key, canonical bytes, signature, fields, scope, time and replay. Throws when
- * one is not genuine.
+ * Measures minting beside a bare signature of the same bytes, and verifying beside a bare verification, interleaved by batch. Every token
+ * is new and fully verified: form, key, canonical bytes, signature, fields, scope, time and replay. Throws when one is not genuine.
  */
 export async function benchTokens(quick: boolean): Promise<TokenRow[]> {
   const clock = { now: () => NOW * 1000 };
@@ -90,7 +89,7 @@ export function renderTokens(rows: readonly TokenRow[]): string {
   return `${table(head, cells)}\n\nEd25519 by node:crypto on both sides; one batch is ${BATCH} pieces, lanes interleaved.\n`;
 }
 
-/** Why the numbers break the promise. */
+/** The broken promises. */
 export function tokenFailures(rows: readonly TokenRow[]): string[] {
   return rows.flatMap(({ work, ratio, target }) =>
     ratio !== null && target !== null && ratio > target
@@ -101,7 +100,7 @@ export function tokenFailures(rows: readonly TokenRow[]): string[] {
 
 const NEVER = new AbortController().signal;
 
-/** Microseconds of one piece of a batch. */
+/** Microseconds of one operation of a batch. */
 async function perPiece(piece: () => unknown): Promise<number> {
   const start = performance.now();
   for (let i = 0; i < BATCH; i++) {

@@ -1,13 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Sandbox } from '../src/sandbox/index.ts';
-import { packageFiles } from '../src/sandbox/launch.ts';
+import { packageFiles, Sandbox } from '../src/sandbox/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
 
 /**
- * Stands in for the interpreter, as if it had a hole: raw JavaScript that V8 does not come back from for minutes. What the worker
- * runs to warm up it answers.
+ * Replaces the interpreter as if it had a hole: raw JavaScript that keeps V8 busy for minutes. It answers the program with which the
+ * worker warms up.
  */
 const WEDGE = `var guest = { boot: () => (input) => {
   if (JSON.parse(input).globals.wedge === true) new Array(2 ** 31).fill(0);
@@ -17,7 +16,7 @@ const WEDGE = `var guest = { boot: () => (input) => {
 
 const WALL_MS = 200;
 
-/** A worker that is wedged in native code, where neither meter nor V8 can stop it. */
+/** A worker stuck in native code, where neither the meter nor V8 can stop it. */
 export interface WedgeRow {
   readonly setMs: number;
   /** Elapsed milliseconds from the start of the program to the death of its worker. */
@@ -25,7 +24,7 @@ export interface WedgeRow {
   readonly typed: boolean;
 }
 
-/** Wedges workers again and again; the host kills each at the wall. */
+/** Wedges workers repeatedly. The host kills each at its wall-clock limit. */
 export async function benchWedge(runs: number): Promise<WedgeRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'wedge-'));
   const guest = join(folder, 'guest.js');

@@ -12,7 +12,7 @@ export interface Workload {
 
 const lines = (...text: readonly string[]): string => `${text.join('\n')}\n`;
 
-/** The smallest program there is: what remains is the cost of a turn. */
+/** The smallest program: its time is the cost of a turn. */
 export const TURN: Workload = {
   name: 'turn',
   about: 'emit 1 in a fresh sandbox',
@@ -22,7 +22,7 @@ export const TURN: Workload = {
   result: 1,
 };
 
-/** What a loop costs. */
+/** The cost of a loop. */
 export const LOOP: Workload = {
   name: 'loop',
   about: '1 000 000 passes with two additions',
@@ -45,7 +45,7 @@ export const LOOP: Workload = {
   result: (1_000_000 * 999_999) / 2,
 };
 
-/** What procedure calls cost. */
+/** The cost of procedure calls. */
 export const CALLS: Workload = {
   name: 'fib(25)',
   about: '242 785 calls',
@@ -106,5 +106,5 @@ const TEXT: Workload = {
   result: 120_000,
 };
 
-/** What `bench interp` runs. */
+/** The programs of `bench interp`. */
 export const WORKLOADS: readonly Workload[] = [LOOP, CALLS, APPEND, TEXT];

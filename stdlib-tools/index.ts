@@ -11,6 +11,7 @@ export { type ScratchToolsOptions, scratchTools } from './scratch.ts';
 export type { StorageCaps } from './storage/caps.ts';
 export { MemoryStorage } from './storage/memory.ts';
 export { SqliteStorage, type SqliteStorageOptions } from './storage/sqlite.ts';
+export { type StorageStatistics, storageStatistics } from './storage/statistics.ts';
 export type { Versioned, VersionedStorage, Write, Written } from './storage/versioned.ts';
 export { storeTools } from './stores.ts';
 export { systemTools } from './system.ts';

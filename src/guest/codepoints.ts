@@ -20,7 +20,7 @@ interface Cursor {
 }
 
 /**
- * Reads texts by code points (P22) and pays for the units that it scans. How many these are depends on the program alone, so fuel
+ * Reads texts by code points and pays for the units that it scans. How many these are depends on the program alone, so fuel
  * stays deterministic.
  */
 export class CodePoints implements CodePointReader {

@@ -139,7 +139,7 @@ export class Context {
     return { compiled, cost };
   }
 
-  /** Whether a name is a global: a variable of that name cannot be set (P7). */
+  /** Whether a name is a global: a variable of that name cannot be set. */
   isGlobal(name: string): boolean {
     return this.machine.globals.has(name);
   }

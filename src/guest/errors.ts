@@ -27,7 +27,7 @@ export class Failure {
   readonly hint: string | undefined;
   readonly place: Place | null;
   readonly stack: readonly FramePlace[];
-  /** The frame whose handlers are offered this error, and the handler that got it last there (P16). */
+  /** The frame whose handlers are offered this error, and the handler that got it last there. */
   frame: object | null = null;
   offered: object | null = null;
 

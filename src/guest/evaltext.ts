@@ -16,7 +16,7 @@ const FIELD = /\{\{\s*([A-Za-z_]\w*(?:\s*(?:\.\s*[A-Za-z_]\w*|\[\s*\d+\s*\])){0,
 const STEP = /[A-Za-z_]\w*|\d+/g;
 
 /**
- * `eval(s)` (P13): fills fields such as `{{name.key}}` in a text from the variables of the running frame. A missing value gives empty
+ * `eval(s)`: fills fields such as `{{name.key}}` in a text from the variables of the running frame. A missing value gives empty
  * text. A reserved word is not a name and stays with its braces. Filled-in text is neither scanned again nor executed. A value that is
  * not a text is returned as it is.
  */

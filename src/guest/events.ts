@@ -27,12 +27,12 @@ export class Events {
     if (named !== undefined) add(this.#byName, named, registration);
   }
 
-  /** `clear event e` (P19). */
+  /** `clear event e`. */
   clearEvent(event: string): void {
     clear(this.#byEvent, event);
   }
 
-  /** `clear event named "x"` (P19). */
+  /** `clear event named "x"`. */
   clearNamed(handler: string): void {
     clear(this.#byName, handler);
   }
@@ -55,7 +55,7 @@ function clear(registered: Map<string, Registration[]>, name: string): void {
 }
 
 /**
- * The event object that a handler sees: the payload if it has that form already, else one record around the payload (P20). `ID` and
+ * The event object that a handler sees: the payload if it has that form already, else one record around the payload. `ID` and
  * `TS` are inputs of the run, because the isolate has neither clock nor randomness. Without them `counted` is the id and `TS` is nil.
  */
 export function eventObject(machine: Machine, event: EventInput, counted: string): Value {

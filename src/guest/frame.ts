@@ -11,7 +11,7 @@ export const NORMAL = 0;
 export const BREAK = 1;
 export const CONTINUE = 2;
 export const RETURN = 3;
-/** `break` or `continue` of an `on error` handler on its way to the block that the handler stands in (ruling 10). */
+/** `break` or `continue` of an `on error` handler on its way to the block that the handler stands in. */
 export const FAR_BREAK = 4;
 export const FAR_CONTINUE = 5;
 
@@ -43,7 +43,7 @@ export class Frame {
   readonly level: number;
   /** Evaluation depth at which this frame began. */
   readonly depth: number;
-  /** Value of the latest statement that has one, for `last` (P14). Kept only where `last` occurs. */
+  /** Value of the latest statement that has one, for `last`. Kept only where `last` occurs. */
   last: Value = null;
   /** Result of the call: the returned value; until then the latest value of the top level. */
   out: Value = null;

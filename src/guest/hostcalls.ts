@@ -39,12 +39,12 @@ function admitCall(machine: Machine, name: string): void {
   machine.callsOf.set(name, same);
 }
 
-/** Asks the host for a line of input (P35). */
+/** Asks the host for a line of input. */
 export function promptUser(machine: Machine, frame: Frame, text: string): Value {
   return exchange(machine, frame, 'prompt', `"text":${encodeText(machine, text)}`);
 }
 
-/** Runs an `ask` on the host (P34). */
+/** Runs an `ask` on the host. */
 export function ask(machine: Machine, frame: Frame, model: string, prompt: Value, options: Value): Value {
   const fields = `"model":${encodeText(machine, model)},"prompt":${encode(machine, prompt, 'host')},"options":${encode(machine, options, 'host')}`;
   checkSize(machine, fields, 0, 'what is asked');

@@ -9,7 +9,7 @@ import { Dict, List, share, type Value } from './values.ts';
 
 const PASS = STEP_FUEL.pass.amount;
 
-/** `while` (language.md 6.8). */
+/** `while`. */
 export function compileWhile(context: Context, stmt: WhileStmt): Exec {
   const { compiled: condition, cost } = context.separately(() => context.expr(stmt.cond));
   return whileLoop(context.machine, condition, inLoop(context, stmt), PASS + cost, stmt.cond.s);
@@ -33,7 +33,7 @@ interface Loop {
 
 /**
  * `for each` over the items that a value has when the loop starts. The variables of the loop are set even if a global has their name
- * (P7). A hidden variable holds the value: it keeps it alive, and as a second place it keeps writes from changing it.
+ *. A hidden variable holds the value: it keeps it alive, and as a second place it keeps writes from changing it.
  */
 export function compileFor(context: Context, stmt: ForStmt): Exec {
   const { machine, scope } = context;

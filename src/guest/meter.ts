@@ -46,7 +46,7 @@ export interface Meter {
   nextCensus(): number;
 }
 
-/** Reads texts by code points (P22). */
+/** Reads texts by code points. */
 export interface CodePointReader {
   /** Number of code points. */
   count(text: string): number;

@@ -30,7 +30,7 @@ export class Guard {
  * any. Returns the completion of the statement if the handler cleared the error or left by `break` or `continue`; else throws the error.
  *
  * The nearest handler gets an error where it arises, so that execution continues after the innermost failing statement, even if the
- * handler stands in a block outside. Every further handler gets the error in its own block (P16).
+ * handler stands in a block outside. Every further handler gets the error in its own block.
  */
 export function recover(machine: Machine, frame: Frame, thrown: unknown, nearest: Guard, own: Guard | null): Completion {
   if (!(thrown instanceof Failure)) throw thrown;

@@ -232,7 +232,7 @@ export function unary(meter: Meter, op: UnaryOp, value: Value): Value {
   }
 }
 
-/** `and` or `or` of two values of which one is fuzzy: the minimum or maximum of their degrees (P1). */
+/** `and` or `or` of two values of which one is fuzzy: the minimum or maximum of their degrees. */
 export function fuzzyLogic(meter: Meter, op: 'and' | 'or', left: Value, right: Value): Fuzzy {
   const a = degree(left);
   const b = degree(right);

@@ -38,7 +38,7 @@ export class Output {
     return 2 * this.#units;
   }
 
-  /** One `emit`, as text and as value (P30). An emit that breaches a limit is not sent. */
+  /** One `emit`, as text and as value. An emit that breaches a limit is not sent. */
   emit(value: Value): void {
     this.#meter.pay(WORK.emit);
     const { emits } = this.#meter.limits;

@@ -47,7 +47,7 @@ export class Procedure {
     return this.#checked;
   }
 
-  /** Whether it takes this number of arguments (P5). */
+  /** Whether it takes this number of arguments. */
   accepts(count: number): boolean {
     return count >= this.needs.length && count <= this.needs.length + this.optional.length;
   }

@@ -76,7 +76,7 @@ export class Program implements Linkage {
     return left;
   }
 
-  /** Calls a procedure for the host and returns its value as JSON. A wrong number of arguments is code 4 (ruling 14). */
+  /** Calls a procedure for the host and returns its value as JSON. A wrong number of arguments is code 4. */
   call({ name, args }: NonNullable<GuestInput['call']>): string {
     const { machine } = this;
     const procedure = this.procedure(name);
@@ -87,7 +87,7 @@ export class Program implements Linkage {
     return encode(machine, value, 'public');
   }
 
-  /** Delivers events in order. An error of a handler is reported, and the next handler still runs (ruling 16). */
+  /** Delivers events in order. An error of a handler is reported, and the next handler still runs. */
   deliver(events: readonly EventInput[]): EventError[] {
     const { machine } = this;
     const errors: EventError[] = [];

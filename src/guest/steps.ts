@@ -107,7 +107,7 @@ export function pair(machine: Machine, counting: Counting, first: Step, second: 
   };
 }
 
-/** Runs a body as long as a condition holds. No number of passes is too many: fuel and time bound every run (P24). */
+/** Runs a body as long as a condition holds. No number of passes is too many: fuel and time bound every run. */
 export function whileLoop(machine: Machine, condition: Eval, body: Exec, fuel: number, at: number): Exec {
   return (frame) => {
     for (;;) {

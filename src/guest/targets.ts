@@ -91,7 +91,7 @@ function compileStep(context: Context, step: AccessStep): (frame: Frame) => Step
   return (frame) => ({ key: index(frame), field: false, at });
 }
 
-/** Raises code 43: a global cannot be set (P7). */
+/** Raises code 43: a global cannot be set. */
 export function refuseGlobal(machine: Machine, name: string, at: number): never {
   machine.at = at;
   throw machine.failure(codeOf('WriteViolation'), globalMessage(name), GLOBAL_HINT);

@@ -67,7 +67,7 @@ function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0');
 }
 
-/** A value as the text that `emit` shows. Nil is `nil` (P30). Paid for before it is made. */
+/** A value as the text that `emit` shows. Nil is `nil`. Paid for before it is made. */
 export function display(meter: Meter, value: Value): string {
   if (typeof value === 'string') return value;
   if (isSimple(value)) return charged(meter, simpleText(value));

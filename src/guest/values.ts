@@ -3,7 +3,7 @@ import { VALUE_BYTES } from '../wire/costs.ts';
 /**
  * A value of a script. Strings, numbers, booleans and nil are JavaScript's own; all others are one of the classes below.
  *
- * Lists and maps have value semantics, but are copied late (P25). A container that was ever held by two places has `shared` set for good
+ * Lists and maps have value semantics, but are copied late. A container that was ever held by two places has `shared` set for good
  * and is copied before a write; any other is written in place. Storing a container in a second place requires {@link share}.
  */
 export type Value = null | boolean | number | string | List | Dict | Bytes | Time | Fuzzy | Fault | Handle;
@@ -41,7 +41,7 @@ export class List {
   }
 }
 
-/** A map: text keys in insertion order (P9). */
+/** A map: text keys in insertion order. */
 export class Dict {
   shared = false;
   census = 0;

@@ -29,7 +29,7 @@ export function assignByName(machine: Machine, frame: Frame, name: string, value
   return null;
 }
 
-/** Sets a variable even if a global has its name: `system_error` and its text (P7). */
+/** Sets a variable even if a global has its name: `system_error` and its text. */
 export function defineByName(frame: Frame, name: string, value: Value): void {
   const slot = frame.layout.scope.find(name);
   if (slot !== undefined) frame.slots[slot] = value;

@@ -1,6 +1,6 @@
 import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/index.ts';
-import { checkLimits } from '../sandbox/limits.ts';
+import { checkLimits } from '../sandbox/index.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { ceiling, checkCeilings } from './ceilings.ts';
 import { type Clock, systemClock } from './clock.ts';

@@ -2,13 +2,14 @@
 
 export { type StoreDetail, StoreError } from '../sqlite/error.ts';
 export * from './agents/index.ts';
+export { splitTranscript } from './agents/script.ts';
 export * from './ask/index.ts';
 export type { Ceilings } from './ceilings.ts';
 export { type Clock, fixedClock, systemClock } from './clock.ts';
 export { LoopController, type LoopProgress } from './controller.ts';
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
 export { type Ids, randomIds, seededIds, withNonce } from './ids.ts';
-export { type ChainOptions, type ChainReport, GENESIS, verifyChain } from './log/chain.ts';
+export { type ChainOptions, type ChainReport, ChainWalk, GENESIS, verifyChain } from './log/chain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';
 export { type DecisionLog, endEntry, type LogEntry, logEntry, MemoryLog } from './log/log.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
@@ -17,8 +18,10 @@ export type { LoopControllerOptions, LoopOptions, ResumeOptions, StepOptions } f
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './record/decision.ts';
 export type * from './record/record.ts';
 export { toPublicTurn } from './record/record.ts';
+export { PUBLIC_TURN, RECORD } from './record/schema.ts';
 export { type SealFault, sealFaults, sealRecord } from './record/seal.ts';
 export { type OnExpired, SuspendedError, type SuspendedTurn, type Suspension, type Waiting } from './record/suspension.ts';
+export { malformation } from './replay/check.ts';
 export type { Divergence } from './replay/compare.ts';
 export {
   EXPORT_FORMAT,
@@ -32,20 +35,29 @@ export {
   type SessionsFile,
 } from './replay/export.ts';
 export { REDACTED, Redaction, type RedactionRules } from './replay/redact.ts';
-export { type RecordedSession, replaySession, type SessionReplay, type SessionReplayOptions } from './replay/session.ts';
+export {
+  chainFaults,
+  type RecordedSession,
+  replaySession,
+  type SessionReplay,
+  type SessionReplayOptions,
+} from './replay/session.ts';
 export { type Changes, type TriedSession, type TriedTurn, tryOut } from './replay/trial.ts';
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';
 export { MemoryStore } from './sessions/memory.ts';
+export { readRecord } from './sessions/rows.ts';
 export { SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
+export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
 export type * from './sessions/store.ts';
 export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/store.ts';
 export { Spans, type TurnSpan } from './spans.ts';
 export type { StreamEvent } from './stream.ts';
 export { type CallAnswer, CallError, type CallErrorCode, type CompleteOptions } from './suspend/complete.ts';
 export { canonicalPlan, humanApproval, planHash, type TurnApproval } from './turn/approval.ts';
+export { shapeProblem } from './turn/execute.ts';
 export { runtimeExecutor, type TurnExecution, type TurnExecutor, type TurnFork, type TurnForkInit } from './turn/executor.ts';
 export { type HostSections, readReply, readTurn, type TurnInput } from './turn/input.ts';
 export { LifecycleError, type LoopState } from './turn/lifecycle.ts';

@@ -1,8 +1,7 @@
 import { MagicError, Minter, type MinterOptions, MintLedger, type TurnFacts } from '../aeiou/index.ts';
 import { nonceOf } from '../context/nonce.ts';
-import { defineTool } from '../tools/define/define.ts';
-import type { ToolDefinition, ToolRuntime } from '../tools/define/definition.ts';
-import { ToolError } from '../tools/errors.ts';
+import type { ToolDefinition, ToolRuntime } from '../tools/index.ts';
+import { defineTool, ToolError } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 
 /** The name of the magic tool in programs. */

@@ -1,5 +1,5 @@
 import type { Keyring, Lifetimes } from '../aeiou/index.ts';
-import { checkLimits, type LimitOptions } from '../sandbox/limits.ts';
+import { checkLimits, type LimitOptions } from '../sandbox/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { checkCallback, checkObject, checkOptions, checkSignal, type KeysOf } from '../wire/options.ts';
 import type { Agent } from './agents/index.ts';

@@ -1,6 +1,6 @@
 import { carryForward, type ProgressState } from '../aeiou/index.ts';
 import { turnStorage } from '../context/index.ts';
-import { checkLimits, type LimitOptions, tighten } from '../sandbox/limits.ts';
+import { checkLimits, type LimitOptions, tighten } from '../sandbox/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { AgentError } from './agents/index.ts';
 import { allowance, type CheckedCeilings, checkCeilings } from './ceilings.ts';

@@ -1,4 +1,4 @@
-import { YamlFile } from '../tools/yaml.ts';
+import { YamlFile } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 
 /** A server that the host starts as a process and reaches over its standard streams. */

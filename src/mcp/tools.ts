@@ -1,7 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import { fromJsonSchema } from '../tools/define/jsonschema.ts';
-import { issuesText } from '../tools/define/standardschema.ts';
-import { defineTool, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
+import { defineTool, fromJsonSchema, issuesText, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { TimeDate } from '../wire/values.ts';

@@ -1,8 +1,6 @@
 import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
-import { type Decision, HALT_REASONS } from '../loop/record/decision.ts';
-import type { AgentUse, CandidateRecord, TurnRecord } from '../loop/record/record.ts';
-import type { Waiting } from '../loop/record/suspension.ts';
-import type { LoopResult } from '../loop/result.ts';
+import type { AgentUse, CandidateRecord, LoopResult, TurnRecord, Waiting } from '../loop/index.ts';
+import { type Decision, HALT_REASONS } from '../loop/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';

@@ -1,6 +1,5 @@
-import { V1_HALT_REASONS } from '../loop/v1/diagnostics.ts';
-import type { V1TurnRecord } from '../loop/v1/record.ts';
-import type { V1LoopResult } from '../loop/v1/result.ts';
+import type { V1LoopResult, V1TurnRecord } from '../loop/index.ts';
+import { V1_HALT_REASONS } from '../loop/index.ts';
 import { explainCall } from './calls.ts';
 import { counted, field, grouped, row, rule, section, streamLines } from './layout.ts';
 import type { Palette } from './palette.ts';

@@ -9,6 +9,6 @@ export { LibraryError, type SymbolTable } from './definitions.ts';
 export type { Fork, ForkOptions } from './fork.ts';
 export type { Interpreter } from './interpreter.ts';
 export type { EventOptions, ExecuteOptions, RecordedRun, RunRequest, RunSettings } from './request.ts';
-export type { InterpreterOptions, RunOptions, Runtime } from './runtime.ts';
+export { type InterpreterOptions, type RunOptions, Runtime } from './runtime.ts';
 export { checkSettings, type RuntimeSettings } from './settings.ts';
 export { type SignedUnit, signUnit, UnitError } from './signedunits.ts';

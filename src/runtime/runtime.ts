@@ -15,7 +15,7 @@ import type { ParseOutcome } from '../sandbox/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { anything, checker, checkList, checkObject, checkText, listOf, required } from '../wire/options.ts';
-import type { CheckReport, FormatReport, Source } from '../wire/protocol.ts';
+import type { CheckReport, EventInput, FormatReport, Source } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type CheckOptions, checkEnvironment } from './check.ts';
 import type { SandboxPort } from './context.ts';
@@ -75,7 +75,16 @@ const checkRunOptions = checker<RunOptions>({
   },
   call: checker<NonNullable<RunOptions['call']>>({ name: required(checkText), args: checkList }),
   globals: checkObject,
-  events: listOf(checker<RunEvent>({ name: required(checkText), source: checkText, payload: anything })),
+  // The fields `id` and `ts` of an `EventInput` are accepted. They have no effect: the fork names and dates these events.
+  events: listOf(
+    checker<RunEvent & Pick<EventInput, 'id' | 'ts'>>({
+      name: required(checkText),
+      source: checkText,
+      payload: anything,
+      id: anything,
+      ts: anything,
+    }),
+  ),
 });
 
 /** Runs scripts: owns the sandbox with its workers, the tools, the policy and the limits. Made by `createRuntime`. */

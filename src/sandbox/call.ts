@@ -24,10 +24,20 @@ export class OpenCall implements CallIo {
   readonly #listeners = new Set<() => void>();
 
   readonly #cpuMs: () => number | null;
+  readonly #expire: () => void;
 
-  /** `closed` is called once, after the answer was sent. `cpuMs` returns the CPU time of the run so far. */
-  constructor(send: (frame: HostFrame) => void, closed: (reply: FinalReply) => void, cpuMs: () => number | null = () => null) {
+  /**
+   * `closed` is called once, after the answer was sent. `cpuMs` returns the CPU time of the run so far. `expire` ends the call if
+   * a deadline has passed: a tool that never yields keeps the timers from firing.
+   */
+  constructor(
+    send: (frame: HostFrame) => void,
+    closed: (reply: FinalReply) => void,
+    cpuMs: () => number | null = () => null,
+    expire: () => void = () => {},
+  ) {
     this.#cpuMs = cpuMs;
+    this.#expire = expire;
     this.#send = send;
     this.#closed = closed;
   }
@@ -38,7 +48,9 @@ export class OpenCall implements CallIo {
     return this.#abort.signal;
   }
 
+  /** Checks the deadlines, so that no journal takes a late answer for the one that the script got. */
   get over(): boolean {
+    if (this.#aborted === null && this.#reply === null) this.#expire();
     return this.#aborted !== null;
   }
 

@@ -179,10 +179,17 @@ export class Execution implements WorkerTask {
     this.#lastSeq = call.seq;
     this.#poll.onCall();
     if (call.t === 'tool') this.#calls++;
+    // The time of this run and its own limits bound a nested loop; the time of one tool does not.
+    const toolMs = call.t === 'ask' ? Number.POSITIVE_INFINITY : this.#input.limits.toolMs;
+    const deadline = performance.now() + toolMs;
     const open = new OpenCall(
       (frame) => this.#send(frame),
       (reply) => this.#onReplied(reply),
       () => this.#clock.usedCpuMs,
+      () => {
+        if (performance.now() > deadline) this.#endCall(call);
+        this.#clock.check();
+      },
     );
     this.#call = open;
     this.#at = call.at;
@@ -191,10 +198,8 @@ export class Execution implements WorkerTask {
       open.halt(this.#verdict);
       return;
     }
-    // The time of this run and its own limits bound a nested loop; the time of one tool does not.
-    const toolMs = call.t === 'ask' ? Number.POSITIVE_INFINITY : this.#input.limits.toolMs;
     if (call.t !== 'ask') this.#toolTimer = setTimeout(() => this.#endCall(call), toolMs);
-    void this.#answer(call, open, performance.now() + toolMs);
+    void this.#answer(call, open);
   }
 
   /** The tool has had its time. */
@@ -204,7 +209,7 @@ export class Execution implements WorkerTask {
     this.#end(timeoutError({ limit: 'toolMs', allowed: toolMs, used: toolMs }, message), HALT_MS);
   }
 
-  async #answer(call: GuestCall, open: OpenCall, deadline: number): Promise<void> {
+  async #answer(call: GuestCall, open: OpenCall): Promise<void> {
     let reply: FinalReply;
     try {
       reply = await this.#handlers.onCall(call, open);
@@ -212,9 +217,6 @@ export class Execution implements WorkerTask {
       reply = { t: 'halt', error: workerError(`the host's handler of a call failed: ${messageOf(error)}`) };
     }
     if (!open.over) this.#charge(reply);
-    // A tool that never yields keeps the timers from firing: an answer after a deadline is late all the same.
-    if (performance.now() > deadline) this.#endCall(call);
-    this.#clock.check();
     open.reply(reply);
   }
 

@@ -1,8 +1,9 @@
 export type { CallIo, FinalReply } from '../wire/call.ts';
 export type { RunHandlers } from './execution.ts';
-export { packageFiles, type WorkerFiles } from './launch.ts';
-export { LAUNCHERS, type Launcher, type LauncherChoice } from './launcher.ts';
+export { launch, packageFiles, type WorkerFiles } from './launch.ts';
+export { chooseLauncher, LAUNCHERS, type Launcher, type LauncherChoice } from './launcher.ts';
 export {
+  checkAmount,
   checkLimits,
   type LimitOptions,
   type PoolLimitOptions,

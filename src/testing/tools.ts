@@ -1,6 +1,5 @@
 import { type HostContextInit, SILENT_LOGGER, type TurnInit } from '../context/index.ts';
-import { checkSettings, type Interpreter } from '../runtime/index.ts';
-import { Runtime } from '../runtime/runtime.ts';
+import { checkSettings, type Interpreter, Runtime } from '../runtime/index.ts';
 import type { LimitOptions } from '../sandbox/index.ts';
 import { type AuditRecord, type PolicyOptions, type ToolDefinition, ToolError } from '../tools/index.ts';
 import { decode, encode } from '../wire/codec.ts';

@@ -18,11 +18,11 @@ export {
   type ToolInit,
 } from './define/define.ts';
 export type { Effects, LoadedLibrary, RootDefinitions, ToolDefinition, ToolRuntime, ToolView } from './define/definition.ts';
-export type { FromJsonSchema, JsonSchema, JsonType } from './define/jsonschema.ts';
+export { type FromJsonSchema, fromJsonSchema, type JsonSchema, type JsonType } from './define/jsonschema.ts';
 export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './define/parameters.ts';
 export { definePure } from './define/pure.ts';
 export type { ResultKind, ResultOf, ReturnSpec } from './define/returns.ts';
-export type { SchemaIssue, SchemaResult, StandardSchema } from './define/standardschema.ts';
+export { issuesText, type SchemaIssue, type SchemaResult, type StandardSchema } from './define/standardschema.ts';
 export { catalogueDigest, digestIn } from './digest.ts';
 export {
   APPROVAL,
@@ -63,3 +63,4 @@ export { loadPolicy } from './policy/policyfile.ts';
 export { ForkTools, ToolRegistry } from './registry.ts';
 export { RunResources, SessionResources, ToolResources } from './sessionresources.ts';
 export { type SessionAccess, SessionStorage, type SessionStorageOptions } from './sessionstorage.ts';
+export { YamlFile } from './yaml.ts';

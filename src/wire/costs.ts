@@ -71,7 +71,7 @@ export const METER_INTERVAL = 16_384;
 /** How many times as long as a statement work on data takes for the same fuel. It brings the next check of the clocks nearer by as much. */
 export const METER_WEIGHT = 8;
 
-/** Most items of nil with which a single write may extend a list (P25). */
+/** Most items of nil with which a single write may extend a list. */
 export const MAX_PADDING = 1_000_000;
 
 /** Deepest nesting of lists and maps that is turned into text, compared or sent to the host. */

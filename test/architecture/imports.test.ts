@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COMPUTED, type Import, importsOf, isOurs, partOf, productFiles } from './imports.ts';
-import { PARTS, type Part } from './parts.ts';
+import { BESIDE_THE_INDEX, PARTS, type Part } from './parts.ts';
 
 const files = productFiles();
 const imports = files.flatMap(importsOf);
@@ -36,13 +36,28 @@ describe('imports point one way', () => {
     expect(wrong.map(show)).toEqual([]);
   });
 
-  it('other parts import grammar through index.ts, or leaves of it that import only leaves', () => {
-    const past = imports.filter(
-      ({ from, to }) => partOf(to) === 'grammar' && partOf(from) !== 'grammar' && to !== 'grammar/index.ts' && !isGrammarLeaf(to),
-    );
+  it('a part with a face is imported through its index.ts, or by the files that the table of parts names', () => {
+    const past = imports.filter(({ from, to }) => {
+      const target = PARTS.find(({ name }) => isOurs(to) && name === partOf(to));
+      if (target?.face !== 'index' || partOf(from) === target.name || Object.hasOwn(BESIDE_THE_INDEX, to)) return false;
+      return (
+        to
+          .split('/')
+          .slice(to.startsWith('src/') ? 2 : 1)
+          .join('/') !== 'index.ts'
+      );
+    });
     expect(past.map(show)).toEqual([]);
-    const heavy = imports.filter(({ from, to }) => isGrammarLeaf(from) && !isGrammarLeaf(to));
-    expect(heavy.filter(({ typeOnly }) => !typeOnly).map(show)).toEqual([]);
+  });
+
+  it('every file beside an index is imported by another part', () => {
+    const used = new Set(imports.filter(({ from, to }) => partOf(from) !== partOf(to)).map(({ to }) => to));
+    expect(Object.keys(BESIDE_THE_INDEX).filter((path) => !used.has(path))).toEqual([]);
+  });
+
+  it('the leaves of grammar import only leaves', () => {
+    const heavy = imports.filter(({ from, to, typeOnly }) => isGrammarLeaf(from) && !isGrammarLeaf(to) && !typeOnly);
+    expect(heavy.map(show)).toEqual([]);
   });
 
   it('only the worker parses: elsewhere grammar is imported for its types, and its leaves for positions and words', () => {
@@ -98,23 +113,21 @@ describe('imports point one way', () => {
     ]);
   });
 
-  it('no two files import each other in a circle', () => {
-    expect(circles(imports.filter(({ to, typeOnly }) => isOurs(to) && !typeOnly))).toEqual([]);
+  it('no files import each other in a circle, types included', () => {
+    expect(circles(imports.filter(({ to }) => isOurs(to)))).toEqual([]);
   });
 });
 
-/** The leaves of grammar: files that import only each other, so that using their values does not pull in the parser. */
+/** A file of grammar that stands beside its index: the guest and the host's parts use its values without the parser. */
 function isGrammarLeaf(path: string): boolean {
-  return (
-    path.startsWith('grammar/vocabulary/') || path === 'grammar/advice/functions.ts' || path === 'grammar/syntax/position.ts'
-  );
+  return path.startsWith('grammar/') && Object.hasOwn(BESIDE_THE_INDEX, path);
 }
 
 function isPackage(target: string): boolean {
   return !isOurs(target) && !target.startsWith('node:') && !target.startsWith('#');
 }
 
-/** Circles among value imports, each as the path that closes it. */
+/** Circles among imports, each as the path that closes it. */
 function circles(edges: readonly Import[]): string[] {
   const targets = Map.groupBy(edges, ({ from }) => from);
   const done = new Set<string>();

@@ -13,11 +13,29 @@ export interface Part {
   readonly packages: readonly string[];
   /** Whether it may use Node's own modules. */
   readonly node: boolean;
+  /**
+   * `index`: other parts import its `index.ts` and no other file. `files`: every import names the file that declares a name, because
+   * bundles take single files of it or nothing imports it; an `index.ts` there is an entry point of the package.
+   */
+  readonly face: 'index' | 'files';
 }
+
+/** Files that other parts import beside the index of their part. */
+export const BESIDE_THE_INDEX: Readonly<Record<string, string>> = {
+  'src/context/nonce.ts': 'the nonce of a turn is for the loop alone',
+  'src/runtime/version.ts': 'the command line reads the version without loading the runtime',
+  'grammar/syntax/position.ts': 'a leaf that the guest bundles',
+  'grammar/advice/functions.ts': 'a leaf that the guest bundles',
+  'grammar/vocabulary/builtins.ts': 'a leaf that the guest bundles',
+  'grammar/vocabulary/keywords.ts': 'a leaf that the guest bundles',
+  'grammar/vocabulary/names.ts': 'a leaf that the host uses without the parser',
+};
+
+const FILES = new Set(['wire', 'sqlite', 'guest', 'worker', 'gate', 'entry', 'cli', 'bench']);
 
 function part(name: string, holds: string, imports: string, packages: string, node: boolean): Part {
   const list = (words: string): readonly string[] => (words === '' ? [] : words.split(' '));
-  return { name, holds, imports: list(imports), packages: list(packages), node };
+  return { name, holds, imports: list(imports), packages: list(packages), node, face: FILES.has(name) ? 'files' : 'index' };
 }
 
 /** All parts. */

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { quantity } from '../../report/index.ts';
 import { version } from '../../runtime/version.ts';
-import type { LauncherChoice } from '../../sandbox/launcher.ts';
-import { examineRings, type Ring } from '../../sandbox/rings.ts';
+import type { LauncherChoice } from '../../sandbox/index.ts';
+import { examineRings, type Ring } from '../../sandbox/index.ts';
 import { breachOf, LIMITS, type LimitRow, POOL_LIMITS } from '../../wire/limits.ts';
 import { launcherOption } from '../flags/options.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';

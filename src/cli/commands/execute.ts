@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { executeOnce } from '../../gate/index.ts';
 import { reasonOf } from '../../gate/queue.ts';
 import { parseVerifier } from '../../gate/verifier.ts';
-import { planHash } from '../../loop/turn/approval.ts';
+import { planHash } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { notRecorded } from '../flags/approval.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';

@@ -9,7 +9,7 @@ import {
   SqliteStore,
 } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
-import { YamlFile } from '../../tools/yaml.ts';
+import { YamlFile } from '../../tools/index.ts';
 import { configText, named } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';

@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, JsonError, type JsonValue, parseStrict } from '../../aeiou/index.ts';
 import { isUuid, sameUuid } from '../../gate/formats.ts';
-import { canonicalPlan, planHash } from '../../loop/turn/approval.ts';
+import { canonicalPlan, planHash } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';

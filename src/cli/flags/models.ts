@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { AccountStore, AgentModelStore, createStores, type Stores } from '../../context/index.ts';
 import { type AgentProvider, type AskHandlerOptions, askHandler, commandAgent, scriptAgent } from '../../loop/index.ts';
 import type { AskHandler } from '../../runtime/index.ts';
-import { YamlFile } from '../../tools/yaml.ts';
+import { YamlFile } from '../../tools/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
 import { TRANSCRIPT_BYTES, words } from './agent.ts';

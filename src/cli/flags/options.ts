@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { quantity } from '../../report/index.ts';
-import { LAUNCHERS } from '../../sandbox/launcher.ts';
-import type { RuntimeLimitOptions } from '../../sandbox/limits.ts';
+import type { RuntimeLimitOptions } from '../../sandbox/index.ts';
+import { LAUNCHERS } from '../../sandbox/index.ts';
 import { LIMITS, type LimitKey, POOL_LIMITS, type PoolKey } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { UsageError } from '../terminal/failure.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { McpConfig } from '../../mcp/index.ts';
 import { printable } from '../../report/index.ts';
-import type { LauncherChoice } from '../../sandbox/launcher.ts';
+import type { LauncherChoice } from '../../sandbox/index.ts';
 import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../tools/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { UsageError } from '../terminal/failure.ts';

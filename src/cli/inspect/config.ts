@@ -1,6 +1,13 @@
 import { clip, counted, quantity } from '../../report/index.ts';
-import { loadMockTools, loadPolicy, type Policy, policyOptions, RECORDING_MARK, toolCatalogue } from '../../tools/index.ts';
-import { YamlFile } from '../../tools/yaml.ts';
+import {
+  loadMockTools,
+  loadPolicy,
+  type Policy,
+  policyOptions,
+  RECORDING_MARK,
+  toolCatalogue,
+  YamlFile,
+} from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { type Artefact, capped, type Flaw, type Found, isMonstrous, isObject, type Kind } from './kind.ts';
 

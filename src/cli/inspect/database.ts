@@ -1,6 +1,5 @@
-import { type StorageStatistics, storageStatistics } from '../../../stdlib-tools/storage/statistics.ts';
-import { StoreError } from '../../loop/index.ts';
-import { type StoreStatistics, storeStatistics } from '../../loop/sessions/statistics.ts';
+import { type StorageStatistics, storageStatistics } from '../../../stdlib-tools/index.ts';
+import { StoreError, type StoreStatistics, storeStatistics } from '../../loop/index.ts';
 import { amount, clip, counted } from '../../report/index.ts';
 import type { DatabaseFile } from './artefact.ts';
 import { capped, type Flaw, type Found, tallied, timeOf } from './kind.ts';

@@ -13,8 +13,7 @@ import {
   UserdataError,
   validateUserdata,
 } from '../../aeiou/index.ts';
-import { splitTranscript } from '../../loop/agents/script.ts';
-import { shapeProblem } from '../../loop/turn/execute.ts';
+import { shapeProblem, splitTranscript } from '../../loop/index.ts';
 import { amount, clip, counted, quantity } from '../../report/index.ts';
 import type { CheckReport } from '../../wire/protocol.ts';
 import { examine } from '../commands/check.ts';

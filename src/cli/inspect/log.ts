@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { GENESIS } from '../../loop/index.ts';
-import { ChainWalk } from '../../loop/log/chain.ts';
+import { ChainWalk, GENESIS } from '../../loop/index.ts';
 import { counted } from '../../report/index.ts';
 import { type Artefact, type Flaw, type Found, firstLine, jsonOf, type Kind, tallied, tally } from './kind.ts';
 

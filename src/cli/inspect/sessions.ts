@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { EXPORT_FORMAT, ExportError, readExport } from '../../loop/index.ts';
-import { chainFaults } from '../../loop/replay/session.ts';
+import { chainFaults, EXPORT_FORMAT, ExportError, readExport } from '../../loop/index.ts';
 import { clip, counted } from '../../report/index.ts';
 import { type Artefact, capped, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally } from './kind.ts';
 import { publicFacts, recordFacts, sealFlaw, type TurnFacts, turnLines } from './turn.ts';

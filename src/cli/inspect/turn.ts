@@ -1,8 +1,14 @@
 import { z } from 'zod';
-import { type Decision, StoreError, sealFaults, type TurnRecord } from '../../loop/index.ts';
-import { PUBLIC_TURN, RECORD } from '../../loop/record/schema.ts';
-import { malformation } from '../../loop/replay/check.ts';
-import { readRecord } from '../../loop/sessions/rows.ts';
+import {
+  type Decision,
+  malformation,
+  PUBLIC_TURN,
+  RECORD,
+  readRecord,
+  StoreError,
+  sealFaults,
+  type TurnRecord,
+} from '../../loop/index.ts';
 import { amount, clip, counted } from '../../report/index.ts';
 import { defaultLimits, findLimit } from '../../wire/limits.ts';
 import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally, timeOf } from './kind.ts';

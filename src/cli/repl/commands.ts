@@ -115,7 +115,7 @@ async function save({ session, runtime, terminal, rest }: Scene): Promise<ExitCo
   return EXIT.ok;
 }
 
-/** Refuses inputs that do not form one valid file, such as a redefined procedure of a loaded file. */
+/** Formats a file. Throws for inputs that do not form a valid file, such as a redefined procedure of a loaded file. */
 async function formatted(file: Source, runtime: Runtime): Promise<Source> {
   const { text, diagnostics } = await runtime.format(file);
   const problem = diagnostics[0]?.message ?? 'it cannot be read';

@@ -1,4 +1,4 @@
-import type { Decision, HaltReason } from '../../loop/record/decision.ts';
+import type { Decision, HaltReason } from '../../loop/index.ts';
 import type { ErrorInfo, ErrorKind } from '../../wire/errors.ts';
 
 /** The exit code of each kind of failure. Nothing else in the command line names a number. */

@@ -1,5 +1,5 @@
 import type { AskBudget, AskRequest } from '../../runtime/index.ts';
-import type { LimitOptions } from '../../sandbox/limits.ts';
+import type { LimitOptions } from '../../sandbox/index.ts';
 import { Halt, ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { quotaError, timeoutError } from '../../wire/errorinfo.ts';

@@ -1,5 +1,5 @@
 import type { AskRequest } from '../../runtime/index.ts';
-import { tighten } from '../../sandbox/limits.ts';
+import { tighten } from '../../sandbox/index.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
 import { ASK_DEPTH, ASK_QUOTA, type AskQuota, askDepthOf } from '../quota.ts';
 import { protocolSizes, type TurnExecutor, turnFork } from '../turn/executor.ts';

@@ -1,6 +1,6 @@
 import type { AgentModel } from '../../context/index.ts';
 import type { AskBudget } from '../../runtime/index.ts';
-import { checkAmount } from '../../sandbox/limits.ts';
+import { checkAmount } from '../../sandbox/index.ts';
 import { ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';

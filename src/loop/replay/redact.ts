@@ -109,7 +109,7 @@ export class Redaction {
   }
 }
 
-/** A text as it stands in JSON, in JSON within that, and so on. */
+/** The spellings of a text: plain, in JSON, in JSON within JSON, and so on. */
 function spellings(value: string): readonly string[] {
   const forms = [value];
   for (let level = 0; level < MAX_LEVELS; level++) forms.push(JSON.stringify(forms[level]).slice(1, -1));

@@ -8,7 +8,7 @@ import {
   ReplayCache,
 } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
-import { checkLimits, type LimitOptions } from '../../sandbox/limits.ts';
+import { checkLimits, type LimitOptions } from '../../sandbox/index.ts';
 import {
   type CallScript,
   type Completion,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { resolveLimits } from '../../sandbox/limits.ts';
+import { resolveLimits } from '../../sandbox/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
@@ -66,11 +66,11 @@ const STARTED: z.ZodType<StartedTurn> = z.object({
 
 const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.safeParse(value).success);
 
-/** The fields that are checked of a record when it is read; those who execute or show it check what they use. */
+/** The part of a record that is checked when it is read. Code that executes or shows a record checks the fields that it uses. */
 const RECORD_HEAD = RECORD.pick({ version: true, sid: true, turn: true, decision: true })
   .extend({ inputs: z.looseObject({}) })
   .loose();
-/** A record of version 1 lacks what came with version 2. */
+/** Supplies what version 2 of a record added to version 1. */
 const STORED_RECORD = z
   .unknown()
   .transform((value) => {

@@ -1,7 +1,7 @@
 import type { TurnContext, TurnInit } from '../../context/index.ts';
 import type { Fork, Interpreter, RecordedRun, Runtime } from '../../runtime/index.ts';
 import { version } from '../../runtime/version.ts';
-import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
+import { type LimitOptions, tighten } from '../../sandbox/index.ts';
 import { catalogueDigest, digestIn, Halt, type PolicyOptions, resultJson, type ToolDefinition } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';

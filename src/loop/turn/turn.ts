@@ -11,7 +11,7 @@ import {
   resolveLifetimes,
 } from '../../aeiou/index.ts';
 import type { RecordedRun } from '../../runtime/index.ts';
-import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
+import { type LimitOptions, tighten } from '../../sandbox/index.ts';
 import { APPROVAL } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { LimitValues } from '../../wire/limits.ts';

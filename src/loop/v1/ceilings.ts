@@ -1,4 +1,4 @@
-import type { LimitOptions } from '../../sandbox/limits.ts';
+import type { LimitOptions } from '../../sandbox/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { checkOptions, type KeysOf } from '../../wire/options.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../aeiou/index.ts';
 import type { TurnContext } from '../../context/index.ts';
-import { type LimitOptions, tighten } from '../../sandbox/limits.ts';
+import { type LimitOptions, tighten } from '../../sandbox/index.ts';
 import type { PolicyOptions } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
