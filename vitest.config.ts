@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
 /** Tests that start many processes: at most as many files at a time as there are cores. */
-const PROCESSES = ['test/cli/**/*.test.ts', 'test/mcp/**/*.test.ts'];
+const PROCESSES = ['test/cli/**/*.test.ts', 'test/mcp/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/attack/**/*.test.ts'];
 /** Tests that look at clocks: one file at a time, so that none disturbs another. */
-const TIMED = ['test/attack/**/*.test.ts', 'test/sandbox/**/*.test.ts', 'test/worker/**/*.test.ts', 'test/bench/**/*.test.ts'];
+const TIMED = ['test/sandbox/**/*.test.ts', 'test/worker/**/*.test.ts'];
 
 /** A group of files; groups run one after the other. */
 function group(name: string, order: number, options: object) {
