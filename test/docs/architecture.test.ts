@@ -16,7 +16,7 @@ interface Stop {
 
 function walkOf(heading: string): Stop[] {
   const [, section = ''] = page.split(`\n## ${heading}\n`);
-  const items = (section.split('\n## ')[0] ?? '').matchAll(/^\d+\. (\*[^*]+:\* )?`([^`]+)`, `([^`]+)`:/gm);
+  const items = (section.split('\n## ')[0] ?? '').matchAll(/^\d+\. (_[^_]+:_ )?`([^`]+)`, `([^`]+)`:/gm);
   return [...items].map(([, crossing, path = '', verb = '']) => ({ path, verb, crosses: crossing !== undefined }));
 }
 
