@@ -138,6 +138,8 @@ export class LoopController {
       await this.open(options.userdata, sid);
     } catch (error) {
       if (!(error instanceof UserdataError)) throw error;
+      await this.#coordinator.refused(sid, error.code);
+      this.metrics.ended(error.code);
       return { ...halted(sid, error.code, error.message), output: null, turns: [] };
     }
     return this.#drive(sid, options, pace);
