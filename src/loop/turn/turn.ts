@@ -241,8 +241,9 @@ async function executeTurn(
     const { executor } = host;
     const { input, approval = {} } = request;
     const execution = await execute({ executor, input, context, limits, magic, emit, recorded, mayWait, approval });
-    // A failed mint stays a failure even if the program caught the error or minted later (AMB-39).
-    return execution.halt === null && ledger.failed ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;
+    // A failed mint stays a failure whether the program caught the error, minted later or failed of it (AMB-39).
+    const isMintFailure = ledger.failed && (execution.halt === null || execution.halt === 'ERR_EXEC');
+    return isMintFailure ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;
   } finally {
     context.close();
   }
