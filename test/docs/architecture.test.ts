@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { importsOf, partOf } from '../architecture/imports.ts';
 import { PARTS } from '../architecture/parts.ts';
-import { ROOT, sourceOf } from '../architecture/source.ts';
+import { filesBelow, ROOT, sourceOf } from '../architecture/source.ts';
 
 const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
 
@@ -56,5 +56,14 @@ describe('docs/architecture.md', () => {
       const earlier = walk.slice(0, index).map((stop) => stop.path);
       if (index > 0 && !crosses) expect(earlier.filter((stop) => connected(stop, path))).not.toEqual([]);
     }
+  });
+});
+
+describe('docs/implementation.md', () => {
+  it('has every file of the guest in its reading order', () => {
+    const [, order = ''] = readFileSync(join(ROOT, 'docs/implementation.md'), 'utf8').split('## ');
+    const named = [...order.matchAll(/`(\w+\.ts|pure\/)`/g)].map(([, name = '']) => name);
+    const files = filesBelow('src/guest', '.ts').map((path) => path.replace('src/guest/', '').replace(/^pure\/.*/, 'pure/'));
+    expect(named.sort()).toEqual([...new Set(files)].sort());
   });
 });
