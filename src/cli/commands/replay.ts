@@ -14,7 +14,8 @@ import {
 } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
-import { defaultLimits } from '../../wire/limits.ts';
+import type { RuntimeLimitOptions } from '../../sandbox/index.ts';
+import { LIMITS, type LimitKey } from '../../wire/limits.ts';
 import { launcherOption, repeatable, wholeNumber } from '../flags/options.ts';
 import { readTools, type SetupFlags } from '../flags/setup.ts';
 import { openStore, STORE_PLACE } from '../flags/store.ts';
@@ -94,14 +95,11 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
   if (flags.fromTurn === undefined && (flags.set !== undefined || flags.tools !== undefined))
     throw new UsageError('--set and --tools belong to --from-turn N');
   const sessions = await sessionsOf(what, flags);
-  const memoryBytes = sessions
-    .flatMap(({ turns }) => turns.map(({ inputs }) => inputs.limits.memoryBytes))
-    .reduce((most, each) => Math.max(most, each), defaultLimits('run').memoryBytes);
-  // A recorded run has its own policies and limits. Only a trial calls tools, and only those that it was given.
+  // A recorded run has its own policies. Only a trial calls tools, and only those that it was given.
   const tools = flags.tools === undefined ? [] : await readTools(flags.tools);
   const launcher = flags.launcher === undefined ? {} : { launcher: flags.launcher };
   const policy = { allow: ['*'], grants: ['*:*:*'] };
-  await using runtime = await createRuntime({ tools, policy, limits: { memoryBytes }, ...launcher });
+  await using runtime = await createRuntime({ tools, policy, limits: limitsFor(sessions, areFiles(what, flags)), ...launcher });
   if (flags.fromTurn !== undefined) return await trial(runtime, sessions, flags, flags.fromTurn, terminal);
   const replays: SessionReplay[] = [];
   const keys = flags.keys === undefined ? {} : { keys: readKeyring(flags.keys, systemClock) };
@@ -117,6 +115,20 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
     flags.json ? JSON.stringify({ sessions: replays.map(publicReplay), counts: countsOf(replays) }) : summary(replays),
   );
   return replays.every(({ ok }) => ok) ? EXIT.ok : EXIT.runtime;
+}
+
+/** The limits of a replay: the defaults, and for sessions of a store at least those with which they were recorded. */
+function limitsFor(sessions: readonly RecordedSession[], isForeign: boolean): RuntimeLimitOptions {
+  const own = isForeign ? [] : sessions.flatMap(({ turns }) => turns.map(({ inputs }) => inputs.limits));
+  const keys = new Set(['cpuMs', 'wallMs', 'memoryBytes']);
+  const rows = LIMITS.filter(({ key }) => keys.has(key));
+  const most = (key: LimitKey, usual: number): number => own.reduce((most, limits) => Math.max(most, limits[key] || 0), usual);
+  return Object.fromEntries(rows.map(({ key, default: usual, max }) => [key, Math.min(max, most(key, usual))]));
+}
+
+/** Whether words name files of sessions, which may come from others, and not sessions of a store. */
+function areFiles(what: readonly string[], { store }: ReplayFlags): boolean {
+  return store === undefined && what.some(isFile);
 }
 
 async function trial(
@@ -143,7 +155,7 @@ function checkTurn({ sid, turns, damaged }: RecordedSession, wanted: number): vo
 async function sessionsOf(what: readonly string[], flags: ReplayFlags): Promise<readonly RecordedSession[]> {
   if ((what.length === 0) === (flags.all === undefined))
     throw new UsageError('name sessions or files of "sessions export", or give --all');
-  if (flags.store === undefined && what.some(isFile)) return (await Promise.all(what.map(readFile))).flat();
+  if (areFiles(what, flags)) return (await Promise.all(what.map(readFile))).flat();
   using store = await openStore(flags.store, { mustExist: true });
   const sids = flags.all ? (await store.list()).map(({ sid }) => sid) : what;
   return await Promise.all(sids.map((sid) => sessionOf(store, sid)));

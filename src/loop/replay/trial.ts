@@ -35,6 +35,7 @@ import { runTurn, type TurnHost } from '../turn/turn.ts';
 import { malformation } from './check.ts';
 import type { Divergence } from './compare.ts';
 import type { RecordedSession } from './session.ts';
+import { machineLimits } from './turn.ts';
 
 /** Changes to a recorded session for a trial. Everything else is as recorded. */
 export interface Changes {
@@ -165,7 +166,7 @@ function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, {
   const { inputs } = recorded;
   return {
     // A change may be looser than the recorded limits.
-    limits: { ...inputs.limits, ...checkLimits(changed) },
+    limits: { ...machineLimits(inputs.limits, runtime.limits), ...checkLimits(changed) },
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.check([source]),
     fork: ({ context, tools, limits }) => ({

@@ -84,6 +84,8 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
     const divergence = prefixDifference(record, replayed);
     return end(divergence === null ? 'prefix' : 'differs', { divergence, replayed });
   }
+  const short = shortfall(record, replayed, runtime.limits);
+  if (short !== null) return end('incomplete', { why: short, replayed });
   const divergence = compareTurns(record, replayed, calls);
   return end(divergence === null ? 'same' : 'differs', { divergence, replayed });
 }
@@ -116,7 +118,8 @@ async function executeRecorded(
     noProgressN: judged.noProgressN,
     checks: [() => judged.stopped],
   };
-  const recorded = scene.run === null || !input.ok ? null : { input: recordedInputOf(record, scene.run, input), calls };
+  const recorded =
+    scene.run === null || !input.ok ? null : { input: recordedInputOf(record, scene.run, input, runtime.limits), calls };
   // Older versions halted a turn that failed of the error of the mint with ERR_EXEC. Such a record replays as it was decided.
   const mintFailed = judged.mintFailed && record.reason !== 'ERR_EXEC';
   const earlier = { startedAt, nonce: inputs.nonce, recorded, clock: [], jtis: [], mints: 0, mintFailed, ranMs: 0 };
@@ -138,10 +141,20 @@ function recordedTurnInput({ inputs: { envelope } }: TurnRecord, { unreadable, l
   return input.ok ? { ...input, lints } : input;
 }
 
-function recordedInputOf(record: TurnRecord, run: NonNullable<Scene['run']>, input: TurnInput & { readonly ok: true }): RunInput {
+function recordedInputOf(
+  record: TurnRecord,
+  run: NonNullable<Scene['run']>,
+  input: TurnInput & { readonly ok: true },
+  limits: LimitValues,
+): RunInput {
   const { actions, userdata } = input.envelope;
   const source = { name: 'ACTIONS', text: actions };
-  const given = inputOf(run, withTime(record), source, encode(parseStrict(userdata, { numbers: 'doubles', padding: true })));
+  const given = inputOf(
+    run,
+    withTime(record, limits),
+    source,
+    encode(parseStrict(userdata, { numbers: 'doubles', padding: true })),
+  );
   const stopAt = stoppedAt(record);
   return stopAt === null ? given : { ...given, stopAt };
 }
@@ -149,9 +162,25 @@ function recordedInputOf(record: TurnRecord, run: NonNullable<Scene['run']>, inp
 /** Factor for time limits in a replay, so that a slower machine does not end a turn that a faster one completed. */
 const TIME_FACTOR = 20;
 
-/** The recorded limits with more time. A turn that ran until it was killed gets no more time than before. */
-function withTime(record: TurnRecord): LimitValues {
+/** The limits that cost the machine of the replay. A record may come from others, so the host's own hold for these. */
+const MACHINE_LIMITS = ['cpuMs', 'wallMs', 'memoryBytes'] as const satisfies readonly (keyof LimitValues)[];
+
+/** The recorded limits, with those of {@link MACHINE_LIMITS} tightened by the host's. */
+export function machineLimits(recorded: LimitValues, host: LimitValues): LimitValues {
+  return { ...recorded, ...Object.fromEntries(MACHINE_LIMITS.map((key) => [key, Math.min(recorded[key], host[key])])) };
+}
+
+/** Why the host's limits were too tight for the turn; null when they were not. */
+function shortfall(record: TurnRecord, { error }: TurnRecord, host: LimitValues): string | null {
+  const key = MACHINE_LIMITS.find((each) => each === error?.limit && each !== record.error?.limit);
   const { limits } = record.inputs;
+  if (key === undefined || host[key] >= limits[key]) return null;
+  return `it needs more than the limit ${key} of this host allows: ${host[key]}, and it was recorded with ${limits[key]}`;
+}
+
+/** The recorded limits with more time. A turn that ran until it was killed gets no more time than before. */
+function withTime(record: TurnRecord, host: LimitValues): LimitValues {
+  const limits = machineLimits(record.inputs.limits, host);
   if (wasKilled(record)) return limits;
   const more = (ms: number): number => ms * TIME_FACTOR + 10_000;
   return { ...limits, cpuMs: more(limits.cpuMs), wallMs: more(limits.wallMs), toolMs: more(limits.toolMs) };

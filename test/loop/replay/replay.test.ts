@@ -214,6 +214,38 @@ describe('a record from anybody', () => {
   });
 });
 
+describe('threat 15: a record brings no limits of its own', () => {
+  it('the host’s time and memory hold, and the replay says what was missing', async () => {
+    await using large = await createRuntime({
+      policy: { allow: ['*'] },
+      concurrency: 1,
+      limits: { memoryBytes: 256 * 1024 ** 2 },
+    });
+    await using small = await createRuntime({ concurrency: 1, limits: { memoryBytes: 8 * 1024 ** 2 } });
+    const own = new MemoryStore();
+    const list = command(
+      'set l = []',
+      'set i = 0',
+      'while i < 200000',
+      "set l[i] = 'a text that takes some memory ' + i",
+      'set i = i + 1',
+      'endwhile',
+      DONE,
+    );
+    const loop = new LoopController({ executor: runtimeExecutor(large), keyring, clock, store: own });
+    expect(await loop.runLoop({ userdata: USERDATA, agent: { reply: async () => reply(list) }, sid: 'm' })).toMatchObject({
+      decision: 'DONE',
+    });
+    const [record] = await own.turns('m');
+    if (record === undefined) throw new Error('no record');
+    expect(await replayTurn(large, record)).toMatchObject({ verdict: 'same' });
+    expect(await replayTurn(small, record)).toMatchObject({
+      verdict: 'incomplete',
+      why: `it needs more than the limit memoryBytes of this host allows: ${8 * 1024 ** 2}, and it was recorded with ${256 * 1024 ** 2}`,
+    });
+  });
+});
+
 describe('a file of sessions', () => {
   it('is replayed anywhere, and holds no secret', async () => {
     const text = JSON.stringify(exportFile([exportRecords(await session(), records)]));
