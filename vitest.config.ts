@@ -1,34 +1,24 @@
 import { defineConfig } from 'vitest/config';
 
-const TIMED = [
-  'test/attack/**/*.test.ts',
-  'test/sandbox/**/*.test.ts',
-  'test/worker/**/*.test.ts',
-  'test/cli/**/*.test.ts',
-  'test/bench/**/*.test.ts',
-  'test/mcp/**/*.test.ts',
-];
+/** Tests that start many processes: at most as many files at a time as there are cores. */
+const PROCESSES = ['test/cli/**/*.test.ts', 'test/mcp/**/*.test.ts', 'test/bench/**/*.test.ts', 'test/attack/**/*.test.ts'];
+/** Tests that look at clocks: one file at a time, so that none disturbs another. */
+const TIMED = ['test/sandbox/**/*.test.ts', 'test/worker/**/*.test.ts'];
 
-/** Tests that look at clocks and processes run after the others and one file at a time, so that none disturbs another. */
+/** A group of files; groups run one after the other. */
+function group(name: string, order: number, options: object) {
+  return { extends: true as const, test: { name, sequence: { groupOrder: order }, ...options } };
+}
+
 export default defineConfig({
   test: {
     pool: 'forks',
     testTimeout: 20_000,
     hookTimeout: 20_000,
     projects: [
-      {
-        extends: true,
-        test: {
-          name: 'logic',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/machine/**', ...TIMED],
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'timed', include: TIMED, fileParallelism: false, sequence: { groupOrder: 1 } },
-      },
+      group('logic', 0, { include: ['test/**/*.test.ts'], exclude: ['test/machine/**', ...PROCESSES, ...TIMED] }),
+      group('processes', 1, { include: PROCESSES }),
+      group('timed', 2, { include: TIMED, fileParallelism: false }),
     ],
   },
 });

@@ -1,7 +1,7 @@
 import { defineTool, type ToolDefinition, ToolError } from '../src/tools/index.ts';
 import { decode, encode } from '../src/wire/codec.ts';
 import { NS_CODES } from '../src/wire/codes.ts';
-import { ConfigError } from '../src/wire/errors.ts';
+import { wholeNumber } from '../src/wire/options.ts';
 import { type ScopeOf, sessionScope } from './scope.ts';
 import { MemoryStorage } from './storage/memory.ts';
 import type { VersionedStorage } from './storage/versioned.ts';
@@ -21,14 +21,13 @@ const DEFAULT_TTL_SECONDS = 300;
 
 /**
  * `tool.scratch.Get(key)` and `tool.scratch.PutCAS(key, version, value, ttlSeconds)`: values that expire, for the next turns of
- * the same session. They need not go through OUTPUT. Throws {@link ConfigError} (`ERR_CONFIG`).
+ * the same session. They need not go through OUTPUT. Throws `ConfigError` (`ERR_CONFIG`).
  */
 export function scratchTools(options: ScratchToolsOptions = {}): readonly ToolDefinition[] {
   const storage = options.storage ?? new MemoryStorage();
   const scope = options.scope ?? sessionScope;
   const most = options.maxTtlSeconds ?? MAX_TTL_SECONDS;
-  if (!Number.isSafeInteger(most) || most < 1)
-    throw new ConfigError(`maxTtlSeconds must be a whole number from 1, got ${String(most)}`);
+  wholeNumber(1)('maxTtlSeconds', most);
   return [
     defineTool({
       name: 'tool.scratch.Get',

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
+import { wholeNumber } from '../wire/options.ts';
 import { keepNonce, nonceOf } from './nonce.ts';
 
 /** A turn, or the runtime object of a tool call, was used after its end. */
@@ -147,8 +148,7 @@ function checkInit(init: TurnInit): void {
   const { sessionId, turnIndex, nonce, deadline, clock } = init;
   if (sessionId !== undefined && (typeof sessionId !== 'string' || sessionId === ''))
     throw new ConfigError('sessionId of a turn must be a text that is not empty');
-  if (turnIndex !== undefined && !(Number.isSafeInteger(turnIndex) && turnIndex >= 1))
-    throw new ConfigError(`turnIndex of a turn must be a whole number from 1, got ${String(turnIndex)}`);
+  if (turnIndex !== undefined) wholeNumber(1)('turnIndex of a turn', turnIndex);
   if (nonce !== undefined && (typeof nonce !== 'string' || nonce === ''))
     throw new ConfigError('nonce of a turn must be a text that is not empty');
   if (deadline !== undefined && !Number.isFinite(deadline))

@@ -1,4 +1,4 @@
-import { writeSync } from 'node:fs';
+import { constants, readFileSync, readlinkSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { verifyApproval } from './approval.ts';
 import { checkEligibility } from './eligibility.ts';
@@ -25,7 +25,9 @@ const STDERR = 2;
 export function main(argv: readonly string[]): 0 | 1 {
   try {
     const [command, ...rest] = argv;
-    return command === 'gate-verify' ? verify(rest) : gate(rest);
+    if (command === 'gate-verify') return verify(rest);
+    if (isClosed(STDOUT)) throw new Error('standard output is closed');
+    return gate(rest);
   } catch (error) {
     // The stream for the answer may be the part that failed.
     for (const [stream, line] of [
@@ -102,6 +104,16 @@ function readCall(argv: readonly string[], names: readonly string[]): Call | nul
 function splitOnce(word: string): [string, string?] {
   const at = word.indexOf('=');
   return at < 0 ? [word] : [word.slice(0, at), word.slice(at + 1)];
+}
+
+/**
+ * Whether the process was started without this stream (`>&-`). Node then opens the null device for reading and writing in its
+ * place, where a shell's `>/dev/null` only writes. Only Linux tells them apart.
+ */
+function isClosed(stream: number): boolean {
+  if (process.platform !== 'linux' || readlinkSync(`/proc/self/fd/${stream}`) !== '/dev/null') return false;
+  const [, flags = '0'] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${stream}`, 'utf8')) ?? [];
+  return (Number.parseInt(flags, 8) & constants.O_RDWR) !== 0;
 }
 
 /** Writes a line synchronously, without control characters. Throws when the stream does not accept all of it. */

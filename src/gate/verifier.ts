@@ -16,11 +16,20 @@ export type Approval = 'approved' | 'not approved' | 'broken' | 'uncallable';
 
 const TIMEOUT_MS = 30_000;
 
+/** Interpreters, and the flags without a value that may stand before their script. */
+const INTERPRETERS: readonly (readonly [RegExp, RegExp])[] = [
+  [/(?:^|\/)python[\d.]*$/, /^-[bBdEiIOPqRsSuvx]+$/],
+  [/(?:^|\/)node$/, /^--(?:no|enable|disable|experimental)-[a-z-]+$/],
+  [/(?:^|\/)(?:ba|da)?sh$/, /^-[eux]+$/],
+];
+
 /**
- * Whether the files of the verifier exist: the command if it is a path, and the first argument if it looks like a script. A
- * command without a path is checked only by starting it.
+ * Whether the files of the verifier exist: the command if it is a path, and the first argument if it looks like a script. Flags
+ * of an interpreter may stand before the script. A command without a path is checked only by starting it.
  */
-export function isPresent({ command, args: [script = ''] }: Verifier): boolean {
+export function isPresent({ command, args }: Verifier): boolean {
+  const flags = INTERPRETERS.find(([name]) => name.test(command))?.[1];
+  const script = args.find((word) => flags?.test(word) !== true) ?? '';
   const files = [command.includes('/') ? command : '', /^[^-].*\/|^[^-].*\.[A-Za-z]{1,4}$/.test(script) ? script : ''];
   return files.filter((path) => path !== '').every((path) => statSync(path, { throwIfNoEntry: false }) !== undefined);
 }

@@ -1,5 +1,4 @@
-import { ConfigError } from '../wire/errors.ts';
-import type { KeysOf } from '../wire/options.ts';
+import { type Checks, wholeNumber } from '../wire/options.ts';
 import { AgentError } from './agents/agent.ts';
 import type { SessionState } from './sessions/store.ts';
 
@@ -19,43 +18,27 @@ export interface Ceilings {
   readonly maxReasks?: number | undefined;
 }
 
-/** Names of all ceilings. */
-export const CEILINGS: KeysOf<Ceilings> = {
-  maxTurns: true,
-  maxFuel: true,
-  maxTokens: true,
-  maxTurnTokens: true,
-  maxReplyMs: true,
-  maxReasks: true,
+/** The checks of {@link Ceilings}. */
+export const CEILING_CHECKS: Checks<Ceilings> = {
+  maxTurns: wholeNumber(1),
+  maxFuel: wholeNumber(1),
+  maxTokens: wholeNumber(1),
+  maxTurnTokens: wholeNumber(1),
+  maxReplyMs: wholeNumber(1),
+  maxReasks: wholeNumber(0),
 };
 
-const MAX_TURNS = 25;
-const MAX_REPLY_MS = 300_000;
-const MAX_REASKS = 2;
-
 /** Ceilings with their defaults; undefined where there is no ceiling. */
-export type CheckedCeilings = {
+export type ResolvedCeilings = {
   readonly [Name in 'maxTurns' | 'maxReplyMs' | 'maxReasks']: number;
 } & {
   readonly [Name in 'maxFuel' | 'maxTokens' | 'maxTurnTokens']: number | undefined;
 };
 
-/** Throws {@link ConfigError} for a ceiling that cannot be enforced. */
-export function checkCeilings(ceilings: Ceilings): CheckedCeilings {
-  const { maxTurns = MAX_TURNS, maxReplyMs = MAX_REPLY_MS, maxReasks = MAX_REASKS } = ceilings;
-  const { maxFuel, maxTokens, maxTurnTokens } = ceilings;
-  for (const [name, value] of Object.entries({ maxTurns, maxReplyMs, maxFuel, maxTokens, maxTurnTokens }))
-    if (value !== undefined) ceiling(name, value);
-  if (!Number.isSafeInteger(maxReasks) || maxReasks < 0)
-    throw new ConfigError(`maxReasks must be a whole number from 0, got ${String(maxReasks)}`);
+/** Fills in the defaults of checked ceilings. */
+export function resolveCeilings(ceilings: Ceilings): ResolvedCeilings {
+  const { maxTurns = 25, maxReplyMs = 300_000, maxReasks = 2, maxFuel, maxTokens, maxTurnTokens } = ceilings;
   return { maxTurns, maxReplyMs, maxReasks, maxFuel, maxTokens, maxTurnTokens };
-}
-
-/** Checks one ceiling. Throws {@link ConfigError} for a value that cannot be enforced. */
-export function ceiling(name: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1)
-    throw new ConfigError(`${name} must be a whole number from 1, got ${String(value)}`);
-  return value;
 }
 
 /** Fuel and tokens for the next turn; null where there is no ceiling. */
@@ -65,7 +48,7 @@ export interface Allowance {
 }
 
 /** What the ceilings leave for the next turn. Throws {@link AgentError} (`ERR_QUOTA`) when a total is used up. */
-export function allowance({ nextTurn, spent }: SessionState, { maxFuel, maxTokens, maxTurnTokens }: CheckedCeilings): Allowance {
+export function allowance({ nextTurn, spent }: SessionState, { maxFuel, maxTokens, maxTurnTokens }: ResolvedCeilings): Allowance {
   const left = (name: string, total: number | undefined, used: number): number | null => {
     if (total === undefined) return null;
     if (used < total) return total - used;

@@ -1,8 +1,7 @@
 import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/index.ts';
-import { checkLimits } from '../sandbox/index.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
-import { ceiling, checkCeilings } from './ceilings.ts';
+import { resolveCeilings } from './ceilings.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { LoopEvent, LoopListener } from './events.ts';
 import { randomIds } from './ids.ts';
@@ -10,7 +9,6 @@ import { Metrics } from './metrics.ts';
 import {
   checkController,
   checkLoop,
-  checkResume,
   checkStep,
   type LoopControllerOptions,
   type LoopOptions,
@@ -54,7 +52,7 @@ export class LoopController {
 
   /** Throws `ConfigError` (`ERR_CONFIG`) for options that are unknown or cannot be enforced. */
   constructor(options: LoopControllerOptions) {
-    checkController(options);
+    checkController('the options of a LoopController', options);
     const clock = options.clock ?? systemClock;
     const lifetimes = resolveLifetimes(options.lifetimes);
     this.#clock = clock;
@@ -80,11 +78,11 @@ export class LoopController {
       host: this.#host,
       coordinator: this.#coordinator,
       system: options.system ?? agentBrief(),
-      limits: checkLimits(options.limits ?? {}),
+      limits: options.limits ?? {},
       onExpired: options.onExpired ?? 'halt',
       mayWait: options.mayWait ?? true,
-      maxWaitMs: ceiling('maxWaitMs', options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS),
-      maxAttempts: options.onInterrupted === 'halt' ? 1 : ceiling('maxAttempts', options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
+      maxWaitMs: options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS,
+      maxAttempts: options.onInterrupted === 'halt' ? 1 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
     };
     this.metrics = options.metrics ?? new Metrics();
     this.#spans = options.spans ?? new Spans();
@@ -111,7 +109,7 @@ export class LoopController {
    * stays open), with `SuspendedError` when a call must be completed first, and as `runTurn` does.
    */
   async step(sid: string, options: StepOptions): Promise<TurnRecord> {
-    checkStep(options);
+    checkStep('the options of a step', options);
     return this.#step(sid, options, false);
   }
 
@@ -121,7 +119,7 @@ export class LoopController {
    * with errors of the store, the log or `onEvent`.
    */
   async runLoop(options: LoopOptions): Promise<LoopResult> {
-    checkLoop(options);
+    checkLoop('the options of a session', options);
     return this.#begin(options, NO_PACE);
   }
 
@@ -130,7 +128,7 @@ export class LoopController {
    * read. Leaving the iterator early cancels the session: HALT `ERR_CANCELLED`.
    */
   stream(options: Omit<LoopOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
-    checkLoop(options);
+    checkLoop('the options of a session', options);
     return watched(options.signal, (more, pace) => this.#begin({ ...options, ...more }, pace));
   }
 
@@ -140,6 +138,8 @@ export class LoopController {
       await this.open(options.userdata, sid);
     } catch (error) {
       if (!(error instanceof UserdataError)) throw error;
+      await this.#coordinator.refused(sid, error.code);
+      this.metrics.ended(error.code);
       return { ...halted(sid, error.code, error.message), output: null, turns: [] };
     }
     return this.#drive(sid, options, pace);
@@ -151,13 +151,13 @@ export class LoopController {
    * `SessionLeasedError` while another process drives it.
    */
   async resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
-    checkResume(options);
+    checkStep('the options of a session', options);
     return this.#resume(sid, options, NO_PACE);
   }
 
   /** Like {@link resume}, as an async iterator of events: see {@link stream}. */
   streamResume(sid: string, options: Omit<ResumeOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
-    checkResume(options);
+    checkStep('the options of a session', options);
     return watched(options.signal, (more, pace) => this.#resume(sid, { ...options, ...more }, pace));
   }
 
@@ -214,7 +214,7 @@ export class LoopController {
   }
 
   async #turns(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
-    const { maxTurns } = checkCeilings(options);
+    const { maxTurns } = resolveCeilings(options);
     const { wallMs = WALL_MS } = options;
     const begun = this.#clock.monotonic();
     const state = await this.#coordinator.store.read(sid);

@@ -1,9 +1,21 @@
 import type { Keyring, Lifetimes } from '../aeiou/index.ts';
-import { checkLimits, type LimitOptions } from '../sandbox/index.ts';
-import { ConfigError } from '../wire/errors.ts';
-import { checkCallback, checkObject, checkOptions, checkSignal, type KeysOf } from '../wire/options.ts';
+import { checkLimitOptions, type LimitOptions } from '../sandbox/index.ts';
+import {
+  anything,
+  type Checks,
+  checker,
+  checkFlag,
+  checkFunction,
+  checkList,
+  checkObject,
+  checkSignal,
+  checkText,
+  oneOf,
+  required,
+  wholeNumber,
+} from '../wire/options.ts';
 import type { Agent } from './agents/index.ts';
-import { CEILINGS, type Ceilings, ceiling, checkCeilings } from './ceilings.ts';
+import { CEILING_CHECKS, type Ceilings } from './ceilings.ts';
 import type { Clock } from './clock.ts';
 import type { LoopListener } from './events.ts';
 import type { Ids } from './ids.ts';
@@ -90,69 +102,46 @@ export interface LoopOptions extends ResumeOptions {
   readonly sid?: string;
 }
 
-const CONTROLLER_OPTIONS: KeysOf<LoopControllerOptions> = {
-  executor: true,
-  keyring: true,
-  clock: true,
-  ids: true,
-  system: true,
-  store: true,
-  log: true,
-  metrics: true,
-  spans: true,
-  lifetimes: true,
-  limits: true,
-  noProgressN: true,
-  checks: true,
-  onInterrupted: true,
-  maxAttempts: true,
-  onExpired: true,
-  mayWait: true,
-  maxWaitMs: true,
-  owner: true,
-  leaseMs: true,
+/** The check of the options of a controller. */
+export const checkController = checker<LoopControllerOptions>({
+  executor: required(anything),
+  keyring: required(anything),
+  clock: anything,
+  ids: anything,
+  system: checkText,
+  store: anything,
+  log: anything,
+  metrics: anything,
+  spans: anything,
+  lifetimes: anything,
+  limits: checkLimitOptions,
+  noProgressN: anything,
+  checks: checkList,
+  onInterrupted: oneOf('rerun', 'halt'),
+  maxAttempts: wholeNumber(1),
+  onExpired: oneOf('halt', 'error'),
+  mayWait: checkFlag,
+  maxWaitMs: wholeNumber(1),
+  owner: checkText,
+  leaseMs: anything,
+});
+
+const STEP_CHECKS: Checks<StepOptions> = {
+  ...CEILING_CHECKS,
+  agent: required((what, agent) => {
+    checkObject(what, agent);
+    checkFunction(`${what}.reply`, Reflect.get(agent, 'reply'));
+  }),
+  limits: checkLimitOptions,
+  signal: checkSignal,
+  wallMs: wholeNumber(1),
+  onEvent: checkFunction,
+  approval: anything,
+  requiresApproval: anything,
 };
 
-const STEP_OPTIONS: KeysOf<StepOptions> = {
-  ...CEILINGS,
-  agent: true,
-  limits: true,
-  signal: true,
-  wallMs: true,
-  onEvent: true,
-  approval: true,
-  requiresApproval: true,
-};
+/** The check of the options of one step. */
+export const checkStep = checker(STEP_CHECKS);
 
-const LOOP_OPTIONS: KeysOf<LoopOptions> = { ...STEP_OPTIONS, userdata: true, sid: true };
-
-/** Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown option of a controller. The parts that use the options check their values. */
-export function checkController(options: LoopControllerOptions): void {
-  checkOptions('the options of a LoopController', options, CONTROLLER_OPTIONS);
-}
-
-/** Throws {@link ConfigError} (`ERR_CONFIG`) for invalid options of a step. */
-export function checkStep(options: StepOptions): void {
-  checkStepping('the options of a step', options, STEP_OPTIONS);
-}
-
-/** Like {@link checkStep}, for continuing a session. */
-export function checkResume(options: ResumeOptions): void {
-  checkStepping('the options of a session', options, STEP_OPTIONS);
-}
-
-/** Like {@link checkStep}, for a whole session. USERDATA and the id are checked when the session is opened. */
-export function checkLoop(options: LoopOptions): void {
-  checkStepping('the options of a session', options, LOOP_OPTIONS);
-}
-
-function checkStepping(what: string, options: StepOptions, keys: Readonly<Record<string, true>>): void {
-  checkOptions(what, options, keys);
-  checkObject('the agent of a session', options.agent);
-  if (typeof options.agent.reply !== 'function') throw new ConfigError("the agent of a session needs a function 'reply'");
-  checkCallback('onEvent', options.onEvent);
-  checkSignal('signal', options.signal);
-  checkCeilings(options);
-  if (options.wallMs !== undefined) ceiling('wallMs', options.wallMs);
-  checkLimits(options.limits ?? {});
-}
+/** The check of the options of a whole session; the id and USERDATA are checked when the session is opened. */
+export const checkLoop = checker<LoopOptions>({ ...STEP_CHECKS, userdata: anything, sid: anything });

@@ -1,9 +1,9 @@
 import { carryForward, type ProgressState } from '../aeiou/index.ts';
 import { turnStorage } from '../context/index.ts';
-import { checkLimits, type LimitOptions, tighten } from '../sandbox/index.ts';
+import { type LimitOptions, tighten } from '../sandbox/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { AgentError } from './agents/index.ts';
-import { allowance, type CheckedCeilings, checkCeilings } from './ceilings.ts';
+import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
 import { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
 import { ASK_QUOTA, AskQuota, tokensOfAsks } from './quota.ts';
@@ -153,7 +153,7 @@ async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], Waitin
   const { stepper, state, options, watcher } = step;
   const { host } = stepper;
   const begun = host.clock.monotonic();
-  const ceilings = checkCeilings(options);
+  const ceilings = resolveCeilings(options);
   const { fuel, tokens } = allowance(state, ceilings);
   const consultation =
     next.kind === 'interrupted' && next.started.reply !== null
@@ -161,20 +161,25 @@ async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], Waitin
       : await consult(step, ceilings, tokens);
   watcher.check();
   const wallMs = wallMsLeft(options, host.clock.monotonic() - begun);
-  const own = tighten(tighten(host.executor.limits, stepper.limits), checkLimits(options.limits ?? {}));
   return {
     ...consultation,
     attempt: next.kind === 'fresh' ? 1 : next.started.attempt + 1,
-    limits: tighten(own, { wallMs, ...(fuel === null ? {} : { fuel }) }),
+    limits: tighten(ownLimits(step), { wallMs, ...(fuel === null ? {} : { fuel }) }),
     quota: quotaOf(ceilings, state.spent.tokens + (consultation.agent?.tokens ?? 0)),
     waiting: null,
   };
 }
 
-/** Plans to continue a turn that waited. Its limits were settled when it began; only the time of this step may be shorter. */
-function planContinuation({ state, options }: Step, next: WaitingTurn): TurnPlan {
+/** The limits of this host for one turn. */
+function ownLimits({ stepper: { host, limits }, options }: Step): LimitValues {
+  return tighten(tighten(host.executor.limits, limits), options.limits ?? {});
+}
+
+/** Plans to continue a turn that waited. Its limits were settled when it began; those of this host may only tighten them. */
+function planContinuation(step: Step, next: WaitingTurn): TurnPlan {
+  const { state, options } = step;
   const { started, suspended } = next;
-  const limits = tighten(started.limits, { wallMs: wallMsLeft(options, 0) });
+  const limits = tighten(tighten(ownLimits(step), started.limits), { wallMs: wallMsLeft(options, 0) });
   const completion = suspended.completion ?? expiredCompletion(state.nextTurn, suspended);
   const { reply, agent } = started;
   const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(suspended.earlier.journal);
@@ -182,7 +187,7 @@ function planContinuation({ state, options }: Step, next: WaitingTurn): TurnPlan
     ...storedReply(state, started, reply ?? ''),
     attempt: started.attempt + 1,
     limits,
-    quota: quotaOf(checkCeilings(options), spent),
+    quota: quotaOf(resolveCeilings(options), spent),
     waiting: { ...next, earlier: continuation(suspended, completion, limits) },
   };
 }
@@ -197,7 +202,7 @@ function wallMsLeft({ wallMs = Number.POSITIVE_INFINITY }: StepOptions, elapsedM
 }
 
 /** Limits the asks of a turn to the model tokens that its session has left after `spent`. */
-function quotaOf({ maxTokens }: CheckedCeilings, spent: number): AskQuota | null {
+function quotaOf({ maxTokens }: ResolvedCeilings, spent: number): AskQuota | null {
   if (maxTokens === undefined) return null;
   return new AskQuota(null, { turns: null, tokens: Math.max(0, maxTokens - spent), ceiling: maxTokens });
 }
@@ -254,7 +259,7 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
  */
 async function consult(
   { stepper, state, options, watcher }: Step,
-  ceilings: CheckedCeilings,
+  ceilings: ResolvedCeilings,
   tokens: number | null,
 ): Promise<Consultation> {
   const { system, host } = stepper;

@@ -1,7 +1,9 @@
 import type { JsonSchema } from '../tools/index.ts';
 
 /** The keywords to keep of a server's schema: their checks take linear time. */
-const PLAIN = ['type', 'required', 'enum', 'const', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+const VALUES = ['type', 'enum', 'const'];
+/** The same, for keywords that constrain values of one type. They are kept beside a `type` only: without one nothing is checked. */
+const RANGES = ['required', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 const SIZES = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'];
 
 /** Maximum number of parts of a schema, and maximum depth. Parts beyond a bound accept anything. */
@@ -23,13 +25,15 @@ export function boundedSchema(schema: unknown): JsonSchema {
     parts += 1;
     if (!isObject(value) || depth > MAX_DEPTH || parts > MAX_PARTS) return {};
     const kept: Record<string, unknown> = {};
-    for (const key of [...PLAIN, ...SIZES]) if (isSmall(value[key])) kept[key] = value[key];
+    for (const key of VALUES) if (isSmall(value[key])) kept[key] = value[key];
+    const typed = VALUES.some((key) => kept[key] !== undefined);
+    for (const key of typed ? [...RANGES, ...SIZES] : []) if (isSmall(value[key])) kept[key] = value[key];
     if (typeof value['description'] === 'string') kept['description'] = plainWords(value['description']);
-    if (isObject(value['properties']))
+    if (typed && isObject(value['properties']))
       kept['properties'] = Object.fromEntries(
         Object.entries(value['properties']).map(([name, each]) => [name, keep(each, depth + 1)]),
       );
-    if (isObject(value['items'])) kept['items'] = keep(value['items'], depth + 1);
+    if (typed && isObject(value['items'])) kept['items'] = keep(value['items'], depth + 1);
     for (const key of ['anyOf', 'oneOf'] as const) {
       const choices = value[key];
       // `oneOf` becomes `anyOf`: the server checks that only one fits.

@@ -4,6 +4,7 @@ export { launch, packageFiles, type WorkerFiles } from './launch.ts';
 export { chooseLauncher, LAUNCHERS, type Launcher, type LauncherChoice } from './launcher.ts';
 export {
   checkAmount,
+  checkLimitOptions,
   checkLimits,
   type LimitOptions,
   type PoolLimitOptions,

@@ -9,7 +9,7 @@ import {
   POOL_LIMITS,
   type PoolKey,
 } from '../wire/limits.ts';
-import { checkObject } from '../wire/options.ts';
+import { type Check, checkObject } from '../wire/options.ts';
 
 /** Limits of runs that a caller gives; an absent one keeps its default. */
 export type LimitOptions = Partial<LimitValues>;
@@ -35,6 +35,12 @@ export function checkLimits(options: LimitOptions): LimitOptions {
   }
   return options;
 }
+
+/** {@link checkLimits} as the check of an option. */
+export const checkLimitOptions: Check = (_what, limits) => {
+  checkObject('limits', limits);
+  checkLimits(limits);
+};
 
 /** Checks one value against its row. Throws {@link ConfigError} with `name` and the reason. */
 export function checkAmount(name: string, { min, max }: Pick<LimitRow, 'min' | 'max'>, value: unknown): number {

@@ -21,15 +21,32 @@ export type Checks<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? Ch
  */
 export function checker<T extends object>(checks: Checks<T>): Check {
   const known = new Map(Object.entries<Check>(checks));
-  return (what, value) => {
-    checkObject(what, value);
-    for (const key of Object.keys(value))
-      if (!known.has(key)) throw new ConfigError(`unknown key '${key}' in ${what}; known are ${[...known.keys()].join(', ')}`);
-    for (const [key, check] of known) {
-      const option: unknown = Reflect.get(value, key);
-      if (option !== undefined || 'required' in check) check(`${what}${what.includes(': ') ? '.' : ': '}${key}`, option);
-    }
+  return (what, value) => checkEach(what, value, known);
+}
+
+/**
+ * The reader of options that are whole numbers from `least`: it refuses what {@link checker} would refuse, and fills in the
+ * defaults. The defaults name the keys, and `what` names the options in messages.
+ */
+export function wholeNumbers<T extends object>(what: string, least: 0 | 1, defaults: Required<T>): (options: T) => Required<T> {
+  const check = required(wholeNumber(least));
+  const known = new Map(Object.keys(defaults).map((key) => [key, check]));
+  return (options) => {
+    checkObject(what, options);
+    const completed = { ...defaults, ...options };
+    checkEach(what, completed, known);
+    return completed;
   };
+}
+
+function checkEach(what: string, value: unknown, known: ReadonlyMap<string, Check>): void {
+  checkObject(what, value);
+  for (const key of Object.keys(value))
+    if (!known.has(key)) throw new ConfigError(`unknown key '${key}' in ${what}; known are ${[...known.keys()].join(', ')}`);
+  for (const [key, check] of known) {
+    const option: unknown = Reflect.get(value, key);
+    if (option !== undefined || 'required' in check) check(`${what}${what.includes(': ') ? '.' : ': '}${key}`, option);
+  }
 }
 
 /** The same check for an option that must be present. */
@@ -64,17 +81,6 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Chec
 
 /** Accepts every value: of options that are checked where they are used. */
 export const anything: Check = () => {};
-
-/** Every key of the options `T`, so that none can be forgotten. */
-export type KeysOf<T> = Readonly<Record<keyof T, true>>;
-
-/** An object that has no other keys than these. */
-export function checkOptions(what: string, options: unknown, keys: Readonly<Record<string, true>>): void {
-  checkObject(what, options);
-  for (const key of Object.keys(options))
-    if (!Object.hasOwn(keys, key))
-      throw new ConfigError(`unknown key '${key}' in ${what}; known are ${Object.keys(keys).join(', ')}`);
-}
 
 /** An object that is no list. */
 export function checkObject(what: string, value: unknown): asserts value is object {

@@ -1,7 +1,6 @@
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
-import { ConfigError } from '../../src/wire/errors.ts';
-import { anything, checker } from '../../src/wire/options.ts';
+import { wholeNumbers } from '../../src/wire/options.ts';
 import { within } from './anchor.ts';
 import { type Entry, ScanFull, scan } from './scan.ts';
 
@@ -15,18 +14,12 @@ export interface FsQuota {
   readonly entries?: number;
 }
 
-const DEFAULTS: Required<FsQuota> = { fileBytes: 8 * 1024 * 1024, totalBytes: 64 * 1024 * 1024, entries: 1000 };
-const checkQuotaKeys = checker<FsQuota>({ fileBytes: anything, totalBytes: anything, entries: anything });
-
-/** Fills in the defaults. Throws {@link ConfigError} (`ERR_CONFIG`). */
-export function checkQuota(quota: FsQuota): Required<FsQuota> {
-  checkQuotaKeys('the quota of the fs tools', quota);
-  const whole = { ...DEFAULTS, ...quota };
-  for (const [name, value] of Object.entries(whole))
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new ConfigError(`${name} of the fs tools must be a whole number from 1, got ${String(value)}`);
-  return whole;
-}
+/** Fills in the defaults. Throws `ConfigError` (`ERR_CONFIG`). */
+export const checkQuota = wholeNumbers<FsQuota>('the quota of the fs tools', 1, {
+  fileBytes: 8 * 1024 * 1024,
+  totalBytes: 64 * 1024 * 1024,
+  entries: 1000,
+});
 
 /** A write that is about to happen. */
 export interface Growth {

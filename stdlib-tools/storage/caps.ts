@@ -1,7 +1,6 @@
 import { ToolError } from '../../src/tools/index.ts';
 import { NS_CODES } from '../../src/wire/codes.ts';
-import { ConfigError } from '../../src/wire/errors.ts';
-import { anything, checker } from '../../src/wire/options.ts';
+import { wholeNumbers } from '../../src/wire/options.ts';
 import type { Write } from './versioned.ts';
 
 /** How much a storage may hold. Every number is a whole number from 1. */
@@ -30,33 +29,15 @@ export interface Taken {
   readonly totalBytes: number;
 }
 
-const DEFAULTS: Required<StorageCaps> = {
+/** Fills in the defaults. Throws `ConfigError` (`ERR_CONFIG`) for an unknown cap or one that is not a whole number from 1. */
+export const checkCaps = wholeNumbers<StorageCaps>('the caps of a storage', 1, {
   keyBytes: 512,
   entryBytes: 65_536,
   entries: 1000,
   scopeBytes: 8 * 1024 * 1024,
   scopes: 10_000,
   totalBytes: 256 * 1024 * 1024,
-};
-
-const checkCapKeys = checker<StorageCaps>({
-  keyBytes: anything,
-  entryBytes: anything,
-  entries: anything,
-  scopeBytes: anything,
-  scopes: anything,
-  totalBytes: anything,
 });
-
-/** Fills in the defaults. Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown cap or one that is not a whole number from 1. */
-export function checkCaps(caps: StorageCaps): Required<StorageCaps> {
-  checkCapKeys('the caps of a storage', caps);
-  const whole = { ...DEFAULTS, ...caps };
-  for (const [name, value] of Object.entries(whole))
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new ConfigError(`${name} of a storage must be a whole number from 1, got ${String(value)}`);
-  return whole;
-}
 
 /** The bytes of an entry. Throws {@link ToolError} 37 if the key or the entry alone is too large. */
 export function entryBytes({ key, value }: Pick<Write, 'key' | 'value'>, caps: Required<StorageCaps>): number {

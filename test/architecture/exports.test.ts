@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { exportsOf, hasDoc } from './exports.ts';
+import { exportsOf, hasDoc, internalIds } from './exports.ts';
 import { ROOT } from './source.ts';
 
 const manifest = z.object({ exports: z.record(z.string(), z.union([z.string(), z.object({ types: z.string() })])) });
@@ -30,6 +30,33 @@ describe('the public entry points', () => {
     const symbols = [...exportsOf(file).values()];
     expect(symbols.length).toBeGreaterThan(0);
     expect(symbols.filter(({ documented }) => !documented).map(({ name, at }) => `${name} (${at})`)).toEqual([]);
+  });
+
+  it.each(entries)('no doc comment of $name or of its members cites an internal id', ({ file }) => {
+    const cited = [...exportsOf(file).values()].flatMap(({ name, at, docs }) =>
+      docs.flatMap(internalIds).map((id) => `${id} in ${name} (${at})`),
+    );
+    expect(cited).toEqual([]);
+  });
+
+  it('knows internal ids in every form, and leaves ordinary words alone', () => {
+    const ids = [
+      'A3-3.2-6',
+      'AL3-11-2',
+      'AL1-7',
+      'CTX-4-2',
+      'ARGO-3',
+      'AMB-39',
+      'P16',
+      'DESIGN 5',
+      'language.md 4.2',
+      'protocol.md 8.2',
+      'ruling 13',
+      'threat 23',
+      'seed 001',
+    ];
+    expect(ids.map((id) => internalIds(`Sentence (${id}).`))).toEqual(ids.map((id) => [id]));
+    expect(internalIds('RFC 8032, section 5; P-256; `docs/language.md`; an HTTP 2 seed of 32 bytes; `UP2`')).toEqual([]);
   });
 
   it('tells a doc comment from other comments', () => {

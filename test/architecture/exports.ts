@@ -7,6 +7,8 @@ export interface Exported {
   /** `src/tools/policy/policy.ts:12` */
   readonly at: string;
   readonly documented: boolean;
+  /** Its doc comment and those of its members. */
+  readonly docs: readonly string[];
 }
 
 const known = new Map<string, ReadonlyMap<string, Exported>>();
@@ -51,18 +53,36 @@ function localSymbol(source: SourceText, name: string): Exported | undefined {
 }
 
 function symbolAt(source: SourceText, statement: SyntaxNode, name: string): Exported {
+  const before = source.text.slice(0, statement.start);
+  const inside = source.text.slice(statement.start, statement.end).match(DOC) ?? [];
   return {
     name,
     at: `${source.path}:${lineOf(source, statement.start)}`,
-    documented: hasDoc(source.text.slice(0, statement.start)),
+    documented: hasDoc(before),
+    docs: [docBefore(before), ...inside],
   };
 }
 
+const DOC = /\/\*\*(?:(?!\*\/)[\s\S])*\*\//g;
+
 /** Whether a text ends in a doc comment that says something. */
 export function hasDoc(before: string): boolean {
-  const comment = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*$/.exec(before)?.[1] ?? '';
-  return /\p{L}/u.test(comment);
+  return /\p{L}/u.test(docBefore(before));
 }
+
+/** The doc comment in which a text ends; empty when it ends in none. */
+function docBefore(before: string): string {
+  const last = before.match(DOC)?.at(-1) ?? '';
+  return before.trimEnd().endsWith(last) ? last : '';
+}
+
+/** The ids of rules, rulings and requirements of this project in a comment. They mean nothing to users of the package. */
+export function internalIds(comment: string): string[] {
+  return comment.match(INTERNAL_ID) ?? [];
+}
+
+const INTERNAL_ID =
+  /\b(?:(?:A3|AL[13]|CTX|ARGO|AMB)-[\w.-]*\w|P\d+|DESIGN(?:\.md)? \d[\d.]*|(?:language|protocol)\.md \d[\d.]*|(?:rulings?|threats?|seeds?) \d+)\b/g;
 
 function declaredNames(declaration: unknown): string[] {
   if (!isNode(declaration)) return [];

@@ -36,7 +36,6 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/loop/ask/budget.ts': ['cpuMs fuel memoryBytes toolCalls wallMs', 'gives a nested loop what its caller has left'],
   'src/loop/ask/options.ts': ['cpuMs fuel memoryBytes toolCalls wallMs', 'reads the amounts that the program gives an ask'],
   'src/loop/ceilings.ts': ['fuel', 'bounds the fuel of a whole session'],
-  'src/loop/options.ts': ['wallMs', 'bounds an agent by the time of a turn'],
   'src/loop/replay/compare.ts': ['cpuMs fuel outputBytes toolCalls toolMs wallMs', 'a replayed run has times of its own'],
   'src/loop/replay/turn.ts': ['cpuMs toolMs wallMs', 'a replayed run is stopped by its record and by no clock'],
   'src/loop/sessions/rows.ts': ['eventCount', 'rows after this one may be absent in a store of an older version'],

@@ -174,6 +174,12 @@ describe('what the gate says', () => {
       ...ARGV(queueWith(), 'sleep 0.3'),
     ]);
     expect(String(piped.stderr)).toMatch(/1\n$/);
+    const shell = (redirection: string) =>
+      spawnSync('sh', ['-c', `"$@" ${redirection}`, 'sh', process.execPath, BIN, ...ARGV(queueWith())]).status;
+    expect(shell('>&-')).toBe(1);
+    expect(shell('2>&- >&-')).toBe(1);
+    // A script may choose to look at the exit code alone.
+    expect(shell('>/dev/null')).toBe(0);
   });
 
   it.each([

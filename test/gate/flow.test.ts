@@ -26,6 +26,22 @@ describe('step 2: the verifier is started', () => {
   });
 
   it.each([
+    ['python3', ['-u', 'missing.py']],
+    ['python3', ['-uB', '-I', 'missing.py']],
+    [process.execPath, ['--no-warnings', 'missing.mjs']],
+    ['sh', ['-eu', './missing']],
+  ])('ARGO-3-1: flags of the interpreter %s do not hide its script', (command, args) => {
+    expect(ask(queueWith(), { command, args }).line).toBe(NOT_FOUND);
+  });
+
+  it('ARGO-3-1: a value of a flag and code on the command line are not taken for the script', () => {
+    expect(ask(queueWith(), { command: process.execPath, args: ['-e', 'process.exit(0.0)'] }).line).toBe(OK);
+    expect(ask(queueWith(), { command: 'sh', args: ['-c', 'exit 0 # a/b'] }).line).toBe(OK);
+    const tool = stub('exit 0');
+    expect(ask(queueWith(), { ...tool, args: ['-u', 'missing.db'] }).line).toBe(OK);
+  });
+
+  it.each([
     ['may not be executed', (path: string) => chmodSync(path, 0o644)],
     ['has an interpreter that is missing', (path: string) => writeFileSync(path, '#!/nonexistent/sh\n')],
     ['is a folder', replaceByFolder],

@@ -168,7 +168,7 @@ const table: readonly (readonly [lines: string, at: string, words: string])[] = 
   ['while x⏎break 2⏎endwhile', '3:7', 'alone'],
 ];
 
-describe('foreign syntax gets an error that says so and shows the NeuroScript form', () => {
+describe('an error for foreign syntax shows the NeuroScript form', () => {
   it.each(table)('%s', (lines, at, words) => {
     const found = problems(command(...lines.split('⏎')));
     const [first] = found;

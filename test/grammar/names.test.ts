@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canonicalName, nearestName, Suggestions } from '../../grammar/vocabulary/names.ts';
 
-describe('the name that a misspelt one probably means', () => {
+describe('the suggestion for a misspelt name', () => {
   it.each<[string, string | undefined, string]>([
     ['totl', 'total', 'a missing letter'],
     ['toatl', 'total', 'two neighbours exchanged'],
@@ -15,7 +15,7 @@ describe('the name that a misspelt one probably means', () => {
     expect(nearestName(name, ['x', 'total', 'customers', 'customer'])).toBe(meant);
   });
 
-  it('is looked up once for each name, and for at most 50 names', () => {
+  it('is computed once for each name, and for at most 50 names', () => {
     const asked: string[] = [];
     const suggestions = new Suggestions((name) => {
       asked.push(name);

@@ -101,8 +101,8 @@ describe('options', () => {
     [{ maxReasks: -1 }, 'maxReasks'],
     [{ wallMs: 0 }, 'wallMs'],
     [{ limits: { fuels: 1 } }, 'fuels'],
-    [{ agent: 'model' }, 'the agent of a session must be an object'],
-    [{ agent: { answer: () => '' } }, 'the agent of a session needs a function'],
+    [{ agent: 'model' }, 'agent must be an object'],
+    [{ agent: { answer: () => '' } }, 'agent.reply must be a function'],
     [{ signal: 5 }, 'signal must be an AbortSignal'],
     [{ onEvent: 5 }, 'onEvent must be a function'],
   ])('of a session %j are refused before anything happens', async (more, message) => {

@@ -77,7 +77,7 @@ describe('what cannot go into the next envelope', () => {
   });
 
   it('AL3-2-5 A3-3.5-4: USERDATA of the wrong form halts, and the agent is never asked', async () => {
-    const { loop } = controller();
+    const { loop, log } = controller();
     const agent = programAgent('done');
     const result = await loop.runLoop(run(agent, { userdata: { subject: 1, fields: {} } }));
     expect(result).toMatchObject({
@@ -87,6 +87,9 @@ describe('what cannot go into the next envelope', () => {
       error: { code: 'ERR_USERDATA_SCHEMA' },
     });
     expect(agent.prompts).toEqual([]);
+    // The HALT is logged and counted like any other. Turn 0: no later session of this id can have it.
+    expect(log.entries).toMatchObject([{ SID: result.sid, turn_index: 0, decision: 'HALT', reason: 'ERR_USERDATA_SCHEMA' }]);
+    expect(loop.metrics.snapshot().halts_total).toEqual({ ERR_USERDATA_SCHEMA: 1 });
   });
 
   it('a reply that is far too large halts, and little of it is kept (threat 11)', async () => {

@@ -10,6 +10,8 @@ import {
 } from '../../src/aeiou/index.ts';
 import { seededIds } from '../../src/loop/ids.ts';
 import { readReply } from '../../src/loop/turn/input.ts';
+import { NS_CODES } from '../../src/wire/codes.ts';
+import { languageError } from '../../src/wire/errorinfo.ts';
 import { newKeyring, type Program, reply, TestClock } from './fake.ts';
 import { bench, turnOf } from './harness.ts';
 
@@ -199,6 +201,25 @@ describe('minting that fails', () => {
     const swallow: Program = async ({ emit, magic }) => emit(await magic('continue').catch(() => 'swallowed'));
     const { record } = await turnOf(bench({ swallow }, { clock, keyring: broken() }), 'swallow');
     expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_MAGIC_TOOL_INTERNAL', output: 'swallowed\n', digest: null });
+  });
+
+  it('AL3-8-13 A3-11.4-4: halts the turn with the same reason when the program does not catch the error', async () => {
+    const failing: Program = async ({ magic }) => {
+      const { message } = await magic('continue').then(
+        () => new Error('minted'),
+        (error: Error) => error,
+      );
+      return languageError(NS_CODES.Internal, message);
+    };
+    const { record } = await turnOf(bench({ failing }, { clock, keyring: broken() }), 'failing');
+    expect(record).toMatchObject({ decision: 'HALT', reason: 'ERR_MAGIC_TOOL_INTERNAL', error: { nsCode: 6 } });
+    // A limit keeps its own reason.
+    const limited: Program = async ({ magic }) => {
+      await magic('continue').catch(() => {});
+      return { ...languageError(NS_CODES.Internal, 'too much fuel'), kind: 'quota', code: 'ERR_QUOTA' };
+    };
+    const { record: other } = await turnOf(bench({ limited }, { clock, keyring: broken() }), 'limited');
+    expect(other.reason).toBe('ERR_QUOTA');
   });
 
   it('A3-11.4-5: OUTPUT is exactly what was emitted, no token is ever put in', async () => {

@@ -3,12 +3,15 @@ import { boundedSchema, plainWords } from '../../src/mcp/serverschema.ts';
 
 /** A schema of one map with this many properties. */
 function wide(properties: number): unknown {
-  return { properties: Object.fromEntries(Array.from({ length: properties }, (_, index) => [`p${index}`, { type: 'string' }])) };
+  return {
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: properties }, (_, index) => [`p${index}`, { type: 'string' }])),
+  };
 }
 
 /** A schema of lists within lists, the innermost of which is at this depth. */
 function deep(depth: number): unknown {
-  return depth === 0 ? { type: 'string' } : { items: deep(depth - 1) };
+  return depth === 0 ? { type: 'string' } : { type: 'array', items: deep(depth - 1) };
 }
 
 describe('the schema of a server is bounded', () => {
@@ -35,7 +38,13 @@ describe('the schema of a server is bounded', () => {
     expect(boundedSchema({ type: 'string', pattern: '(a+)+$', $ref: '#/x', patternProperties: {}, format: 'email' })).toEqual({
       type: 'string',
     });
-    expect(boundedSchema({ oneOf: [{ minimum: 1 }, { pattern: 'a' }] })).toEqual({ anyOf: [{ minimum: 1 }, {}] });
+    expect(boundedSchema({ oneOf: [{ type: 'number', minimum: 1 }, { pattern: 'a' }] })).toEqual({
+      anyOf: [{ type: 'number', minimum: 1 }, {}],
+    });
+  });
+
+  it('to constraints that are enforced: without a type none is', () => {
+    expect(boundedSchema({ minLength: 1, properties: { a: {} }, items: {} })).toEqual({});
   });
 
   it('in its words to one line of 1000 characters without control characters', () => {

@@ -107,6 +107,25 @@ describe('arguments by any schema', () => {
     expect(each.parameters.map(({ required }) => required)).toEqual([true, false]);
   });
 
+  it('JSON Schema: a property may have the name of any keyword, and notes stand beside keywords', async () => {
+    const args = {
+      type: 'object',
+      properties: {
+        minLenght: { type: ['string', 'null'], minLength: 1, title: 'T', examples: ['x'], 'x-note': 1 },
+        $ref: {
+          allOf: [
+            { type: 'string', format: 'date' },
+            { enum: ['2025-01-01'], maxLength: 20 },
+          ],
+        },
+      },
+    } as const;
+    const tool = defineTool({ name: 'tool.t.J', args: { o: args }, run: nothing });
+    expect(await matchArgs(tool, [{ minLenght: 'x' }])).toMatchObject({ ok: true });
+    expect(await matchArgs(tool, [{ minLenght: '' }])).toMatchObject({ ok: false });
+    expect(await matchArgs(tool, [{ $ref: 'x' }])).toMatchObject({ ok: false });
+  });
+
   it('values of the language that JSON lacks are no strings and no maps to a schema', async () => {
     const tool = defineTool({ name: 'tool.t.J', args: { at: { type: 'string' } }, run: nothing });
     expect(await matchArgs(tool, [new TimeDate('2025-01-01T00:00:00Z')])).toMatchObject({ ok: false });
@@ -144,6 +163,43 @@ describe('arguments by any schema', () => {
       () => defineTool({ name: 'tool.t.A', run: nothing, ...Object({ returns: 5 }) }),
       /returns must be an ArgType/,
     ],
+    ...(
+      [
+        ['a misspelt keyword', { type: 'string', minLenght: 3 }, /'minLenght' is no keyword/],
+        ['an unknown format', { type: 'string', format: 'postcode' }, /'format' cannot be "postcode"/],
+        ['a bound that is a text', { type: 'string', minLength: '3' }, /'minLength' cannot be "3"/],
+        ['a bound without a type', { minLength: 3 }, /'minLength' is not enforced without 'type'/],
+        ['a keyword of an older draft', { type: 'object', dependencies: {} }, /'dependencies' is no keyword/],
+        ['a misspelling deep within', { type: 'array', items: { anyOf: [{ maximun: 1 }] } }, /'items.anyOf.maximun'/],
+        ['a misspelling in a definition', { $ref: '#/$defs/a', $defs: { a: { tpye: 'string' } } }, /'\$defs.a.tpye'/],
+        [
+          'a type beside a reference',
+          { type: 'string', $ref: '#/$defs/a', $defs: { a: {} } },
+          /'\$ref' is not enforced together/,
+        ],
+        ['anyOf beside oneOf', { anyOf: [{ type: 'string' }], oneOf: [{ type: 'string' }] }, /'anyOf' is not enforced together/],
+        ['an object with a method', { validate: () => true }, /'validate' is no keyword/],
+        ['a schema of zod 3 before Standard Schema', new (class ZodString {})(), /must be a Standard Schema/],
+        ['a Standard Schema without validate', { '~standard': { version: 1, vendor: 'x' } }, /must be a Standard Schema/],
+      ] as const
+    ).flatMap(([name, schema, problem]): [string, () => unknown, RegExp][] => [
+      [`${name} (SEC-12)`, () => defineTool({ name: 'tool.t.A', args: { a: schema as never }, run: nothing }), problem],
+      [
+        `${name}, as the result (SEC-12)`,
+        () => defineTool({ name: 'tool.t.A', run: nothing, ...Object({ returns: schema }) }),
+        new RegExp(problem.source.replace('must be a Standard Schema', 'returns must be an ArgType')),
+      ],
+    ]),
+    [
+      'all arguments by a schema of zod 3 (SEC-12)',
+      () => defineTool({ name: 'tool.t.A', args: new (class ZodObject {})() as never, run: nothing }),
+      /args must be a list of arguments/,
+    ],
+    ...['integer', 'String', 'array', 'int[]', 'null'].map((returns): [string, () => unknown, RegExp] => [
+      `the result '${returns}', a type that nothing checks (SEC-12)`,
+      () => defineTool({ name: 'tool.t.A', returns, run: nothing }),
+      /tool\.t\.A: returns is '.*', which is no ArgType/,
+    ]),
     ['a group that is a full name', () => defineTool({ group: 'tool.t', name: 'A b', run: nothing }), /tool\.group\.Name/],
     [
       'no time at all',

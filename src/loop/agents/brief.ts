@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { systemPrompt } from '../../aeiou/index.ts';
 import { type ToolDefinition, toolPrompt } from '../../tools/index.ts';
-import { ConfigError } from '../../wire/errors.ts';
+import { wholeNumber } from '../../wire/options.ts';
 import { type AgentRequest, MAX_TIMER_MS } from './agent.ts';
 
 /** Options of {@link agentBrief}. */
@@ -24,7 +24,7 @@ const TOOL_TOKENS = 6_000;
 
 /**
  * What an agent must know in addition to the envelope of a turn: rules, tools and language, in this order. Throws
- * {@link ConfigError} for a budget in which no tool fits.
+ * `ConfigError` for a budget in which no tool fits.
  */
 export function agentBrief({
   rules = systemPrompt(),
@@ -55,8 +55,5 @@ export function fullPrompt({ system, prompt }: AgentRequest): string {
   return system === '' ? prompt : `${system}\n\nThis is the envelope of this turn. Reply with yours.\n\n${prompt}\n`;
 }
 
-/** Throws {@link ConfigError} for a time-out that a timer cannot measure. */
-export function checkTimeout(ms: number): number {
-  if (Number.isSafeInteger(ms) && ms >= 1 && ms <= MAX_TIMER_MS) return ms;
-  throw new ConfigError(`timeoutMs of an agent must be a whole number of milliseconds from 1, got ${String(ms)}`);
-}
+/** The check of a time-out: a timer can measure it. */
+export const checkTimeout = wholeNumber(1, MAX_TIMER_MS);

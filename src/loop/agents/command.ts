@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { ConfigError } from '../../wire/errors.ts';
-import { checkList, checkOptions, type KeysOf } from '../../wire/options.ts';
+import { checker, checkList, checkObject, checkText, required } from '../../wire/options.ts';
 import { type Agent, AgentError, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
 import { checkTimeout, fullPrompt } from './brief.ts';
 
@@ -16,7 +16,12 @@ export interface CommandAgentOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const KEYS: KeysOf<CommandAgentOptions> = { argv: true, timeoutMs: true, cwd: true, env: true };
+const checkCommandOptions = checker<CommandAgentOptions>({
+  argv: required(checkList),
+  timeoutMs: checkTimeout,
+  cwd: checkText,
+  env: checkObject,
+});
 
 const TIMEOUT_MS = 120_000;
 /** Characters of standard error kept for the message of a failed command. */
@@ -29,12 +34,11 @@ const STDERR_CHARACTERS = 2000;
  * session is cancelled, or when the output exceeds the size of an envelope. Throws {@link ConfigError}.
  */
 export function commandAgent(options: CommandAgentOptions): Agent {
-  checkOptions('the options of a command agent', options, KEYS);
-  checkList('argv of a command agent', options.argv);
+  checkCommandOptions('the options of a command agent', options);
   const [file, ...args] = options.argv;
   if (file === undefined || file === '' || options.argv.some((word) => typeof word !== 'string' || word.includes('\0')))
     throw new ConfigError('argv of a command agent must be texts, and the first one names a program');
-  const timeoutMs = checkTimeout(options.timeoutMs ?? TIMEOUT_MS);
+  const { timeoutMs = TIMEOUT_MS } = options;
   return { name: file, reply: (request) => runCommand(file, args, { ...options, timeoutMs }, request) };
 }
 

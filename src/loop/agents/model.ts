@@ -1,6 +1,6 @@
 import type { LanguageModel } from 'ai';
 import { ConfigError } from '../../wire/errors.ts';
-import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import { anything, type Checks, checker, wholeNumber } from '../../wire/options.ts';
 import { type Agent, AgentError, type AgentReply, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
 import { checkTimeout } from './brief.ts';
 import { checkRetry, type RetryOptions, retryAfterMs, TransportError, withRetries } from './retry.ts';
@@ -19,17 +19,23 @@ export interface ModelAgentOptions {
 /** A model object of the Vercel AI SDK. Names are excluded, because the SDK would send them to a gateway. */
 export type SdkModel = Exclude<LanguageModel, string>;
 
-const KEYS: KeysOf<ModelAgentOptions> = { timeoutMs: true, retry: true, maxOutputTokens: true, temperature: true };
+/** The checks of {@link ModelAgentOptions}; {@link settingsOf} checks `retry`. */
+export const MODEL_CHECKS: Checks<ModelAgentOptions> = {
+  timeoutMs: checkTimeout,
+  retry: anything,
+  maxOutputTokens: wholeNumber(1),
+  temperature(what, value) {
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+      throw new ConfigError(`${what} must be a number from 0, got ${String(value)}`);
+  },
+};
 
-/** The options with their defaults. Throws {@link ConfigError} for invalid values. */
-export function checkModelOptions(options: ModelAgentOptions): Settings {
-  const { timeoutMs = TIMEOUT_MS, retry = {}, maxOutputTokens, temperature } = options;
-  if (maxOutputTokens !== undefined && !(Number.isSafeInteger(maxOutputTokens) && maxOutputTokens >= 1))
-    throw new ConfigError(`maxOutputTokens of an agent must be a whole number from 1, got ${String(maxOutputTokens)}`);
-  if (temperature !== undefined && !(Number.isFinite(temperature) && temperature >= 0))
-    throw new ConfigError(`temperature of an agent must be a number from 0, got ${String(temperature)}`);
+const checkModelOptions = checker(MODEL_CHECKS);
+
+/** Checked options with their defaults. Throws {@link ConfigError} for invalid retries. */
+export function settingsOf({ timeoutMs = TIMEOUT_MS, retry = {}, maxOutputTokens, temperature }: ModelAgentOptions): Settings {
   return {
-    timeoutMs: checkTimeout(timeoutMs),
+    timeoutMs,
     retry: checkRetry(retry),
     maxOutputTokens: maxOutputTokens ?? null,
     temperature: temperature ?? null,
@@ -51,10 +57,10 @@ const TIMEOUT_MS = 120_000;
  * server is not. Throws {@link ConfigError} for invalid options.
  */
 export function modelAgent(model: SdkModel, options: ModelAgentOptions = {}): Agent {
-  checkOptions('the options of a model agent', options, KEYS);
+  checkModelOptions('the options of a model agent', options);
   if (typeof model !== 'object' || model === null || !('doStream' in model))
     throw new ConfigError('a model agent needs a model object of the AI SDK');
-  const settings = checkModelOptions(options);
+  const settings = settingsOf(options);
   return {
     name: model.modelId,
     reply: (request) =>

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../wire/errors.ts';
-import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import { anything, checker, checkText, required } from '../../wire/options.ts';
 import { type Agent, REPLY_CHARACTERS } from './agent.ts';
-import { checkModelOptions, type ModelAgentOptions, replyOf, type SdkModel } from './model.ts';
+import { MODEL_CHECKS, type ModelAgentOptions, replyOf, type SdkModel, settingsOf } from './model.ts';
 
 /** Options of {@link openaiAgent}. */
 export interface OpenaiAgentOptions extends ModelAgentOptions {
@@ -13,15 +13,12 @@ export interface OpenaiAgentOptions extends ModelAgentOptions {
   readonly apiKey?: string;
 }
 
-const KEYS: KeysOf<OpenaiAgentOptions> = {
-  model: true,
-  baseUrl: true,
-  apiKey: true,
-  timeoutMs: true,
-  retry: true,
-  maxOutputTokens: true,
-  temperature: true,
-};
+const checkOpenaiOptions = checker<OpenaiAgentOptions>({
+  ...MODEL_CHECKS,
+  model: required(checkText),
+  baseUrl: required(anything),
+  apiKey: checkText,
+});
 
 /** Most bytes of one response. Streaming wraps every few characters of a reply in many times their size. */
 const RESPONSE_BYTES = 64 * REPLY_CHARACTERS;
@@ -35,13 +32,13 @@ const LINE_BYTES = 4 * REPLY_CHARACTERS;
  * {@link ConfigError} for invalid options.
  */
 export function openaiAgent(options: OpenaiAgentOptions): Agent {
-  checkOptions('the options of a model agent', options, KEYS);
+  checkOpenaiOptions('the options of a model agent', options);
   const { model: name, apiKey } = options;
-  if (typeof name !== 'string' || name === '') throw new ConfigError('a model agent needs the name of a model');
+  if (name === '') throw new ConfigError('a model agent needs the name of a model');
   const baseURL = checkUrl(options.baseUrl);
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey))
     throw new ConfigError('the key of a model agent must be visible ASCII characters without blanks');
-  const settings = checkModelOptions(options);
+  const settings = settingsOf(options);
   const clean = (text: string): string => (apiKey === undefined ? text : text.replaceAll(apiKey, '[key]'));
   let loaded: Promise<SdkModel> | null = null;
   const model = (): Promise<SdkModel> => {

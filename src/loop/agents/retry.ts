@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConfigError } from '../../wire/errors.ts';
-import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import { wholeNumbers } from '../../wire/options.ts';
 
 /** When a request whose transport failed is repeated. */
 export interface RetryOptions {
@@ -12,18 +11,12 @@ export interface RetryOptions {
   readonly maxDelayMs?: number;
 }
 
-const KEYS: KeysOf<RetryOptions> = { retries: true, firstDelayMs: true, maxDelayMs: true };
-const DEFAULTS: Required<RetryOptions> = { retries: 3, firstDelayMs: 500, maxDelayMs: 30_000 };
-
-/** The options with their defaults. Throws {@link ConfigError} for invalid numbers. */
-export function checkRetry(options: RetryOptions): Required<RetryOptions> {
-  checkOptions('the retry options of an agent', options, KEYS);
-  const checked = { ...DEFAULTS, ...options };
-  for (const [name, value] of Object.entries(checked))
-    if (!Number.isSafeInteger(value) || value < 0)
-      throw new ConfigError(`${name} of an agent must be a whole number from 0, got ${String(value)}`);
-  return checked;
-}
+/** The options with their defaults. Throws `ConfigError` for invalid numbers. */
+export const checkRetry = wholeNumbers<RetryOptions>('the retry options of an agent', 0, {
+  retries: 3,
+  firstDelayMs: 500,
+  maxDelayMs: 30_000,
+});
 
 /** The transport failed. The request was not refused, so the same request may succeed later. */
 export class TransportError extends Error {

@@ -3,8 +3,7 @@ import type { AskHandler } from '../../runtime/index.ts';
 import { ToolError } from '../../tools/index.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
-import { ConfigError } from '../../wire/errors.ts';
-import { checkCallback, checkOptions, type KeysOf } from '../../wire/options.ts';
+import { anything, checker, checkFunction, required, wholeNumber } from '../../wire/options.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { LoopEvent } from '../events.ts';
 import { type Ids, randomIds } from '../ids.ts';
@@ -39,32 +38,29 @@ export interface AskHandlerOptions {
   readonly onEvent?: (event: LoopEvent, parent: SessionParent) => void;
 }
 
-const KEYS: KeysOf<AskHandlerOptions> = {
-  keyring: true,
-  providers: true,
-  store: true,
-  log: true,
-  metrics: true,
-  clock: true,
-  ids: true,
-  lifetimes: true,
-  maxDepth: true,
-  onEvent: true,
-};
+const checkAskOptions = checker<AskHandlerOptions>({
+  keyring: required(anything),
+  providers: anything,
+  store: anything,
+  log: anything,
+  metrics: anything,
+  clock: anything,
+  ids: anything,
+  lifetimes: anything,
+  maxDepth: wholeNumber(1),
+  onEvent: checkFunction,
+});
 
 const MAX_DEPTH = 4;
 
 /**
  * Answers `ask` with a nested loop: an agent writes programs, each program runs in a fork of the asking run and a fresh isolate,
  * and the decision of each turn is verified as in any loop. Pass the handler to `createRuntime` as `ask`. Throws
- * {@link ConfigError} (`ERR_CONFIG`).
+ * `ConfigError` (`ERR_CONFIG`).
  */
 export function askHandler(options: AskHandlerOptions): AskHandler {
-  checkOptions('the options of ask', options, KEYS);
-  checkCallback('onEvent', options.onEvent);
+  checkAskOptions('the options of ask', options);
   const { maxDepth = MAX_DEPTH, providers = {} } = options;
-  if (!Number.isSafeInteger(maxDepth) || maxDepth < 1)
-    throw new ConfigError(`maxDepth of ask must be a whole number from 1, got ${String(maxDepth)}`);
   const { keyring, log, lifetimes, ids = randomIds } = options;
   const shared = {
     keyring,

@@ -13,7 +13,8 @@ import {
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
+import { NeuroScriptError } from '../../wire/errors.ts';
+import { wholeNumber } from '../../wire/options.ts';
 import { chained, GENESIS, readLink } from './chain.ts';
 import { FileLock } from './filelock.ts';
 import type { DecisionLog, LogEntry } from './log.ts';
@@ -63,10 +64,9 @@ export class FileLog implements DecisionLog {
   #lock: Promise<FileLock> | null = null;
   #tail: Tail | null = null;
 
-  /** Does not access the file yet. Throws {@link ConfigError} for a `maxBytes` that is not a whole number from 1024. */
+  /** Does not access the file yet. Throws `ConfigError` for a `maxBytes` that is not a whole number from 1024. */
   constructor(path: string, { fsync = 'never', maxBytes = 64 * 1024 * 1024 }: FileLogOptions = {}) {
-    if (!Number.isSafeInteger(maxBytes) || maxBytes < 1024)
-      throw new ConfigError(`maxBytes of a log must be a whole number from 1024, got ${String(maxBytes)}`);
+    wholeNumber(1024)('maxBytes of a log', maxBytes);
     this.#path = path;
     this.#fsync = fsync === 'always';
     this.#maxBytes = maxBytes;

@@ -55,7 +55,7 @@ export function logEntry(record: TurnRecord): LogEntry {
  * The entry of a session that the host ended between two turns, for instance because no turns, time or tokens were left. It
  * has the index of the turn that did not take place. `at` is Unix milliseconds.
  */
-export function endEntry({ sid, nextTurn, reason }: SessionState, at: number): LogEntry {
+export function endEntry({ sid, nextTurn, reason }: Pick<SessionState, 'sid' | 'nextTurn' | 'reason'>, at: number): LogEntry {
   return {
     ts: new Date(at).toISOString(),
     SID: sid,

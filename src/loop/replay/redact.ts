@@ -2,7 +2,7 @@ import { canonicalName } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { isPlaced } from '../../wire/mapkeys.ts';
-import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import { checker, listOf } from '../../wire/options.ts';
 import type { TurnRecord, UnsealedRecord } from '../record/record.ts';
 import { redactKey } from './redactkey.ts';
 
@@ -16,7 +16,11 @@ export interface RedactionRules {
   readonly values?: readonly string[];
 }
 
-const KEYS: KeysOf<RedactionRules> = { tools: true, keys: true, values: true };
+const checkTexts = listOf((what, value) => {
+  if (typeof value !== 'string' || value === '') throw new ConfigError(`${what} must be a text that is not empty`);
+});
+
+const checkRules = checker<RedactionRules>({ tools: checkTexts, keys: checkTexts, values: checkTexts });
 
 /** Replaces everything that is removed. */
 export const REDACTED = '[redacted]';
@@ -38,10 +42,10 @@ export class Redaction {
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) for rules of the wrong form. */
   constructor(rules: RedactionRules = {}) {
-    checkOptions('redaction', rules, KEYS);
-    this.#tools = texts('tools', rules.tools).map(patternOf);
-    this.#keys = new Set(texts('keys', rules.keys).map((key) => key.toLowerCase()));
-    const values = texts('values', rules.values);
+    checkRules('redaction', rules);
+    const { tools = [], keys = [], values = [] } = rules;
+    this.#tools = tools.map(patternOf);
+    this.#keys = new Set(keys.map((key) => key.toLowerCase()));
     this.#values = [...new Set(values.flatMap(spellings))].sort((a, b) => b.length - a.length);
     const short = values.find((value) => value.length < MIN_VALUE);
     if (short !== undefined)
@@ -121,9 +125,4 @@ function patternOf(tool: string): RegExp {
     .split('*')
     .map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`);
-}
-
-function texts(name: string, value: readonly string[] = []): readonly string[] {
-  if (Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '')) return value;
-  throw new ConfigError(`${name} of redaction must be a list of texts`);
 }

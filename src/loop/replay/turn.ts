@@ -117,7 +117,8 @@ async function executeRecorded(
     checks: [() => judged.stopped],
   };
   const recorded = scene.run === null || !input.ok ? null : { input: recordedInputOf(record, scene.run, input), calls };
-  const { mintFailed } = judged;
+  // Older versions halted a turn that failed of the error of the mint with ERR_EXEC. Such a record replays as it was decided.
+  const mintFailed = judged.mintFailed && record.reason !== 'ERR_EXEC';
   const earlier = { startedAt, nonce: inputs.nonce, recorded, clock: [], jtis: [], mints: 0, mintFailed, ranMs: 0 };
   const { record: replayed } = await runTurn(host, {
     sid,

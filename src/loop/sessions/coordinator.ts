@@ -130,6 +130,11 @@ export class SessionCoordinator {
     return record;
   }
 
+  /** Logs the HALT of a session that could not be opened. Its entry has turn 0, which no turn of a stored session has. */
+  async refused(sid: string, reason: HaltReason): Promise<void> {
+    await this.#log?.append(endEntry({ sid, nextTurn: 0, reason }, this.#clock.now()));
+  }
+
   /** Releases the session, so that another process can claim it at once. */
   release(sid: string): Promise<void> {
     return this.store.release(sid, this.owner);

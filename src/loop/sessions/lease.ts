@@ -1,4 +1,5 @@
 import { ConfigError } from '../../wire/errors.ts';
+import { wholeNumber } from '../../wire/options.ts';
 import type { Clock } from '../clock.ts';
 import type { Lease, SessionStore } from './store.ts';
 
@@ -30,8 +31,7 @@ export class Leases {
 
   /** Throws {@link ConfigError} for a lease that is too short to renew or an owner without a name. */
   constructor({ store, clock, owner, leaseMs = DEFAULT_LEASE_MS }: LeasesInit) {
-    if (!Number.isSafeInteger(leaseMs) || leaseMs < 100)
-      throw new ConfigError(`leaseMs must be a whole number from 100, got ${String(leaseMs)}`);
+    wholeNumber(100)('leaseMs', leaseMs);
     if (owner === '') throw new ConfigError('the owner of leases needs a name');
     this.owner = owner;
     this.#store = store;

@@ -1,6 +1,6 @@
 import { EnvelopeError, encodeUserdata, isJsonObject, parseStrict } from '../../aeiou/index.ts';
 import { type Agent, AgentError, type AgentReply, requestReply } from '../agents/index.ts';
-import type { CheckedCeilings } from '../ceilings.ts';
+import type { ResolvedCeilings } from '../ceilings.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopEventBody } from '../events.ts';
 import type { AgentUse } from '../record/record.ts';
@@ -24,7 +24,7 @@ export interface ConsultationInit {
   readonly clock: Clock;
   /** Model tokens left under every ceiling; null without a ceiling. */
   readonly tokens: number | null;
-  readonly ceilings: CheckedCeilings;
+  readonly ceilings: ResolvedCeilings;
   /** Milliseconds for all replies together. */
   readonly wallMs: number;
   readonly signal: AbortSignal | undefined;

@@ -1,6 +1,6 @@
 import type { LimitOptions } from '../../sandbox/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import { checker, wholeNumber } from '../../wire/options.ts';
 
 /** What a loop may use. Only the host sets it; no agent and no program can change it. */
 export interface CeilingOptions {
@@ -25,38 +25,25 @@ export type Ceilings = {
   readonly [Name in Exclude<keyof CeilingOptions, 'maxTurnsCap'>]: number;
 };
 
-const KEYS: KeysOf<CeilingOptions> = {
-  maxTurns: true,
-  maxTurnsCap: true,
-  wallMs: true,
-  turnFuel: true,
-  totalFuel: true,
-  turnTokens: true,
-  totalTokens: true,
-};
-
-const DEFAULTS = { maxTurns: 4, maxTurnsCap: 25, wallMs: 30_000, turnTokens: 200_000 } as const;
+const checkCeilingOptions = checker<CeilingOptions>({
+  maxTurns: wholeNumber(1),
+  maxTurnsCap: wholeNumber(1),
+  wallMs: wholeNumber(1),
+  turnFuel: wholeNumber(1),
+  totalFuel: wholeNumber(1),
+  turnTokens: wholeNumber(1),
+  totalTokens: wholeNumber(1),
+});
 
 /** Supplies the defaults. Throws {@link ConfigError} (`ERR_CONFIG`) for a ceiling that cannot be enforced. `fuel` is the executor's limit per turn. */
 export function resolveCeilings(options: CeilingOptions, fuel: number): Ceilings {
-  checkOptions('the ceilings of a loop', options, KEYS);
-  const whole = (name: keyof CeilingOptions, value: number): number => {
-    if (Number.isSafeInteger(value) && value >= 1) return value;
-    throw new ConfigError(`${name} must be a whole number from 1, got ${String(value)}`);
-  };
-  const cap = whole('maxTurnsCap', options.maxTurnsCap ?? DEFAULTS.maxTurnsCap);
-  const maxTurns = whole('maxTurns', options.maxTurns ?? Math.min(DEFAULTS.maxTurns, cap));
+  checkCeilingOptions('the ceilings of a loop', options);
+  const { maxTurnsCap: cap = 25, maxTurns = Math.min(4, cap), wallMs = 30_000, turnTokens = 200_000 } = options;
   if (maxTurns > cap) throw new ConfigError(`maxTurns is ${maxTurns}, and at most ${cap} are allowed`);
-  const turnFuel = Math.min(fuel, whole('turnFuel', options.turnFuel ?? fuel));
-  const turnTokens = whole('turnTokens', options.turnTokens ?? DEFAULTS.turnTokens);
-  return {
-    maxTurns,
-    wallMs: whole('wallMs', options.wallMs ?? DEFAULTS.wallMs),
-    turnFuel,
-    totalFuel: whole('totalFuel', options.totalFuel ?? Math.min(Number.MAX_SAFE_INTEGER, turnFuel * maxTurns)),
-    turnTokens,
-    totalTokens: whole('totalTokens', options.totalTokens ?? Math.min(Number.MAX_SAFE_INTEGER, turnTokens * maxTurns)),
-  };
+  const turnFuel = Math.min(fuel, options.turnFuel ?? fuel);
+  const { totalFuel = Math.min(Number.MAX_SAFE_INTEGER, turnFuel * maxTurns) } = options;
+  const { totalTokens = Math.min(Number.MAX_SAFE_INTEGER, turnTokens * maxTurns) } = options;
+  return { maxTurns, wallMs, turnFuel, totalFuel, turnTokens, totalTokens };
 }
 
 /** Counts the tokens of a text. */

@@ -1,5 +1,4 @@
 import type { AuditRecord } from '../../tools/index.ts';
-import { ConfigError } from '../../wire/errors.ts';
 import { agentBrief } from '../agents/index.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { randomIds } from '../ids.ts';
@@ -27,21 +26,19 @@ export class AskLoop {
   readonly #gate = new EventGate();
   readonly #running = new Set<string>();
 
-  /** Throws {@link ConfigError} (`ERR_CONFIG`) for a ceiling or a size that cannot be enforced. */
+  /** Throws `ConfigError` (`ERR_CONFIG`) for a ceiling or a size that cannot be enforced. */
   constructor(options: AskLoopOptions) {
-    checkLoopOptions(options);
+    checkLoopOptions('the options of an AskLoop', options);
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#ceilings = resolveCeilings(options.ceilings ?? {}, options.executor.limits.fuel);
     this.#system = options.system ?? agentBrief({ rules: v1SystemPrompt() });
     this.#outputBytes = options.outputBytes ?? DEFAULT_OUTPUT_BYTES;
-    if (!Number.isSafeInteger(this.#outputBytes) || this.#outputBytes < 1)
-      throw new ConfigError(`outputBytes must be a whole number from 1, got ${String(this.#outputBytes)}`);
   }
 
   /**
    * Runs a loop to its end. A failure of the agent or of a program is a result. Rejects only for misuse and state:
-   * {@link ConfigError}, {@link SessionExistsError} for a loop id that is running, `RuntimeClosedError`, `BusyError`, and with
+   * `ConfigError`, {@link SessionExistsError} for a loop id that is running, `RuntimeClosedError`, `BusyError`, and with
    * errors of `onEvent`.
    */
   async run(run: AskLoopRun): Promise<V1LoopResult> {

@@ -1,7 +1,17 @@
 import { canonicalize, JsonError, type JsonValue, parseStrict } from '../../aeiou/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
-import { checkOptions, type KeysOf } from '../../wire/options.ts';
+import {
+  anything,
+  checker,
+  checkFlag,
+  checkFunction,
+  checkSignal,
+  checkText,
+  listOf,
+  required,
+  wholeNumber,
+} from '../../wire/options.ts';
 import type { OutFrame } from '../../wire/protocol.ts';
 import type { Agent } from '../agents/index.ts';
 import type { Clock } from '../clock.ts';
@@ -69,39 +79,35 @@ export type V1LoopEventBody =
   | { readonly type: 'called'; readonly entry: JournalEntry }
   | { readonly type: 'decided'; readonly decision: V1Stop['decision'] | 'CONTINUE'; readonly record: V1TurnRecord };
 
-const OPTIONS: KeysOf<AskLoopOptions> = {
-  executor: true,
-  clock: true,
-  ids: true,
-  system: true,
-  ceilings: true,
-  outputBytes: true,
-  countTokens: true,
-  screen: true,
-  applyTools: true,
-  feedLogs: true,
-  showIds: true,
-};
+/** The check of the options of an `AskLoop`. */
+export const checkLoopOptions = checker<AskLoopOptions>({
+  executor: required(anything),
+  clock: anything,
+  ids: anything,
+  system: checkText,
+  ceilings: anything,
+  outputBytes: wholeNumber(1),
+  countTokens: checkFunction,
+  screen: checkFunction,
+  applyTools: listOf(checkText),
+  feedLogs: checkFlag,
+  showIds: checkFlag,
+});
 
-const RUN_OPTIONS: KeysOf<AskLoopRun> = {
-  agent: true,
-  permitted: true,
-  userdata: true,
-  prompt: true,
-  loopId: true,
-  events: true,
-  signal: true,
-  onEvent: true,
-};
-
-/** Throws {@link ConfigError} (`ERR_CONFIG`) for an unknown option; the parts that use the options check their values. */
-export function checkLoopOptions(options: AskLoopOptions): void {
-  checkOptions('the options of an AskLoop', options, OPTIONS);
-}
+const checkRunOptions = checker<AskLoopRun>({
+  agent: required(anything),
+  permitted: required(checkFlag),
+  userdata: required(anything),
+  prompt: checkText,
+  loopId: checkText,
+  events: checkFunction,
+  signal: checkSignal,
+  onEvent: checkFunction,
+});
 
 /** Checks the options of one loop and copies its USERDATA. Throws {@link ConfigError} (`ERR_CONFIG`). */
 export function checkRun(run: AskLoopRun): AskLoopRun & { readonly userdata: JsonValue; readonly prompt: string } {
-  checkOptions('the options of a loop', run, RUN_OPTIONS);
+  checkRunOptions('the options of a loop', run);
   const { prompt = '' } = run;
   const userdata = jsonCopy(run.userdata);
   if (hasSectionLine(prompt)) throw new ConfigError('the prompt has a line that starts a section of an envelope');

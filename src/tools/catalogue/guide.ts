@@ -1,4 +1,5 @@
 import { ConfigError } from '../../wire/errors.ts';
+import { wholeNumber } from '../../wire/options.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { matchesPattern } from '../policy/capability.ts';
 import { type CatalogueTool, toolCatalogue } from './entry.ts';
@@ -46,8 +47,7 @@ type Detail = 0 | 1 | 2 | 3;
  * {@link ConfigError} (`ERR_CONFIG`) for a budget that is too small for that line.
  */
 export function toolPrompt(tools: readonly ToolDefinition[], { budget, prefer = [] }: ToolPromptOptions = {}): ToolPrompt {
-  if (budget !== undefined && !(Number.isSafeInteger(budget) && budget >= 1))
-    throw new ConfigError(`the budget must be a whole number of tokens from 1, got ${String(budget)}`);
+  if (budget !== undefined) wholeNumber(1)('the budget in tokens', budget);
   const entries = inOrder(toolCatalogue(tools), prefer);
   const lines = entries.map((entry) => ([1, 2, 3] as const).map((detail) => linesOf(entry, detail)));
   const details = entries.map((): Detail => (budget === undefined ? 3 : 0));

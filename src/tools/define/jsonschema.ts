@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ConfigError } from '../../wire/errors.ts';
+import { checkKeywords } from './keywords.ts';
 import type { SchemaResult, StandardSchema } from './standardschema.ts';
 
 /** A JSON Schema (draft 2020-12) as an object. It names the keywords from which types are derived. */
@@ -61,18 +62,26 @@ export type FromJsonSchema<S> = S extends { readonly const: infer C }
           ? FromType<S, T>
           : unknown;
 
-/** Whether a value has the outer form of a JSON Schema. Compiling it checks the content. */
+/** Whether a value is a plain object that can be a JSON Schema. Compiling it checks the content. */
 export function isJsonSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('~standard' in value);
+  return isPlainObject(value) && !('~standard' in value);
+}
+
+/** True for an object literal, of any realm. An instance of a class, such as a schema of zod 3, is none. */
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /**
  * The validator of a JSON Schema. Throws {@link ConfigError} (`ERR_CONFIG`) for a bad schema and for keywords that cannot be enforced
- * (`if`, `not`, `unevaluatedProperties` …): ignoring them would accept values that the schema forbids.
+ * (`if`, `not`, `minLenght` …): ignoring them would accept values that the schema forbids.
  */
 export function fromJsonSchema(schema: JsonSchema, what: string): StandardSchema {
   try {
-    // zod checks the keywords when it compiles the schema, so the type does not have to.
+    checkKeywords(schema);
+    // The check of the keywords and zod's compiler check the schema, so the type does not have to.
     const plain: Parameters<typeof z.fromJSONSchema>[0] = JSON.parse(JSON.stringify(schema));
     return z.fromJSONSchema(plain, { defaultTarget: 'draft-2020-12' });
   } catch (cause) {

@@ -3,7 +3,14 @@ import { ConfigError } from '../../wire/errors.ts';
 import { anything, checker, checkFlag, checkText, required } from '../../wire/options.ts';
 import { type Value, ValueError } from '../../wire/values.ts';
 import { type ArgType, type ArgTypes, argTypeNames, coerce, isArgType } from './argtypes.ts';
-import { argsFromJsonSchema, describeSchema, type FromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
+import {
+  argsFromJsonSchema,
+  describeSchema,
+  type FromJsonSchema,
+  isJsonSchema,
+  isPlainObject,
+  type JsonSchema,
+} from './jsonschema.ts';
 import { isStandardSchema, type StandardSchema } from './standardschema.ts';
 
 /** One argument by ArgType. */
@@ -100,7 +107,7 @@ export function parametersOf(tool: string, specs: ArgSpecs): readonly Parameter[
 function read(tool: string, specs: ArgSpecs): readonly Parameter[] {
   if (isSpecList(specs)) return specs.map((spec, index) => typed(tool, spec, index));
   if (isStandardSchema(specs)) return together(tool, specs, describeSchema(specs, 'input'));
-  if (typeof specs !== 'object' || specs === null)
+  if (!isPlainObject(specs))
     throw new ConfigError(`${tool}: args must be a list of arguments, a map of schemas, or one schema of an object`);
   if (typeof specs['type'] === 'string' || Array.isArray(specs['type'])) {
     if (!isJsonSchema(specs)) throw new ConfigError(`${tool}: args is neither a map of schemas nor a JSON Schema`);

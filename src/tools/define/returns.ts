@@ -1,5 +1,5 @@
 import { ConfigError } from '../../wire/errors.ts';
-import { type ArgType, isArgType } from './argtypes.ts';
+import { type ArgType, argTypeNames, isArgType } from './argtypes.ts';
 import { describeSchema, type FromJsonSchema, fromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
 import { isStandardSchema, type StandardSchema } from './standardschema.ts';
 
@@ -18,9 +18,21 @@ export type ResultKind =
   | { readonly type: ArgType }
   | { readonly schema: StandardSchema /** What it says of itself. */; readonly json: JsonSchema };
 
+/** Types of JSON Schema and of other languages that are no ArgTypes. As words they would look like a check and be none. */
+const FOREIGN_TYPES = ['integer', 'array', 'object', 'null', 'str', 'dict', 'double', 'bytes'];
+
+function isForeignType(word: string): boolean {
+  const name = word.toLowerCase().replace(/\[\]$/, '');
+  return !isArgType(word) && (FOREIGN_TYPES.includes(name) || isArgType(name));
+}
+
 /** The fields of a definition for its result. Throws {@link ConfigError} (`ERR_CONFIG`). */
 export function returnsOf(tool: string, returns: unknown): { readonly returns: string; readonly result: ResultKind | null } {
   if (typeof returns === 'string') {
+    if (isForeignType(returns))
+      throw new ConfigError(
+        `${tool}: returns is '${returns}', which is no ArgType, so nothing would be checked; known are ${argTypeNames().join(', ')}`,
+      );
     const checked = isArgType(returns) && returns !== 'any';
     return { returns, result: checked ? Object.freeze({ type: returns }) : null };
   }

@@ -26,7 +26,8 @@ export interface SchemaIssue {
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null || !('~standard' in value)) return false;
   const standard = value['~standard'];
-  return typeof standard === 'object' && standard !== null && 'version' in standard && standard.version === 1;
+  if (typeof standard !== 'object' || standard === null || !('version' in standard) || !('validate' in standard)) return false;
+  return standard.version === 1 && typeof standard.validate === 'function';
 }
 
 /** The problems of a refused value in one text, each with its place within the value. */

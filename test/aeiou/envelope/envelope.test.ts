@@ -156,6 +156,21 @@ describe('envelope: markers', () => {
     );
   });
 
+  it('A3-3.1-2: characters that share bytes with a byte order mark do not make the rest of their line a marker', () => {
+    // U+FB01 begins with the first byte of a byte order mark, U+FEC0 with its first two.
+    for (const character of ['\ufb01', '\ufec0'])
+      expect(parse(lines(START, USERDATA, '{}', ACTIONS, `${character}${END}`, END)).actions).toBe(`${character}${END}`);
+  });
+
+  it('a fault is reported with the line in which it stands', () => {
+    const lineOf = (work: () => unknown): unknown => Reflect.get(Object(thrownBy(work)), 'line');
+    expect(lineOf(() => parse(lines(START, 'x', USERDATA, '{}', ACTIONS, 'a', END)))).toBe(2);
+    expect(lineOf(() => extractEnvelope(lines(END, START, USERDATA, '{}', ACTIONS, 'a')))).toBe(1);
+    expect(extractEnvelope(lines('prose', START, '', USERDATA, '{}', ACTIONS, 'a', END)).lints).toMatchObject([
+      { code: 'LINT_BLANK_LINES_IGNORED', line: 3 },
+    ]);
+  });
+
   it('A3-3.1-2: a marker with anything else on its line is body text', () => {
     for (const line of [`${END}x`, `x${END}`, `"${END}"`, `\`${END}\``, `> ${END}`])
       expect(parse(lines(START, USERDATA, line, ACTIONS, 'a', END)).userdata).toBe(line);
@@ -325,6 +340,10 @@ describe('envelope: sizes', () => {
     expect(fault(() => composeEnvelope(parts(bytes('\n'))))).toBe('ERR_ENV_SIZE/section_size');
     const text = new TextDecoder().decode(composeEnvelope(parts(bytes(''))));
     expect(fault(() => parse(text.replace(`${MARKERS[name]}\n`, `${MARKERS[name]}\nx`)))).toMatch(/^ERR_ENV_SIZE\//);
+  });
+
+  it('A3-13-E5: the last section is limited even when END is missing', () => {
+    expect(faultOf(START, USERDATA, '{}', ACTIONS, 'x'.repeat(524_289))).toBe('ERR_ENV_SIZE/section_size');
   });
 
   it('A3-13-E5: ignored duplicates are limited too', () => {

@@ -13,6 +13,11 @@ function detailOf(value: unknown, numbers: 'integers' | 'doubles' = 'integers'):
 const parsed = (text: string): unknown => parseStrict(text, { numbers: 'doubles', padding: true });
 
 describe('canonical JSON (RFC 8785)', () => {
+  it('refuses numbers that JSON does not have, whatever numbers are allowed', () => {
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, [Number.NEGATIVE_INFINITY]])
+      expect([detailOf(value), detailOf(value, 'doubles')]).toEqual(['number', 'number']);
+  });
+
   it('A3-13-J4: names are sorted by UTF-16 units, at every depth', () => {
     const sample = {
       '\u20ac': 'Euro',

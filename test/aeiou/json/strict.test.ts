@@ -18,6 +18,14 @@ function plain(value: JsonValue): unknown {
 }
 
 describe('strict JSON', () => {
+  it('says at which offset of the text it stopped, and shows the number that it refused', () => {
+    const options = { numbers: 'integers', padding: false } as const;
+    expect(thrownBy(() => parseStrict('[1,}', options))).toMatchObject({ offset: 3 });
+    expect(thrownBy(() => parseStrict('[9007199254740993]', options))).toMatchObject({
+      message: expect.stringContaining('the number 9007199254740993 is'),
+    });
+  });
+
   it('refuses duplicate names at any depth, also when one is escaped (threat 33)', () => {
     expect(
       ['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[{"x":{"b":[],"b":[]}}]', '{"__proto__":1,"__proto__":2}'].map((t) => fault(t)),

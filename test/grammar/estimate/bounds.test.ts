@@ -56,7 +56,7 @@ describe('the bounds of a block', () => {
     ({ events, expected }) => events.length === 0 && !/^(ERR_|syntax)/.test(expected.error?.code ?? ''),
   );
 
-  it('hold for every program of the conformance suite, and most have an upper one', () => {
+  it('hold for every program of the conformance suite, and most programs have an upper bound', () => {
     let bounded = 0;
     for (const { source, globals, stdin, limits } of runnable) {
       const sources = /^func main\b/m.test(source) ? [source, 'command\n  call main()\nendcommand\n'] : [source];
@@ -67,7 +67,7 @@ describe('the bounds of a block', () => {
     expect(bounded).toBeGreaterThan(runnable.length / 2);
   });
 
-  it('hold for programs at random', () => {
+  it('hold for random programs', () => {
     let [seen, bounded] = [0, 0];
     fc.assert(
       fc.property(programs, ({ library, commands }) => {
@@ -82,7 +82,7 @@ describe('the bounds of a block', () => {
   });
 });
 
-describe('the bounds hold where it is easy to be wrong', () => {
+describe('the bounds hold in difficult cases', () => {
   const f = `func f() means\nset x = [1, 2, 3, 4]\nreturn x\nendfunc\nfunc h() means\nset x = "${'text '.repeat(100)}"\nendfunc\n`;
   it.each<[string, readonly string[], DriveOptions]>([
     ['a side of `and` that is not evaluated', ['set x = g and f()'], { globals: { g: false } }],
@@ -131,7 +131,7 @@ describe('how close the bounds are', () => {
     expect(most - fuel).toBeLessThanOrEqual(STEP_FUEL.raise.amount + 1);
   });
 
-  it('of a choice: the cheaper and the dearer branch', () => {
+  it('of a choice: the cheapest and the most expensive branch', () => {
     const source = 'func f(needs a) means\nif a\nset x = 1\nelse\nset x = [1, 2]\nset y = 3\nendif\nendfunc\n';
     const [only] = estimates([source]);
     const { call, statement, operation } = STEP_FUEL;
@@ -162,7 +162,7 @@ describe('no upper bound', () => {
     expect(only?.because).toEqual({ message, file: 'test0.ns', line, column });
   });
 
-  it('recursion, direct and by way of another procedure, at the call', () => {
+  it('direct and indirect recursion, at the call', () => {
     const source = 'func f(needs n) means\nif n\ncall g(n)\nendif\nendfunc\nfunc g(needs n) means\ncall f(n)\nendfunc\n';
     const [f] = estimates([source]);
     expect(f).toMatchObject({
@@ -171,7 +171,7 @@ describe('no upper bound', () => {
     });
   });
 
-  it('when values and frames may take so much memory that it is recounted', () => {
+  it('when values and frames may take enough memory for a recount', () => {
     const block = (variables: number): string =>
       `command\n${Array.from({ length: variables }, (_, index) => `set v${index} = 1\n`).join('')}endcommand\n`;
     const most = (variables: number): number | null | undefined => {
@@ -183,7 +183,7 @@ describe('no upper bound', () => {
     expect([most(fits), most(fits + 1)]).toEqual([fits, null]);
   });
 
-  it('a branch that never ends leaves no bound, though the other one ends', () => {
+  it('a choice with an endless branch has no bound', () => {
     const { least, most } = bounds(['command\nif g\nwhile true\nset x = 1\nendwhile\nendif\nendcommand\n'], ['g']);
     expect([least, most]).toEqual([STEP_FUEL.statement.amount, Number.POSITIVE_INFINITY]);
   });

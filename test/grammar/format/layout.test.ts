@@ -44,7 +44,7 @@ describe('lines', () => {
     );
   });
 
-  it('stay in their groups: one empty line at most, none at the ends of a block, one between blocks', () => {
+  it('keep their groups: at most one empty line, none at the ends of a block, one between blocks', () => {
     const source =
       '\n\ncommand\n\n\nemit 1\n\n\n\nemit 2\nif 1\n\nemit 3\n\nelse\n\nemit 4\n\nendif\n\nendcommand\ncommand\nemit 5\nendcommand\n\n\n';
     const inner = ['  emit 1', '', '  emit 2', '  if 1', '    emit 3', '  else', '    emit 4', '  endif'];
@@ -60,7 +60,7 @@ describe('lines', () => {
     ).toHaveLength(3);
   });
 
-  it('of an empty source are none', () => {
+  it('an empty source has none', () => {
     expect(formatted('')).toBe('');
     expect(formatted('\n \n')).toBe('');
     expect(formatted('# a\n\n\n\n# b')).toBe('# a\n\n# b\n');
@@ -96,7 +96,7 @@ describe('blanks', () => {
     else expect(body(line)).toBe(expected);
   });
 
-  it('P11: two brackets are kept apart where together they would begin a text', () => {
+  it('P11: a blank separates two brackets that together would begin a text', () => {
     expect(formatted(':: strings: double-bracket\n\ncommand\nemit [ [1] ] + a[ [2] ] + [[text {{x}}]]\nendcommand\n')).toContain(
       'emit [ [1] ] + a[ [2] ] + [[text {{x}}]]',
     );
@@ -167,14 +167,14 @@ describe('comments', () => {
 describe('long lines', () => {
   const word = (length: number): string => 'x'.repeat(length);
 
-  it('are broken at the first column that does not fit', () => {
+  it('are broken at the first column beyond the width', () => {
     const call = (length: number) => `call f(${word(length)}, 1)`;
     const fits = WIDTH - '  call f(, 1)'.length;
     expect(body(call(fits))).toBe(call(fits));
     expect(body(call(fits + 1))).toBe(['call f(', `  ${word(fits + 1)},`, '  1,', ')'].join('\n'));
   });
 
-  it('have no comma after the last item where the language allows none', () => {
+  it('have no comma after the last item if the language forbids it', () => {
     expect(
       body(`emit (${word(95)} + 1)`)
         .split('\n')
@@ -210,15 +210,15 @@ describe('long lines', () => {
     expect(body(`emit (${a} + ${b} + ${c})`)).toBe(['emit (', `  ${a}`, `    + ${b}`, `    + ${c}`, ')'].join('\n'));
   });
 
-  it('a list or map that the source spreads over lines stays so; others are joined', () => {
+  it('a list or map that spans lines in the source still spans lines; others are joined', () => {
     expect(body('set m = {', '"a": 1}')).toBe(['set m = {', '  "a": 1,', '}'].join('\n'));
     expect(body('set m = {"a": 1,', '"b": 2}')).toBe('set m = {"a": 1, "b": 2}');
     expect(body('call f(', 'a,', 'b)')).toBe('call f(a, b)');
   });
 });
 
-describe('what cannot be formatted', () => {
-  it('has syntax errors, or would become too long', () => {
+describe('a source that cannot be formatted', () => {
+  it('has syntax errors, or a result beyond the size limit', () => {
     const broken = format('command\nemit\nendcommand\n', { name: 'x' });
     expect(broken.ok ? [] : broken.errors.map(({ line }) => line)).toEqual([2]);
     const deep = `command\n${'if 1\n'.repeat(150)}${'emit 1\n'.repeat(200)}${'endif\n'.repeat(150)}endcommand\n`;

@@ -30,7 +30,7 @@ function keeps(source: string): string {
   return first.text;
 }
 
-describe('the formatter keeps meaning and comments, and changes nothing a second time', () => {
+describe('the formatter keeps meaning and comments, and is idempotent', () => {
   it('for every program of the conformance suite', () => {
     expect(corpus.length).toBeGreaterThan(400);
     for (const { source } of corpus) keeps(source);

@@ -14,7 +14,7 @@ const tools: Environment = {
 };
 
 describe('calls', () => {
-  it('of procedures: those of all files count, in any order, and names are case-sensitive', () => {
+  it('of procedures: all files count, in any order; names are case-sensitive', () => {
     const lib = checked('func f(needs a) means\n  return a\nendfunc\n', 'lib.ns');
     const use = checked(command('emit f(1)', 'emit F(1)', 'emit g(F(1))'), 'use.ns');
     expect(analyse([use, lib]).map(({ line, column, code }) => `${line}:${column} ${code}`)).toEqual([
@@ -49,7 +49,7 @@ describe('calls', () => {
     );
   });
 
-  it('functions of other languages: the hint says what to write', () => {
+  it('functions of other languages: the hint shows the NeuroScript form', () => {
     const fixOf = (call: string): string => findings(command(`emit ${call}`))[0]?.fix.message ?? '';
     expect(fixOf('range(3)')).toContain('`while i < n`');
     expect(fixOf('str(5)')).toContain("'' + x");
@@ -58,7 +58,7 @@ describe('calls', () => {
     expect(drive(command('emit Range(3)')).error).toMatchObject({ nsCode: 2, hint: expect.stringContaining('`while i < n`') });
   });
 
-  it('of built-in functions: in any casing, with one argument', () => {
+  it('of built-in functions: in any letter case, with one argument', () => {
     expect(brief(['emit LEN("a") + len("a", 1) + sin()', 'emit TypeOf(1)', 'emit is_nil(nil, nil)'])).toEqual([
       '2:17 LINT_ARGUMENT_COUNT',
       '2:31 LINT_ARGUMENT_COUNT',

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { corpus } from './corpus.ts';
 import { findings } from './lint.ts';
 
-describe('programs that do what they should', () => {
+describe('correct programs', () => {
   const fine = corpus.filter(({ expected }) => expected.error === null && expected.eventErrors.length === 0);
 
-  it('have no error, unless the place is not reached or the program shows a handler', () => {
+  it('have errors only at unreached places and in programs about handlers', () => {
     const wrong = fine
       .filter(({ source }) => !/on error do| (?:or|and) nope\(\)/.test(source))
       .flatMap(({ title, source, globals }) =>
@@ -17,7 +17,7 @@ describe('programs that do what they should', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('have few warnings if they are longer than a few lines: some show a corner of the language on purpose', () => {
+  it('have few warnings if they are longer than a few lines: some programs test rare forms on purpose', () => {
     const realistic = fine.filter(({ source }) => source.split('\n').length >= 20);
     const warned = realistic.filter(({ source, globals }) =>
       findings(source, { globals: Object.keys(globals) }).some(({ severity }) => severity !== 'info'),

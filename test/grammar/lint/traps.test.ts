@@ -4,14 +4,14 @@ import { brief, command, findings, fixed } from './lint.ts';
 const traps = (line: string): boolean => brief([line]).some((found) => found.endsWith('LINT_COMMENT_TRAP'));
 
 describe('texts in quotes that look like templates', () => {
-  it('are reported where no eval may fill them in', () => {
+  it('are reported unless an eval may fill them', () => {
     const lines = ['set x = 1', 'emit "a {{x}}" + x', `emit 'a $${'{x}'}'`, `emit "{{}} {{1}} {x} $${'{}'}"`, 'emit ```{{x}}```'];
     expect(brief(lines)).toEqual(['3:6 LINT_PLAIN_TEMPLATE', '4:6 LINT_PLAIN_TEMPLATE']);
     expect(brief([...lines, 'emit eval("{{x}}")'])).toEqual([]);
   });
 });
 
-describe('`and` and `or` return no operand (language.md 4.2)', () => {
+describe('`and` and `or` do not return an operand (language.md 4.2)', () => {
   it('reports a plain value on the right', () => {
     expect(brief(['set x = 1', 'emit x or "none"', 'emit x == "a" or ("b")', 'emit x and [1]'])).toEqual([
       '3:11 LINT_LOGIC_VALUE',
@@ -20,7 +20,7 @@ describe('`and` and `or` return no operand (language.md 4.2)', () => {
     ]);
   });
 
-  it('says nothing of conditions', () => {
+  it('does not report conditions', () => {
     expect(brief(['set x = 1', 'emit x or x > 1', 'emit x == "a" or x == "b"', 'emit x and true', 'emit "a" + "b"'])).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ describe('variables that are never set', () => {
     ]);
   });
 
-  it('P13: also in a literal that eval fills, and with any other text nothing is known', () => {
+  it('P13: also in a literal that eval fills; an eval of another text suppresses reports', () => {
     expect(brief(['set x = 1', 'emit eval("{{x}} {{ y.z }}")'])).toEqual(['3:11 LINT_NEVER_SET']);
     const misspelt = command('set total = 1', 'emit eval("{{totl}}") + total');
     expect(findings(misspelt).map(({ fix }) => fix)).toEqual([{ message: 'did you mean `total`?', edits: [] }]);
@@ -54,13 +54,13 @@ endon
     expect(briefly('on event x do\n  set x = 1\n  emit x\nendon\n')).toEqual(['1:10 LINT_NEVER_SET']);
   });
 
-  it('globals are known by their names; self always is one', () => {
+  it('declared globals are set; self is always set', () => {
     expect(briefly(command('emit limit', 'whisper self, limit'), ['limit'])).toEqual([]);
   });
 });
 
 describe('map keys', () => {
-  it('a bare word that is never set is meant as text', () => {
+  it('a bare word that is never set probably means text', () => {
     const source = command('set b = "k"', 'emit {a: 1, b: 2, "c": c, (d): 3}');
     expect(briefly(source)).toEqual(['3:7 LINT_MAP_KEY', '3:24 LINT_NEVER_SET', '3:28 LINT_NEVER_SET']);
     expect(fixed(command('emit {a: {c: 1}}'))).toBe(command('emit {"a": {"c": 1}}'));
@@ -68,14 +68,14 @@ describe('map keys', () => {
 });
 
 describe('double brackets', () => {
-  it('P11: a single bare word in them that is never set is meant as text', () => {
+  it('P11: a single bare word in them that is never set probably means text', () => {
     expect(brief(['emit [[hello]]'])).toEqual(['2:6 LINT_DOUBLE_BRACKET']);
     expect(fixed(command('emit [[hello]]'))).toBe(command('emit "hello"'));
     expect(brief(['set x = 1', 'emit [[x]]', 'emit [[1, 2], [3]]'])).toEqual([]);
     expect(brief(['emit [ [x] ]'])).toEqual(['2:9 LINT_NEVER_SET']);
   });
 
-  it('P11: with the header, what looks like a list in a list is a text', () => {
+  it('P11: with the header, a text that looks like a list in a list is reported', () => {
     const header = ':: strings: double-bracket\n\n';
     expect(briefly(header + command('emit [[1,2],[3]]', 'emit [[dear {{self}}]]'))).toEqual(['4:6 LINT_DOUBLE_BRACKET']);
     expect(fixed(header + command('emit [["a", 1]]'))).toBe(header + command('emit [ ["a", 1]]'));
@@ -87,13 +87,13 @@ describe('variables that are never read', () => {
     expect(brief(['set x = 1', 'set x = 2', 'set y.z[0] = 3'])).toEqual(['2:5 LINT_UNUSED_VARIABLE', '4:5 LINT_UNUSED_VARIABLE']);
   });
 
-  it('not when the name begins with an underscore, or something unseen may read it', () => {
+  it('not when the name begins with an underscore, or an eval or `last` may read it', () => {
     expect(brief(['set _x = 1', 'set y = 1', 'emit eval(_z())'].slice(0, 1))).toEqual([]);
     expect(brief(['set y = 1', 'emit last'])).toEqual([]);
     expect(brief(['set y = 1', 'emit eval(self)'])).toEqual([]);
   });
 
-  it('not when the value is what the procedure gives (language.md 8)', () => {
+  it('not when the value is the result of the procedure (language.md 8)', () => {
     expect(briefly('func f() means\n  set x = 5\nendfunc\n')).toEqual([]);
     expect(briefly('func f() means\n  set x = 5\n  if self\n    set y = 1\n  endif\nendfunc\n')).toEqual([
       '4:9 LINT_UNUSED_VARIABLE',
@@ -101,7 +101,7 @@ describe('variables that are never read', () => {
     expect(briefly(command('set x = 5'))).toEqual(['2:5 LINT_UNUSED_VARIABLE']);
   });
 
-  it('parameters and loop variables are a remark, with a name that says so as the fix', () => {
+  it('parameters and loop variables are a remark; the fix adds an underscore', () => {
     const source = 'func f(needs a optional b) means\n  for each k, v in a\n    emit v\n  endfor\nendfunc\n';
     expect(findings(source).map(({ line, column, severity }) => `${line}:${column} ${severity}`)).toEqual([
       '1:25 info',
@@ -112,7 +112,7 @@ describe('variables that are never read', () => {
 });
 
 describe('global constants', () => {
-  it('are set already; a variable of the name hides one', () => {
+  it('are set; a variable of the same name hides a constant', () => {
     const constants = ['K', 'LIMIT'];
     expect(brief(['emit K'], { constants })).toEqual([]);
     expect(brief(['set K = 8', 'emit K + LIMIT'], { constants })).toEqual(['2:5 LINT_SHADOWED_GLOBAL']);

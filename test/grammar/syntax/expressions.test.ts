@@ -73,7 +73,7 @@ describe('primaries and accessors (language.md 2, P10)', () => {
     expect(expression('tool.fs.tool.x()')).toMatchObject({ name: 'tool.fs.tool.x' });
   });
 
-  it('7: built-in names that are keywords are calls, any other spelling too', () => {
+  it('7: built-in names that are keywords are calls, in any letter case', () => {
     expect(bare(expression('len(x)'))).toEqual({ k: 'call', name: { name: 'len' }, args: [{ k: 'name', name: 'x' }] });
     for (const name of ['ln', 'log', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'LEN', 'TypeOf', 'is_nil']) {
       expect(shape(expression(`${name}(1)`))).toBe(`${name}(1)`);
@@ -94,7 +94,7 @@ describe('primaries and accessors (language.md 2, P10)', () => {
     expect(bare(statements('emit(1)'))).toEqual([{ k: 'emit', value: { k: 'group', of: { k: 'num', v: 1 } } }]);
   });
 
-  it('2: a tool or procedure without parentheses is no call', () => {
+  it('2: a tool or procedure without parentheses is not a call', () => {
     expect(places(command('emit tool.a.b'))).toEqual(['2:14']);
     expect(places(command('call f'))).toEqual(['2:7']);
     expect(places(command('call f()[0]'))).toEqual(['2:9']);

@@ -23,7 +23,7 @@ function problem(text: string): string {
   return first === undefined ? 'none' : `${first.line}:${first.column} ${first.message}`;
 }
 
-describe('what is typed at a prompt', () => {
+describe('an input at a prompt', () => {
   it.each([
     ['statements are one command block', 'set x = 1', ['commands', 'statements']],
     ['several lines of them too', 'if true\n  emit 1\nendif\nemit 2', ['commands', 'statements']],
@@ -44,7 +44,7 @@ describe('what is typed at a prompt', () => {
     expect(typed(text)).toEqual(expected);
   });
 
-  it('what is emitted is the expression, at its place', () => {
+  it('an expression alone is emitted and keeps its position', () => {
     const result = read('\n  1 + 2');
     expect(result.ok && result.file.commands[0]?.body.stmts).toMatchObject([{ k: 'emit', s: 3, value: { k: 'binary' } }]);
   });
@@ -103,7 +103,7 @@ describe('what is typed at a prompt', () => {
     expect(problem(text).slice(0, expected.length)).toBe(expected);
   });
 
-  it('a file is not read so: there statements need their block', () => {
+  it('statements of a file need a block', () => {
     expect(parse('set x = 1', { name: 'file' }).ok).toBe(false);
   });
 });
@@ -139,11 +139,11 @@ const unplaced = (tree: unknown): unknown =>
   );
 
 describe('the programs of the conformance files', () => {
-  it('there are many', () => {
+  it('are many', () => {
     expect(programs.length).toBeGreaterThan(300);
   });
 
-  it('typed line by line give the same blocks, and no line is taken for a mistake or an input of its own', () => {
+  it('typed line by line give the same blocks, and no line counts as a mistake or as a separate input', () => {
     for (const { title, text, file } of programs) {
       const typed = inputs(text);
       expect(unplaced(typed.flatMap(({ procedures }) => procedures.map(({ body }) => body))), title).toEqual(
@@ -156,7 +156,7 @@ describe('the programs of the conformance files', () => {
     }
   });
 
-  it('the statements of a command block, typed without it, are the same block', () => {
+  it('the statements of a command block, typed without the block, give the same block', () => {
     let compared = 0;
     for (const { title, text, file } of programs) {
       for (const { s, e, body } of file.commands.filter((block) => block.metadata.length === 0)) {

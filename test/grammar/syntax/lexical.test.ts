@@ -23,7 +23,7 @@ describe('comments and lines (language.md 1.3, 1.4)', () => {
     expect(places(command('emit 1 + \\ # c', '2'))[0]).toBe('2:10');
   });
 
-  it('1.3: a backslash at the end of a comment continues nothing', () => {
+  it('1.3: a backslash at the end of a comment does not join lines', () => {
     expect(statements('emit 1 # \\', 'emit 2')).toHaveLength(2);
   });
 });
@@ -60,7 +60,7 @@ describe('P21: newlines in brackets', () => {
     expect(places('command\nemit {\n"a": 1')).toContain('2:6');
   });
 
-  it('P21: what follows an unclosed bracket is still checked', () => {
+  it('P21: the text after an unclosed bracket is still checked', () => {
     expect(places(command('set x = [1, 2', 'emit ]', 'set y = (', 'if a', 'emit 1', 'endif', 'emit !b'))).toEqual([
       '2:9',
       '3:6',
@@ -69,7 +69,7 @@ describe('P21: newlines in brackets', () => {
     ]);
   });
 
-  it('P21: a closing bracket without partner is an error at that bracket', () => {
+  it('P21: a closing bracket without an opening one is an error at that bracket', () => {
     expect(problems(command('emit 1)'))).toMatchObject([{ at: '2:7', message: '`)` closes nothing' }]);
   });
 });
@@ -129,7 +129,7 @@ describe('names and numbers (language.md 1.5 to 1.7)', () => {
     expect(expression(text)).toMatchObject({ k: 'num', v: value });
   });
 
-  it.each(['1e400', '1_000', '0x10', '5km', '1e', '.5', '1.', '1.2.3', '1..2'])('1.7: %s is no number', (text) => {
+  it.each(['1e400', '1_000', '0x10', '5km', '1e', '.5', '1.', '1.2.3', '1..2'])('1.7: %s is not a number', (text) => {
     expect(problems(command(`emit ${text}`))).toHaveLength(1);
   });
 
@@ -225,6 +225,6 @@ describe('metadata (language.md 1.11, P32)', () => {
   });
 });
 
-it.each([...RESERVED])('the reserved word %s is no name', (word) => {
+it.each([...RESERVED])('the reserved word %s is not a name', (word) => {
   expect(places(command(`set ${word} = 1`))).toContain('2:5');
 });

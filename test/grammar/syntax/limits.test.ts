@@ -42,12 +42,12 @@ describe('P33: nesting, one counter (ruling 15)', () => {
     expect(problems(build(200))).toMatchObject([{ message: tooDeep }]);
   });
 
-  it('P33: the error stands at the first token that is too deep', () => {
+  it('P33: the position of the error is the first token that is too deep', () => {
     expect(problems(emit('('.repeat(5000)))).toMatchObject([{ at: '2:205', message: tooDeep }]);
     expect(problems('if x\n'.repeat(5000))).toMatchObject([{ at: '201:1', message: tooDeep }]);
   });
 
-  it('ruling 15: a left-associative chain is no nesting', () => {
+  it('ruling 15: a left-associative chain does not nest', () => {
     for (const chain of ['1 + ', 'a and ', 'a.b == ', 'not a or ', '-1 * ', '2 ** 2 - ', 'f(1) < ']) {
       expect(problems(emit(`${chain.repeat(2000)}1`)), chain).toEqual([]);
     }
@@ -66,7 +66,7 @@ describe('P33: nesting, one counter (ruling 15)', () => {
     expect(problems(Array.from({ length: 300 }, (_, i) => `func f${i}() means\nemit 1\nendfunc`).join('\n'))).toEqual([]);
   });
 
-  it('P33: parse answers wherever in the stack it is called, also where 200 levels no longer fit', () => {
+  it('P33: parse returns at any stack depth, also where 200 levels do not fit', () => {
     const deep = emit(`${'f(1 + '.repeat(199)}1${')'.repeat(199)}`);
     const outcomes: string[] = [];
     const attempt = (): void => {
@@ -256,7 +256,7 @@ describe('P33: time', () => {
     ],
   ];
 
-  it.each(floods.map((text) => [JSON.stringify(text), text]))('P33: a megabyte of %s is answered quickly', (_name, text) => {
+  it.each(floods.map((text) => [JSON.stringify(text), text]))('P33: a megabyte of %s is parsed quickly', (_name, text) => {
     const mega = text.repeat(Math.floor(999_000 / text.length));
     expect(took(`command\nset x = ${mega}\nendcommand\n`)).toBeLessThan(3000);
     const part = text.repeat(Math.floor(200_000 / text.length));
@@ -276,8 +276,8 @@ describe('P33: time', () => {
   });
 });
 
-describe('the parser itself', () => {
-  it('the grammar passes all of Chevrotain’s checks: no ambiguity, no left recursion, no doubled production', () => {
+describe('the grammar', () => {
+  it('passes all of Chevrotain’s checks: no ambiguity, no left recursion, no duplicate production', () => {
     expect(() => new ProgramParser(false)).not.toThrow();
   });
 });

@@ -32,7 +32,7 @@ describe('P31: positions', () => {
     expect(open.ok ? [] : open.errors).toMatchObject([{ line: 2, column: 6, endLine: 2, endColumn: 10 }]);
   });
 
-  it('P31: an error at the end of the file stands behind the last character', () => {
+  it('P31: an error at the end of the file is positioned after the last character', () => {
     expect(problems('command\nemit 1 +')).toContainEqual(expect.objectContaining({ at: '2:9' }));
   });
 
@@ -80,7 +80,7 @@ describe('P31: positions', () => {
     expect(source.slice(events[0]?.s, events[0]?.e)).toMatch(/^on event.*endon$/s);
   });
 
-  it('every span lies in the text, begins before it ends, and holds no blank at either end', () => {
+  it('every span is inside the text, is not empty, and has no blank at either end', () => {
     const source = `:: a: b\n\n${command("set a, m.b['c'] = [1, {2: 3,},] # x", 'whisper self , ( a )', 'on error do', 'fail', 'endon', "ask 'm', 'p' with {} into r . x")}`;
     const all = spans(file(source));
     expect(all.length).toBeGreaterThan(25);

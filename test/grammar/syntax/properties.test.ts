@@ -120,7 +120,7 @@ describe('print and parse', () => {
     );
   });
 
-  it('parse ∘ print ∘ parse is parse, and printing again changes nothing', () => {
+  it('parse ∘ print ∘ parse is parse, and print is idempotent', () => {
     fc.assert(
       fc.property(lines, (body) => {
         const source = `:: a: b\n\n${command(...body, 'emit 1')}\n${command('# x', 'emit 2')}`;
@@ -133,7 +133,7 @@ describe('print and parse', () => {
     );
   });
 
-  it('prints procedures, events and metadata where they stand', () => {
+  it('prints procedures, events and metadata at their places', () => {
     const source =
       ":: lib: x\n\nfunc f(needs a, b optional c returns r) means\n  :: doc: y\n  on event 'inner' named 'n' as e do\n    return 1\n  endon\n  return a, b\nendfunc\n\non event 'x' do\n  emit 1\nendon\n\nfunc g() means\n  set a, m.b = f(1, 2)\n  on error do\n    fail\n  endon\nendfunc\n";
     expect(print(file(source))).toBe(source.replaceAll("'", '"'));
@@ -259,7 +259,7 @@ describe('parse never throws', () => {
     ],
   );
 
-  it('on soups of tokens', () => {
+  it('on random sequences of tokens', () => {
     fc.assert(
       fc.property(fc.array(tokens, { maxLength: 120 }), fc.boolean(), (soup, wrapped) => {
         within(wrapped ? command(soup.join(' ')) : soup.join(' '));
@@ -282,7 +282,7 @@ describe('parse never throws', () => {
     );
   });
 
-  it('one parse leaves no trace in the next', () => {
+  it('one parse does not affect the next', () => {
     const good = command('emit 1', 'while x', 'break', 'endwhile');
     const before = parse(good, { name: 'x' });
     for (const bad of [

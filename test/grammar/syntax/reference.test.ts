@@ -105,7 +105,7 @@ describe('the differential table of the reference', () => {
     for (const { at } of found) expect(Number(at.split(':')[0])).toBeLessThanOrEqual(hasLines);
   });
 
-  it('12-172: the error stands at the `if` of `else if`', () => {
+  it('12-172: the position of the error is the `if` of `else if`', () => {
     expect(problems(command('if 0', 'emit 1', 'else if 1', 'emit 2', 'endif'))).toMatchObject([{ at: '4:6' }]);
   });
 

@@ -75,7 +75,7 @@ describe('blocks (language.md 2, 2.2)', () => {
     ]);
   });
 
-  it('P16: a handler guards the block it stands in, and leaves its place among the statements', () => {
+  it('P16: a handler guards its block, and a marker keeps its place among the statements', () => {
     expect(body('emit 1⏎on error do⏎clear_error⏎endon⏎emit 2')).toEqual([
       { k: 'emit', value: one },
       { k: 'on_error' },
@@ -87,7 +87,7 @@ describe('blocks (language.md 2, 2.2)', () => {
     expect(bare(first?.k === 'if' && first.then.onError)).toEqual({ body: { stmts: [{ k: 'clear_error' }] } });
   });
 
-  it('ruling 11: a handler may stand in a handler', () => {
+  it('ruling 11: a handler may contain a handler', () => {
     const handler = file(command('on error do', 'on error do', 'emit 1', 'endon', 'endon')).commands[0]?.body.onError;
     expect(bare(handler)).toEqual({
       body: { stmts: [{ k: 'on_error' }], onError: { body: { stmts: [{ k: 'emit', value: one }] } } },
@@ -128,7 +128,7 @@ describe('blocks (language.md 2, 2.2)', () => {
 });
 
 describe('break, continue, return, clear_error (language.md 2.2)', () => {
-  it('ruling 17: break and continue outside of a loop are errors where they stand', () => {
+  it('ruling 17: break and continue outside of a loop are errors at their positions', () => {
     expect(places(command('break'))).toEqual(['2:1']);
     expect(places(command('if x', '  continue', 'endif'))).toEqual(['3:3']);
     expect(places(command('while x', 'emit 1', 'endwhile', 'break'))).toEqual(['5:1']);
@@ -144,7 +144,7 @@ describe('break, continue, return, clear_error (language.md 2.2)', () => {
     expect(places(command('on error do', 'break', 'endon'))).toEqual(['3:1']);
   });
 
-  it('2.2: the body of an event handler is in no loop of the code around it', () => {
+  it('2.2: the body of an event handler is not in a loop of the surrounding code', () => {
     expect(places("func f() means\nwhile x\non event 'e' do\nbreak\nendon\nendwhile\nendfunc")).toEqual(['4:1']);
   });
 
@@ -164,7 +164,7 @@ describe('break, continue, return, clear_error (language.md 2.2)', () => {
     expect(places(command('if x', "on event 'x' do", 'return 1', 'endon', 'endif'))).toEqual([]);
   });
 
-  it('ruling 9: clear_error may stand outside of a handler', () => {
+  it('ruling 9: clear_error is allowed outside of a handler', () => {
     expect(places(command('clear_error'))).toEqual([]);
     expect(places('func f() means\nclear_error\nendfunc')).toEqual([]);
   });
@@ -195,7 +195,7 @@ describe('files (language.md 2.1)', () => {
     expect(problems('emit 1')[0]?.hint).toContain('`command`');
   });
 
-  it('2.2: on event does not stand directly in a command block', () => {
+  it('2.2: on event is not allowed directly in a command block', () => {
     expect(places(command("on event 'x' do", 'emit 1', 'endon'))).toEqual(['2:1']);
     expect(places(command('if x', "on event 'x' do", 'emit 1', 'endon', 'endif'))).toEqual([]);
   });

@@ -102,7 +102,7 @@ describe('P12: templates', () => {
     expect(template(`a{{@${name}}}b{{ @${name} }}`)).toBe(JSON.stringify(`a${text}b${text}`));
   });
 
-  it('ruling 3: {{}} is nothing, an unknown symbol stays, an unclosed {{ is text', () => {
+  it('ruling 3: {{}} inserts nothing, an unknown symbol stays, an unclosed {{ is text', () => {
     expect(template('{{}}x{{ }}')).toBe('"x"');
     expect(template('{{@bogus}} {{@NL}}')).toBe('"{{@bogus}} {{@NL}}"');
     expect(template('open {{never')).toBe('"open {{never"');
@@ -115,7 +115,7 @@ describe('P12: templates', () => {
     expect(template('{{LAST + 1}}')).toBe('<(LAST + 1)>');
   });
 
-  it('P12: text that is no expression is an error at its true position', () => {
+  it('P12: text that is not an expression is an error at its true position', () => {
     expect(places(command('emit ```one', 'two {{x y}} three```'))).toEqual(['3:9']);
     expect(places(command('emit ```{{a}} {{ !b }}```'))).toEqual(['2:18']);
     expect(places(command('emit ```{{#if x}}```'))).toEqual(['2:16']);

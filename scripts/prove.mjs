@@ -1,0 +1,40 @@
+// The long forms of what .ci/run checks briefly: every benchmark in full, a soak, fuzzing, and a thousand kills of the gate's
+// executor. Takes about an hour on two quiet cores; one title as an argument runs that step alone. The last line is
+// `N passed, N failed`.
+import { spawnSync } from 'node:child_process';
+
+const bench = (name, ...flags) => ['npx', ['neuroscript', 'bench', name, ...flags]];
+const STEPS = new Map([
+  ['quotas', bench('quotas')],
+  ['turns', bench('turns')],
+  ['interp', bench('interp')],
+  ['contexts', bench('contexts')],
+  ['tokens', bench('tokens')],
+  ['loop', bench('loop')],
+  ['suspend', bench('suspend')],
+  ['sessions', bench('sessions')],
+  ['soak', bench('soak', '--seconds', '600')],
+  ['fuzz', ['npm', ['run', '--silent', 'fuzz', '--', '--seconds', '600', '--seed', String(Date.now() % 1_000_000)]]],
+  ['gate', ['npx', ['vitest', 'run', 'test/gate/crash.test.ts'], { GATE_KILLS: '1000' }]],
+  ['machine', ['npm', ['run', '--silent', 'test:machine']]],
+]);
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((title) => !STEPS.has(title));
+if (unknown.length > 0) {
+  process.stderr.write(`no step ${unknown.join(', ')}; there are ${[...STEPS.keys()].join(', ')}\n`);
+  process.exit(2);
+}
+
+let failed = 0;
+let passed = 0;
+for (const [title, [command, args, env = {}]] of STEPS) {
+  if (wanted.length > 0 && !wanted.includes(title)) continue;
+  process.stdout.write(`== ${title}\n`);
+  const { status } = spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+  if (status === 0) passed += 1;
+  else failed += 1;
+  process.stdout.write(`${status === 0 ? 'ok' : 'FAILED'}     ${title}\n`);
+}
+process.stdout.write(`${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;
