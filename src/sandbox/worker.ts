@@ -8,6 +8,7 @@ import { confinementLack } from './confinement.ts';
 import { killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
+import { limitResources } from './resources.ts';
 import { SourceCache } from './sourcecache.ts';
 import { readWorkerFrame } from './workerframes.ts';
 
@@ -206,6 +207,9 @@ export class WorkerProcess {
     );
     try {
       await hello.promise;
+      const pid = this.#pid();
+      if (pid !== null) await limitResources(pid);
+      if (this.dead) throw new Error(`the worker process ended while starting: ${this.#violation ?? 'it was killed'}`);
     } finally {
       clearTimeout(late);
     }
