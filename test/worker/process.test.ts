@@ -66,7 +66,7 @@ describe('the worker process', () => {
 });
 
 describe("hostile code in the worker's own realm", () => {
-  it('A3-11.1-1 A3-11.1-2 A3-11.1-4: reaches no network, no file, no native code; without the cage, signals alone', async () => {
+  it('A3-11.1-1 A3-11.1-2 A3-11.1-4: reaches no network, no file, no native code; without the operating system sandbox, signals alone', async () => {
     const { worked, ...harm } = await probed(false);
     expect(worked).toEqual(SIGNALS);
     expect(harm).toEqual({ victimLives: false, fileUntouched: true, left: [], heard: 0 });
