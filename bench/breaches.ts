@@ -93,7 +93,8 @@ export const CASES: readonly Case[] = [
   ),
 ];
 
-function commands(...lines: readonly string[]): string {
+/** A program with one command block of these lines. */
+export function commands(...lines: readonly string[]): string {
   return `command\n  ${lines.join('\n  ')}\nendcommand\n`;
 }
 

@@ -1,4 +1,5 @@
 import { createRuntime } from '../src/index.ts';
+import { commands } from './breaches.ts';
 import { forgetPeak, residence, workerPid } from './residence.ts';
 import { short, table } from './table.ts';
 
@@ -19,8 +20,17 @@ const LIMIT_MB = 32;
 /** The promise about the ratio. */
 export const MOST_GROWTH = 1.25;
 
-const commands = (...lines: string[]): string => `command\n${lines.join('\n')}\nendcommand\n`;
 const forever = (...lines: string[]): string[] => ['while true', ...lines, 'endwhile'];
+/** A list that grows by `steps` without end. */
+const list = (...steps: string[]): string => commands('set l = []', ...forever(...steps));
+const map = (step: string): string => commands('set m = {}', ...forever(step));
+/** Lists of `size` items that are set one by one. */
+const grownLists = (size: number): string =>
+  list('set p = []', ...Array.from({ length: size }, (_, index) => `set p[${index}] = 1`), 'set l[len(l)] = p');
+const mapsOf = (size: number): string =>
+  list(`set l[len(l)] = {${Array.from({ length: size }, (_, index) => `'${String.fromCharCode(97 + index)}': 1`).join(', ')}}`);
+const handledErrors = (message: string): string =>
+  commands('set l = []', 'on error do', 'set l[len(l)] = system_error', 'clear_error', 'endon', ...forever(`fail ${message}`));
 
 /** All ways in which values grow: texts, lists, maps, and each of them within the others. */
 const PATTERNS: Readonly<Record<string, string>> = {
@@ -28,51 +38,37 @@ const PATTERNS: Readonly<Record<string, string>> = {
   'wide text doubled': commands('set s = char(8364)', ...forever('set s = s + s')),
   'wide text tripled': commands('set s = char(8364)', ...forever('set s = s + s + s')),
   'wide texts': commands('set l = []', 'set s = char(8364) * 5000', ...forever('set l[len(l)] = s + len(l)')),
-  'grown lists of 1': commands('set l = []', ...forever('set p = []', 'set p[0]=1', 'set l[len(l)] = p')),
-  'grown lists of 4': commands(
-    'set l = []',
-    ...forever('set p = []', 'set p[0]=1', 'set p[1]=1', 'set p[2]=1', 'set p[3]=1', 'set l[len(l)] = p'),
-  ),
-  'list of texts': commands('set l = []', ...forever("set l[len(l)] = 'k' + len(l)")),
-  'list of long texts': commands('set l = []', ...forever("set l[len(l)] = 'k' * 1000")),
-  'list of numbers': commands('set l = []', ...forever('set l[len(l)] = len(l) + 0.5')),
-  'list of ints': commands('set l = []', ...forever('set l[len(l)] = 1')),
-  'list of empty lists': commands('set l = []', ...forever('set l[len(l)] = []')),
-  'list of lists of one': commands('set l = []', ...forever('set l[len(l)] = [1]')),
-  'list of lists of 3': commands('set l = []', ...forever('set l[len(l)] = [1,2.5,3]')),
-  'list of lists of 10': commands('set l = []', ...forever('set l[len(l)] = [1,2,3,4,5,6,7,8,9,10]')),
-  'list of grown lists of 5': commands(
-    'set l = []',
-    ...forever('set p = []', 'set p[0]=1', 'set p[1]=1', 'set p[2]=1', 'set p[3]=1', 'set p[4]=1', 'set l[len(l)] = p'),
-  ),
-  'list of empty maps': commands('set l = []', ...forever('set l[len(l)] = {}')),
-  'list of maps of 1': commands('set l = []', ...forever("set l[len(l)] = {'a': 1}")),
-  'list of maps of 2': commands('set l = []', ...forever("set l[len(l)] = {'a': 1, 'b':2}")),
-  'list of maps of 5': commands('set l = []', ...forever("set l[len(l)] = {'a': 1, 'b': 2, 'c': 3, 'd': 4, 'e': 5}")),
-  'list of maps of 9': commands(
-    'set l = []',
-    ...forever("set l[len(l)] = {'a': 1, 'b': 2, 'c': 3, 'd': 4, 'e': 5,'f':1,'g':1,'h':1,'i':1}"),
-  ),
-  'list of maps of 17': commands(
-    'set l = []',
-    ...forever(
-      "set l[len(l)] = {'a': 1, 'b': 2, 'c': 3, 'd': 4, 'e': 5,'f':1,'g':1,'h':1,'i':1,'j':1,'k':1,'l':1,'m':1,'n':1,'o':1,'p':1,'q':1}",
-    ),
-  ),
-  'map of numbers': commands('set m = {}', ...forever("set m['k' + len(m)] = 1")),
-  'map of fractions': commands('set m = {}', ...forever("set m['k' + len(m)] = len(m) + 0.5")),
-  'map by numbers': commands('set m = {}', ...forever("set m['' + len(m)] = 1")),
+  'grown lists of 1': grownLists(1),
+  'grown lists of 4': grownLists(4),
+  'list of texts': list("set l[len(l)] = 'k' + len(l)"),
+  'list of long texts': list("set l[len(l)] = 'k' * 1000"),
+  'list of numbers': list('set l[len(l)] = len(l) + 0.5'),
+  'list of ints': list('set l[len(l)] = 1'),
+  'list of empty lists': list('set l[len(l)] = []'),
+  'list of lists of one': list('set l[len(l)] = [1]'),
+  'list of lists of 3': list('set l[len(l)] = [1,2.5,3]'),
+  'list of lists of 10': list('set l[len(l)] = [1,2,3,4,5,6,7,8,9,10]'),
+  'list of grown lists of 5': grownLists(5),
+  'list of empty maps': list('set l[len(l)] = {}'),
+  'list of maps of 1': mapsOf(1),
+  'list of maps of 2': mapsOf(2),
+  'list of maps of 5': mapsOf(5),
+  'list of maps of 9': mapsOf(9),
+  'list of maps of 17': mapsOf(17),
+  'map of numbers': map("set m['k' + len(m)] = 1"),
+  'map of fractions': map("set m['k' + len(m)] = len(m) + 0.5"),
+  'map by numbers': map("set m['' + len(m)] = 1"),
   'map long keys': commands("set p = 'p' * 100", 'set m = {}', ...forever('set m[p + len(m)] = 1')),
-  'map of maps': commands('set m = {}', ...forever("set m['k' + len(m)] = {}")),
-  'map of maps of 1': commands('set m = {}', ...forever("set m['k' + len(m)] = {'a':1}")),
-  'map of lists': commands('set m = {}', ...forever("set m['k' + len(m)] = []")),
-  'map of lists of 1': commands('set m = {}', ...forever("set m['k' + len(m)] = [1]")),
-  'map of texts': commands('set m = {}', ...forever("set m['k' + len(m)] = 'v' + len(m)")),
-  'nested lists': commands('set l = []', ...forever('set l = [l]')),
-  'nested maps': commands('set m = {}', ...forever("set m = {'m': m}")),
+  'map of maps': map("set m['k' + len(m)] = {}"),
+  'map of maps of 1': map("set m['k' + len(m)] = {'a':1}"),
+  'map of lists': map("set m['k' + len(m)] = []"),
+  'map of lists of 1': map("set m['k' + len(m)] = [1]"),
+  'map of texts': map("set m['k' + len(m)] = 'v' + len(m)"),
+  'nested lists': list('set l = [l]'),
+  'nested maps': map("set m = {'m': m}"),
   'list joined': commands('set l = [1]', ...forever('set l = l + l')),
   'list joined fractions': commands('set l = [1.5]', ...forever('set l = l + l')),
-  'padded lists': commands('set l = []', ...forever('set p = nil', 'set p[10000] = 1', 'set l[len(l)] = p')),
+  'padded lists': list('set p = nil', 'set p[10000] = 1', 'set l[len(l)] = p'),
   copies: commands('set l[5000] = 1', 'set all = []', ...forever('set all[len(all)] = l', 'set l[0] = len(all)')),
   'map copies': commands(
     'set m = {}',
@@ -85,26 +81,12 @@ const PATTERNS: Readonly<Record<string, string>> = {
     ...forever('set all[len(all)] = m', 'set m["k0"] = len(all)'),
   ),
   template: commands("set s = 'x'", ...forever('set s = ```{{s}}{{s}}```')),
-  chars: commands('set l = []', ...forever('set l[len(l)] = char(len(l) % 60000)')),
-  'wide chars': commands('set l = []', ...forever('set l[len(l)] = char(128512)+len(l)')),
+  chars: list('set l[len(l)] = char(len(l) % 60000)'),
+  'wide chars': list('set l[len(l)] = char(128512)+len(l)'),
   slices: commands("set s='abcdefghij'*100", 'set l = []', ...forever('for each c in s', 'set l[len(l)] = c', 'endfor')),
-  'text of lists': commands('set l = []', ...forever("set l[len(l)] = '' + [len(l), 'x']")),
-  errors: commands(
-    'set all = []',
-    'on error do',
-    'set all[len(all)] = system_error',
-    'clear_error',
-    'endon',
-    ...forever("fail 'x' * 5000"),
-  ),
-  'short errors': commands(
-    'set all = []',
-    'on error do',
-    'set all[len(all)] = system_error',
-    'clear_error',
-    'endon',
-    ...forever("fail 'x'"),
-  ),
+  'text of lists': list("set l[len(l)] = '' + [len(l), 'x']"),
+  errors: handledErrors("'x' * 5000"),
+  'short errors': handledErrors("'x'"),
 };
 
 /** Grows in each way until the limit ends the run, in a new worker each. Only Linux reports the memory of a process. */

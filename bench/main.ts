@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { benchAgainst, COMPARABLE, type Comparable, ROUNDS, renderBuilds, slowerWorkloads } from './builds.ts';
-import { closeAll, machine, openAll, type Row } from './compare.ts';
+import { type Candidate, closeAll, machine, openAll, type Row } from './compare.ts';
 import { benchContexts, contextFailures, renderContexts } from './contexts.ts';
 import type { Opener } from './engine.ts';
 import { benchInterp, renderInterp } from './interp.ts';
@@ -9,7 +9,7 @@ import { benchLoop, loopFailures, renderLoop } from './loop.ts';
 import { openOurs } from './ours.ts';
 import { quotaPage } from './page.ts';
 import { openMonty, openQuickJs, openRawIsolate } from './peers.ts';
-import { brokenPromises } from './promises.ts';
+import { brokenPromises, type PromiseRow } from './promises.ts';
 import { benchQuotas, quotaFailures, renderQuotas } from './quotas.ts';
 import { benchSessions, renderSessions, sessionsFailures } from './sessions.ts';
 import { benchSoak, renderSoak, soakFailures, soakTrends } from './soak.ts';
@@ -48,8 +48,8 @@ type Bench = (quick: boolean, seconds: number, html: string | null) => Promise<R
 
 const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['quotas', quotas],
-  ['turns', turns],
-  ['interp', interp],
+  ['turns', sideBySide(benchTurns, renderTurns)],
+  ['interp', sideBySide(benchInterp, renderInterp)],
   ['contexts', rowsOnly(benchContexts, renderContexts, contextFailures)],
   ['tokens', rowsOnly(benchTokens, renderTokens, tokenFailures)],
   ['loop', rowsOnly(benchLoop, renderLoop, loopFailures)],
@@ -133,23 +133,6 @@ function readArguments(argv: readonly string[]): Asked | null {
   }
 }
 
-async function turns(quick: boolean): Promise<Report> {
-  return withEngines(async (candidates) => {
-    const found = await benchTurns(candidates, quick);
-    const broken = quick ? [] : brokenPromises(found.promises);
-    return { ...found, text: renderTurns(found), failures: [...wrongResults(found.rows), ...broken] };
-  });
-}
-
-async function interp(quick: boolean): Promise<Report> {
-  return withEngines(async (candidates) => {
-    const found = await benchInterp(candidates, quick);
-    // A promise about speed needs many samples and an idle machine.
-    const broken = quick ? [] : brokenPromises(found.promises);
-    return { ...found, text: renderInterp(found), failures: [...wrongResults(found.rows), ...broken] };
-  });
-}
-
 async function builds({ bench, checkout, rounds }: Against): Promise<Report> {
   const rows = await benchAgainst(bench, checkout, rounds);
   return { rows, text: renderBuilds(rows), failures: slowerWorkloads(rows) };
@@ -178,13 +161,22 @@ function rowsOnly<T extends object>(
   };
 }
 
-async function withEngines(measure: (candidates: Awaited<ReturnType<typeof openAll>>) => Promise<Report>): Promise<Report> {
-  const candidates = await openAll(OPENERS);
-  try {
-    return await measure(candidates);
-  } finally {
-    await closeAll(candidates);
-  }
+/** A benchmark of ours beside other engines. */
+function sideBySide<T extends { readonly rows: readonly Row[]; readonly promises: readonly PromiseRow[] }>(
+  measure: (candidates: readonly Candidate[], quick: boolean) => Promise<T>,
+  render: (found: T) => string,
+): Bench {
+  return async (quick) => {
+    const candidates = await openAll(OPENERS);
+    try {
+      const found = await measure(candidates, quick);
+      // A promise about speed needs many samples and an idle machine.
+      const broken = quick ? [] : brokenPromises(found.promises);
+      return { ...found, text: render(found), failures: [...wrongResults(found.rows), ...broken] };
+    } finally {
+      await closeAll(candidates);
+    }
+  };
 }
 
 function wrongResults(rows: readonly Row[]): string[] {

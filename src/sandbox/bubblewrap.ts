@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { seccompFilter } from './seccomp.ts';
+import { systemTool } from './systemtools.ts';
 
 /** A file or folder of this machine, and its path for the worker. */
 export interface Bind {
@@ -32,24 +32,12 @@ function search(): Bubblewrap | string {
   if (process.platform !== 'linux') return `the launcher is for Linux, this is ${process.platform}`;
   const filter = seccompFilter(process.arch);
   if (filter === null) return `the launcher knows the system calls of x64 and arm64, this is ${process.arch}`;
-  const path = (process.env['PATH'] ?? '/usr/bin')
-    .split(delimiter)
-    .map((folder) => join(folder, 'bwrap'))
-    .find(isExecutable);
-  if (path === undefined) return "bubblewrap is not installed: install the package 'bubblewrap'";
+  const path = systemTool('bwrap');
+  if (path === null) return "bubblewrap is not installed: install the package 'bubblewrap'";
   const libraries = librariesOf(process.execPath);
   return libraries.length === 0
     ? 'the libraries of Node cannot be found: its loader is not the GNU one'
     : { path, libraries, filter };
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Asks the loader for the libraries, as `ldd` does, without running the program. */

@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
+import { confinementLack } from './confinement.ts';
 import { killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
@@ -178,14 +179,15 @@ export class WorkerProcess {
     this.assign(
       {
         onFrame: (frame) => {
-          const complaint = refusal(frame);
+          const pid = this.#pid();
+          const complaint = refusal(frame) ?? (this.#generations > 0 ? confinementLack(pid) : null);
           if (complaint !== null) {
             this.#violation = complaint;
             this.kill();
             return;
           }
           this.free();
-          this.stats = this.#openStats();
+          this.stats = pid === null ? null : openStats(pid);
           this.baseRss = this.stats?.rssBytes() ?? null;
           hello.resolve();
         },
@@ -201,11 +203,10 @@ export class WorkerProcess {
     }
   }
 
-  /** The statistics of the process that runs scripts, which stands some generations below the launcher. */
-  #openStats(): ProcessStats | null {
+  /** The process that runs scripts, which stands some generations below the launcher; null when the system does not tell. */
+  #pid(): number | null {
     const { pid } = this.#child;
-    const own = pid === undefined ? null : descendant(pid, this.#generations);
-    return own === null ? null : openStats(own);
+    return pid === undefined ? null : descendant(pid, this.#generations);
   }
 
   #receive(chunk: Uint8Array): void {

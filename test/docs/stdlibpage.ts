@@ -103,7 +103,7 @@ function section(group: string, tools: readonly ToolDefinition[], pure: Readonly
   const cells = own.map(({ name, call, args, description, example = '' }) => {
     const declared = pure[name];
     const shown =
-      declared === undefined ? code(example) : `${code(declared.example)} → ${code(declared.gives.replaceAll('\n', '⏎'))}`;
+      declared === undefined ? code(example) : declared.example.map((part) => code(part.replaceAll('\n', '⏎'))).join(' → ');
     const told = args.map((arg) => `${code(arg.name)} ${arg.description}`).join('; ');
     return [code(call.replace(/^tool\./, '')), [description, told, shown].filter((line) => line !== '').join('<br>')];
   });

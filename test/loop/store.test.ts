@@ -74,6 +74,7 @@ const WAITS = {
   expiresAt: 500,
   completion: null,
   acceptChanged: false,
+  approved: null,
 } as unknown as Suspension;
 const lease = (owner: string, now = 0, until = 1000) => ({ owner, now, until });
 

@@ -5,29 +5,45 @@ import { PURE_TOOLS } from '../../src/wire/pure/tools.ts';
 import { pureTools } from '../../stdlib-tools/index.ts';
 import { drive } from '../guest/driver.ts';
 
-const ROWS = Object.values(PURE_TOOLS).flatMap((group) => Object.entries(group).map(([name, tool]) => ({ name, ...tool })));
-const source = (example: string): string => `command\nemit ${example}\nendcommand\n`;
+const ROWS = Object.values(PURE_TOOLS).flatMap((group) =>
+  Object.entries(group).map(
+    ([
+      name,
+      {
+        args,
+        example: [call, prints],
+      },
+    ]) => ({ name, args, call, prints }),
+  ),
+);
+const source = (call: string): string => `command\nemit ${call}\nendcommand\n`;
 
 describe('the documented example of every pure tool', () => {
   it('calls the tool, under the name of its group', () => {
     for (const [group, tools] of Object.entries(PURE_TOOLS))
-      for (const [name, { description, example }] of Object.entries(tools)) {
+      for (const [
+        name,
+        {
+          description,
+          example: [call],
+        },
+      ] of Object.entries(tools)) {
         expect(name).toMatch(new RegExp(`^tool\\.${group}\\.[A-Z]\\w*$`));
         expect(description).toMatch(/[.]$/);
-        expect(example.startsWith(`${name}(`)).toBe(true);
+        expect(call.startsWith(`${name}(`)).toBe(true);
       }
   });
 
-  it.each(ROWS)('$example', ({ example, gives }) => {
-    const { emits, error, calls, toolCalls } = drive(source(example), { pure: true });
+  it.each(ROWS)('$call', ({ call, prints }) => {
+    const { emits, error, calls, toolCalls } = drive(source(call), { pure: true });
     expect(error).toBeNull();
-    expect(emits).toEqual([gives]);
+    expect(emits).toEqual([prints]);
     // Nothing left the isolate.
     expect([calls, toolCalls]).toEqual([[], 0]);
   });
 
   it('gives the same in the sandbox, for the same fuel and memory', async () => {
-    const all = ROWS.map(({ example }) => `emit ${example}`).join('\n');
+    const all = ROWS.map(({ call }) => `emit ${call}`).join('\n');
     const program = `command\n${all}\nendcommand\n`;
     const inProcess = drive(program, { pure: true });
     await using runtime = await createRuntime({ tools: pureTools(), policy: { allow: ['*'] }, concurrency: 1 });

@@ -1,30 +1,62 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Bubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
+import type { LauncherChoice } from '../../src/sandbox/launcher.ts';
+import { systemTool } from '../../src/sandbox/systemtools.ts';
 import { HOLED, run, sandboxOf } from './kit.ts';
 
-const program = fileURLToPath(new URL('launcher.mjs', import.meta.url));
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bwrap-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
 
-/** What a process with this search path says of a sandbox with this choice. */
-function tried(choice: string, path: string): unknown {
-  const text = execFileSync(process.execPath, ['--no-warnings', program, choice], { env: { PATH: path }, encoding: 'utf8' });
-  return JSON.parse(text);
+/** Writes a program called `bwrap` and returns its path. */
+function bwrap(script: string, mode = 0o755): string {
+  const path = join(folder, 'bwrap');
+  writeFileSync(path, script);
+  chmodSync(path, mode);
+  return path;
 }
 
-function withBwrap<T>(script: string, work: (folder: string) => T): T {
-  const folder = mkdtempSync(join(tmpdir(), 'bwrap-'));
+/** What a new process that finds `found` says of two sandboxes in succession with this choice. */
+async function tried(choice: LauncherChoice, found: Bubblewrap | string): Promise<unknown> {
+  vi.resetModules();
+  vi.doMock('../../src/sandbox/bubblewrap.ts', async (original) => ({
+    ...(await original<typeof import('../../src/sandbox/bubblewrap.ts')>()),
+    findBubblewrap: () => found,
+  }));
+  const fresh = await import('../../src/sandbox/index.ts');
+  vi.doUnmock('../../src/sandbox/bubblewrap.ts');
   try {
-    writeFileSync(join(folder, 'bwrap'), script);
-    chmodSync(join(folder, 'bwrap'), 0o755);
-    return work(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
+    const first = await fresh.Sandbox.create({ files: HOLED, concurrency: 1, launcher: choice });
+    await first.close();
+    await using sandbox = await fresh.Sandbox.create({ files: HOLED, concurrency: 1, launcher: choice });
+    const { result } = await run(sandbox, 'echo', { value: 1 });
+    return { reason: sandbox.launcher.reason, ok: result.ok };
+  } catch (error) {
+    return error;
   }
 }
+
+/** A launcher that starts its program two generations below itself, as bubblewrap does, and confines nothing. */
+const LIAR = `#!${process.execPath}
+const { spawn } = require('node:child_process');
+const args = process.argv.slice(2);
+const end = args.indexOf('--');
+const places = new Map();
+args.forEach((arg, i) => arg === '--ro-bind' && i < end && places.set(args[i + 2], args[i + 1]));
+const real = (text) => text.replace(/\\/worker\\/\\*$/, '*').replace(/^\\/worker.*$/, (path) => places.get(path) ?? path);
+const child = args[0] === 'inner'
+  ? spawn(real(args[end + 1]), args.slice(end + 2).map(real), { stdio: [0, 1, 2, 3] })
+  : spawn(process.execPath, [__filename, 'inner', ...args], { stdio: [0, 1, 2, 3] });
+child.on('exit', (code) => process.exit(code ?? 1));
+`;
 
 describe('the choice of a launcher', () => {
   it('none is taken at its word', async () => {
@@ -38,18 +70,49 @@ describe('the choice of a launcher', () => {
     await expect(Sandbox.create({ files: HOLED, launcher: choice as 'auto' })).rejects.toThrow('launcher must be one of');
   });
 
-  it('auto without bubblewrap runs and says what is missing; required refuses to start', () => {
-    expect(tried('auto', '/nowhere')).toEqual({ reason: expect.stringContaining('bubblewrap is not installed'), ok: true });
-    expect(tried('required', '/nowhere')).toEqual({ code: 'ERR_CONFIG', message: expect.stringContaining('not installed') });
+  it('auto without bubblewrap runs and says what is missing; required refuses to start', async () => {
+    const none = 'bubblewrap is not installed';
+    expect(await tried('auto', none)).toEqual({ reason: none, ok: true });
+    expect(await tried('required', none)).toMatchObject({ code: 'ERR_CONFIG', message: expect.stringContaining(none) });
   });
 
-  it('auto with a bubblewrap that does not work here runs and says why; required refuses to start', () => {
-    withBwrap('#!/bin/sh\necho "bwrap: no namespaces for you" >&2\nexit 1\n', (folder) => {
-      expect(tried('auto', folder)).toEqual({ reason: expect.stringContaining('no namespaces for you'), ok: true });
-      expect(tried('required', folder)).toEqual({
-        code: 'ERR_CONFIG',
-        message: expect.stringContaining('no namespaces for you'),
-      });
-    });
+  it('auto with a bubblewrap that does not work here runs and says why; required refuses to start', async () => {
+    const path = bwrap('#!/bin/sh\necho "bwrap: no namespaces for you" >&2\nexit 1\n');
+    const broken: Bubblewrap = { path, libraries: [], filter: new Uint8Array() };
+    const reason = expect.stringContaining('no namespaces for you');
+    expect(await tried('auto', broken)).toEqual({ reason, ok: true });
+    expect(await tried('required', broken)).toMatchObject({ code: 'ERR_CONFIG', message: reason });
+  });
+
+  it('18-16: auto with a bubblewrap that confines nothing runs and says so; required refuses to start', async () => {
+    const liar: Bubblewrap = { path: bwrap(LIAR), libraries: [], filter: new Uint8Array() };
+    const reason = expect.stringContaining("left the worker in the host's namespaces: pid, net, user, mnt, ipc, uts");
+    expect(await tried('required', liar)).toMatchObject({ code: 'ERR_CONFIG', message: reason });
+    expect(await tried('auto', liar)).toEqual({ reason, ok: true });
+  });
+
+  it('18-16: a bwrap in a folder of the search path is not found', async () => {
+    vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`);
+    const path = bwrap('#!/bin/sh\n');
+    vi.resetModules();
+    const { findBubblewrap } = await import('../../src/sandbox/bubblewrap.ts');
+    expect(findBubblewrap()).not.toMatchObject({ path });
+    vi.unstubAllEnvs();
+  });
+});
+
+describe('18-16: a program of the system', () => {
+  it('is one that only root can change', () => {
+    expect(systemTool('env')).toMatch(/^\/.*\/\w*(env|coreutils|busybox)\w*$/);
+    expect(systemTool('no-such-program')).toBeNull();
+  });
+
+  it('is not one in a folder that others can write to, nor a link to such a file, nor a folder', () => {
+    const path = bwrap('#!/bin/sh\n');
+    expect(systemTool('bwrap', [folder])).toBeNull();
+    symlinkSync(path, join(folder, 'link'));
+    mkdirSync(join(folder, 'made'));
+    expect(systemTool('link', [folder])).toBeNull();
+    expect(systemTool('made', [folder])).toBeNull();
   });
 });

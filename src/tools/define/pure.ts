@@ -9,7 +9,11 @@ import type { ToolDefinition } from './definition.ts';
  * Only scripts can call it, because it runs inside the isolate.
  */
 export function definePure(name: string, declaration: PureDeclaration): ToolDefinition {
-  const { args: declared, example, gives, ...words } = declaration;
+  const {
+    args: declared,
+    example: [call, prints],
+    ...words
+  } = declaration;
   const args = declared.map(([signature, description]) => {
     const { default: value, ...arg } = readSignature(signature);
     return { ...arg, description, ...(value === null ? {} : { default: value }) };
@@ -18,6 +22,6 @@ export function definePure(name: string, declaration: PureDeclaration): ToolDefi
     throw new ToolError(NS_CODES.NotImplemented, `${name} runs inside the isolate: only a script can call it`);
   };
   // The result stands behind the call as a comment if it is one line.
-  const shown = gives.includes('\n') ? example : `${example}  # ${gives}`;
-  return defineAt('isolate', { ...words, name, args, example: shown, effects: 'none', run });
+  const example = prints.includes('\n') ? call : `${call}  # ${prints}`;
+  return defineAt('isolate', { ...words, name, args, example, effects: 'none', run });
 }

@@ -12,10 +12,8 @@ export interface PureDeclaration {
   readonly args: readonly (readonly [signature: Signature, meaning: string])[];
   /** The result in words. */
   readonly returns: string;
-  /** A call, as a program writes it. */
-  readonly example: string;
-  /** What `emit` prints for the example. */
-  readonly gives: string;
+  /** A call, as a program writes it, and what `emit` prints for it. */
+  readonly example: readonly [call: string, prints: string];
 }
 
 /** The declarations of one group, by the tools' names as documents write them. */

@@ -10,8 +10,10 @@ export const DIFF = {
       ['after: string', 'the new text'],
     ],
     returns: 'list of maps',
-    example: 'tool.diff.Lines("a\\nb\\n", "a\\nc\\n")',
-    gives: '[{"op": "equal", "line": "a"}, {"op": "delete", "line": "b"}, {"op": "insert", "line": "c"}]',
+    example: [
+      'tool.diff.Lines("a\\nb\\n", "a\\nc\\n")',
+      '[{"op": "equal", "line": "a"}, {"op": "delete", "line": "b"}, {"op": "insert", "line": "c"}]',
+    ],
   },
   'tool.diff.Unified': {
     description: 'Compares two strings and returns a unified diff without file names; empty if nothing changed.',
@@ -21,7 +23,6 @@ export const DIFF = {
       ['context: int = 3', 'equal lines to show around each change, 0 or more'],
     ],
     returns: 'string',
-    example: 'tool.diff.Unified("a\\nb\\n", "a\\nc\\n")',
-    gives: '@@ -1,2 +1,2 @@\n a\n-b\n+c\n',
+    example: ['tool.diff.Unified("a\\nb\\n", "a\\nc\\n")', '@@ -1,2 +1,2 @@\n a\n-b\n+c\n'],
   },
 } as const satisfies PureDeclarations<'diff'>;

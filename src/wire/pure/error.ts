@@ -9,7 +9,6 @@ export const ERROR = {
       ['message: string', 'what went wrong'],
     ],
     returns: 'error',
-    example: 'tool.error.New("ERR_NOT_FOUND", "no such file")',
-    gives: 'error: no such file',
+    example: ['tool.error.New("ERR_NOT_FOUND", "no such file")', 'error: no such file'],
   },
 } as const satisfies PureDeclarations<'error'>;

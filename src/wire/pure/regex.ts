@@ -9,8 +9,7 @@ export const REGEX = {
       ['input_string: string', 'the string to search'],
     ],
     returns: 'bool',
-    example: 'tool.regex.Match("^a+b$", "aaab")',
-    gives: 'true',
+    example: ['tool.regex.Match("^a+b$", "aaab")', 'true'],
   },
   'tool.regex.Find': {
     description:
@@ -20,8 +19,10 @@ export const REGEX = {
       ['input_string: string', 'the string to search'],
     ],
     returns: 'map or nil',
-    example: 'tool.regex.Find("(?P<y>\\\\d+)-(\\\\d+)", "on 2024-05")',
-    gives: '{"text": "2024-05", "start": 3, "end": 10, "groups": ["2024", "05"], "named": {"y": "2024"}}',
+    example: [
+      'tool.regex.Find("(?P<y>\\\\d+)-(\\\\d+)", "on 2024-05")',
+      '{"text": "2024-05", "start": 3, "end": 10, "groups": ["2024", "05"], "named": {"y": "2024"}}',
+    ],
   },
   'tool.regex.FindAll': {
     description: 'Returns the text of every match.',
@@ -31,8 +32,7 @@ export const REGEX = {
       ['limit: int = -1', 'the maximum number of matches, from the left; -1 for all'],
     ],
     returns: 'list of strings',
-    example: 'tool.regex.FindAll("[a-z]+", "one 2 three")',
-    gives: '["one", "three"]',
+    example: ['tool.regex.FindAll("[a-z]+", "one 2 three")', '["one", "three"]'],
   },
   'tool.regex.Groups': {
     description: 'Returns a list for each match: the whole match, then each group. A group that did not take part is nil.',
@@ -42,8 +42,7 @@ export const REGEX = {
       ['limit: int = -1', 'the maximum number of matches, from the left; -1 for all'],
     ],
     returns: 'list of lists',
-    example: 'tool.regex.Groups("(\\\\w)=(\\\\d)?", "a=1 b=")',
-    gives: '[["a=1", "a", "1"], ["b=", "b", nil]]',
+    example: ['tool.regex.Groups("(\\\\w)=(\\\\d)?", "a=1 b=")', '[["a=1", "a", "1"], ["b=", "b", nil]]'],
   },
   'tool.regex.Replace': {
     description: 'Replaces matches of a pattern.',
@@ -54,8 +53,7 @@ export const REGEX = {
       ['limit: int = -1', 'the maximum number of replacements, from the left; -1 for all'],
     ],
     returns: 'string',
-    example: 'tool.regex.Replace("(\\\\w+)@(\\\\w+)", "me@home", "$2 at $1")',
-    gives: 'home at me',
+    example: ['tool.regex.Replace("(\\\\w+)@(\\\\w+)", "me@home", "$2 at $1")', 'home at me'],
   },
   'tool.regex.Split': {
     description: 'Splits a string at every match of a pattern.',
@@ -65,14 +63,12 @@ export const REGEX = {
       ['limit: int = -1', 'the maximum number of parts, the last of which is the rest; -1 for all, 0 for none'],
     ],
     returns: 'list of strings',
-    example: 'tool.regex.Split("\\\\s*,\\\\s*", "a , b,c")',
-    gives: '["a", "b", "c"]',
+    example: ['tool.regex.Split("\\\\s*,\\\\s*", "a , b,c")', '["a", "b", "c"]'],
   },
   'tool.regex.Escape': {
     description: 'Returns a pattern that matches exactly this string.',
     args: [['input_string: string', 'the string']],
     returns: 'string',
-    example: 'tool.regex.Escape("1+1")',
-    gives: '1\\+1',
+    example: ['tool.regex.Escape("1+1")', '1\\+1'],
   },
 } as const satisfies PureDeclarations<'regex'>;

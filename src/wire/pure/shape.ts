@@ -14,8 +14,10 @@ export const SHAPE = {
       ],
     ],
     returns: 'bool',
-    example: 'tool.shape.Validate({"name": "Ann", "tags": ["a"]}, {"name": "string", "tags[]": "string", "age?": "int"})',
-    gives: 'true',
+    example: [
+      'tool.shape.Validate({"name": "Ann", "tags": ["a"]}, {"name": "string", "tags[]": "string", "age?": "int"})',
+      'true',
+    ],
   },
   'tool.shape.Problems': {
     description: 'Returns every problem that `tool.shape.Validate` would find, or an empty list if the value has the shape.',
@@ -28,8 +30,10 @@ export const SHAPE = {
       ],
     ],
     returns: 'list of strings',
-    example: 'tool.shape.Problems({"name": 5, "x": 1}, {"name": "string"})',
-    gives: '["\\"name\\" must be a string, got number 5", "\\"x\\" is not expected"]',
+    example: [
+      'tool.shape.Problems({"name": 5, "x": 1}, {"name": "string"})',
+      '["\\"name\\" must be a string, got number 5", "\\"x\\" is not expected"]',
+    ],
   },
   'tool.shape.Select': {
     description:
@@ -43,14 +47,12 @@ export const SHAPE = {
       ],
     ],
     returns: 'any',
-    example: 'tool.shape.Select({"items": [{"id": 7}]}, "items[0].id")',
-    gives: '7',
+    example: ['tool.shape.Select({"items": [{"id": 7}]}, "items[0].id")', '7'],
   },
   'tool.shape.IsValidPath': {
     description: 'Tells whether a string is a valid path.',
     args: [['path_string: string', 'the string']],
     returns: 'bool',
-    example: 'tool.shape.IsValidPath("a.b[0].c")',
-    gives: 'true',
+    example: ['tool.shape.IsValidPath("a.b[0].c")', 'true'],
   },
 } as const satisfies PureDeclarations<'shape'>;

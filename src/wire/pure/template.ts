@@ -11,7 +11,6 @@ export const TEMPLATE = {
       ['missing?: string', 'the text for paths without a value; if omitted, such a path is an error'],
     ],
     returns: 'string',
-    example: 'tool.template.Render("Dear {{user.name}}, {{{{x}}", {"user": {"name": "Ann"}})',
-    gives: 'Dear Ann, {{x}}',
+    example: ['tool.template.Render("Dear {{user.name}}, {{{{x}}", {"user": {"name": "Ann"}})', 'Dear Ann, {{x}}'],
   },
 } as const satisfies PureDeclarations<'template'>;
