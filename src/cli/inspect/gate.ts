@@ -39,7 +39,7 @@ const DECISIONS: Form = {
 const ATTEMPTS: Form = {
   form: 'attempts',
   title: "the gate's journal of attempts (attempts.jsonl)",
-  next: 'An intent whose last attempt was started and never ended may have been executed: somebody has to look.',
+  next: 'An intent whose last attempt started but never ended may have been executed: check its effects by hand.',
   read: (line) => {
     const attempt: Attempt | null = parseAttempt(line);
     return attempt === null ? null : { id: attempt.id, timestamp: attempt.timestamp, detail: attempt.state };
@@ -84,7 +84,11 @@ function found({ form, title, next, read }: Form, lines: readonly string[], fini
     const entry = jsonOf(line) === undefined ? null : read(line);
     if (entry !== null && typeof entry !== 'string') entries.push(entry);
     else
-      error ??= { code: 'ERR_GATE_HISTORY', message: entry ?? 'it is no record, so nothing in the file counts', line: index + 1 };
+      error ??= {
+        code: 'ERR_GATE_HISTORY',
+        message: entry ?? 'it is not a record, which makes the whole file invalid',
+        line: index + 1,
+      };
   }
   if (!finished) error ??= { code: 'ERR_GATE_HISTORY', message: 'its last line was never finished', line: lines.length };
   const ids = new Set(entries.map(({ id }) => id.toLowerCase()));

@@ -66,7 +66,7 @@ function hasKeys(value: unknown): boolean {
   );
 }
 
-const NEXT = 'Send a key file to nobody: "neuroscript keys export-public FILE" prints what others may have.';
+const NEXT = 'Never share a key file: "neuroscript keys export-public FILE" prints the public part for others.';
 
 /** Whether a key can be used now, and for what. */
 type State = 'signs' | 'signs when the primary cannot' | 'verifies' | 'expired';
