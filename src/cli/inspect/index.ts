@@ -58,7 +58,7 @@ function guessOf({ bytes, text }: Artefact): string | null {
   const head = bytes.subarray(0, 8).toString('hex');
   const other = OTHERS.find(([magic]) => head.startsWith(magic));
   if (other !== undefined) return other[1];
-  if (!isUtf8(bytes)) return `not UTF-8 text (line ${badLine(bytes)})`;
+  if (!isUtf8(bytes)) return `no UTF-8 text (line ${badLine(bytes)})`;
   if (text !== null && text.trim() === '') return 'only white space';
   return text?.trimStart().startsWith('{') ? 'text that begins like JSON' : 'text';
 }
