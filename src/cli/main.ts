@@ -21,6 +21,8 @@ export async function main(argv: string[]): Promise<void> {
     process.stderr.write(`${failureLine(error)}\n`);
     process.exit(answerOf(argv, exitOfThrown(error)));
   });
+  // Without a listener Node opens its inspector on this signal, which a compromised worker could send. It stays until the end.
+  if (process.listenerCount('SIGUSR1') === 0) process.on('SIGUSR1', () => {});
   const out = new Output(process.stdout);
   const interrupt = new AbortController();
   const opened = new Set<Readable>();

@@ -161,20 +161,25 @@ async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], Waitin
       : await consult(step, ceilings, tokens);
   watcher.check();
   const wallMs = wallMsLeft(options, host.clock.monotonic() - begun);
-  const own = tighten(tighten(host.executor.limits, stepper.limits), options.limits ?? {});
   return {
     ...consultation,
     attempt: next.kind === 'fresh' ? 1 : next.started.attempt + 1,
-    limits: tighten(own, { wallMs, ...(fuel === null ? {} : { fuel }) }),
+    limits: tighten(ownLimits(step), { wallMs, ...(fuel === null ? {} : { fuel }) }),
     quota: quotaOf(ceilings, state.spent.tokens + (consultation.agent?.tokens ?? 0)),
     waiting: null,
   };
 }
 
-/** Plans to continue a turn that waited. Its limits were settled when it began; only the time of this step may be shorter. */
-function planContinuation({ state, options }: Step, next: WaitingTurn): TurnPlan {
+/** The limits of this host for one turn. */
+function ownLimits({ stepper: { host, limits }, options }: Step): LimitValues {
+  return tighten(tighten(host.executor.limits, limits), options.limits ?? {});
+}
+
+/** Plans to continue a turn that waited. Its limits were settled when it began; those of this host may only tighten them. */
+function planContinuation(step: Step, next: WaitingTurn): TurnPlan {
+  const { state, options } = step;
   const { started, suspended } = next;
-  const limits = tighten(started.limits, { wallMs: wallMsLeft(options, 0) });
+  const limits = tighten(tighten(ownLimits(step), started.limits), { wallMs: wallMsLeft(options, 0) });
   const completion = suspended.completion ?? expiredCompletion(state.nextTurn, suspended);
   const { reply, agent } = started;
   const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(suspended.earlier.journal);

@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
-import { Client, type JsonSchemaValidator, type jsonSchemaValidator, type Tool } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
+  type Tool,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import { KeyedMutex, type Logger } from '../context/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { DEFAULT_TIMEOUT_MS, type McpServerConfig, secretsOf } from './config.ts';
 import { plainWords } from './serverschema.ts';
-import { transportTo } from './transport.ts';
+import { BoundError, transportTo } from './transport.ts';
 
 /** A server cannot be reached, does not answer in time, or violates the protocol. */
 export class McpError extends NeuroScriptError {
@@ -26,6 +32,7 @@ export interface McpAnswer {
 const MAX_TOOLS = 1000;
 /** Maximum number of pages of a list. */
 const MAX_PAGES = 50;
+const CLOSED = 'the connection has been closed';
 /** The wait after a failed attempt to connect; it doubles each time up to the longest. */
 const RETRY_MS = 250;
 const LONGEST_RETRY_MS = 30_000;
@@ -50,9 +57,12 @@ export class McpConnection implements AsyncDisposable {
   #client: Client | null = null;
   #digests: ReadonlyMap<string, string> | null = null;
   #changed: ReadonlySet<string> = new Set();
+  #opening: Transport | null = null;
   #failures = 0;
   #notBefore = 0;
   #closed = false;
+  /** Why a connection was closed. The library tells its callers only that it was. */
+  readonly #breaches = new WeakMap<Client, BoundError>();
 
   constructor(name: string, config: McpServerConfig, logger: Logger) {
     this.name = name;
@@ -80,7 +90,7 @@ export class McpConnection implements AsyncDisposable {
       return { isError: result.isError === true, content: result.content ?? [], structured: result.structuredContent };
     } catch (error) {
       signal.throwIfAborted();
-      throw this.#failed(`the call of '${tool}' failed`, error);
+      throw this.#failed(`the call of '${tool}' failed`, this.#breaches.get(client) ?? error);
     }
   }
 
@@ -89,7 +99,8 @@ export class McpConnection implements AsyncDisposable {
     this.#closed = true;
     const client = this.#client;
     this.#client = null;
-    await client?.close().catch(() => {});
+    // An attempt to connect that is under way fails.
+    await Promise.all([this.#opening?.close(), client?.close()]).catch(() => {});
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -99,7 +110,7 @@ export class McpConnection implements AsyncDisposable {
   /** Makes one attempt at a time; concurrent callers share its outcome. */
   #connected(): Promise<Client> {
     return this.#mutex.run('connect', async () => {
-      if (this.#closed) throw new McpError(this.name, 'the connection has been closed');
+      if (this.#closed) throw new McpError(this.name, CLOSED);
       if (this.#client !== null) return this.#client;
       const wait = this.#notBefore - performance.now();
       if (wait > 0) throw new McpError(this.name, `it could not be reached; the next attempt is due in ${Math.ceil(wait)} ms`);
@@ -115,20 +126,28 @@ export class McpConnection implements AsyncDisposable {
       { name: 'neuroscript-runtime', version: '1' },
       { capabilities: {}, jsonSchemaValidator: NO_VALIDATION, listMaxPages: MAX_PAGES },
     );
-    client.onerror = (error) => this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${this.#words(error)}`);
+    client.onerror = (error) => {
+      if (error instanceof BoundError) this.#breaches.set(client, error);
+      this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${this.#words(error)}`);
+    };
     client.onclose = () => {
       if (this.#client === client) this.#client = null;
     };
     client.setNotificationHandler('notifications/tools/list_changed', () => this.#recheck(client));
+    const transport = transportTo(this.name, this.config, this.#logger);
+    this.#opening = transport;
     try {
-      await client.connect(transportTo(this.name, this.config, this.#logger), this.#times());
+      await client.connect(transport, this.#times());
       if (this.#digests !== null) await this.#list(client);
+      if (this.#closed) throw new McpError(this.name, CLOSED);
       return client;
     } catch (error) {
       await client.close().catch(() => {});
       this.#notBefore = performance.now() + Math.min(RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
       this.#failures += 1;
-      throw error instanceof McpError ? error : this.#failed('it cannot be reached', error);
+      throw error instanceof McpError ? error : this.#failed('it cannot be reached', this.#breaches.get(client) ?? error);
+    } finally {
+      this.#opening = null;
     }
   }
 
@@ -147,7 +166,7 @@ export class McpConnection implements AsyncDisposable {
       // Never from the cache: only the present list counts.
       ({ tools } = await client.listTools(undefined, { ...this.#times(), cacheMode: 'refresh' }));
     } catch (error) {
-      throw this.#failed('its tools cannot be listed', error);
+      throw this.#failed('its tools cannot be listed', this.#breaches.get(client) ?? error);
     }
     if (tools.length > MAX_TOOLS) throw new McpError(this.name, `it lists ${tools.length} tools; ${MAX_TOOLS} are allowed`);
     const digests = digestsOf(tools);

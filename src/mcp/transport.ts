@@ -1,8 +1,8 @@
 import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Logger } from '../context/index.ts';
 import { DEFAULT_MESSAGE_BYTES, type HttpServer, type McpServerConfig, type StdioServer } from './config.ts';
 import { plainWords } from './serverschema.ts';
+import { StdioTransport } from './stdio.ts';
 
 /** Maximum number of messages that a server may send between two calls of tools, per hour. */
 const MAX_UNASKED = 1000;
@@ -11,38 +11,38 @@ const HOUR_MS = 3_600_000;
 /** Maximum bytes of a server's error stream that reach the log. */
 const MAX_STDERR = 64 * 1024;
 
-/** An unopened transport to a server, with bounds against a hostile server. */
+/** A server has exceeded a bound, so its connection was closed. */
+export class BoundError extends Error {}
+
+/** Closes the connection; `problem` says which bound was exceeded. */
+type Breach = (problem: string) => void;
+
+/** An unopened transport to a server, with bounds against a hostile server. Reports a {@link BoundError} when it closes for one. */
 export function transportTo(name: string, server: McpServerConfig, logger: Logger): Transport {
   const most = server.messageBytes ?? DEFAULT_MESSAGE_BYTES;
-  return guarded('url' in server ? overHttp(server, most) : overStdio(name, server, most, logger));
+  return guarded((breach) => {
+    const tooLong = () => breach(`a message of the server is larger than messageBytes, which is ${most} bytes`);
+    return 'url' in server ? overHttp(server, most, tooLong) : overStdio(name, server, most, logger, tooLong);
+  });
 }
 
-function overStdio(name: string, server: StdioServer, most: number, logger: Logger): Transport {
-  const transport = new StdioClientTransport({
-    command: server.command,
-    args: [...(server.args ?? [])],
-    // The library adds `PATH`, `HOME` and the like, and no other variable of this process.
-    ...(server.env === undefined ? {} : { env: { ...server.env } }),
-    ...(server.cwd === undefined ? {} : { cwd: server.cwd }),
-    stderr: 'pipe',
-    maxBufferSize: most,
-  });
+function overStdio(name: string, server: StdioServer, most: number, logger: Logger, tooLong: () => void): Transport {
   let left = MAX_STDERR;
-  // Read everything, even beyond the bound: a full pipe would block the server.
-  transport.stderr?.on('data', (chunk: Buffer) => {
+  // Everything is read, even beyond the bound: a full pipe would block the server.
+  const toLog = (chunk: Buffer): void => {
     if (left <= 0) return;
     logger.debug({ server: name }, plainWords(chunk.subarray(0, left).toString()));
     left -= chunk.length;
-  });
-  return transport;
+  };
+  return new StdioTransport(server, most, toLog, tooLong);
 }
 
-function overHttp({ url, headers = {} }: HttpServer, most: number): Transport {
+function overHttp({ url, headers = {} }: HttpServer, most: number, tooLong: () => void): Transport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     // A redirect to another origin would send it the headers, and with them the secrets.
     redirectPolicy: 'same-origin',
-    fetch: (address, init) => boundedFetch(address, init, most),
+    fetch: (address, init) => boundedFetch(address, init, most, tooLong),
     reconnectionOptions: {
       initialReconnectionDelay: 1000,
       maxReconnectionDelay: 5000,
@@ -53,7 +53,12 @@ function overHttp({ url, headers = {} }: HttpServer, most: number): Transport {
 }
 
 /** Like `fetch`, but an answer fails after `most` bytes, and no stream is opened for messages that nobody asked for. */
-async function boundedFetch(address: string | URL, init: RequestInit | undefined, most: number): Promise<Response> {
+async function boundedFetch(
+  address: string | URL,
+  init: RequestInit | undefined,
+  most: number,
+  tooLong: () => void,
+): Promise<Response> {
   if ((init?.method ?? 'GET').toUpperCase() === 'GET') return new Response(null, { status: 405 });
   const response = await fetch(address, init);
   if (response.body === null) return response;
@@ -62,8 +67,9 @@ async function boundedFetch(address: string | URL, init: RequestInit | undefined
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         bytes += chunk.byteLength;
-        if (bytes > most) controller.error(new Error(`the answer has more than ${most} bytes`));
-        else controller.enqueue(chunk);
+        if (bytes <= most) return controller.enqueue(chunk);
+        controller.error(new Error(`the answer has more than ${most} bytes`));
+        tooLong();
       },
     }),
   );
@@ -74,17 +80,21 @@ async function boundedFetch(address: string | URL, init: RequestInit | undefined
  * Closes a connection if the server sends too many messages, because each costs this process time. Every message counts, also
  * requests to read a list again; a call of a tool resets the count.
  */
-function guarded(inner: Transport): Transport {
+function guarded(open: (breach: Breach) => Transport): Transport {
   let unasked = 0;
   let since = performance.now();
+  const inner = open(breach);
+  function breach(problem: string): void {
+    transport.onerror?.(new BoundError(problem));
+    void inner.close();
+  }
   const transport: Transport = {
     async start() {
       inner.onmessage = (message, extra) => {
         if (performance.now() - since > HOUR_MS) [unasked, since] = [0, performance.now()];
         unasked += 1;
         if (unasked <= MAX_UNASKED) return transport.onmessage?.(message, extra);
-        transport.onerror?.(new Error(`the server sent ${MAX_UNASKED} messages without being asked`));
-        void inner.close();
+        breach(`the server sent ${MAX_UNASKED} messages without being asked`);
       };
       inner.onclose = () => transport.onclose?.();
       inner.onerror = (error) => transport.onerror?.(error);

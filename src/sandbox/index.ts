@@ -1,5 +1,6 @@
 export type { CallIo, FinalReply } from '../wire/call.ts';
 export type { RunHandlers } from './execution.ts';
+export { killOnExit } from './kill.ts';
 export { launch, packageFiles, type WorkerFiles } from './launch.ts';
 export { chooseLauncher, LAUNCHERS, type Launcher, type LauncherChoice } from './launcher.ts';
 export {

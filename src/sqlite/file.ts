@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from './error.ts';
-import { type Format, prepareFormat } from './format.ts';
+import { type Format, prepareFormat, schema } from './format.ts';
 
 /** Options for opening a file. */
 export interface SqliteFileOptions {
@@ -53,12 +53,24 @@ export class SqliteFile implements Disposable {
       throw new StoreError('io', `${path} cannot be opened: ${openTrouble(error, options.mustExist ?? false)}`, { cause: error });
     }
     const { busyMs = DEFAULT_BUSY_MS } = options;
-    const database = guarded(path, format, () => new Database(path, { timeout: busyMs, enableForeignKeyConstraints: false }));
+    const database = guarded(
+      path,
+      format,
+      () => new Database(path, { timeout: busyMs, enableForeignKeyConstraints: false, defensive: true }),
+    );
     try {
       guarded(path, format, () => {
         // Reads first, so that a file that is not a database fails before anything is written to it.
-        database.exec('SELECT count(*) FROM sqlite_schema');
-        prepareFormat(database, path, format);
+        database.exec('PRAGMA trusted_schema = OFF; SELECT count(*) FROM sqlite_schema');
+        prepareFormat(database, path, format, (migrations) => {
+          const fresh = new Database(':memory:');
+          try {
+            for (const migration of migrations) fresh.exec(migration);
+            return schema(fresh);
+          } finally {
+            fresh.close();
+          }
+        });
       });
       await untilFree(busyMs, () => guarded(path, format, () => database.exec('PRAGMA journal_mode = WAL')));
       guarded(path, format, () => database.exec(`PRAGMA synchronous = ${options.durability === 'power' ? 'FULL' : 'NORMAL'}`));

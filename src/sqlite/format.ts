@@ -18,9 +18,12 @@ export interface Format {
  * Initializes a new file, migrates an older one, and refuses every other file with {@link StoreError} (`foreign`, `newer`,
  * `damaged`). One transaction covers everything, so a file is never left between two versions.
  */
-export function prepareFormat(database: DatabaseSync, path: string, { name, applicationId, migrations }: Format): void {
-  const problem = integrityProblem(database);
-  if (problem !== null) throw new StoreError('damaged', `${path} is damaged: ${problem}`);
+export function prepareFormat(
+  database: DatabaseSync,
+  path: string,
+  { name, applicationId, migrations }: Format,
+  schemaOf: (migrations: readonly string[]) => string,
+): void {
   database.exec('BEGIN IMMEDIATE');
   try {
     const version = pragma(database, 'user_version');
@@ -32,6 +35,11 @@ export function prepareFormat(database: DatabaseSync, path: string, { name, appl
         'newer',
         `${path} was written by a newer version (form ${version}; this one knows ${migrations.length})`,
       );
+    // Views, triggers and expressions in a crafted file run with our queries, so the file may have nothing but our tables.
+    if (schema(database) !== schemaOf(migrations.slice(0, version)))
+      throw new StoreError('foreign', `${path} is not a ${name}: its tables are not those of one`);
+    const problem = integrityProblem(database);
+    if (problem !== null) throw new StoreError('damaged', `${path} is damaged: ${problem}`);
     for (const migration of migrations.slice(version)) database.exec(migration);
     if (version < migrations.length)
       database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
@@ -51,6 +59,13 @@ export function integrityProblem(database: DatabaseSync): string | null {
 /** A number in the header of a file. */
 export function pragma(database: DatabaseSync, name: string): number {
   return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+}
+
+/** Everything that a file defines, apart from the statistics that ANALYZE keeps. White space does not count. */
+export function schema(database: DatabaseSync): string {
+  const rows = database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all();
+  const own = rows.filter(({ type, name }) => !(type === 'table' && /^sqlite_stat[1-4]$/.test(String(name))));
+  return JSON.stringify(own.map((row) => Object.values(row))).replace(/\\[nrt]|\s/g, '');
 }
 
 function isEmpty(database: DatabaseSync): boolean {

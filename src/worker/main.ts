@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { parse } from '../../grammar/index.ts';
 import { FramePipe } from '../wire/frames.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
+import { disarm } from './disarm.ts';
 import { GuestImage, type IsolatedVm } from './image.ts';
 import { Parser } from './parser.ts';
 import { closePermissions } from './permissions.ts';
@@ -33,6 +34,8 @@ function main([guestFile, ivmFile, memoryBytes]: readonly string[]): void {
   setFlagsFromString('--no-large-page-pool');
   // The flag that limits the heap of this realm would override the limit of every later isolate.
   setFlagsFromString('--max-old-space-size=0');
+
+  disarm();
 
   const pipe = new FramePipe(descriptorPipe(FRAMES_FD));
   const server = new Server(new Parser(parse));

@@ -72,7 +72,7 @@ export const PARTS: readonly Part[] = [
   part(
     'mcp',
     'Model Context Protocol, as client and as server',
-    'loop runtime aeiou tools context wire',
+    'loop runtime aeiou sandbox tools context wire',
     '@modelcontextprotocol/client @modelcontextprotocol/server zod',
     true,
   ),

@@ -238,4 +238,17 @@ describe('run', () => {
       error: { kind: 'cancelled', code: 'ERR_CANCELLED' },
     });
   });
+
+  it('18-4: SIGUSR1, which a compromised worker could send, opens no inspector and ends nothing', async () => {
+    const cwd = folder({ 'a.ns': command('promptuser "ready?" into x', 'emit x') });
+    const ended = await neuroscript(['run', 'a.ns'], {
+      cwd,
+      keepStdinOpen: true,
+      onStderr: (_text, child) => {
+        child.kill('SIGUSR1');
+        setTimeout(() => child.stdin?.end('yes\n'), 300);
+      },
+    });
+    expect(ended).toEqual({ code: 0, stdout: 'yes\n', stderr: 'ready? ' });
+  });
 });

@@ -74,6 +74,7 @@ const WAITS = {
   expiresAt: 500,
   completion: null,
   acceptChanged: false,
+  approved: null,
 } as unknown as Suspension;
 const lease = (owner: string, now = 0, until = 1000) => ({ owner, now, until });
 
@@ -300,6 +301,41 @@ describe('the file of a SqliteStore', () => {
     const before = await readFile(path);
     await expect(SqliteStore.open(path)).rejects.toMatchObject({ detail: 'foreign' });
     expect(await readFile(path)).toEqual(before);
+  });
+
+  it.each([
+    [
+      'an endless view in place of a table',
+      `ALTER TABLE sessions RENAME TO kept;
+       CREATE VIEW sessions AS WITH RECURSIVE n(sid) AS (SELECT 1 UNION ALL SELECT sid + 1 FROM n) SELECT * FROM n`,
+    ],
+    ['a view', 'CREATE VIEW v AS SELECT 1'],
+    ['a trigger', 'CREATE TRIGGER t AFTER UPDATE ON sessions BEGIN DELETE FROM turns; END'],
+    ['a table too many', 'CREATE TABLE more (a)'],
+    ['a table too few', 'DROP TABLE used'],
+    ['a virtual table', 'DROP TABLE used; CREATE VIRTUAL TABLE used USING fts5(sid, jti, second)'],
+    ['a column of its own', 'ALTER TABLE used ADD COLUMN slow TEXT AS (hex(zeroblob(100000000)))'],
+    ['an index of its own', 'DROP INDEX turns_owed; CREATE INDEX turns_owed ON turns (hex(zeroblob(9)))'],
+  ])('threat 15: a store with %s is foreign', async (_, change) => {
+    const path = newPath();
+    {
+      using store = await SqliteStore.open(path);
+      await store.create(state('s'), 1);
+    }
+    const other = new DatabaseSync(path);
+    other.exec(change);
+    other.close();
+    await expect(SqliteStore.open(path)).rejects.toMatchObject({ code: 'ERR_STORE', detail: 'foreign' });
+  });
+
+  it('the statistics of ANALYZE are no change', async () => {
+    const path = newPath();
+    (await SqliteStore.open(path))[Symbol.dispose]();
+    const other = new DatabaseSync(path);
+    other.exec('ANALYZE');
+    other.close();
+    using store = await SqliteStore.open(path);
+    expect(await store.list()).toEqual([]);
   });
 
   it('one of a later version is refused', async () => {

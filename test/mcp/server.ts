@@ -60,6 +60,21 @@ const MODES: Readonly<Record<string, Mode>> = {
       const chunk = `"${'x'.repeat(65_536)}`;
       for (;;) if (!process.stdout.write(chunk)) await new Promise((resolve) => process.stdout.once('drain', resolve));
     }),
+  // Almost a whole message at once, and then byte by byte until it is closed. It ignores every request to end.
+  trickle: (server) => {
+    process.on('SIGTERM', () => {});
+    server.registerTool('trap', {}, async () => {
+      process.stdout.write('x'.repeat(3_900_000));
+      for (;;) {
+        process.stdout.write('x');
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+  },
+  stubborn: () => {
+    process.on('SIGTERM', () => {});
+    setInterval(() => {}, 1000);
+  },
   flood: (server) =>
     server.registerTool('trap', {}, async () => {
       const note = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'x' } })}\n`;

@@ -1,9 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Logger, SILENT_LOGGER } from '../../src/context/index.ts';
@@ -16,6 +18,7 @@ const directory = mkdtempSync(join(tmpdir(), 'ns-mcp-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const FILE = fileURLToPath(new URL('server.ts', import.meta.url));
+const DIST = new URL('../../dist/src/mcp/index.js', import.meta.url).href;
 const stdio = (mode: string, more: Partial<McpServerConfig> = {}): McpServerConfig => ({
   command: process.execPath,
   args: ['--disable-warning=ExperimentalWarning', FILE, mode],
@@ -35,6 +38,14 @@ async function run(source: McpSource, ...expressions: string[]): Promise<RunResu
     concurrency: 1,
   });
   return await runtime.run(['command', ...expressions.map((each) => `  emit ${each}`), 'endcommand'].join('\n'));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 const codeOf = async (result: Promise<RunResult>) => {
@@ -188,6 +199,39 @@ describe('a hostile server', () => {
     expect((await run(source, 'tool.s.add({"a": 1})')).values).toEqual([{ sum: 2 }]);
   });
 
+  it.each([
+    ['huge', { messageBytes: 1_000_000 }, 'a message of the server is larger than messageBytes, which is 1000000 bytes'],
+    ['flood', {}, 'the server sent 1000 messages without being asked'],
+  ])('%s: the error names the bound (SEC-11)', async (mode, bounds, problem) => {
+    await using source = await McpSource.connect({ s: stdio(mode, bounds) });
+    expect((await codeOf(run(source, 'tool.s.trap()')))[1]).toBe(`MCP server 's': the call of 'trap' failed: ${problem}`);
+  });
+
+  it('trickle: a message that arrives byte by byte costs linear time, and ends with its call (SEC-11)', async () => {
+    const pidFile = join(directory, 'trickle.pid');
+    const config = { ...stdio('trickle'), args: [FILE, 'trickle', pidFile], timeoutMs: 2000 };
+    const source = await McpSource.connect({ s: config });
+    const before = process.cpuUsage();
+    expect((await codeOf(run(source, 'tool.s.trap()')))[0]).toBe('NS1002');
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(1500);
+    await source.close();
+    expect(() => process.kill(Number(readFileSync(pidFile, 'utf8')), 0)).toThrow('ESRCH');
+  });
+
+  it('stubborn: one that ignores the end of its input and SIGTERM does not outlive its source, or its host (SEC-18)', async () => {
+    const pidFile = join(directory, 'stubborn.pid');
+    const config = { command: process.execPath, args: [FILE, 'stubborn', pidFile] };
+    const source = await McpSource.connect({ s: config });
+    await Promise.all([source.close(), source.close()]);
+    expect(() => process.kill(Number(readFileSync(pidFile, 'utf8')), 0)).toThrow('ESRCH');
+    const script = `const { McpSource } = await import(${JSON.stringify(DIST)});
+      await McpSource.connect({ s: ${JSON.stringify(config)} });
+      process.exit(0);`;
+    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    await expect.poll(() => isAlive(Number(readFileSync(pidFile, 'utf8')))).toBe(false);
+  });
+
   it.each(['ping', 'relist'])(
     '%s: one that asks again whenever it is answered is given up, and used again when needed',
     async (mode) => {
@@ -297,6 +341,17 @@ describe('calls', () => {
 });
 
 describe('connecting', () => {
+  it('leaves no server behind when another one fails, early or late (SEC-11)', async () => {
+    const pids = ['one', 'two'].map((name) => join(directory, `${name}.pid`));
+    const good = pids.map((file, index) => [`good${index}`, { command: process.execPath, args: [FILE, 'honest', file] }]);
+    const config = { ...Object.fromEntries(good), bad: { command: '/does/not/exist' } };
+    await expect(McpSource.connect(config)).rejects.toMatchObject({ code: 'ERR_MCP' });
+    // A server that was killed before it has written its id has left none.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    for (const file of pids.filter(existsSync))
+      expect(() => process.kill(Number(readFileSync(file, 'utf8')), 0)).toThrow('ESRCH');
+  });
+
   it('to what does not exist, or lacks a tool that is configured, is a typed error that names the server', async () => {
     await expect(McpSource.connect({ s: { command: '/does/not/exist' } })).rejects.toMatchObject({
       code: 'ERR_MCP',

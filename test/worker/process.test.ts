@@ -1,9 +1,14 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { launch, requiredScopes } from '../../src/sandbox/launch.ts';
+import { limitResources } from '../../src/sandbox/resources.ts';
 import { FrameReader } from '../../src/wire/frames.ts';
 import { closePermissions, type PermissionPort } from '../../src/worker/permissions.ts';
-import { HOLED } from '../sandbox/kit.ts';
+import { HOLED, run, sandboxOf } from '../sandbox/kit.ts';
 import { probed, probedBy, SIGNALS } from './realm.ts';
 
 /** A worker as it stands after its hello, and what it said. */
@@ -74,6 +79,48 @@ describe("hostile code in the worker's own realm", () => {
 
   it('finds no descriptor that the host was started with, however far above the others', async () => {
     expect((await probedBy(process.execPath, false)).worked).toEqual(SIGNALS);
+  });
+});
+
+describe('18-5: hostile JavaScript in place of the worker, without the cage', () => {
+  it.each(['read a file', 'make V8 write a file'])('cannot %s once it has greeted', async (deed) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hostile-'));
+    try {
+      const guest = join(folder, 'plan.json');
+      writeFileSync(guest, JSON.stringify({ deed, traces: join(folder, 'traces') }));
+      const worker = fileURLToPath(new URL('hostile.mjs', import.meta.url));
+      const sandbox = await sandboxOf({ files: { worker, guest }, launcher: 'none' });
+      const { result } = await run(sandbox, 'echo');
+      expect(result.error).toMatchObject({ code: 'ERR_WORKER', message: expect.not.stringContaining('exit code 71') });
+      expect(readdirSync(folder)).toEqual(['plan.json']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('the kernel lets an idle worker dump no core, fill no file and open no descriptor', async () => {
+    const { child } = launch(HOLED, 64 * 1024 * 1024);
+    try {
+      expect(await limitResources(child.pid ?? 0)).toBe(true);
+      const limits = readFileSync(`/proc/${child.pid}/limits`, 'utf8');
+      for (const limit of ['Max file size', 'Max core file size', 'Max open files'])
+        expect(limits).toMatch(new RegExp(`^${limit} +0 +0 `, 'm'));
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+
+  it('what a worker does not need is gone once it has loaded, for importers too', () => {
+    const module = new URL('../../src/worker/disarm.ts', import.meta.url);
+    const program = `
+      (await import(${JSON.stringify(module.href)})).disarm();
+      const [os, v8, inspector] = await Promise.all(['node:os', 'node:v8', 'node:inspector'].map((name) => import(name)));
+      const left = [os.setPriority, os.default.setPriority, v8.setFlagsFromString, v8.default.writeHeapSnapshot, inspector.open,
+        process.kill, process._kill, process._debugProcess, process.binding, process.dlopen, process.execve, process.setuid];
+      process.stdout.write(String(left.filter((name) => name !== undefined).length));`;
+    expect(execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', program], { encoding: 'utf8' })).toBe(
+      '0',
+    );
   });
 });
 

@@ -25,6 +25,8 @@ export interface SuspendedTurn {
   readonly earlier: EarlierTurn & { readonly run: RunInput; readonly journal: readonly JournalEntry[] };
   /** Digest of the tool's definition; null when the executor does not report it. */
   readonly promise: string | null;
+  /** Hash of the ACTIONS that a human approved when the turn began; null when none had to. */
+  readonly approved: string | null;
 }
 
 /** A suspended turn as it is stored. Any process can continue it. */
@@ -68,9 +70,9 @@ export function callId(turn: number, { seq }: Pick<WaitingCall, 'seq'>): string 
 }
 
 /** A suspension that begins at `now`. `maxWaitMs` limits the time that the tool requested. */
-export function suspend({ waiting, earlier, promise }: SuspendedTurn, now: number, maxWaitMs: number): Suspension {
+export function suspend({ waiting, earlier, promise, approved }: SuspendedTurn, now: number, maxWaitMs: number): Suspension {
   const expiresAt = Math.floor(now) + Math.min(maxWaitMs, waiting.expiresIn ?? maxWaitMs);
-  return { waiting, earlier, promise, since: Math.floor(now), expiresAt, completion: null, acceptChanged: false };
+  return { waiting, earlier, promise, approved, since: Math.floor(now), expiresAt, completion: null, acceptChanged: false };
 }
 
 /** The public form of a suspension. */

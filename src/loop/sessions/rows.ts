@@ -47,7 +47,12 @@ const SUSPENSION = z
   .custom<Suspension>((value) => SUSPENSION_HEAD.safeParse(value).success)
   .transform((kept): Suspension => {
     const { run } = kept.earlier;
-    return { ...kept, earlier: { ...kept.earlier, run: { ...run, limits: limits.parse(run.limits) } } };
+    // Suspensions that older versions stored have no `approved`; such a turn needs an approval again.
+    return {
+      ...kept,
+      approved: kept.approved ?? null,
+      earlier: { ...kept.earlier, run: { ...run, limits: limits.parse(run.limits) } },
+    };
   });
 
 const STARTED: z.ZodType<StartedTurn> = z.object({

@@ -1,3 +1,4 @@
+import { tighten } from '../../sandbox/index.ts';
 import { type CallScript, type Completion, divergenceOf, type Known, RecordedCalls } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { replayError } from '../../wire/errorinfo.ts';
@@ -17,16 +18,20 @@ export function expiredCompletion(turn: number, { waiting }: Suspension): Comple
  * the completion answers the call that waited. Its time limit therefore covers the computation of this execution and the
  * time that its tools took before.
  */
-export function continuation({ waiting, earlier }: Suspension, completion: Completion, limits: LimitValues): EarlierRun {
+export function continuation(
+  { waiting, earlier, approved }: Suspension,
+  completion: Completion,
+  limits: LimitValues,
+): EarlierRun {
   const { run, journal, ...rest } = earlier;
   const calls = new RecordedCalls(journal, new CompletedCall(waiting, completion));
   const toolMs = journal.reduce((sum, { ms }) => sum + ms, waiting.ms);
-  return { ...rest, recorded: { input: withTimeLeft(run, toolMs, limits), calls } };
+  return { ...rest, approved, recorded: { input: withTimeLeft(run, toolMs, limits), calls } };
 }
 
-function withTimeLeft(run: RunInput, toolMs: number, { wallMs }: LimitValues): RunInput {
-  const left = Math.max(1, Math.ceil(Math.min(run.limits.wallMs - toolMs, wallMs)));
-  return { ...run, limits: { ...run.limits, wallMs: left } };
+function withTimeLeft(run: RunInput, toolMs: number, limits: LimitValues): RunInput {
+  const wallMs = Math.max(1, Math.ceil(Math.min(run.limits.wallMs - toolMs, limits.wallMs)));
+  return { ...run, limits: { ...tighten(limits, run.limits), wallMs } };
 }
 
 /** Answers the call that waited, which the program must repeat unchanged. Later calls are new. */

@@ -8,13 +8,13 @@ import { languageError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
-import type { ParsedFile, RunInput, Source, Usage, Whisper } from '../../wire/protocol.ts';
+import type { ParsedFile, RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
 import { NO_USAGE } from '../../wire/result.ts';
 import type { LoopEventBody } from '../events.ts';
 import { type HaltReason, hostFailure, reasonOfRun } from '../record/decision.ts';
 import type { HostFacts, Scene } from '../record/record.ts';
-import { approved, type TurnApproval } from './approval.ts';
+import { approved, planHash, type TurnApproval } from './approval.ts';
 import type { TurnExecutor, TurnFork } from './executor.ts';
 import type { TurnInput } from './input.ts';
 import type { Said } from './verdict.ts';
@@ -36,6 +36,8 @@ export interface Execution extends Said {
   readonly waiting: WaitingCall | null;
   /** Digest of that tool's definition; null when the executor does not report it. */
   readonly promise: string | null;
+  /** Hash of the ACTIONS that a human approved; null when none had to. */
+  readonly approved: string | null;
 }
 
 /** One turn's execution. */
@@ -48,6 +50,8 @@ export interface ExecuteInit {
   readonly emit: (event: LoopEventBody) => void;
   /** A recorded run of these ACTIONS, to execute in place of a new one. */
   readonly recorded: RecordedRun | null;
+  /** Hash of the ACTIONS that a human approved when the recorded run began; null when none had to. */
+  readonly approved: string | null;
   readonly mayWait: boolean;
   readonly approval: TurnApproval;
 }
@@ -82,19 +86,49 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
     const denied = fork.denied(tool);
     if (denied !== null) return deny(tool, denied);
   }
+  const foreign = init.recorded === null ? null : await foreignPart(executor, init.recorded.input, source, userdataOf(input));
+  if (foreign !== null) return deny(SOURCE, `what is stored of the turn is not what began: ${foreign}`);
   let given: RunInput | null = null;
   const start = (): Promise<RunResult> =>
-    run(fork, source, input.envelope.userdata, init, (input) => {
+    run(fork, source, userdataOf(input), init, (input) => {
       given = input;
     });
-  // A run that continues or repeats another was approved when that one began.
-  const approval = init.recorded === null ? init.approval : {};
+  // A run that continues another was approved when that one began, if these are the same ACTIONS.
+  const plan = planHash({ actions: source.text });
+  const approval = init.approved === plan ? {} : init.approval;
   const answer = await approved(approval, source.text, start, ({ ok, waiting }) => ok || waiting !== undefined);
   if ('denied' in answer) return deny(SOURCE, answer.denied);
   const { result } = answer;
   const { waiting } = result;
   const promise = waiting === undefined ? null : (executor.promise?.(waiting.tool) ?? null);
-  return { ...executed(result), run: given, host, promise };
+  const covered = init.approved === plan || approval.requiresApproval === true ? plan : null;
+  return { ...executed(result), run: given, host, promise, approved: covered };
+}
+
+/** The program's copy of the host's USERDATA. */
+function userdataOf({ envelope: { userdata } }: TurnInput & { readonly ok: true }): TaggedJson {
+  return encode(parseStrict(userdata, { numbers: 'doubles', padding: true }));
+}
+
+/**
+ * The part of a recorded run that does not belong to this turn; null when there is none. Records and rows may come from
+ * others, so nothing in them may add to the program of the envelope: it is the only program, with the host's USERDATA.
+ */
+async function foreignPart(
+  executor: TurnExecutor,
+  { sources, globals, call, events, variables, turn }: RunInput,
+  { name, text }: Source,
+  userdata: TaggedJson,
+): Promise<string | null> {
+  const program = sources.at(-1);
+  if (program?.name !== name || program.text !== text) return 'its program is not the ACTIONS of its envelope';
+  if (JSON.stringify(globals['userdata']) !== JSON.stringify(userdata)) return 'its USERDATA is not that of its envelope';
+  if (call !== null || events.length > 0 || variables !== undefined || !turn) return 'it has more than ACTIONS to run';
+  for (const definitions of sources.slice(0, -1)) {
+    const { files } = await executor.inspect(definitions);
+    if (files.some(({ commandBlocks }) => commandBlocks > 0)) return 'it has more than ACTIONS to run';
+  }
+  return null;
 }
 
 /** Why a file cannot be ACTIONS, which is exactly one command block; null when it can. */
@@ -112,14 +146,13 @@ export function shapeProblem(file: ParsedFile | undefined): string | null {
 function run(
   fork: TurnFork,
   source: Source,
-  userdata: string,
+  userdata: TaggedJson,
   { emit, recorded, mayWait }: ExecuteInit,
   onInput: (input: RunInput) => void,
 ): Promise<RunResult> {
   return fork.execute({
     source,
-    // The program receives a copy of the host's USERDATA.
-    globals: { userdata: encode(parseStrict(userdata, { numbers: 'doubles', padding: true })) },
+    globals: { userdata },
     onOut: (out) => emit({ type: 'output', out }),
     onCall: (entry) => emit({ type: 'called', entry }),
     onInput,
@@ -143,6 +176,7 @@ function executed(result: RunResult): Execution {
     host: null,
     waiting: result.waiting ?? null,
     promise: null,
+    approved: null,
   };
 }
 
@@ -156,5 +190,5 @@ function stream(texts: readonly string[]): string {
 
 function refused(halt: HaltReason, error: ErrorInfo): Execution {
   const nothing = { output: '', scratchpad: '', outputComplete: true, whispers: [], journal: [], usage: NO_USAGE };
-  return { halt, error, ...nothing, run: null, denied: null, host: null, waiting: null, promise: null };
+  return { halt, error, ...nothing, run: null, denied: null, host: null, waiting: null, promise: null, approved: null };
 }

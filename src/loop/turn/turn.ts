@@ -77,6 +77,8 @@ export interface TurnRequest {
 /** An earlier execution of a turn, and the recorded run to execute; null when no program had run. */
 export interface EarlierRun extends EarlierTurn {
   readonly recorded: RecordedRun | null;
+  /** Hash of the ACTIONS that a human approved when it began; null or absent when none had to. */
+  readonly approved?: string | null;
 }
 
 /** What is settled before the program of a turn runs. */
@@ -135,13 +137,13 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
   await request.onStart?.({ startedAt, nonce, limits });
   const ledger = ledgerOf(earlier);
   const provisions = { limits, nonce, recorder, ledger, emit, mayWait };
-  const { run, denied, host: facts, waiting, promise, ...execution } = await executeTurn(host, request, provisions);
+  const { run, denied, host: facts, waiting, promise, approved, ...execution } = await executeTurn(host, request, provisions);
   const ranMs = (earlier?.ranMs ?? 0) + clock.monotonic() - begun;
   const given = { startedAt, nonce, clock: recorder.readings, jtis: recorder.jtis };
   if (waiting !== null && run !== null) {
     const { mints, failed: mintFailed } = ledger;
     const soFar = { ...given, run, journal: execution.journal, mints, mintFailed, ranMs };
-    return { kind: 'suspended', waiting, promise, earlier: soFar };
+    return { kind: 'suspended', waiting, promise, approved, earlier: soFar };
   }
 
   lifecycle.to('VERIFYING');
@@ -237,10 +239,10 @@ async function executeTurn(
     ...(request.signal === undefined ? {} : { signal: request.signal }),
   });
   try {
-    const recorded = request.earlier?.recorded ?? null;
+    const { recorded = null, approved = null } = request.earlier ?? {};
     const { executor } = host;
     const { input, approval = {} } = request;
-    const execution = await execute({ executor, input, context, limits, magic, emit, recorded, mayWait, approval });
+    const execution = await execute({ executor, input, context, limits, magic, emit, recorded, approved, mayWait, approval });
     // A failed mint stays a failure whether the program caught the error, minted later or failed of it (AMB-39).
     const isMintFailure = ledger.failed && (execution.halt === null || execution.halt === 'ERR_EXEC');
     return isMintFailure ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;

@@ -1,0 +1,128 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
+import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
+import { killOnExit } from '../sandbox/index.ts';
+import type { StdioServer } from './config.ts';
+import { LineSplitter } from './lines.ts';
+
+/** The time that a server has to end after its input has ended, and again after SIGTERM. The command line waits 3 s in all. */
+const END_MS = 2000;
+const TERM_MS = 500;
+
+/**
+ * A transport to a server that it starts as the leader of a process group. Compared with the transport of the protocol's library it
+ * reads in linear time, reports a message that is too long, and leaves no process of the group behind: `close` and the end of
+ * this process kill what ignores SIGTERM.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #server: StdioServer;
+  readonly #maxBytes: number;
+  readonly #onStderr: (chunk: Buffer) => void;
+  readonly #onTooLong: () => void;
+  #child: ChildProcessByStdio<Writable, Readable, Readable> | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(server: StdioServer, maxBytes: number, onStderr: (chunk: Buffer) => void, onTooLong: () => void) {
+    this.#server = server;
+    this.#maxBytes = maxBytes;
+    this.#onStderr = onStderr;
+    this.#onTooLong = onTooLong;
+  }
+
+  async start(): Promise<void> {
+    if (this.#closing !== null) throw new Error('the connection has been closed');
+    const { command, args = [], env, cwd } = this.#server;
+    const child = spawn(command, [...args], {
+      // `PATH`, `HOME` and the like, and no other variable of this process.
+      env: { ...getDefaultEnvironment(), ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    this.#child = child;
+    const forget = killOnExit(() => killGroup(child, 'SIGKILL'));
+    child.once('exit', () => {
+      // What the server has started ends with it.
+      killGroup(child, 'SIGKILL');
+      forget();
+    });
+    child.once('close', () => this.onclose?.());
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on('error', (error) => this.onerror?.(error));
+    child.stderr.on('data', this.#onStderr);
+    const lines = new LineSplitter(this.#maxBytes);
+    child.stdout.on('data', (chunk: Buffer) => {
+      for (const line of lines.push(chunk)) {
+        // Bytes that arrive after `close` are read, so that the server can end, and dropped.
+        if (this.#closing !== null) return;
+        if (line === null) this.#onTooLong();
+        else this.#receive(line.toString());
+      }
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', (error) => {
+        forget();
+        reject(error);
+      });
+      child.on('error', (error) => this.onerror?.(error));
+    });
+  }
+
+  #receive(line: string): void {
+    let message: JSONRPCMessage;
+    try {
+      message = deserializeMessage(line);
+    } catch (error) {
+      // A line that is no JSON is no message; servers print such lines by mistake.
+      if (!(error instanceof SyntaxError)) this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    this.onmessage?.(message);
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#child === null || this.#closing !== null) throw new Error('the connection has been closed');
+      this.#child.stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  /** Ends the server: by the end of its input, then by SIGTERM, then by SIGKILL. Idempotent; resolves when the server has ended. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    const child = this.#child;
+    if (child === null || child.pid === undefined) return;
+    const { promise: exited, resolve } = Promise.withResolvers<void>();
+    child.once('exit', () => resolve());
+    if (child.exitCode !== null || child.signalCode !== null) resolve();
+    child.stdin.end();
+    const term = setTimeout(() => killGroup(child, 'SIGTERM'), END_MS);
+    const kill = setTimeout(() => killGroup(child, 'SIGKILL'), END_MS + TERM_MS);
+    await exited;
+    clearTimeout(term);
+    clearTimeout(kill);
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+  }
+}
+
+function killGroup(
+  { pid, exitCode, signalCode }: ChildProcessByStdio<Writable, Readable, Readable>,
+  signal: NodeJS.Signals,
+): void {
+  if (pid === undefined) return;
+  try {
+    if (process.platform !== 'win32') process.kill(-pid, signal);
+    else if (exitCode === null && signalCode === null) process.kill(pid, signal);
+  } catch {
+    // The process group has ended already.
+  }
+}

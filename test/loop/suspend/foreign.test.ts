@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { humanApproval, MemoryStore, planHash } from '../../../src/loop/index.ts';
+import type { ClaimedSession, Lease, WaitingTurn } from '../../../src/loop/sessions/store.ts';
+import { defineTool, type Gate } from '../../../src/tools/index.ts';
+import type { RunInput } from '../../../src/wire/protocol.ts';
+import { reply } from '../fake.ts';
+import { agentOf, approval, openHost, SESSION } from './stage.ts';
+
+const program = (amount: number): string => `command
+  set ok = tool.human.Approve("pay")
+  emit tool.bank.Pay(${amount})
+  emit tool.aeiou.magic("LOOP", {"action": "done"})
+endcommand`;
+const HONEST = program(5);
+const SWAPPED = program(999_999);
+const agent = agentOf(HONEST);
+
+/** A store whose rows somebody else has written to. */
+class ForeignStore extends MemoryStore {
+  change: (next: WaitingTurn) => WaitingTurn = (next) => next;
+
+  override async claim(sid: string, lease: Lease): Promise<ClaimedSession> {
+    const claimed = await super.claim(sid, lease);
+    const { next } = claimed;
+    return next.kind === 'waiting' ? { ...claimed, next: this.change(next) } : claimed;
+  }
+}
+
+const withRun =
+  (change: (run: RunInput) => Partial<RunInput>) =>
+  (next: WaitingTurn): WaitingTurn => {
+    const { suspended } = next;
+    const { earlier } = suspended;
+    const changed = { ...suspended, earlier: { ...earlier, run: { ...earlier.run, ...change(earlier.run) } } };
+    return { ...next, started: { ...next.started, suspended: changed }, suspended: changed };
+  };
+
+/** A host whose tool says what was paid, and a session that waits there. */
+async function waiting(options: Parameters<typeof openHost>[1] = {}) {
+  const store = new ForeignStore();
+  const paid: unknown[] = [];
+  const pay = defineTool({
+    name: 'tool.bank.Pay',
+    args: [{ name: 'amount', type: 'int' }],
+    run: ({ amount }) => {
+      paid.push(amount);
+      return 'paid';
+    },
+  });
+  const host = await openHost([pay, approval()], { store, ...options });
+  return { ...host, store, paid };
+}
+
+describe('threat 14: a store that others can write', () => {
+  it.each<[string, (run: RunInput) => Partial<RunInput>]>([
+    ['another program', () => ({ sources: [{ name: 'ACTIONS', text: SWAPPED }] })],
+    ['a second program', ({ sources }) => ({ sources: [{ name: 'x', text: SWAPPED }, ...sources] })],
+    ['no program', () => ({ sources: [] })],
+    ['other USERDATA', ({ globals }) => ({ globals: { ...globals, userdata: { subject: 'x', fields: {} } } })],
+    ['a call', () => ({ call: { name: 'main', args: [] } })],
+    ['an event', () => ({ events: [{ name: 'e', source: 's', payload: null }] })],
+    ['variables', () => ({ variables: [] })],
+  ])('a row with %s is refused, and nothing runs', async (_, change) => {
+    await using host = await waiting();
+    await host.loop.runLoop({ ...SESSION, agent });
+    await host.loop.complete('s', '1.1', { result: true });
+    host.store.change = withRun(change);
+    const result = await host.loop.resume('s', { agent });
+    expect(result).toMatchObject({
+      decision: 'HALT',
+      reason: 'ERR_POLICY',
+      error: { message: expect.stringMatching(/not what began/) },
+    });
+    expect(host.paid).toEqual([]);
+  });
+
+  it('ARGO-I2: goes on with the approval of its ACTIONS, and asks no gate again', async () => {
+    await using host = await waiting();
+    let asked = 0;
+    const gate: Gate = async (work) => {
+      asked += 1;
+      return { state: 'executed', value: await work() };
+    };
+    const hash = planHash({ actions: HONEST });
+    await host.loop.runLoop({ ...SESSION, agent, requiresApproval: true, approval: humanApproval(hash, gate) });
+    await host.loop.complete('s', '1.1', { result: true });
+    expect(await host.loop.resume('s', { agent, requiresApproval: true })).toMatchObject({ decision: 'DONE' });
+    expect([asked, host.paid]).toEqual([1, [5]]);
+  });
+
+  it('ARGO-I2: an approval covers no other ACTIONS, whatever the row says', async () => {
+    await using host = await waiting();
+    const gate: Gate = async (work) => ({ state: 'executed', value: await work() });
+    const hash = planHash({ actions: HONEST });
+    await host.loop.runLoop({ ...SESSION, agent, requiresApproval: true, approval: humanApproval(hash, gate) });
+    await host.loop.complete('s', '1.1', { result: true });
+    const swap = withRun(() => ({ sources: [{ name: 'ACTIONS', text: SWAPPED }] }));
+    host.store.change = (next) => {
+      const swapped = swap(next);
+      return { ...swapped, started: { ...swapped.started, reply: reply(SWAPPED) } };
+    };
+    const result = await host.loop.resume('s', { agent, requiresApproval: true });
+    expect(result).toMatchObject({
+      decision: 'HALT',
+      reason: 'ERR_POLICY',
+      error: { message: expect.stringMatching(/has to approve/) },
+    });
+    expect(host.paid).toEqual([]);
+  });
+
+  it('the limits of the host hold for the rest of the turn', async () => {
+    await using host = await waiting();
+    const endless = 'command\nset ok = tool.human.Approve("pay")\nwhile true\nset ok = 1\nendwhile\nendcommand';
+    await host.loop.runLoop({ ...SESSION, agent: agentOf(endless), limits: { fuel: 5000 } });
+    await host.loop.complete('s', '1.1', { result: true });
+    host.store.change = (next) => {
+      const limits = { ...next.started.limits, fuel: 1_000_000_000 };
+      const changed = withRun(() => ({ limits }))(next);
+      return { ...changed, started: { ...changed.started, limits } };
+    };
+    const result = await host.loop.resume('s', { agent, limits: { fuel: 20_000 } });
+    expect(result).toMatchObject({ reason: 'ERR_QUOTA', error: { limit: 'fuel', allowed: 20_000 } });
+    expect(result.turns[0]?.inputs.limits.fuel).toBe(20_000);
+  });
+});
