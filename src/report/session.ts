@@ -161,19 +161,23 @@ function explainError(error: ErrorInfo): string[] {
   ];
 }
 
-const MEASURES: readonly (readonly [key: keyof Usage, show: (value: number) => string])[] = [
-  ['cpuMs', (ms) => `CPU ${duration(ms)}`],
-  ['wallMs', (ms) => `${duration(ms)} in all`],
-  ['peakMemoryBytes', (bytes) => `${grouped(bytes)} bytes of values`],
-  ['toolCalls', (calls) => counted(calls, 'tool call')],
-  ['outputBytes', (bytes) => `${grouped(bytes)} bytes of output`],
-];
+const MEASURES: Readonly<Record<Exclude<keyof Usage, 'fuel'>, (value: number) => string>> = {
+  cpuMs: (ms) => `CPU ${duration(ms)}`,
+  wallMs: (ms) => `${duration(ms)} in all`,
+  peakMemoryBytes: (bytes) => `${grouped(bytes)} bytes of values`,
+  toolCalls: (calls) => counted(calls, 'tool call'),
+  outputBytes: (bytes) => `${grouped(bytes)} bytes of output`,
+};
 
 /** What a turn used, in a few words for each measure; other versions may lack some. */
-export function usageParts(usage: Partial<Usage>, limits: { readonly fuel?: number } = {}): string[] {
+export function usageParts({ fuel, ...usage }: Partial<Usage>, limits: { readonly fuel?: number } = {}): string[] {
   const of = limits.fuel === undefined ? '' : ` of ${grouped(limits.fuel)}`;
-  const fuel = usage.fuel === undefined ? [] : [`fuel ${grouped(usage.fuel)}${of}`];
-  return [...fuel, ...MEASURES.flatMap(([key, show]) => (usage[key] === undefined ? [] : [show(usage[key])]))];
+  const measured = new Map(Object.entries(usage));
+  const parts = Object.entries(MEASURES).flatMap(([key, show]) => {
+    const value = measured.get(key);
+    return value === undefined ? [] : [show(value)];
+  });
+  return fuel === undefined ? parts : [`fuel ${grouped(fuel)}${of}`, ...parts];
 }
 
 /** The cost of the agent, without usual values. */
