@@ -1,3 +1,4 @@
+import { whisperedBytes } from '../wire/costs.ts';
 import type { LimitKey } from '../wire/limits.ts';
 import { encode, encodeText } from './codec.ts';
 import type { Meter } from './meter.ts';
@@ -11,15 +12,13 @@ const FLUSH_UNITS = 64 * 1024;
 /** Checks of the clocks after which buffered output is sent: a few milliseconds of work. */
 const FLUSH_CHECKS = 16;
 
-/** Bytes of a whisper's target that are free. Longer names count, or they would be a way around `scratchBytes`. */
-const FREE_TARGET_BYTES = 64;
-
 /** The output of a run: measured, buffered, and sent to the host in `out` frames. */
 export class Output {
   /** Bytes emitted so far, line feeds included. */
   bytes = 0;
   #scratch = 0;
   #said = 0;
+  #whispered = 0;
   #emits: string[] = [];
   #values: string[] = [];
   #whispers: string[] = [];
@@ -57,10 +56,15 @@ export class Output {
   /** One `whisper`, both sides as text. */
   whisper(handle: Value, data: Value): void {
     this.#meter.pay(WORK.emit);
+    const { emits } = this.#meter.limits;
+    const whispered = this.#whispered + 1;
+    if (whispered > emits)
+      this.#refuse('emits', whispered, `the program whispered ${whispered} times, more than the ${emits} allowed`);
     const to = display(this.#meter, handle).toWellFormed();
     const text = display(this.#meter, data).toWellFormed();
-    const name = Math.max(0, utf8Bytes(this.#meter, to) - FREE_TARGET_BYTES);
-    this.#scratch = this.#sized('scratchBytes', this.#scratch + name + utf8Bytes(this.#meter, text) + 1, 'whispered');
+    const bytes = whisperedBytes(utf8Bytes(this.#meter, to), utf8Bytes(this.#meter, text));
+    this.#scratch = this.#sized('scratchBytes', this.#scratch + bytes, 'whispered');
+    this.#whispered = whispered;
     const json = `{"to":${encodeText(this.#meter, to)},"text":${encodeText(this.#meter, text)}}`;
     this.#whispers.push(json);
     this.#buffered(json.length);

@@ -80,6 +80,11 @@ export class RunClock {
     return this.#started === null ? 0 : performance.now() - this.#started;
   }
 
+  /** Milliseconds since the run was sent to the worker. */
+  get sinceSent(): number {
+    return performance.now() - this.#begun;
+  }
+
   /** CPU time of the worker when the program started, milliseconds; null while it is unknown. */
   get startCpuMs(): number | null {
     return this.#startCpu;

@@ -6,7 +6,8 @@ import type { CallSite, GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } 
 import { BusyPoll } from './busypoll.ts';
 import { OpenCall } from './call.ts';
 import { RunClock } from './clock.ts';
-import { crashError, lostResult, messageOf, type SandboxResult, withVerdict } from './result.ts';
+import { Ledger } from './ledger.ts';
+import { crashError, isReportable, lostResult, messageOf, type SandboxResult, withVerdict } from './result.ts';
 import type { Watchdog, WatchedRun } from './watchdog.ts';
 import type { Gone, WorkerProcess, WorkerTask } from './worker.ts';
 
@@ -38,8 +39,11 @@ export interface RunHandlers {
 interface ExecutionOwner {
   /** The worker begins or ends waiting for the host. */
   onBlocked(blocked: boolean): void;
-  /** Called once. */
-  onEnd(result: SandboxResult): void;
+  /**
+   * Called once. `spoiled`: a worker that had served other runs broke the protocol before this program started, so that the run can
+   * begin again on another worker.
+   */
+  onEnd(result: SandboxResult, spoiled: boolean): void;
 }
 
 /** Bytes that the parser needs for a character of source at worst, garbage included. */
@@ -69,10 +73,7 @@ export class Execution implements WorkerTask {
   #cpuMs: number | null = null;
   readonly #poll = new BusyPoll();
   #lastSeq = 0;
-  #calls = 0;
-  /** What this run was charged for nested loops. */
-  readonly #paid = { fuel: 0, toolCalls: 0, cpuMs: 0 };
-  #outputBytes = 0;
+  readonly #ledger: Ledger;
   #call: OpenCall | null = null;
   /** The position of the open call in the program. */
   #at: CallSite | null = null;
@@ -95,6 +96,7 @@ export class Execution implements WorkerTask {
     this.#worker = init.worker;
     this.#id = init.id;
     this.#input = init.input;
+    this.#ledger = new Ledger(init.input);
     this.#handlers = init.handlers;
     this.#signal = init.signal;
     this.#owner = init.owner;
@@ -141,9 +143,10 @@ export class Execution implements WorkerTask {
     const error = this.#verdict ?? crashError(gone, this.#input.limits.memoryBytes);
     this.#call?.lost(error);
     const [phase, wallMs] = started ? (['exec', elapsed] as const) : (['parse', 0] as const);
-    const { fuel, cpuMs: nested } = this.#paid;
-    const cpuMs = (this.#cpuMs ?? wallMs) + nested;
-    this.#finish(lostResult(phase, error, { fuel, wallMs, cpuMs, toolCalls: this.#toolCalls, outputBytes: this.#outputBytes }));
+    const { fuel, toolCalls, outputBytes, nestedCpuMs } = this.#ledger;
+    const cpuMs = (this.#cpuMs ?? wallMs) + nestedCpuMs;
+    const spoiled = gone.violation !== null && this.#verdict === null && !started && this.#worker.runs > 0;
+    this.#finish(lostResult(phase, error, { fuel, wallMs, cpuMs, toolCalls, outputBytes }), spoiled);
   }
 
   #watch(): void {
@@ -162,23 +165,29 @@ export class Execution implements WorkerTask {
       limits: this.#input.limits,
       sourceChars,
       startCpuMs: () => this.#clock.startCpuMs,
-      calls: () => this.#calls,
-      nestedCpuMs: () => this.#paid.cpuMs,
+      calls: () => this.#ledger.ownToolCalls,
+      nestedCpuMs: () => this.#ledger.nestedCpuMs,
       end: (error) => this.#end(error, 0),
     };
     this.#watchdog.add(this.#watched);
   }
 
   #onOut(frame: OutFrame): void {
-    for (const text of frame.emits) this.#outputBytes += Buffer.byteLength(text, 'utf8') + 1;
-    this.#notify(() => this.#handlers.onOut(frame));
+    const breach = this.#ledger.out(frame);
+    if (breach === null) this.#notify(() => this.#handlers.onOut(frame));
+    else this.#endBreach(breach);
   }
 
   #onCall(call: GuestCall): void {
     if (call.seq <= this.#lastSeq) throw new WireError(`call ${call.seq} came after call ${this.#lastSeq}`);
+    if (!this.#ledger.knows(call.at, call.seq)) throw new WireError(`call ${call.seq} came from a fork that the run has not`);
     this.#lastSeq = call.seq;
+    const breach = this.#ledger.call(call);
+    if (breach !== null) {
+      this.#endBreach(breach);
+      return;
+    }
     this.#poll.onCall();
-    if (call.t === 'tool') this.#calls++;
     // The time of this run and its own limits bound a nested loop; the time of one tool does not.
     const toolMs = call.t === 'ask' ? Number.POSITIVE_INFINITY : this.#input.limits.toolMs;
     const deadline = performance.now() + toolMs;
@@ -216,21 +225,8 @@ export class Execution implements WorkerTask {
     } catch (error) {
       reply = { t: 'halt', error: workerError(`the host's handler of a call failed: ${messageOf(error)}`) };
     }
-    if (!open.over) this.#charge(reply);
+    if (!open.over && reply.t !== 'halt' && reply.spent !== undefined) this.#ledger.charge(reply.spent);
     open.reply(reply);
-  }
-
-  #charge(reply: FinalReply): void {
-    if (reply.t === 'halt' || reply.spent === undefined) return;
-    const { fuel, toolCalls, cpuMs } = reply.spent;
-    this.#paid.fuel += fuel;
-    this.#paid.toolCalls += toolCalls;
-    this.#paid.cpuMs += cpuMs;
-  }
-
-  /** Tool calls that the host has counted, those of nested loops included. */
-  get #toolCalls(): number {
-    return this.#calls + this.#paid.toolCalls;
   }
 
   /** Sends a frame. An answer that is too large for a frame or that JSON cannot hold ends the run. */
@@ -271,6 +267,12 @@ export class Execution implements WorkerTask {
     else this.#grace = setTimeout(() => this.#kill(), graceMs);
   }
 
+  /** The interpreter let the program exceed a limit. */
+  #endBreach(breach: ErrorInfo): void {
+    this.#end(breach, 0);
+    this.#worker.retire(breach.message);
+  }
+
   #kill(): void {
     this.#cpuMs = this.#clock.usedCpuMs ?? this.#cpuMs;
     this.#worker.kill();
@@ -278,22 +280,24 @@ export class Execution implements WorkerTask {
 
   #onResult(frame: ResultFrame): void {
     if (!this.#clock.announced && frame.result.ok) throw new WireError("a success came before 'started'");
+    const { error } = frame.result;
+    if (this.#verdict === null && error !== null && !isReportable(error))
+      throw new WireError(`only the host reports ${error.code} of kind '${error.kind}'`);
     this.#worker.free();
-    const { result, errors } = frame;
-    // The host's own counts are a lower bound of what the worker reports.
-    const fuel = Math.max(frame.usage.fuel, this.#paid.fuel);
-    const usage = { ...frame.usage, fuel, toolCalls: Math.max(frame.usage.toolCalls, this.#toolCalls) };
-    this.#finish({ result: withVerdict(result, this.#verdict), usage, errors, outputComplete: !frame.last });
+    const usage = this.#ledger.usage(frame.usage, this.#clock.sinceSent);
+    const { fuel, peakMemoryBytes, toolCalls, outputBytes } = usage;
+    const result = { ...withVerdict(frame.result, this.#verdict), fuel, peakMemoryBytes, toolCalls, outputBytes };
+    this.#finish({ result, usage, errors: frame.errors, outputComplete: !frame.last });
   }
 
-  #finish(result: SandboxResult): void {
+  #finish(result: SandboxResult, spoiled = false): void {
     if (this.#over) return;
     this.#over = true;
     this.#poll.onEnd();
     this.#stopTimers();
     clearTimeout(this.#grace);
     this.#signal?.removeEventListener('abort', this.#onAbort);
-    this.#owner.onEnd(result);
+    this.#owner.onEnd(result, spoiled);
   }
 
   #stopTimers(): void {

@@ -62,6 +62,7 @@ export class Pool {
   #coming = 0;
   readonly #levels: number;
   #failedStarts = 0;
+  #breaches = 0;
   #retry: NodeJS.Timeout | undefined;
   #spare: NodeJS.Timeout | undefined;
   #closed = false;
@@ -91,6 +92,11 @@ export class Pool {
     else if (!nested) this.#enqueue(job);
     else if (job.depth <= this.#levels && (this.#room(job.depth) <= 0 || this.#isFull)) this.#inner.push(job);
     else this.#startOwn(job);
+  }
+
+  /** Workers that were ended for a violation. */
+  get breaches(): number {
+    return this.#breaches;
   }
 
   /** Jobs of a depth that may begin. Deeper jobs have more room, so that a job never waits for a place that its ancestors hold. */
@@ -247,7 +253,10 @@ export class Pool {
     return detached(() => {
       const worker = new WorkerProcess(launch(files, memoryBytes, launcher.bubblewrap));
       this.#workers.add(worker);
-      void worker.gone.then(() => this.#forget(worker));
+      void worker.gone.then(({ violation }) => {
+        if (violation !== null) this.#breaches++;
+        this.#forget(worker);
+      });
       return worker;
     });
   }

@@ -38,6 +38,12 @@ export function listOf<T>(read: Reader<T>): Reader<readonly T[]> {
   };
 }
 
+/** A list that is refused, unread, when it has more items. */
+export function atMost<T>(items: number, read: Reader<readonly T[]>): Reader<readonly T[]> {
+  return (value, path) =>
+    Array.isArray(value) && value.length > items ? wrong(path, `at most ${items} items`) : read(value, path);
+}
+
 export function orNull<T>(read: Reader<T>): Reader<T | null> {
   return (value, path) => (value === null ? null : read(value, path));
 }
@@ -67,6 +73,12 @@ export const integer: Reader<number> = (value, path) =>
 export const count: Reader<number> = (value, path) => {
   const number = integer(value, path);
   return number >= 0 ? number : wrong(path, 'a count');
+};
+
+/** A line or column, from 1. */
+export const position: Reader<number> = (value, path) => {
+  const number = integer(value, path);
+  return number >= 1 ? number : wrong(path, 'a position');
 };
 
 /** JSON has no NaN and no infinities, but the literal of a number may overflow to infinity. */

@@ -1,5 +1,5 @@
 import { quotaError, workerError } from '../wire/errorinfo.ts';
-import type { ErrorInfo } from '../wire/errors.ts';
+import type { ErrorInfo, ErrorKind } from '../wire/errors.ts';
 import type { Diagnostic, GuestResult, Phase, Usage } from '../wire/protocol.ts';
 import type { Gone } from './worker.ts';
 
@@ -41,6 +41,21 @@ export function withVerdict(result: GuestResult, verdict: ErrorInfo | null): Gue
       ? { source: reported.source, line: reported.line, column: reported.column, stack: reported.stack }
       : {};
   return { ...result, ok: false, result: null, error: { ...verdict, ...place } };
+}
+
+/** The codes without a number that the interpreter and the parser report, and their kinds. The host gives all others itself. */
+const REPORTABLE: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
+  ['ERR_QUOTA', 'quota'],
+  ['ERR_ENV_SIZE', 'quota'],
+  ['ERR_TIMEOUT', 'timeout'],
+  ['ERR_USAGE', 'usage'],
+  ['ERR_INTERNAL', 'internal'],
+]);
+const LANGUAGE_KINDS: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['syntax', 'runtime', 'policy']);
+
+/** Whether a worker may report an error of this code and kind. */
+export function isReportable({ code, kind }: ErrorInfo): boolean {
+  return code.startsWith('NS') ? LANGUAGE_KINDS.has(kind) : REPORTABLE.get(code) === kind;
 }
 
 /** The error of a run whose worker ended without being told to. */

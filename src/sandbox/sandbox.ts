@@ -86,6 +86,11 @@ export class Sandbox implements AsyncDisposable {
     return sandbox;
   }
 
+  /** Workers that were ended because they broke the protocol or let a program exceed a limit. */
+  get boundaryBreaches(): number {
+    return this.#pool.breaches;
+  }
+
   /** Runs a program in a fresh isolate. Aborting `signal` ends it at any point with `ERR_CANCELLED`. */
   async run(input: RunInput, handlers: RunHandlers, signal?: AbortSignal): Promise<SandboxResult> {
     if (this.#closing !== null) throw new RuntimeClosedError();
@@ -143,7 +148,7 @@ export class Sandbox implements AsyncDisposable {
           resolve(unstartedResult(cancelledError(CANCELLED)));
           return;
         }
-        const execution = this.#execution(worker, input, handlers, signal, resolve);
+        const execution = this.#execution(worker, input, handlers, signal, resolve, again);
         this.#begin(worker, execution, reject, () => execution.begin());
       },
       fail: (error) => {
@@ -152,14 +157,25 @@ export class Sandbox implements AsyncDisposable {
         else resolve(unstartedResult(workerError(error.message)));
       },
     };
-    // Added before the job can start, which removes it: one signal may serve a thousand runs, so no run may leave a listener.
-    signal?.addEventListener('abort', withdrawn, { once: true });
-    try {
-      this.#pool.submit(job);
-    } catch (error) {
-      signal?.removeEventListener('abort', withdrawn);
-      throw error;
-    }
+    const submit = (): void => {
+      // Added before the job can start, which removes it: one signal may serve a thousand runs, so no run may leave a listener.
+      signal?.addEventListener('abort', withdrawn, { once: true });
+      try {
+        this.#pool.submit(job);
+      } catch (error) {
+        signal?.removeEventListener('abort', withdrawn);
+        throw error;
+      }
+    };
+    /** Begins a run again whose worker was spoiled by an earlier run; `result` is its result when no worker can be had. */
+    const again = (result: SandboxResult): void => {
+      try {
+        submit();
+      } catch {
+        resolve(result);
+      }
+    };
+    submit();
     return promise;
   }
 
@@ -169,6 +185,7 @@ export class Sandbox implements AsyncDisposable {
     handlers: RunHandlers,
     signal: AbortSignal | undefined,
     resolve: (result: SandboxResult) => void,
+    again: (result: SandboxResult) => void,
   ): Execution {
     const execution: Execution = new Execution({
       worker,
@@ -179,10 +196,12 @@ export class Sandbox implements AsyncDisposable {
       watchdog: this.#watchdog,
       owner: {
         onBlocked: (blocked) => this.#pool.block(worker, blocked),
-        onEnd: (result) => {
+        onEnd: (result, spoiled) => {
           this.#running.delete(execution);
-          this.#pool.release(worker, result.outputComplete);
-          resolve(result);
+          // A worker that reports a defect is not used again: either it has one, or it lies.
+          this.#pool.release(worker, result.outputComplete && result.result.error?.kind !== 'internal');
+          if (spoiled) again(result);
+          else resolve(result);
         },
       },
     });

@@ -123,10 +123,14 @@ export class WorkerProcess {
     return performance.now() - this.#idleSince >= PREPARED_MS && isSameAffinity(this.affinity, affinity);
   }
 
-  /** The task has ended. From now on every frame is a violation. */
+  /**
+   * The task has ended. From now on every frame is a violation. Bytes that have come already end the worker before another task gets
+   * it, because that task would answer for them.
+   */
   free(): void {
     this.#task = null;
     this.#reader.maxBytes = HELLO_BYTES;
+    if (this.#reader.partial) this.retire('it sent more than its answer');
   }
 
   /** Sends a run; of the sources that the worker keeps it sends only the numbers. Throws as {@link send}. */
@@ -154,6 +158,12 @@ export class WorkerProcess {
     if (!this.#dead) this.#frames.write(bytes);
   }
 
+  /** Kills the process for a violation. */
+  retire(violation: string): void {
+    this.#violation ??= violation;
+    this.kill();
+  }
+
   /** Kills the process. Frames that it has written still arrive before `gone` resolves. */
   kill(): void {
     if (this.#dead) return;
@@ -172,8 +182,7 @@ export class WorkerProcess {
 
   async #greet(): Promise<void> {
     const late = setTimeout(() => {
-      this.#violation ??= `it did not say hello within ${START_MS} ms`;
-      this.kill();
+      this.retire(`it did not say hello within ${START_MS} ms`);
     }, START_MS);
     late.unref();
     const hello = Promise.withResolvers<void>();
@@ -183,8 +192,7 @@ export class WorkerProcess {
           const pid = this.#pid();
           const complaint = refusal(frame) ?? (this.#generations > 0 ? confinementLack(pid) : null);
           if (complaint !== null) {
-            this.#violation = complaint;
-            this.kill();
+            this.retire(complaint);
             return;
           }
           this.free();
@@ -225,8 +233,7 @@ export class WorkerProcess {
       for (let text = this.#reader.next(); text !== null && this.#violation === null; text = this.#reader.next())
         this.#take(text);
     } catch (error) {
-      this.#violation = error instanceof Error ? error.message : String(error);
-      this.kill();
+      this.retire(error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -243,7 +250,7 @@ export class WorkerProcess {
     clearTimeout(this.#rest);
     this.stats?.close();
     this.#frames.destroy();
-    if (this.#violation === null && this.#reader.partial) this.#violation = 'its last frame is cut off';
+    if (!this.#killed && this.#reader.partial) this.#violation ??= 'its last frame is cut off';
     const gone: Gone = { how, violation: this.#violation, stderr: this.#stderr.trim() };
     const task = this.#task;
     this.#task = null;

@@ -1,3 +1,4 @@
+import { MAX_MESSAGE_UNITS } from '../wire/costs.ts';
 import { type ErrorInfo, type StackFrame, WireError } from '../wire/errors.ts';
 import { parseFrame } from '../wire/frames.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
 } from '../wire/protocol.ts';
 import {
   amount,
+  atMost,
   boolean,
   count,
   integer,
@@ -23,6 +25,7 @@ import {
   oneOf,
   optional,
   orNull,
+  position,
   type Reader,
   shown,
   string,
@@ -50,20 +53,28 @@ type FrameOf<T extends WorkerFrame['t']> = Extract<WorkerFrame, { readonly t: T 
 
 const strings = listOf(string);
 
-const stackFrame = object<StackFrame>({ name: string, source: string, line: count, column: count });
+/** Most frames of a stack: the deepest nesting of calls is half of that. */
+const MAX_STACK = 1024;
+/** Longest text of an error: that of the interpreter's longest message and of the note how much was cut off. */
+const MAX_ERROR_TEXT = MAX_MESSAGE_UNITS + 64;
+
+/** A text of an error, cut where the interpreter would have done so. */
+const errorText: Reader<string> = (value, path) => string(value, path).slice(0, MAX_ERROR_TEXT);
+
+const stackFrame = object<StackFrame>({ name: errorText, source: errorText, line: position, column: position });
 
 const errorInfo = object<ErrorInfo>({
   kind: oneOf('syntax', 'runtime', 'policy', 'quota', 'timeout', 'cancelled', 'usage', 'internal'),
   code: matching(/^(?:NS\d{1,10}|ERR_[A-Z_]{1,40})$/, 'an error code'),
   nsCode: orNull(integer),
-  name: string,
-  message: string,
-  source: orNull(string),
-  line: orNull(count),
-  column: orNull(count),
-  hint: optional(string),
-  stack: listOf(stackFrame),
-  limit: optional(string),
+  name: errorText,
+  message: errorText,
+  source: orNull(errorText),
+  line: orNull(position),
+  column: orNull(position),
+  hint: optional(errorText),
+  stack: atMost(MAX_STACK, listOf(stackFrame)),
+  limit: optional(errorText),
   allowed: optional(amount),
   used: optional(amount),
 });
@@ -109,7 +120,7 @@ const out: Reader<FrameOf<'out'>> = (value, path) => {
   return frame;
 };
 
-const call = { seq: count, at: object<CallSite>({ fork: string, source: string, line: count, column: count }) };
+const call = { seq: count, at: object<CallSite>({ fork: string, source: errorText, line: position, column: position }) };
 
 const diagnostics = listOf(diagnostic);
 const files = listOf(parsedFile);

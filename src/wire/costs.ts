@@ -86,6 +86,14 @@ export const MAX_MAP_ENTRIES = 2 ** 24 - 1;
 /** Longest message of an error. A longer one is shortened. */
 export const MAX_MESSAGE_UNITS = 8192;
 
+/** Bytes of a whisper's target that are free. Longer names count, or they would be a way around `scratchBytes`. */
+const FREE_TARGET_BYTES = 64;
+
+/** Bytes that a whisper counts: its text with a line feed, and what is long of its target. */
+export function whisperedBytes(targetBytes: number, textBytes: number): number {
+  return Math.max(0, targetBytes - FREE_TARGET_BYTES) + textBytes + 1;
+}
+
 /** Bytes that a text counts. */
 export function textBytes(units: number): number {
   return VALUE_BYTES.text.amount + VALUE_BYTES.unit.amount * units;

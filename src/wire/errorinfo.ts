@@ -52,6 +52,11 @@ export function quotaError(breach: Breach, message: string): ErrorInfo {
   return { ...nowhere, kind: 'quota', code: 'ERR_QUOTA', name: 'Quota', message, ...breach };
 }
 
+/** `ERR_ENV_SIZE`: the output of a turn exceeds a size limit. */
+export function envelopeSizeError(breach: Breach, message: string): ErrorInfo {
+  return { ...nowhere, kind: 'quota', code: 'ERR_ENV_SIZE', name: 'EnvelopeSize', message, ...breach };
+}
+
 /** `ERR_TIMEOUT`: a run exceeds a limit of elapsed time; `allowed` and `used` are milliseconds. */
 export function timeoutError(breach: Breach, message: string): ErrorInfo {
   return { ...nowhere, kind: 'timeout', code: 'ERR_TIMEOUT', name: 'Timeout', message, ...breach };

@@ -165,7 +165,14 @@ const RUN_ROWS = [
     ring: 1,
     help: 'event handlers run in all; each event runs every handler of its name',
   },
-  { key: 'emits', flag: 'emits', ...count(0, 1e9), default: 1_000_000, ring: 1, help: 'emit statements that produced output' },
+  {
+    key: 'emits',
+    flag: 'emits',
+    ...count(0, 1e9),
+    default: 1_000_000,
+    ring: 1,
+    help: 'emit statements that produced output; whispers count apart, up to the same number',
+  },
   {
     key: 'toolCallsPerTool',
     flag: 'tool-calls-per-tool',

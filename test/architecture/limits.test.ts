@@ -14,7 +14,6 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/cli/commands/replay.ts': ['memoryBytes', 'prepares isolates for the limit of the recorded turns'],
   'src/cli/commands/run.ts': ['sourceBytes', 'refuses a program file that its runtime does not take'],
   'src/cli/flags/options.ts': ['concurrency', 'a session computes one turn at a time and has no such flag'],
-  'src/cli/inspect/turn.ts': ['memoryBytes', 'shows peak memory beside its limit'],
   'src/cli/repl/commands.ts': [
     'cpuMs fuel memoryBytes outputBytes sourceBytes toolCalls wallMs',
     'shows what a session used beside its limits',
@@ -60,6 +59,10 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/sandbox/affinity.ts': ['memoryBytes', 'a prepared isolate suits runs with its heap limit'],
   'src/sandbox/clock.ts': ['wallMs', 'ends a run by its elapsed time'],
   'src/sandbox/execution.ts': ['memoryBytes toolMs', 'ends a call by its elapsed time; says why a worker died'],
+  'src/sandbox/ledger.ts': [
+    'emits fuel lineBytes memoryBytes outputBytes scratchBytes toolCalls toolCallsPerTool',
+    'counts output and calls again on the host; bounds what a worker claims',
+  ],
   'src/sandbox/limits.ts': ['concurrency maxWorkers queueLength', 'completes the limits of the pool'],
   'src/sandbox/pool.ts': ['concurrency maxWorkers queueLength', 'lets jobs wait or refuses them; prepares isolates'],
   'src/sandbox/result.ts': ['memoryBytes', 'says why a worker died'],

@@ -86,6 +86,10 @@ describe('abuse of the bridge', () => {
     expect(codes).toContain(result.error?.code);
   });
 
+  it('finding 3: output without end stops at the limit, on the side of the host', async () => {
+    expect((await attack('outputFlood')).result.error).toMatchObject({ code: 'ERR_QUOTA', limit: 'outputBytes', allowed: MB });
+  });
+
   it.each(['longName', 'longSource', 'polluted'])('%s does the host no harm', async (name) => {
     await attack(name);
   });

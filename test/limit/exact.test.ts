@@ -60,6 +60,7 @@ const CASES: readonly Exact[] = [
     options: (n) => ({ events: Array.from({ length: n }, () => ({ name: 'e', source: '', payload: null })) }),
   },
   { key: 'emits', what: 'emit statements', program: (n) => lines(n, () => 'emit ""'), at: [1, 7] },
+  { key: 'emits', what: 'whisper statements', program: (n) => lines(n, () => 'whisper "", ""'), at: [1, 7] },
   {
     key: 'toolCallsPerTool',
     what: 'calls of one tool',

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -40,12 +40,10 @@ async function run(source: McpSource, ...expressions: string[]): Promise<RunResu
   return await runtime.run(['command', ...expressions.map((each) => `  emit ${each}`), 'endcommand'].join('\n'));
 }
 
+/** Whether a process runs. An ended one whose parent has not asked for its status, as PID 1 of a container may not, does not. */
 function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim() !== '' && !stdout.trim().startsWith('Z');
 }
 
 const codeOf = async (result: Promise<RunResult>) => {

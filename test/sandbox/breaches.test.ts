@@ -185,7 +185,7 @@ describe('sizes', () => {
 
   it('output of many megabytes arrives complete and in order', async () => {
     const seen = handlers();
-    const { result } = await sandbox.run(inputOf('flood'), seen);
+    const { result } = await sandbox.run(inputOf('flood', {}, { outputBytes: 128 * MB }), seen);
     expect(result.ok).toBe(true);
     expect(seen.emits).toHaveLength(1000);
     expect(seen.emits.every((text) => text.length === 64 * 1024)).toBe(true);

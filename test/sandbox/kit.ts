@@ -77,6 +77,8 @@ export interface Plan {
   readonly before?: readonly object[];
   readonly after?: readonly object[];
   readonly run?: readonly object[];
+  /** Answers runs only, each with its own id; otherwise every frame of the host is answered with the ids of the plan. */
+  readonly echo?: true;
 }
 
 /** A worker that follows a plan of its own. */

@@ -12,6 +12,9 @@ const at = { fork: 'f', source: 's', line: 1, column: 1 };
 const tool = { t: 'tool', seq: 1, name: 'tool.x', args: [], at };
 const left = { fuel: 1, memoryBytes: 1, toolCalls: 1 };
 const ask = { t: 'ask', seq: 1, model: 'm', prompt: 'p', options: null, left, at };
+const nowhere = { nsCode: null, source: null, line: null, column: null, stack: [] };
+const failure = { ...nowhere, kind: 'internal', code: 'ERR_INTERNAL', name: 'Internal', message: 'm' };
+const deep = { ...failure, stack: Array(1025).fill({ name: 'p', source: 's', line: 1, column: 1 }) };
 const bytesOf = (text: string): string => Buffer.from(text).toString('hex');
 
 /** What the host makes of a worker that answers its first run like this. */
@@ -54,6 +57,24 @@ describe('a worker that breaks the protocol is killed, and the caller gets a typ
       [started, { frame: { ...result, result: { ...good, ok: false, error: { code: 'X' } } } }],
       'result.error.kind',
     ],
+    [
+      'an error that only the host gives',
+      [started, { frame: { ...result, result: { ...good, ok: false, error: { ...failure, code: 'ERR_WORKER' } } } }],
+      'only the host reports ERR_WORKER',
+    ],
+    [
+      'a quota that blames the host by its kind',
+      [started, { frame: { ...result, result: { ...good, ok: false, error: { ...failure, code: 'ERR_QUOTA' } } } }],
+      "ERR_QUOTA of kind 'internal'",
+    ],
+    [
+      'an error at line 0',
+      [started, { frame: { ...result, result: { ...good, ok: false, error: { ...failure, line: 0 } } } }],
+      'line',
+    ],
+    ['a stack without end', [started, { frame: { ...result, result: { ...good, ok: false, error: deep } } }], 'at most 1024'],
+    ['a call of another fork', [started, { frame: { ...tool, at: { ...at, fork: 'admin' } } }], 'came from a fork'],
+    ['a call of a fork that cannot be', [started, { frame: { ...tool, at: { ...at, fork: 'f.2' } } }], 'came from a fork'],
     ['a missing field', [started, { frame: { t: 'out', emits: [], values: [] } }], 'whispers'],
     ['more values than emits', [started, { frame: { ...out, values: [1] } }], 'values'],
     ['an ask without its remainder', [started, { frame: { ...ask, left: undefined } }], 'left'],
@@ -77,6 +98,19 @@ describe('a worker that breaks the protocol is killed, and the caller gets a typ
     await new Promise((resolve) => setTimeout(resolve, 50));
     const { value } = await timed(() => run(sandbox, 'nothing', {}, { wallMs: 500 }));
     expect(['none', 'ERR_WORKER']).toContain(value.result.error?.code ?? 'none');
+    await sandbox.close();
+  });
+
+  it.each<[string, readonly object[]]>([
+    ['together with it', [{ frame: out }]],
+    ['in part', [{ bytes: '000000ff7b' }]],
+    ['when the next run has begun', [{ sleep: 30 }, { frame: out }]],
+  ])('finding 17: frames after the result, sent %s, end their worker and not the next run', async (_name, after) => {
+    const sandbox = await sandboxOf({ files: rogue({ echo: true, run: [started, { frame: result }, ...after] }) });
+    const runs = [1, 2, 3].map(() => run(sandbox, 'nothing', {}, { wallMs: 5000 }));
+    const codes = (await Promise.all(runs)).map(({ result: ended }) => ended.error?.code ?? 'none');
+    expect(codes).toEqual(['none', 'none', 'none']);
+    expect(sandbox.boundaryBreaches).toBeGreaterThanOrEqual(2);
     await sandbox.close();
   });
 });

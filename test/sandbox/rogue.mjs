@@ -23,6 +23,9 @@ const send = (step) => {
   if (step.read) readSync(3, Buffer.alloc(65536));
   if (step.sleep) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, step.sleep);
 };
+/** The steps with the id of the run that they answer. */
+const echoed = (steps, id) =>
+  steps.map((step) => (step.frame?.id === undefined ? step : { ...step, frame: { ...step.frame, id } }));
 /** What is written without a pause between goes out in one piece: the host must not answer the first half before the second. */
 function joined(steps) {
   const pieces = [];
@@ -39,4 +42,9 @@ function joined(steps) {
 for (const step of plan.before ?? []) send(step);
 if (plan.hello !== false) writeSync(3, frame({ ...hello, ...plan.hello }));
 for (const step of plan.after ?? []) send(step);
-while (readSync(3, Buffer.alloc(65536)) > 0) for (const step of joined(plan.run ?? [])) send(step);
+const input = Buffer.alloc(65536);
+for (let read = readSync(3, input); read > 0; read = readSync(3, input)) {
+  const id = /"t":"run","id":(\d+)/.exec(input.toString('utf8', 0, read))?.[1];
+  const steps = plan.echo ? (id === undefined ? [] : echoed(plan.run ?? [], Number(id))) : (plan.run ?? []);
+  for (const step of joined(steps)) send(step);
+}

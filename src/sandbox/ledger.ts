@@ -1,0 +1,149 @@
+import { STEP_FUEL, whisperedBytes } from '../wire/costs.ts';
+import { envelopeSizeError, quotaError } from '../wire/errorinfo.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { AskSpent, CallSite, GuestCall, OutFrame, RunInput, Usage } from '../wire/protocol.ts';
+
+/** The limits that the interpreter keeps and the host enforces again. */
+type Counted = 'emits' | 'outputBytes' | 'lineBytes' | 'scratchBytes' | 'toolCalls' | 'toolCallsPerTool';
+
+const WHAT: Readonly<Record<Counted, string>> = {
+  emits: 'emits or whispers',
+  outputBytes: 'bytes of output',
+  lineBytes: 'bytes in a line of output',
+  scratchBytes: 'bytes of whispers',
+  toolCalls: 'tool calls',
+  toolCallsPerTool: 'calls of one tool',
+};
+
+/**
+ * The host's own account of one run, by the counting rules of the interpreter. An interpreter that works stops before it exceeds a
+ * limit, so a breach in this account shows that it does not, and the host believes nothing more of the run.
+ */
+export class Ledger {
+  readonly #input: RunInput;
+  #emits = 0;
+  #whispers = 0;
+  #outputBytes = 0;
+  #scratchBytes = 0;
+  #toolCalls = 0;
+  readonly #callsOf = new Map<string, number>();
+  /** What nested loops used. */
+  readonly #nested = { fuel: 0, toolCalls: 0, cpuMs: 0 };
+  #breach: ErrorInfo | null = null;
+
+  constructor(input: RunInput) {
+    this.#input = input;
+  }
+
+  /** Bytes that were emitted, line feeds included. */
+  get outputBytes(): number {
+    return this.#outputBytes;
+  }
+
+  /** Tool calls, those of nested loops included. */
+  get toolCalls(): number {
+    return this.#toolCalls + this.#nested.toolCalls;
+  }
+
+  /** Calls of tools by this run alone. */
+  get ownToolCalls(): number {
+    return this.#toolCalls;
+  }
+
+  /** The least fuel that the run can have used: that of its tool calls and of nested loops. */
+  get fuel(): number {
+    return this.#toolCalls * STEP_FUEL.host.amount + this.#nested.fuel;
+  }
+
+  /** CPU time of nested loops, milliseconds. */
+  get nestedCpuMs(): number {
+    return this.#nested.cpuMs;
+  }
+
+  /** Counts output. Returns the breach that ends the run, for this frame and for all that follow. */
+  out({ emits, whispers }: OutFrame): ErrorInfo | null {
+    // The interpreter sends no empty frame. It counts as an emit, so that the number of frames has a bound.
+    const said = emits.length + whispers.length === 0 ? 1 : emits.length;
+    this.#emits = this.#admit('emits', this.#emits + said);
+    this.#whispers = this.#admit('emits', this.#whispers + whispers.length);
+    for (const text of emits) {
+      if (this.#breach !== null) break;
+      this.#emit(text);
+    }
+    for (const { to, text } of whispers) {
+      if (this.#breach !== null) break;
+      const bytes = whisperedBytes(Buffer.byteLength(to), Buffer.byteLength(text));
+      this.#scratchBytes = this.#admit('scratchBytes', this.#scratchBytes + bytes);
+    }
+    return this.#breach;
+  }
+
+  #emit(text: string): void {
+    const bytes = Buffer.byteLength(text);
+    if (bytes > this.#input.limits.lineBytes)
+      for (const line of text.split('\n')) this.#admit('lineBytes', Buffer.byteLength(line));
+    this.#outputBytes = this.#admit('outputBytes', this.#outputBytes + bytes + 1);
+  }
+
+  /** Counts a call before it is answered. Returns the breach that ends the run. */
+  call(call: GuestCall): ErrorInfo | null {
+    if (call.t !== 'tool' || this.#breach !== null) return this.#breach;
+    const { toolCalls, toolCallsPerTool } = this.#input.limits;
+    this.#admit('toolCalls', this.toolCalls + 1);
+    if (toolCallsPerTool < toolCalls) {
+      const same = (this.#callsOf.get(call.name) ?? 0) + 1;
+      this.#callsOf.set(call.name, this.#admit('toolCallsPerTool', same));
+    }
+    if (this.#breach === null) this.#toolCalls++;
+    return this.#breach;
+  }
+
+  /** Charges what a nested loop used. */
+  charge({ fuel, toolCalls, cpuMs }: AskSpent): void {
+    this.#nested.fuel += fuel;
+    this.#nested.toolCalls += toolCalls;
+    this.#nested.cpuMs += cpuMs;
+  }
+
+  /**
+   * The usage that a worker claims, made possible: at least what was counted here, and at most what the limits and the time since the
+   * run was sent allow.
+   */
+  usage(claimed: Usage, elapsedMs: number): Usage {
+    const { fuel, memoryBytes, toolCalls, outputBytes } = this.#input.limits;
+    const { cpuMs } = this.#nested;
+    return {
+      fuel: between(this.fuel, Math.floor(claimed.fuel), fuel),
+      cpuMs: between(cpuMs, claimed.cpuMs, elapsedMs + cpuMs),
+      wallMs: between(0, claimed.wallMs, elapsedMs),
+      peakMemoryBytes: between(0, Math.floor(claimed.peakMemoryBytes), memoryBytes),
+      toolCalls: between(this.toolCalls, claimed.toolCalls, toolCalls),
+      outputBytes: between(this.#outputBytes, claimed.outputBytes, outputBytes),
+    };
+  }
+
+  /**
+   * Whether a fork may have made a call with this number. The interpreter names the fork of a procedure when the procedure first calls
+   * the host, so a run has at most as many such forks as calls.
+   */
+  knows({ fork }: CallSite, seq: number): boolean {
+    const { forkId } = this.#input;
+    if (fork === forkId) return true;
+    const number = fork.startsWith(`${forkId}.`) ? fork.slice(forkId.length + 1) : '';
+    return /^[1-9]\d{0,15}$/.test(number) && Number(number) <= seq;
+  }
+
+  /** Returns the amount; above the limit it is a breach, unless an earlier one has ended the run. */
+  #admit(limit: Counted, used: number): number {
+    const allowed = this.#input.limits[limit];
+    if (used > allowed && this.#breach === null) {
+      const size = limit === 'outputBytes' || limit === 'lineBytes' || limit === 'scratchBytes';
+      const error = this.#input.turn && size ? envelopeSizeError : quotaError;
+      const message = `the host counted ${used} ${WHAT[limit]}, more than the ${allowed} allowed; the interpreter should have stopped the program`;
+      this.#breach = error({ limit, allowed, used }, message);
+    }
+    return Math.min(used, allowed);
+  }
+}
+
+const between = (least: number, claimed: number, most: number): number => Math.max(least, Math.min(claimed, most));

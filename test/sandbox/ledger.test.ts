@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { Ledger } from '../../src/sandbox/ledger.ts';
+import type { TaggedJson } from '../../src/wire/protocol.ts';
+import { handlers, inputOf, rogue, run, sandboxOf } from './kit.ts';
+
+const out = (emits: readonly string[], whispers: readonly object[] = []): string =>
+  JSON.stringify({ t: 'out', emits, values: emits, whispers });
+const at = { fork: 'f', source: 'src', line: 1, column: 1 };
+const tool = (seq: number): string => JSON.stringify({ t: 'tool', seq, name: 'tool.x', args: [], at });
+const empty = { to: '', text: '' };
+
+/** Each row: the limit, its value, the frames that keep it, and one frame too many. */
+const ROWS: readonly [string, object, readonly string[], string, number][] = [
+  ['emits', { emits: 2 }, [out(['a']), out(['b'])], out(['c']), 3],
+  ['emits', { emits: 2 }, [out([], [empty, empty])], out([], [empty]), 3],
+  ['emits', { emits: 2 }, [out([]), out([])], out([]), 3],
+  ['outputBytes', { outputBytes: 6 }, [out(['ab']), out(['é'])], out(['']), 7],
+  ['lineBytes', { lineBytes: 3 }, [out(['abc\nabc'])], out(['a\nabcd']), 4],
+  [
+    'scratchBytes',
+    { scratchBytes: 5 },
+    [
+      out(
+        [],
+        [
+          { to: 'x'.repeat(64), text: 'a' },
+          { to: 'x'.repeat(66), text: '' },
+        ],
+      ),
+    ],
+    out([], [empty]),
+    6,
+  ],
+  ['toolCalls', { toolCalls: 2 }, [tool(1), tool(2)], tool(3), 3],
+  ['toolCallsPerTool', { toolCallsPerTool: 1 }, [tool(1)], tool(2), 2],
+];
+
+describe('finding 3: limits that the guest lets a program exceed are kept by the host', () => {
+  it.each(ROWS)('%s, %j', async (limit, limits, within, beyond, used) => {
+    const sandbox = await sandboxOf();
+    const frames: TaggedJson = [...within];
+    expect((await run(sandbox, 'raw', { frames }, limits)).result.error).toBeNull();
+    expect(sandbox.boundaryBreaches).toBe(0);
+    const seen = handlers();
+    const { result, outputComplete } = await sandbox.run(
+      inputOf('raw', { frames: [...within, beyond, out(['late'])] }, limits),
+      seen,
+    );
+    const allowed = Object.values(limits)[0];
+    expect(result.error).toMatchObject({ kind: 'quota', code: 'ERR_QUOTA', limit, allowed, used });
+    expect(outputComplete).toBe(false);
+    expect(seen.emits).not.toContain('late');
+    expect(seen.calls.length).toBe(within.filter((frame) => frame === tool(1) || frame === tool(2)).length);
+    expect((await run(sandbox, 'echo', { value: 'next' })).result.result).toBe('next');
+    expect(sandbox.boundaryBreaches).toBe(1);
+    await sandbox.close();
+  });
+
+  it.each(['outputBytes', 'lineBytes', 'scratchBytes'])('in a turn %s is ERR_ENV_SIZE', async (limit) => {
+    const sandbox = await sandboxOf();
+    const frames = [out(['xx'], [{ to: '', text: 'xx' }])];
+    const ended = await sandbox.run({ ...inputOf('raw', { frames }, { [limit]: 1 }), turn: true }, handlers());
+    expect(ended.result.error).toMatchObject({ kind: 'quota', code: 'ERR_ENV_SIZE', name: 'EnvelopeSize', limit, allowed: 1 });
+    await sandbox.close();
+  });
+
+  it('20,000 calls under toolCalls: 0 are none', async () => {
+    const sandbox = await sandboxOf();
+    const seen = handlers();
+    const { result, usage } = await sandbox.run(inputOf('calls', { count: 20_000 }, { toolCalls: 0 }), seen);
+    expect(result.error).toMatchObject({ code: 'ERR_QUOTA', limit: 'toolCalls', allowed: 0, used: 1 });
+    expect([seen.calls.length, usage.toolCalls]).toEqual([0, 0]);
+    await sandbox.close();
+  });
+});
+
+describe('finding 7: a worker is believed what is possible', () => {
+  const nothing = { fuel: 0, cpuMs: 0, wallMs: 0, peakMemoryBytes: 0, toolCalls: 0, outputBytes: 0 };
+  const claim = { fuel: 1.7e308, cpuMs: 1e300, wallMs: 1e300, peakMemoryBytes: 1e300, toolCalls: 9e15, outputBytes: 9e15 };
+  const ended = async (usage: object, before: readonly object[] = []) => {
+    const good = { ok: true, phase: 'exec', result: null, eventErrors: [], error: null, ...usage };
+    const steps = [
+      { frame: { t: 'started', id: 1 } },
+      ...before,
+      { frame: { t: 'result', id: 1, result: good, usage, errors: [], last: false } },
+    ];
+    const sandbox = await sandboxOf({ files: rogue({ run: steps }) });
+    const limits = { fuel: 1000, memoryBytes: 2 ** 20, toolCalls: 5, outputBytes: 50 };
+    const seen = await sandbox.run(inputOf('nothing', {}, limits), handlers());
+    await sandbox.close();
+    return seen;
+  };
+
+  it('never more than the limits and the time allow', async () => {
+    const { usage, result } = await ended(claim);
+    const most = { fuel: 1000, peakMemoryBytes: 2 ** 20, toolCalls: 5, outputBytes: 50 };
+    expect(usage).toMatchObject(most);
+    expect(result).toMatchObject({ ok: true, ...most });
+    expect(usage.wallMs).toBeLessThan(5000);
+    expect(usage.cpuMs).toBeLessThan(5000);
+  });
+
+  it('never less than the host has counted', async () => {
+    const said = { frame: { t: 'out', emits: ['abc'], values: ['abc'], whispers: [] } };
+    const { usage } = await ended(nothing, [said, { frame: JSON.parse(tool(1)) }, { sleep: 100 }]);
+    expect(usage).toMatchObject({ fuel: 100, toolCalls: 1, outputBytes: 4 });
+  });
+
+  it('in whole units', async () => {
+    expect((await ended({ ...nothing, fuel: 1.5, peakMemoryBytes: 7.5 })).usage).toMatchObject({ fuel: 1, peakMemoryBytes: 7 });
+  });
+});
+
+describe('finding 17: what a worker says of an error is bounded', () => {
+  it('a text of 8 MB is cut, and a worker that reports a defect is not used again', async () => {
+    const huge = 'x'.repeat(8_000_000);
+    const error = {
+      kind: 'internal',
+      code: 'ERR_INTERNAL',
+      nsCode: null,
+      name: 'Internal',
+      message: huge,
+      source: null,
+      line: null,
+      column: null,
+      hint: huge,
+      stack: [],
+    };
+    const usage = { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };
+    const bad = { ok: false, phase: 'exec', result: null, eventErrors: [], error, ...usage };
+    const frame = { t: 'result', id: 1, result: bad, usage, errors: [], last: false };
+    const sandbox = await sandboxOf({ files: rogue({ run: [{ frame: { t: 'started', id: 1 } }, { frame }] }) });
+    const { result } = await run(sandbox, 'nothing');
+    expect(result.error?.code).toBe('ERR_INTERNAL');
+    expect(result.error?.message.length).toBeLessThan(9000);
+    expect(result.error?.hint?.length).toBeLessThan(9000);
+    await sandbox.close();
+  });
+});
+
+describe('the fork of a call', () => {
+  it.each([
+    ['f', 1, true],
+    ['f.1', 1, true],
+    ['f.2', 1, false],
+    ['f.2', 2, true],
+    ['f.0', 9, false],
+    ['f.01', 9, false],
+    ['f.1.1', 9, false],
+    ['f.', 9, false],
+    ['g', 9, false],
+    ['ff', 9, false],
+    ['', 9, false],
+  ])('finding 9: %s in call %i: %s', (fork, seq, known) => {
+    expect(new Ledger(inputOf('nothing')).knows({ ...at, fork }, seq)).toBe(known);
+  });
+});
