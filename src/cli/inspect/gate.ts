@@ -5,10 +5,19 @@ import { parseCompleteRecord } from '../../gate/record.ts';
 import { clip, counted } from '../../report/index.ts';
 import { intentOf } from '../commands/pending.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { type Artefact, capped, type Flaw, type Found, firstLine, isObject, jsonOf, type Kind, tallied, tally } from './kind.ts';
-
-/** Maximum number of records in the text. */
-const MOST = 20;
+import {
+  type Artefact,
+  type Flaw,
+  type Found,
+  firstLine,
+  isObject,
+  jsonOf,
+  type Kind,
+  listed,
+  MOST_SHOWN,
+  tallied,
+  tally,
+} from './kind.ts';
 
 /** One record of a file of the gate's queue. */
 interface Entry {
@@ -115,11 +124,10 @@ function found({ form, title, next, read }: Form, lines: readonly string[], fini
     },
     lines: [
       `${counted(entries.length, 'record')} of ${counted(ids.size, 'intent')}${states === null ? '' : `: ${tallied(states)}`}`,
-      ...open.slice(0, MOST).map(({ id, timestamp }) => `${id} was started at ${timestamp}, and how that ended is not known`),
-      ...capped(
-        entries.slice(0, MOST).map(({ id, timestamp, detail }) => [clip(`${id}  ${timestamp}  ${detail}`, 200)]),
-        entries.length,
-      ),
+      ...open
+        .slice(0, MOST_SHOWN)
+        .map(({ id, timestamp }) => `${id} was started at ${timestamp}, and how that ended is not known`),
+      ...listed(entries, ({ id, timestamp, detail }) => [clip(`${id}  ${timestamp}  ${detail}`, 200)]),
     ],
     next,
   };
