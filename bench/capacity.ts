@@ -3,6 +3,7 @@ import { createRuntime, defineTool } from '../src/index.ts';
 import { Sandbox } from '../src/sandbox/index.ts';
 import { BusyError } from '../src/wire/errors.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
+import { EMPTY_RUN } from '../src/wire/protocol.ts';
 import { judged, type PromiseRow } from './promises.ts';
 import { residence, workerPid } from './residence.ts';
 import { summarize } from './stats.ts';
@@ -95,16 +96,7 @@ async function nested(): Promise<PromiseRow> {
   const turn = async (depth: number): Promise<void> => {
     const last = depth === DEPTH;
     const text = last ? SMALLEST : 'command\n  call tool.bench.Nested()\nendcommand\n';
-    const input = {
-      sources: [{ name: 'src', text }],
-      globals: {},
-      call: null,
-      events: [],
-      limits,
-      forkId: `nested-${depth}`,
-      turn: false,
-      stdin: false,
-    };
+    const input = { ...EMPTY_RUN, sources: [{ name: 'src', text }], limits, forkId: `nested-${depth}` };
     const { result } = await sandbox.run(input, {
       onOut() {},
       nested: depth > 0,

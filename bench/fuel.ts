@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageFiles, Sandbox } from '../src/sandbox/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
+import { EMPTY_RUN } from '../src/wire/protocol.ts';
 import { judged, type PromiseRow } from './promises.ts';
 import { summarize } from './stats.ts';
 import { CALLS, LOOP, type Workload } from './workloads.ts';
@@ -80,17 +81,10 @@ export function unmetered(guest: string): string {
 
 async function cpuMs(sandbox: Sandbox, { neuroscript: { library, commands }, result }: Workload, pays: boolean): Promise<number> {
   const values: unknown[] = [];
+  const texts = [library ?? '', ...Array<string>(TIMES).fill(commands)];
+  const sources = texts.map((text, index) => ({ name: `${index}.ns`, text }));
   const outcome = await sandbox.run(
-    {
-      sources: [library ?? '', ...Array<string>(TIMES).fill(commands)].map((text, index) => ({ name: `${index}.ns`, text })),
-      globals: {},
-      call: null,
-      events: [],
-      limits: defaultLimits('run'),
-      forkId: 'bench',
-      turn: false,
-      stdin: false,
-    },
+    { ...EMPTY_RUN, sources, limits: defaultLimits('run') },
     {
       onOut: (out) => values.push(...out.values),
       onCall: () => Promise.reject(new Error('the program calls nothing')),

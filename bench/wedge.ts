@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageFiles, Sandbox } from '../src/sandbox/index.ts';
 import { defaultLimits } from '../src/wire/limits.ts';
+import { EMPTY_RUN } from '../src/wire/protocol.ts';
 
 /**
  * Replaces the interpreter as if it had a hole: raw JavaScript that keeps V8 busy for minutes. It answers the program with which the
@@ -42,23 +43,16 @@ export async function benchWedge(runs: number): Promise<WedgeRow[]> {
 async function wedge(sandbox: Sandbox): Promise<WedgeRow> {
   let started = 0;
   const limits = { ...defaultLimits('run'), wallMs: WALL_MS, cpuMs: 60_000, memoryBytes: 1024 ** 3 };
-  const input = {
-    sources: [],
-    globals: { wedge: true },
-    call: null,
-    events: [],
-    limits,
-    forkId: 'wedge',
-    turn: false,
-    stdin: false,
-  };
-  const { result } = await sandbox.run(input, {
-    onStarted: () => {
-      started = performance.now();
+  const { result } = await sandbox.run(
+    { ...EMPTY_RUN, globals: { wedge: true }, limits },
+    {
+      onStarted: () => {
+        started = performance.now();
+      },
+      onOut() {},
+      onCall: async () => ({ t: 'ok', value: null }),
     },
-    onOut() {},
-    onCall: async () => ({ t: 'ok', value: null }),
-  });
+  );
   const { error } = result;
   const typed = error?.code === 'ERR_TIMEOUT' && error.limit === 'wallMs';
   return { setMs: WALL_MS, killedMs: performance.now() - started, typed };

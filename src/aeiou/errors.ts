@@ -5,6 +5,16 @@ import { NeuroScriptError } from '../wire/errors.ts';
  * tests; new details may be added.
  */
 
+/** A failure of the protocol: its code, and the rule that was broken. */
+abstract class ProtocolError<Code extends string, Detail extends string> extends NeuroScriptError {
+  declare readonly code: Code;
+  readonly detail: Detail;
+  constructor(code: Code, detail: Detail, message: string, options?: ErrorOptions) {
+    super(code, message, options);
+    this.detail = detail;
+  }
+}
+
 /** What is wrong with the bytes of an envelope. */
 export type EnvelopeCode =
   | 'ERR_ENV_MARKERS_INVALID'
@@ -31,14 +41,11 @@ export type EnvelopeDetail =
   | 'missing';
 
 /** An envelope cannot be read, or its parts would not read back unchanged. */
-export class EnvelopeError extends NeuroScriptError {
-  declare readonly code: EnvelopeCode;
-  readonly detail: EnvelopeDetail;
+export class EnvelopeError extends ProtocolError<EnvelopeCode, EnvelopeDetail> {
   /** 1-based line of the input (of the body, when composing); null when the failure has no line. */
   readonly line: number | null;
   constructor(code: EnvelopeCode, detail: EnvelopeDetail, message: string, line: number | null = null) {
-    super(code, message);
-    this.detail = detail;
+    super(code, detail, message);
     this.line = line;
   }
 }
@@ -47,13 +54,10 @@ export class EnvelopeError extends NeuroScriptError {
 export type UserdataDetail = 'json' | 'not_object' | 'subject' | 'brief' | 'fields' | 'asset' | 'value';
 
 /** USERDATA is not strict JSON or does not match its schema. */
-export class UserdataError extends NeuroScriptError {
+export class UserdataError extends ProtocolError<'ERR_USERDATA_SCHEMA', UserdataDetail> {
   static readonly code = 'ERR_USERDATA_SCHEMA';
-  declare readonly code: 'ERR_USERDATA_SCHEMA';
-  readonly detail: UserdataDetail;
   constructor(detail: UserdataDetail, message: string, options?: ErrorOptions) {
-    super(UserdataError.code, message, options);
-    this.detail = detail;
+    super(UserdataError.code, detail, message, options);
   }
 }
 
@@ -84,14 +88,7 @@ export type TokenDetail =
   | 'replay';
 
 /** A token did not verify; `requireToken` throws this. */
-export class TokenError extends NeuroScriptError {
-  declare readonly code: TokenCode;
-  readonly detail: TokenDetail;
-  constructor(code: TokenCode, detail: TokenDetail, message: string) {
-    super(code, message);
-    this.detail = detail;
-  }
-}
+export class TokenError extends ProtocolError<TokenCode, TokenDetail> {}
 
 /** How `tool.aeiou.magic` can fail. */
 export type MagicCode = 'ERR_MAGIC_TOOL_ARGS' | 'ERR_MAGIC_TOOL_INTERNAL';
@@ -100,14 +97,7 @@ export type MagicCode = 'ERR_MAGIC_TOOL_ARGS' | 'ERR_MAGIC_TOOL_INTERNAL';
  * A token could not be minted. `ERR_MAGIC_TOOL_ARGS`: the request cannot become a token; the fallback signs no abort for it.
  * `ERR_MAGIC_TOOL_INTERNAL`: neither signer could sign.
  */
-export class MagicError extends NeuroScriptError {
-  declare readonly code: MagicCode;
-  readonly detail: MagicDetail;
-  constructor(code: MagicCode, detail: MagicDetail, message: string, options?: ErrorOptions) {
-    super(code, message, options);
-    this.detail = detail;
-  }
-}
+export class MagicError extends ProtocolError<MagicCode, MagicDetail> {}
 
 /** The rejected argument, or the step that failed. */
 export type MagicDetail = 'kind' | 'payload' | 'action' | 'opts' | 'ttl' | 'size' | 'mint_cap' | 'signers';
@@ -126,13 +116,10 @@ export type KeyDetail =
   | 'mode';
 
 /** A key or a key file must not be used. */
-export class KeyError extends NeuroScriptError {
+export class KeyError extends ProtocolError<'ERR_KEY', KeyDetail> {
   static readonly code = 'ERR_KEY';
-  declare readonly code: 'ERR_KEY';
-  readonly detail: KeyDetail;
   constructor(detail: KeyDetail, message: string, options?: ErrorOptions) {
-    super(KeyError.code, message, options);
-    this.detail = detail;
+    super(KeyError.code, detail, message, options);
   }
 }
 
@@ -140,15 +127,12 @@ export class KeyError extends NeuroScriptError {
 export type JsonDetail = 'encoding' | 'syntax' | 'duplicate' | 'depth' | 'number' | 'surrogate' | 'type';
 
 /** A text is not strict JSON, or a value has no canonical JSON form. */
-export class JsonError extends NeuroScriptError {
+export class JsonError extends ProtocolError<'ERR_JSON', JsonDetail> {
   static readonly code = 'ERR_JSON';
-  declare readonly code: 'ERR_JSON';
-  readonly detail: JsonDetail;
   /** UTF-16 offset into the text; null when a value was checked. */
   readonly offset: number | null;
   constructor(detail: JsonDetail, message: string, offset: number | null = null) {
-    super(JsonError.code, message);
-    this.detail = detail;
+    super(JsonError.code, detail, message);
     this.offset = offset;
   }
 }

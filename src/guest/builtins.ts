@@ -83,7 +83,7 @@ function isNotInfinite(x: number): boolean {
   return Math.abs(x) !== Number.POSITIVE_INFINITY;
 }
 
-/** A function of a number: code 7 for what is not numeric, code 41 outside the domain (P15, ruling 6). NaN stays NaN. */
+/** Defines a function of one number. Fails with code 7 if the value is not numeric and 41 outside the domain. NaN stays NaN. */
 function math(name: string, compute: (x: number) => number, within: (x: number) => boolean, domain: string): Builtin {
   return (meter, value) => {
     const x = toNumeric(meter, value);

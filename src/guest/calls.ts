@@ -38,7 +38,7 @@ function compileBuiltin(context: Context, expr: CallExpr, run: (machine: Machine
   };
 }
 
-/** Looks the procedure up at the first call, when all files are loaded. Arguments are evaluated first (ruling 14). */
+/** Looks the procedure up at the first call, when all files are loaded. Arguments are evaluated before the lookup. */
 function compileProcedureCall(context: Context, expr: CallExpr): Eval {
   const { machine, depth } = context;
   const { name } = expr.name;

@@ -164,7 +164,7 @@ function gathered(evals: readonly Eval[]): (frame: Frame) => Value[] {
   };
 }
 
-/** A repeated key keeps the place of its first and the value of its last occurrence (ruling 8), as a JavaScript map does. */
+/** A repeated key keeps the place of its first and the value of its last occurrence, as in a JavaScript map. */
 function compileMap(context: Context, expr: MapExpr): Eval {
   const { machine } = context;
   context.spend(1 + expr.entries.length);

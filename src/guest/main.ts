@@ -13,7 +13,7 @@ export { kit };
 
 const { parse, stringify } = JSON;
 
-/** Value of the global `self`: the target of a whisper to oneself (ruling 13). */
+/** Value of the global `self`: the target of a whisper to oneself. */
 const DEFAULT_BUFFER = 'default_self_buffer';
 
 /**

@@ -255,7 +255,7 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
 
 /**
  * Consults the agent for the next turn. The consultation happens within the turn's context, so the agent and everything it uses
- * find the session and the turn there (CTX-4-2).
+ * find the session and the turn there.
  */
 async function consult(
   { stepper, state, options, watcher }: Step,

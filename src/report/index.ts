@@ -8,7 +8,7 @@ export { renderCall } from './calls.ts';
 export { excerpt, renderDiagnostic, renderError, renderFinding, type SourceTexts, SYNTAX } from './errors.ts';
 export { counted } from './layout.ts';
 export { type Palette, paletteFor, plainPalette } from './palette.ts';
-export { explainEnd, explainSession, explainTurn } from './session.ts';
+export { explainEnd, explainSession, explainTurn, usageParts } from './session.ts';
 export { sessionLine } from './summary.ts';
 export { clip, printable, printableLines, wrap } from './text.ts';
 export { CHECKS, describeToken, type TokenCheck } from './tokens.ts';

@@ -3,7 +3,6 @@ import type { AgentUse, CandidateRecord, LoopResult, TurnRecord, Waiting } from 
 import { type Decision, HALT_REASONS } from '../loop/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
-import type { LimitValues } from '../wire/limits.ts';
 import type { Usage } from '../wire/protocol.ts';
 import { explainCall } from './calls.ts';
 import {
@@ -162,15 +161,23 @@ function explainError(error: ErrorInfo): string[] {
   ];
 }
 
-function usageParts(usage: Usage, limits: LimitValues): string[] {
-  return [
-    `fuel ${grouped(usage.fuel)} of ${grouped(limits.fuel)}`,
-    `CPU ${duration(usage.cpuMs)}`,
-    `${duration(usage.wallMs)} in all`,
-    `${grouped(usage.peakMemoryBytes)} bytes of values`,
-    counted(usage.toolCalls, 'tool call'),
-    `${grouped(usage.outputBytes)} bytes of output`,
-  ];
+const MEASURES: Readonly<Record<Exclude<keyof Usage, 'fuel'>, (value: number) => string>> = {
+  cpuMs: (ms) => `CPU ${duration(ms)}`,
+  wallMs: (ms) => `${duration(ms)} in all`,
+  peakMemoryBytes: (bytes) => `${grouped(bytes)} bytes of values`,
+  toolCalls: (calls) => counted(calls, 'tool call'),
+  outputBytes: (bytes) => `${grouped(bytes)} bytes of output`,
+};
+
+/** What a turn used, in a few words for each measure; other versions may lack some. */
+export function usageParts({ fuel, ...usage }: Partial<Usage>, limits: { readonly fuel?: number } = {}): string[] {
+  const of = limits.fuel === undefined ? '' : ` of ${grouped(limits.fuel)}`;
+  const measured = new Map(Object.entries(usage));
+  const parts = Object.entries(MEASURES).flatMap(([key, show]) => {
+    const value = measured.get(key);
+    return value === undefined ? [] : [show(value)];
+  });
+  return fuel === undefined ? parts : [`fuel ${grouped(fuel)}${of}`, ...parts];
 }
 
 /** The cost of the agent, without usual values. */

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { systemTool } from './systemtools.ts';
 
@@ -12,8 +12,8 @@ const RESOURCES: readonly string[] = ['--core=0:0', '--fsize=0:0', '--nofile=0:0
 export async function limitResources(pid: number): Promise<boolean> {
   const prlimit = process.platform === 'linux' ? systemTool('prlimit') : null;
   if (prlimit === null) return false;
-  const child = execFile(prlimit, ['--pid', String(pid), ...RESOURCES], { env: {}, cwd: '/' });
   try {
+    const child = spawn(prlimit, ['--pid', String(pid), ...RESOURCES], { env: {}, cwd: '/', stdio: 'ignore' });
     const [code] = await once(child, 'exit');
     return code === 0;
   } catch {

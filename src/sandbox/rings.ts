@@ -1,4 +1,5 @@
 import { defaultLimits } from '../wire/limits.ts';
+import { EMPTY_RUN } from '../wire/protocol.ts';
 import { requiredScopes } from './launch.ts';
 import type { LauncherChoice } from './launcher.ts';
 import { openStats } from './processstats.ts';
@@ -133,17 +134,9 @@ function ring(number: Ring['ring'], name: Ring['name'], active: readonly string[
 
 /** Whether this limit ends an endless loop. */
 async function breach(sandbox: Sandbox, limit: 'fuel' | 'cpuMs', value: number): Promise<boolean> {
+  const sources = [{ name: 'doctor', text: 'command\n  while true\n    set n = 1\n  endwhile\nendcommand\n' }];
   const { result } = await sandbox.run(
-    {
-      sources: [{ name: 'doctor', text: 'command\n  while true\n    set n = 1\n  endwhile\nendcommand\n' }],
-      globals: {},
-      call: null,
-      events: [],
-      limits: { ...defaultLimits('run'), [limit]: value },
-      forkId: 'doctor',
-      turn: false,
-      stdin: false,
-    },
+    { ...EMPTY_RUN, sources, limits: { ...defaultLimits('run'), [limit]: value } },
     { onOut() {}, onCall: async () => ({ t: 'ok', value: null }) },
   );
   return result.error?.code === 'ERR_QUOTA' && result.error.limit === limit;

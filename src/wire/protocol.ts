@@ -93,6 +93,17 @@ export interface RunInput {
   readonly stopAt?: { readonly fuel: number; readonly clock: 1 | 2 };
 }
 
+/** The input of a run without a program. */
+export const EMPTY_RUN = {
+  sources: [],
+  globals: {},
+  call: null,
+  events: [],
+  forkId: 'empty',
+  turn: false,
+  stdin: false,
+} as const;
+
 /**
  * The input of the guest: {@link RunInput} with parsed sources. A number stands for a part of a file that the worker keeps until the
  * guest asks for it, because most runs call few procedures of a library.

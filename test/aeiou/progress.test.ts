@@ -77,7 +77,8 @@ describe('progress guard', () => {
   });
 
   it('A3-9-1: no N switches it off', () => {
-    for (const n of [1, 0, -3, 2.5, Number.NaN, Number.POSITIVE_INFINITY])
+    expect(new ProgressGuard(100).n).toBe(100);
+    for (const n of [1, 0, -3, 2.5, 101, Number.NaN, Number.POSITIVE_INFINITY])
       expect(thrownBy(() => new ProgressGuard(n))).toBeInstanceOf(ConfigError);
   });
 });

@@ -14,7 +14,6 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/cli/commands/replay.ts': ['cpuMs memoryBytes wallMs', 'allows what the sessions of a store were recorded with'],
   'src/cli/commands/run.ts': ['sourceBytes', 'refuses a program file that its runtime does not take'],
   'src/cli/flags/options.ts': ['concurrency', 'a session computes one turn at a time and has no such flag'],
-  'src/cli/inspect/turn.ts': ['memoryBytes', 'shows peak memory beside its limit'],
   'src/cli/repl/commands.ts': [
     'cpuMs fuel memoryBytes outputBytes sourceBytes toolCalls wallMs',
     'shows what a session used beside its limits',

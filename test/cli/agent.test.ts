@@ -109,12 +109,12 @@ describe('loop --agent model:NAME', () => {
 
 describe('what --agent refuses, in one sentence', () => {
   it.each([
-    [['--agent', 'robot'], "there is no agent 'robot'; write --agent script:FILE, command:CMD or model:NAME"],
+    [['--agent', 'robot'], "unknown agent 'robot'; write --agent script:FILE, command:CMD or model:NAME"],
     [['--agent', 'model:m'], '--agent model:NAME needs --base-url, for instance http://127.0.0.1:11434/v1'],
     [['--agent', 'model:m', '--base-url', 'here'], "baseUrl of a model agent must be an http or https URL, got 'here'"],
     [
       ['--agent', 'model:m', '--base-url', 'http://h', '--api-key-env', 'NO_SUCH_VAR'],
-      'there is no key in the environment variable NO_SUCH_VAR',
+      'the environment variable NO_SUCH_VAR holds no key',
     ],
     [['--agent', 'command:x', '--base-url', 'http://h'], '--base-url belongs to --agent model:NAME'],
     [['--agent', 'script:x', '--retries', '1'], '--retries belongs to --agent model:NAME'],

@@ -68,10 +68,10 @@ describe('propose', () => {
     ['a key twice', '{"a":1,"a":2}'],
     ['a lone surrogate', '"\\ud800"'],
     ['a number that nobody keeps', '9007199254740993'],
-  ])('refuses %s: not everybody would read it alike', async (_, plan) => {
+  ])('refuses %s: it is not strict JSON', async (_, plan) => {
     const queue = folder({ plan });
     const { code, stderr } = await typing(['propose', join(queue, 'plan'), '--queue', queue], '');
-    expect(stderr).toMatch(/^neuroscript: the plan is no JSON that everybody reads alike: /);
+    expect(stderr).toMatch(/^neuroscript: the plan is not strict JSON: /);
     expect(code).toBe(2);
     expect(existsSync(join(queue, 'pending.jsonl'))).toBe(false);
   });
@@ -117,7 +117,7 @@ describe('approve', () => {
     const queue = folder({ 'pending.jsonl': pending() });
     const { code, stderr } = await neuroscript(['approve', ID, '--queue', queue], { stdin: 'yes\n' });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/nobody can be asked/);
+    expect(stderr).toMatch(/cannot ask for approval/);
     expect(existsSync(join(queue, 'approved.jsonl'))).toBe(false);
   });
 
@@ -128,8 +128,8 @@ describe('approve', () => {
   });
 
   it.each([
-    ['an unknown plan', ['11111111-2222-4333-8444-555555555555', '--yes'], pending(), /there is no plan/],
-    ['two plans of one id', [ID, '--yes'], pending() + pending(ID.toUpperCase(), '{}'), /there are 2 plans/],
+    ['an unknown plan', ['11111111-2222-4333-8444-555555555555', '--yes'], pending(), /plan \S+ is not in/],
+    ['two plans of one id', [ID, '--yes'], pending() + pending(ID.toUpperCase(), '{}'), /is ambiguous: 2 plans have it/],
     ['a queue without plans', [ID, '--yes'], null, /there is no such file/],
     ['a line that is none', [ID, '--yes'], `${pending()}x\n`, /line 2/],
     ['a line that was cut off', [ID, '--yes'], pending().trimEnd(), /never finished/],

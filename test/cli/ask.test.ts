@@ -64,14 +64,14 @@ describe('--models', () => {
     expect(await refused('agents: {}')).toMatch(/^2 .*m\.yaml:1: agents: unknown key; known are models, accounts$/);
     expect(await refused('models:\n  a: { provider: script }')).toMatch(/^2 .*m\.yaml:2: models\.a: .*model is missing$/);
     expect(await refused('models:\n  a: { provider: nowhere, model: x }')).toMatch(
-      /^2 .*m\.yaml:2: models\.a\.provider: there is no provider 'nowhere'; known are openai, script, command$/,
+      /^2 .*m\.yaml:2: models\.a\.provider: unknown provider 'nowhere'; known are openai, script, command$/,
     );
     expect(await refused('models:\n  a: { provider: script, model: missing.txt }')).toMatch(/^2 .*missing\.txt/);
     expect(await refused('accounts:\n  w: { kind: llm, provider: openai, api_key: sk-secret }')).toMatch(
       /^2 .*m\.yaml:2: accounts\.w\.api_key: must be \{ env: NAME \}(?!.*sk-secret)/,
     );
     const fromEnv = 'accounts:\n  w: { kind: llm, provider: openai, api_key: { env: ASK_TEST_KEY } }';
-    expect(await refused(fromEnv)).toMatch(/^2 .*there is no key in the environment variable ASK_TEST_KEY$/);
+    expect(await refused(fromEnv)).toMatch(/^2 .*the environment variable ASK_TEST_KEY holds no key$/);
     // With the key there, what is left is that nobody is called 'a'.
     expect(await refused(fromEnv, { ASK_TEST_KEY: 'k' })).toMatch(/there is no agent model 'a'/);
   });
@@ -86,7 +86,7 @@ describe('--models', () => {
 
   it('belongs to programs that can ask', async () => {
     expect((await within(['run', '--jsonl', '--models', MODELS], { stdin: '' })).stderr).toContain(
-      '--models does not go with --jsonl',
+      '--models cannot be combined with --jsonl',
     );
     const v1 = await within(['loop', '--profile', 'v1', '--agent', `script:${join(EXAMPLE, 'agent.txt')}`, '--models', MODELS]);
     expect([v1.code, v1.stderr]).toEqual([2, expect.stringContaining('--models belongs to --profile v3')]);

@@ -65,7 +65,7 @@ describe('bad input is one clear sentence and exit 2', () => {
     [['run', 'ok.ns', '--event', 'e=x'], /--event e: 'x' is not JSON/],
     [['check'], /files/i],
     [['check', 'missing.ns'], /cannot read missing\.ns/],
-    [['explain', 'NS9999'], /no error code 'NS9999'/],
+    [['explain', 'NS9999'], /unknown error code 'NS9999'/],
     [['explain', 'ERR_QUOTE'], /did you mean ERR_QUOTA\?/],
     [['loop', '--agent', 'parrot'], /parrot/],
     [['loop', '--agent', 'script:missing.txt'], /cannot read missing\.txt/],

@@ -233,7 +233,7 @@ describe('repl and files', () => {
       'neuroscript: cannot read no.ns: there is no such file (ERR_USAGE)',
       'neuroscript: cannot read .: it is a folder (ERR_USAGE)',
       "neuroscript: '-' is where the inputs come from; name a file (ERR_USAGE)",
-      'neuroscript: :load needs something behind it: :load FILE (ERR_USAGE)',
+      'neuroscript: :load needs an argument: :load FILE (ERR_USAGE)',
       'neuroscript: nothing to save yet: no input has succeeded (ERR_USAGE)',
       'neuroscript: cannot write there.ns: it exists already (ERR_USAGE)',
       'neuroscript: cannot write no/x.ns: its folder does not exist (ERR_USAGE)',

@@ -79,7 +79,7 @@ describe('run', () => {
 
   it('an empty program does nothing, is fine, and is mentioned', async () => {
     const cwd = folder({ 'empty.ns': '' });
-    const stderr = 'neuroscript: empty.ns: there is no program in it; nothing was run\n';
+    const stderr = 'neuroscript: empty.ns: no program found; nothing was run\n';
     expect(await neuroscript(['run', 'empty.ns'], { cwd })).toEqual({ code: 0, stdout: '', stderr });
   });
 

@@ -24,8 +24,8 @@ export function limitsPage(): string {
 
 ## Limits
 
-Every run has all limits of runs, always. A fork, a request or a turn can only tighten what its runtime allows. A value that
-cannot be enforced (below the least, above the most, not whole) is refused at configuration, never ignored.
+Every limit of a run always applies. A fork, a request or a turn can only tighten the limits of its runtime. A value that
+cannot be enforced (below the least, above the most, or not a whole number) is refused at configuration and never ignored.
 
 ${table(
   ['limit', 'flag', 'default', 'in a turn', 'least', 'most', 'ring', 'breach', 'caught?', 'counts'],
@@ -35,11 +35,11 @@ ${table(
 - **Units.** The flags take \`B KB MB GB\` (powers of 1024; \`KiB\` and so on are the same) and \`ms s m\`; a count takes no unit.
   In the API and in requests every limit is a plain number of bytes, milliseconds or units, under its name.
 - **Where limits are set.** In \`limits\` of \`createRuntime\`, of a fork, of one run and of a request, and by the flags. The lowest
-  value counts. The last three rows are limits of a whole runtime: only \`createRuntime\` and the flags take them.
+  value applies. The last three rows are limits of a whole runtime: only \`createRuntime\` and the flags take them.
 - **Ring** says which part enforces the limit: 1 the interpreter, before it allocates; 2 the isolate; 3 the host process.
 - **Breach.** \`on error\` can handle \`NS37\`. The other breaches end the run, and no script sees them. The error names the limit, the
-  allowed amount, and the amount with the step that was refused. \`usage\` of the result has the amount that was used, which is never
-  more than allowed, except that times may exceed their limit by a moment. In a turn, output beyond a size of the protocol is
+  allowed amount, and the amount including the refused step. \`usage\` of the result has the amount that was used. It never exceeds
+  the limit, except that times may exceed theirs by a moment. In a turn, output beyond a size of the protocol is
   \`ERR_ENV_SIZE\`.
 - **Sizes of single values** (\`valueBytes\` to \`mapLength\`) are checked before the value exists, whether it comes from a program, a
   tool, a global, an argument or an event. A part counts at every place where it occurs: a list that holds another list twice is as
@@ -57,8 +57,8 @@ The same program with the same input spends the same fuel on every machine.
 
 ### Steps
 
-A statement is charged as a whole before it starts, together with every operation in it, also those that \`and\`, \`or\` or an
-error then skip.
+The interpreter charges a statement and every operation in it before the statement starts, including operations that \`and\`,
+\`or\` or an error then skips.
 
 ${table(
   ['fuel', 'for each'],
@@ -76,8 +76,8 @@ ${table(
 
 ## Memory
 
-Values count towards \`memoryBytes\` with about the memory that they take. A list or map counts once, a text once for every place
-that holds it.
+A value counts towards \`memoryBytes\` with the approximate memory that it takes. A list or map counts once; a text counts once
+for every place that holds it.
 
 ${table(
   ['bytes', 'for each'],

@@ -43,8 +43,8 @@ export function hostTools(): readonly ToolDefinition[] {
 export function stdlibPage(): string {
   return `# Standard tools
 
-Made by \`npx node scripts/stdlib.mjs\` from \`stdlib-tools/\` and \`src/wire/pure/\`; a test fails when it is stale, and another one
-runs every example.
+\`npx node scripts/stdlib.mjs\` generates this page from \`stdlib-tools/\` and \`src/wire/pure/\`. One test fails when the page is
+stale; another runs every example.
 
 \`\`\`ts
 import { createRuntime } from 'neuroscript-runtime';
@@ -54,27 +54,29 @@ const tools = [...pureTools(), ...toolsTools(), ...timeTools()];
 await using runtime = await createRuntime({ tools, policy: { allow: ['tool.str.*', 'tool.list.*', 'tool.tools.*'] } });
 \`\`\`
 
-The command line has all of them but \`policy\`, \`ns\`, \`script\`, \`account\` and \`agentmodel\` (\`policyTools\`, \`rootTools\`,
-\`storeTools\`), which an application gives on purpose. Without \`--policy\` a program may call those without effects, and the tools
-of \`--tools\` and \`--mcp\`; with a policy file, what that allows. \`--storage FILE\` keeps what \`memory\`, \`scratch\` and \`capsule\`
-store. In the API nothing is allowed that the policy does not name. A tool of yours, or a mock, takes the place of a pure tool of
-the same name.
+The command line has all standard tools except \`policy\`, \`ns\`, \`script\`, \`account\` and \`agentmodel\` (\`policyTools\`, \`rootTools\`,
+\`storeTools\`), which an application has to add explicitly. Without \`--policy\` a program may call the tools without effects and
+the tools of \`--tools\` and \`--mcp\`; with a policy file, it may call the tools that the policy allows. \`--storage FILE\` keeps the
+data of \`memory\`, \`scratch\` and \`capsule\`. The API allows only the tools that the policy names. A tool of yours, or a mock,
+replaces a pure tool of the same name.
 
 ## Pure tools
 
-They need nothing of the host, so they run inside the isolate, beside the script:
+Pure tools use nothing of the host. They run inside the isolate, next to the script:
 
-- **Cost.** A call takes 4 units of fuel and about a microsecond, and then in proportion to its data, paid for before the work is
-  done ([limits.md](limits.md)). It is no tool call: \`toolCalls\` does not count it, neither the journal nor \`--trace\` nor the
-  audit shows it, and repeating a run computes it again. \`toolMaxCalls\` of a policy cannot bound it and says so.
-- **Policy** is asked before the run, for each name. A call that it refuses goes to the host like any, and fails there.
-- **Values.** Lists and maps are never changed: a tool gives a new one.
-- **Arguments** are checked exactly as those of a tool of the host: a wrong count or type is code 4 with all problems in one
-  message. A \`?\` marks what may be left out or nil.
-- **Unicode.** Texts are code points throughout. Letter case, normal forms and \`\\p{…}\` follow the tables of V8: a character that
-  is newer than one Node line (24: Unicode 16, 26: Unicode 17) may be a letter on the next. Nothing depends on a locale.
-- **Patterns** have the syntax of RE2: no back references, no looking around, and linear time for every pattern and text.
-- A tool of the host cannot call them (code 35): it has JavaScript.
+- **Cost.** A call costs 4 units of fuel and about a microsecond, and more in proportion to its data. The fuel is charged before the
+  work starts ([limits.md](limits.md)). It does not count as a tool call: \`toolCalls\` does not include it, the journal, \`--trace\`
+  and the audit do not show it, and a replay computes it again. \`toolMaxCalls\` of a policy cannot bound it, and a policy that
+  tries is refused.
+- **Policy.** The host checks the policy for each name before the run. A refused call goes to the host like any other call and
+  fails there.
+- **Values.** A tool never changes a list or map; it returns a new one.
+- **Arguments** are checked exactly like those of a host tool: a wrong count or type is code 4, with all problems in one
+  message. A \`?\` marks an argument that may be left out or nil.
+- **Unicode.** All tools work on code points. Letter case, normal forms and \`\\p{…}\` follow the tables of V8, so a character that
+  one Node line does not know (24: Unicode 16, 26: Unicode 17) may be a letter on the next. No result depends on a locale.
+- **Patterns** have the syntax of RE2: no back references and no lookaround. Every pattern takes linear time on every text.
+- A host tool cannot call a pure tool (code 35); it can use JavaScript instead.
 
 ${Object.entries(PURE_TOOLS)
   .map(([group, tools]) => section(group, pureTools(), tools))
@@ -86,8 +88,8 @@ ${[...Map.groupBy(hostTools(), ({ name }) => name.split('.')[1] ?? '')].map(([gr
 
 ## Tools of the reference
 
-What the public Go implementation has, and what became of it here. _Same_: names, order of arguments and results are the same.
-_Better_: the same for every call that made sense there.
+The tools of the public Go implementation and their counterparts here. _Same_: the name, the order of the arguments and the
+results are the same. _Better_: the same for every call that makes sense in the Go implementation. _Declined_: there is no such tool here.
 
 ${table(
   ['tool', '', ''],

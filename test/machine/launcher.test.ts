@@ -20,9 +20,9 @@ function bubblewrap(): Bubblewrap {
   return found;
 }
 
-/** What cage.mjs could do, given a cage with or without its filter of system calls, at once or after it has replaced itself by Node anew. */
-async function worked(cage: Bubblewrap, replaced = false): Promise<unknown> {
-  const folder = mkdtempSync(join(tmpdir(), 'cage-'));
+/** Runs takeover.mjs in a sandbox and returns the attacks that worked. `replaced` makes it replace itself by a new Node first. */
+async function worked(sandbox: Bubblewrap, replaced = false): Promise<unknown> {
+  const folder = mkdtempSync(join(tmpdir(), 'takeover-'));
   const [victim, secret, plan] = ['victim', 'secret', 'plan.json'].map((name) => join(folder, name)) as [string, string, string];
   writeFileSync(victim, 'untouched');
   writeFileSync(secret, 'secret');
@@ -32,20 +32,20 @@ async function worked(cage: Bubblewrap, replaced = false): Promise<unknown> {
     const address = listener.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     writeFileSync(plan, JSON.stringify({ port, hostPid: process.pid, victim, secret }));
-    const args = bubblewrapArguments(cage, [
+    const args = bubblewrapArguments(sandbox, [
       { from: process.execPath, to: '/worker/node' },
-      { from: fileURLToPath(new URL('cage.mjs', import.meta.url)), to: '/worker/worker.mjs' },
+      { from: fileURLToPath(new URL('takeover.mjs', import.meta.url)), to: '/worker/worker.mjs' },
       { from: plan, to: '/worker/plan.json' },
     ]);
     const program = ['/worker/node', '--no-warnings', '/worker/worker.mjs', '/worker/plan.json'];
-    const child = spawn(cage.path, [...args, ...program, replaced ? 'first' : 'only'], {
+    const child = spawn(sandbox.path, [...args, ...program, replaced ? 'first' : 'only'], {
       env: {},
       cwd: '/',
       stdio: ['ignore', 'ignore', replaced ? 'pipe' : 'inherit', 'pipe', 'pipe'],
     });
     const [, , errors, frames, filter] = child.stdio;
     if (!(frames instanceof Socket) || !(filter instanceof Writable)) throw new Error('no pipes');
-    filter.end(cage.filter);
+    filter.end(sandbox.filter);
     const reader = new FrameReader(65536);
     let said = '';
     errors?.setEncoding('utf8').on('data', (text: string) => {
@@ -61,7 +61,7 @@ async function worked(cage: Bubblewrap, replaced = false): Promise<unknown> {
   }
 }
 
-/** Process ids of the launchers of this test's worker, whoever their parent is by now: other tests may run beside this one. */
+/** Process ids of the launchers of this test's worker, under any parent. Other tests may run at the same time. */
 function launchers(): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
@@ -76,8 +76,8 @@ function launchers(): string[] {
 /** A filter that allows everything: what the namespaces and the root hold by themselves. */
 const NO_FILTER = Uint8Array.from([0x06, 0, 0, 0, 0, 0, 0xff, 0x7f]);
 
-describe('a worker that has been taken over completely, in the cage of the system', () => {
-  it('signals nobody, reaches no network, no file, no process and no other program', async () => {
+describe('a worker under full control of an attacker, in the operating system sandbox', () => {
+  it('signals no process, reaches no network, no file, no process and no other program', async () => {
     expect(await worked(bubblewrap())).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe('a worker that has been taken over completely, in the cage of the syste
     expect(await worked(bubblewrap(), true)).toEqual([]);
   });
 
-  it('namespaces and root hold without the filter too: what is left stays within the cage', async () => {
+  it('namespaces and root hold without the filter too: the remaining attacks stay within the sandbox', async () => {
     const inside = ['start itself again', 'listen by TCP', 'listen by an abstract name', 'open the inspector', 'send by UDP'];
     const left = (await worked({ ...bubblewrap(), filter: NO_FILTER })) as string[];
     expect(left.filter((deed) => !inside.includes(deed))).toEqual([]);

@@ -4,7 +4,7 @@ import { type OtherNode, otherNode } from './node.ts';
 
 const HARMLESS = { worked: [], victimLives: true, fileUntouched: true, left: [], heard: 0 } satisfies Harm;
 
-describe("hostile code in the worker's own realm, in the cage of the system", () => {
+describe("hostile code in the worker's own realm, in the operating system sandbox", () => {
   it('does nothing at all on this Node', async () => {
     expect(await probed(true)).toEqual(HARMLESS);
   });
@@ -21,11 +21,11 @@ describe('on the oldest supported Node line', () => {
   });
   afterAll(() => node[Symbol.dispose]());
 
-  it('does nothing at all in the cage', async () => {
+  it('does nothing at all in the operating system sandbox', async () => {
     expect(await probedBy(node.binary, true)).toEqual(HARMLESS);
   });
 
-  it('without the cage it may signal, read the files it loads from and use the network, as SECURITY.md says', async () => {
+  it('without the operating system sandbox it may signal, read the files it loads from and use the network, as SECURITY.md says', async () => {
     const { worked, fileUntouched, left } = await probedBy(node.binary, false);
     // A socket with a name in the file system is a file, too.
     expect({ fileUntouched, left: left.filter((name) => name !== 'victim.sock') }).toEqual({ fileUntouched: true, left: [] });

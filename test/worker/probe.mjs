@@ -1,5 +1,5 @@
-// What hostile code in the worker's own realm could still do after the drop: started exactly like a worker, on any Node and with
-// or without the cage, it tries, and writes the names of what worked to descriptor 3.
+// Plays hostile code in the worker's own realm after the worker has dropped its permissions. It starts exactly like a worker, on
+// any Node, with or without the operating system sandbox, tries every attack, and writes the names of those that worked to descriptor 3.
 import { readFileSync, writeSync } from 'node:fs';
 
 const { port, udpPort, victim, victimPid, hostPid } = JSON.parse(readFileSync(process.argv[2], 'utf8'));

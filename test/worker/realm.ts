@@ -25,8 +25,8 @@ export interface Harm {
 /** What SECURITY.md says that the permission model does not stop: signals to processes of the same user. */
 export const SIGNALS = ['signal the host', 'start the inspector of another process', 'signal another process'];
 
-/** Starts probe.mjs exactly like a worker, with or without the cage of the system, and tells what it could do. */
-export async function probed(caged: boolean): Promise<Harm> {
+/** Starts probe.mjs exactly like a worker, with or without the operating system sandbox, and returns what it could do. */
+export async function probed(sandboxed: boolean): Promise<Harm> {
   const folder = mkdtempSync(join(tmpdir(), 'probe-'));
   const [file, guest] = [join(folder, 'victim'), join(folder, 'plan.json')];
   writeFileSync(file, 'untouched');
@@ -46,9 +46,9 @@ export async function probed(caged: boolean): Promise<Harm> {
       guest,
       JSON.stringify({ port, udpPort: udp.address().port, victim: file, victimPid: victim.pid, hostPid: process.pid }),
     );
-    const cage = caged ? findBubblewrap() : null;
-    if (typeof cage === 'string') throw new Error(cage);
-    const { frames, stderr } = launch({ worker: fileURLToPath(new URL('probe.mjs', import.meta.url)), guest }, 1, cage);
+    const bubblewrap = sandboxed ? findBubblewrap() : null;
+    if (typeof bubblewrap === 'string') throw new Error(bubblewrap);
+    const { frames, stderr } = launch({ worker: fileURLToPath(new URL('probe.mjs', import.meta.url)), guest }, 1, bubblewrap);
     stderr.resume();
     const reader = new FrameReader(65536);
     for await (const chunk of frames) reader.push(chunk);
@@ -70,7 +70,7 @@ export async function probed(caged: boolean): Promise<Harm> {
 }
 
 /** As {@link probed}, in a process of its own that runs `node` and was itself given open files far above the first gap. */
-export async function probedBy(node: string, caged: boolean): Promise<Harm> {
+export async function probedBy(node: string, sandboxed: boolean): Promise<Harm> {
   const folder = openSync(tmpdir(), 'r');
   const file = openSync(fileURLToPath(import.meta.url), 'r');
   try {
@@ -79,7 +79,7 @@ export async function probedBy(node: string, caged: boolean): Promise<Harm> {
     stdio[7] = file;
     stdio[251] = folder;
     const program = fileURLToPath(new URL('realmchild.ts', import.meta.url));
-    const child = spawn(node, ['--no-warnings', program, caged ? 'caged' : 'direct'], { stdio });
+    const child = spawn(node, ['--no-warnings', program, sandboxed ? 'sandboxed' : 'direct'], { stdio });
     let text = '';
     for await (const chunk of child.stdout ?? []) text += String(chunk);
     return JSON.parse(text);

@@ -1,5 +1,5 @@
-// Runs probe.mjs under whatever Node runs this file, with whatever descriptors it was started with: `realmchild.ts caged|direct`.
+// Runs probe.mjs under the Node and with the descriptors of this process: `realmchild.ts sandboxed|direct`.
 import { probed } from './realm.ts';
 
-process.stdout.write(JSON.stringify(await probed(process.argv[2] === 'caged')));
+process.stdout.write(JSON.stringify(await probed(process.argv[2] === 'sandboxed')));
 process.exit(0);

@@ -87,7 +87,7 @@ function isApproved(queue: string, { id, hash }: PendingIntent): boolean {
 async function saysYes(terminal: Terminal): Promise<boolean> {
   const { stdin } = terminal;
   if (!('isTTY' in stdin && stdin.isTTY === true))
-    throw new UsageError('nobody can be asked: standard input is no terminal; say --yes when you have read the plan');
+    throw new UsageError('cannot ask for approval: standard input is not a terminal; read the plan, then use --yes');
   const prompt = createInterface({ input: stdin });
   try {
     terminal.out.text('Type yes to approve: ');

@@ -149,7 +149,7 @@ export function summary(file: ParsedFile, findings: readonly LintFinding[]): str
   return printable(`${file.name}: ${verdict} (${parts.length === 0 ? 'nothing to run' : parts.join(', ')}${tools})`);
 }
 
-/** Lists the tools that only --tools could provide. Without a tools file, nobody can tell whether such a call is a mistake. */
+/** Lists the tools that only --tools could provide. Without a tools file, such a call may or may not be a mistake. */
 export function strangers({ tools }: ParsedFile, standard: readonly string[]): readonly { tool: string; message: string }[] {
   return tools
     .filter((tool) => tool !== MAGIC_TOOL && !standard.includes(tool))

@@ -33,7 +33,7 @@ async function explain(asked: string | undefined, terminal: Terminal): Promise<E
   if (code === undefined) {
     const near = nearestName(wanted, codes);
     throw new UsageError(
-      `there is no error code '${printable(asked)}'; ${near === undefined ? "'neuroscript explain' lists all" : `did you mean ${near}?`}`,
+      `unknown error code '${printable(asked)}'; ${near === undefined ? "'neuroscript explain' lists all" : `did you mean ${near}?`}`,
     );
   }
   terminal.out.line((lints.get(code) ?? (await readFile(new URL(`${code}.md`, PAGES), 'utf8'))).trimEnd());

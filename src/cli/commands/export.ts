@@ -51,7 +51,7 @@ async function exportAll(sids: readonly string[], flags: ExportFlags, terminal: 
   const sessions: ExportedSession[] = [];
   for (const sid of all) {
     const session = await exportSession(store, sid, redaction);
-    if (session === null) throw new UsageError(`there is no session ${printable(sid)}`);
+    if (session === null) throw new UsageError(`session ${printable(sid)} does not exist`);
     sessions.push(session);
   }
   const text = JSON.stringify(exportFile(sessions));

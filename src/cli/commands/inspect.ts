@@ -84,7 +84,7 @@ function linesOf(file: string, bytes: number, recognition: Recognition, { paintO
   if (!('found' in recognition)) {
     const { guess, tried } = recognition;
     return [
-      `${head} nothing of ours that inspect knows (${size}${guess === null ? '' : `; ${printable(guess)}`})`,
+      `${head} unknown to inspect (${size}${guess === null ? '' : `; ${printable(guess)}`})`,
       ...tried.map(({ what, why }) => printable(`  not ${what}: ${why}`)),
     ];
   }

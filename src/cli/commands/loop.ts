@@ -80,7 +80,7 @@ async function profileV1(flags: LoopFlags, terminal: Terminal): Promise<ExitCode
     if (flags[flag] !== undefined)
       throw new UsageError(`--${dashed(flag)} belongs to --profile v3: see "neuroscript loop --help" for what v1 does not have`);
   if (storeFile(flags.store ?? 'none') !== null) throw new UsageError('--store belongs to --profile v3: a v1 loop is not kept');
-  if (flags.models !== undefined) throw new UsageError('--models belongs to --profile v3: programs of v1 have nobody to ask');
+  if (flags.models !== undefined) throw new UsageError('--models belongs to --profile v3: programs of v1 cannot ask a model');
   if (asksApproval(flags)) throw new UsageError('approvals belong to --profile v3');
   const agent = await readAgent(flags, 'v1');
   return loopV1(flags, terminal, { agent, userdata: await userdataOf(flags.userdata) });

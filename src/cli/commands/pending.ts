@@ -52,22 +52,22 @@ export function readPending(queue: string): readonly PendingIntent[] {
 export function pendingOf(queue: string, id: string): PendingIntent {
   const found = readPending(queue).filter((intent) => sameUuid(intent.id, id));
   const [intent] = found;
-  if (intent === undefined) throw new UsageError(`there is no plan ${printable(id)} in ${printable(join(queue, PENDING))}`);
-  if (found.length > 1) throw new UsageError(`there are ${found.length} plans ${intent.id}; nobody can say which one is meant`);
+  if (intent === undefined) throw new UsageError(`plan ${printable(id)} is not in ${printable(join(queue, PENDING))}`);
+  if (found.length > 1) throw new UsageError(`the id ${intent.id} is ambiguous: ${found.length} plans have it`);
   return intent;
 }
 
-/** Appends a pending plan. Throws {@link UsageError} for text that is no strict JSON or too long. */
+/** Appends a pending plan. Throws {@link UsageError} for text that is not strict JSON or is too long. */
 export function addPending(queue: string, planText: string, now: number): PendingIntent {
   let line: string;
   try {
     const plan = canonicalPlan(parseStrict(planText, { numbers: 'doubles', padding: true }));
     line = `{"id":"${randomUUID()}","timestamp":"${new Date(now).toISOString()}","plan":${plan}}\n`;
   } catch (error) {
-    if (error instanceof JsonError) throw new UsageError(`the plan is no JSON that everybody reads alike: ${error.message}`);
+    if (error instanceof JsonError) throw new UsageError(`the plan is not strict JSON: ${error.message}`);
     throw error;
   }
-  if (Buffer.byteLength(line) > MAX_BYTES) throw new UsageError('the plan is longer than 1 MiB, which nobody reads');
+  if (Buffer.byteLength(line) > MAX_BYTES) throw new UsageError('the plan is longer than 1 MiB');
   if (existsSync(join(queue, PENDING))) readPending(queue);
   try {
     appendFileSync(join(queue, PENDING), line, { flush: true, mode: 0o644 });

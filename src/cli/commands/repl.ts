@@ -31,8 +31,8 @@ an unfinished input.
 Commands:
 ${commandList().join('\n')}
 
-:load and :save read and write your files, so let nobody type here who may not
-do so. For models, use 'run --jsonl' or 'mcp'.
+:load and :save read and write your files: let only people type here who may do
+so. For models, use 'run --jsonl' or 'mcp'.
 
 Without a terminal (input from a pipe or a file), standard output has only the
 emits, empty lines discard nothing, the next input runs after a failed one, and

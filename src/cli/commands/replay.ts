@@ -167,7 +167,7 @@ async function sessionOf(store: SessionStore, sid: string): Promise<RecordedSess
   const turns = await store.turns(sid, (turn, problem) => damaged.set(turn, problem));
   try {
     const state = await store.read(sid);
-    if (state === null) throw new UsageError(`there is no session ${printable(sid)}`);
+    if (state === null) throw new UsageError(`session ${printable(sid)} does not exist`);
     return { sid, head: state.head, turns, damaged };
   } catch (error) {
     if (!(error instanceof StoreError) || error.detail !== 'damaged') throw error;

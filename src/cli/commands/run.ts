@@ -102,7 +102,7 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   }
   const sources = await readSources(files, limits.sourceBytes ?? limitOf('sourceBytes').default, () => terminal.stdin);
   if (sources.every(({ text }) => text.trim() === '') && flags.call === undefined && flags.event === undefined)
-    terminal.err.text(`neuroscript: ${files.join(', ')}: there is no program in it; nothing was run\n`);
+    terminal.err.text(`neuroscript: ${files.join(', ')}: no program found; nothing was run\n`);
   const recorder = await Recorder.open(flags.record);
   const { clock, ids } = sourcesOf(flags);
   const { ask, stores } = await readModels(flags, { keyring: readKeyring(undefined, clock), clock, ids });
@@ -121,7 +121,8 @@ function refuseContradictions(files: readonly string[], flags: RunFlags): void {
     for (const flag of ['json', 'call', 'arg', 'global', 'event', 'now', 'ids'] as const)
       if (flags[flag] !== undefined)
         throw new UsageError(`--${flag} does not go with --jsonl: every request says that for itself`);
-    if (flags.models !== undefined) throw new UsageError('--models does not go with --jsonl: its programs have nobody to ask');
+    if (flags.models !== undefined)
+      throw new UsageError('--models cannot be combined with --jsonl: its programs cannot ask a model');
     if (flags.record !== undefined || flags.checkFirst)
       throw new UsageError('--record and --check-first are for one run, and --jsonl makes many');
   } else if (files.length === 0) {

@@ -102,5 +102,5 @@ async function cancel(sid: string, flags: CancelFlags, terminal: Terminal): Prom
 }
 
 function unknown(sid: string): UsageError {
-  return new UsageError(`there is no session ${printable(sid)}`);
+  return new UsageError(`session ${printable(sid)} does not exist`);
 }

@@ -101,7 +101,7 @@ async function agentOf(flags: AgentFlags, profile: 'v3' | 'v1'): Promise<Agent> 
       );
     }
     default:
-      throw new UsageError(`there is no agent '${printable(flags.agent)}'; write --agent script:FILE, command:CMD or model:NAME`);
+      throw new UsageError(`unknown agent '${printable(flags.agent)}'; write --agent script:FILE, command:CMD or model:NAME`);
   }
 }
 
@@ -125,7 +125,7 @@ async function readKey({ apiKeyEnv, apiKeyFile }: AgentFlags): Promise<string | 
 }
 
 function keyFrom(place: string, key: string): string {
-  if (key === '') throw new UsageError(`there is no key in ${printable(place)}`);
+  if (key === '') throw new UsageError(`${printable(place)} holds no key`);
   return key;
 }
 

@@ -65,7 +65,7 @@ function modelsOf(file: YamlFile, given: unknown): AgentModelStore {
     within(file, path, () => models.register(name, file.map(path, fields, null)));
     const provider = models.get(name)?.provider.toLowerCase() ?? '';
     if (!PROVIDERS.includes(provider))
-      file.fail([...path, 'provider'], `there is no provider '${provider}'; known are ${PROVIDERS.join(', ')}`);
+      file.fail([...path, 'provider'], `unknown provider '${provider}'; known are ${PROVIDERS.join(', ')}`);
     if (provider === 'command') within(file, [...path, 'model'], () => words(models.get(name)?.model ?? ''));
   }
   return models;
@@ -89,7 +89,7 @@ function keyOf(file: YamlFile, path: readonly string[], given: unknown): string 
     return file.fail(path, 'must be { env: NAME }: a key does not belong into a file, and is read from that variable');
   const variable = file.text([...path, 'env'], file.map(path, given, ['env'])['env']);
   const key = process.env[variable]?.trim() ?? '';
-  return key === '' ? file.fail(path, `there is no key in the environment variable ${variable}`) : key;
+  return key === '' ? file.fail(path, `the environment variable ${variable} holds no key`) : key;
 }
 
 /** Prefixes an error with the line of its value. */

@@ -9,7 +9,7 @@ import {
   YamlFile,
 } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { type Artefact, capped, type Flaw, type Found, isMonstrous, isObject, type Kind } from './kind.ts';
+import { type Artefact, type Flaw, type Found, isMonstrous, isObject, type Kind, listed, unreadable } from './kind.ts';
 
 /** Maximum bytes of a configuration file. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -32,8 +32,7 @@ export const POLICY: Kind = {
       return "its top has neither 'allow' nor 'deny' nor 'grants'";
     const title = 'a policy file: what programs may call';
     const policy = attempt(() => loadPolicy(artefact.text ?? '', artefact.name));
-    if ('message' in policy)
-      return { title, sure: 'likely', error: policy, facts: { policy: null }, lines: [], next: POLICY_NEXT };
+    if ('message' in policy) return unreadable(title, policy, { policy: null }, POLICY_NEXT);
     const options = policyOptions(policy);
     return { title, sure: 'certain', error: null, facts: { policy: options }, lines: policyLines(policy), next: POLICY_NEXT };
   },
@@ -54,10 +53,7 @@ export const TOOLS: Kind = {
     const recorded = text.startsWith(RECORDING_MARK);
     const title = recorded ? 'a tools file, recorded from real calls' : 'a tools file with mocks';
     const tools = attempt(() => loadMockTools(text, artefact.name));
-    if ('message' in tools) {
-      const facts = { recorded, state: [], tools: [] };
-      return { title, sure: 'likely', error: tools, facts, lines: [], next: TOOLS_NEXT };
-    }
+    if ('message' in tools) return unreadable(title, tools, { recorded, state: [], tools: [] }, TOOLS_NEXT);
     const catalogue = toolCatalogue(tools);
     const state = isObject(top['state']) ? Object.keys(top['state']) : [];
     return {
@@ -67,12 +63,9 @@ export const TOOLS: Kind = {
       facts: { recorded, state, tools: catalogue },
       lines: [
         `${counted(catalogue.length, 'tool')}${state.length === 0 ? '' : `; state: ${clip(state.join(', '), 200)}`}`,
-        ...capped(
-          catalogue
-            .slice(0, MOST)
-            .map(({ call, effects }) => [clip(`${call}${effects === 'none' ? '' : `  (${effects})`}`, 200)]),
-          catalogue.length,
-        ),
+        ...listed(catalogue, ({ call, effects }) => [clip(`${call}${effects === 'none' ? '' : `  (${effects})`}`, 200)], {
+          most: MOST,
+        }),
       ],
       next: TOOLS_NEXT,
     };

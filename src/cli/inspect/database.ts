@@ -2,7 +2,7 @@ import { type StorageStatistics, storageStatistics } from '../../../stdlib-tools
 import { StoreError, type StoreStatistics, storeStatistics } from '../../loop/index.ts';
 import { amount, clip, counted } from '../../report/index.ts';
 import type { DatabaseFile } from './artefact.ts';
-import { capped, type Flaw, type Found, tallied, timeOf } from './kind.ts';
+import { type Flaw, type Found, listed, tallied, timeOf } from './kind.ts';
 
 /** The contents of a SQLite file, as JSON and as lines. */
 interface Contents {
@@ -85,11 +85,12 @@ function storeContents({ createdAt, updatedAt, latest, ...counts }: StoreStatist
     lines: [
       `${counted(sessions, 'session')}${sessions === 0 ? '' : `: ${tallied(statuses)}; from ${first} to ${last}`}`,
       `${counted(turns, 'turn')}${turns === 0 ? '' : `: ${tallied(decisions)}`}; ${started} started and not decided`,
-      ...capped(
-        shown.map(({ sid, status, reason, turns: decided, updatedAt: at }) => [
+      ...listed(
+        shown,
+        ({ sid, status, reason, turns: decided, updatedAt: at }) => [
           clip(`${sid}  ${status}${reason === null ? '' : ` ${reason}`}  ${counted(decided, 'turn')}  ${at}`, 200),
-        ]),
-        sessions,
+        ],
+        { all: sessions },
       ),
     ],
   };
@@ -101,11 +102,10 @@ function storageContents(statistics: StorageStatistics): Contents {
     facts: statistics,
     lines: [
       `${counted(entries, 'value')} in ${counted(scopes, 'scope')}, ${amount('bytes', bytes)}`,
-      ...capped(
-        largest.map((scope) => [
-          clip(`${scope.scope}  ${counted(scope.entries, 'value')}, ${amount('bytes', scope.bytes)}`, 200),
-        ]),
-        scopes,
+      ...listed(
+        largest,
+        (scope) => [clip(`${scope.scope}  ${counted(scope.entries, 'value')}, ${amount('bytes', scope.bytes)}`, 200)],
+        { all: scopes },
       ),
     ],
   };

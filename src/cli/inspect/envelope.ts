@@ -17,7 +17,7 @@ import { shapeProblem, splitTranscript } from '../../loop/index.ts';
 import { amount, clip, counted, quantity } from '../../report/index.ts';
 import type { CheckReport } from '../../wire/protocol.ts';
 import { examine } from '../commands/check.ts';
-import { capped, type Flaw, type Found, type Kind } from './kind.ts';
+import { type Flaw, type Found, type Kind, listed } from './kind.ts';
 import { programFacts, programLines, syntaxFlaw } from './program.ts';
 import { tokenLines, tokensIn } from './token.ts';
 
@@ -115,14 +115,13 @@ function found(all: readonly Examined[], count: number, marks: readonly MarkerLi
       count,
       envelopes: all.map((one) => factsOf(one, standard)),
     },
-    lines: capped(
-      all.map((one, index) => {
-        const error = errors[index] ?? null;
-        return count > 1
-          ? [`reply ${index + 1}: ${headOf(one, error)}`, ...linesOf(one, standard).map(indented)]
-          : linesOf(one, standard);
-      }),
-      count,
+    lines: listed(
+      all,
+      (one, index) =>
+        count > 1
+          ? [`reply ${index + 1}: ${headOf(one, errors[index] ?? null)}`, ...linesOf(one, standard).map(indented)]
+          : linesOf(one, standard),
+      { all: count },
     ),
     next: NEXT[form],
   };
@@ -171,11 +170,7 @@ function factsOf(one: Examined, standard: readonly string[]): object {
 }
 
 function linesOf({ envelope, marks, actions, firstLine }: Examined, standard: readonly string[]): readonly string[] {
-  if (envelope === null)
-    return capped(
-      marks.slice(0, MOST).map(({ marker, line }) => [`line ${line + firstLine - 1}: marker ${marker}`]),
-      marks.length,
-    );
+  if (envelope === null) return listed(marks, ({ marker, line }) => [`line ${line + firstLine - 1}: marker ${marker}`]);
   const bytes = bytesOf(marks);
   return [
     ...(bytes === null ? [] : [`${amount('bytes', bytes)} of ${quantity('bytes', MAX_ENVELOPE_BYTES)}, from START to END`]),

@@ -5,10 +5,19 @@ import { parseCompleteRecord } from '../../gate/record.ts';
 import { clip, counted } from '../../report/index.ts';
 import { intentOf } from '../commands/pending.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { type Artefact, capped, type Flaw, type Found, firstLine, isObject, jsonOf, type Kind, tallied, tally } from './kind.ts';
-
-/** Maximum number of records in the text. */
-const MOST = 20;
+import {
+  type Artefact,
+  type Flaw,
+  type Found,
+  firstLine,
+  isObject,
+  jsonOf,
+  type Kind,
+  listed,
+  MOST_SHOWN,
+  tallied,
+  tally,
+} from './kind.ts';
 
 /** One record of a file of the gate's queue. */
 interface Entry {
@@ -39,7 +48,7 @@ const DECISIONS: Form = {
 const ATTEMPTS: Form = {
   form: 'attempts',
   title: "the gate's journal of attempts (attempts.jsonl)",
-  next: 'An intent whose last attempt was started and never ended may have been executed: somebody has to look.',
+  next: 'An intent whose last attempt started but never ended may have been executed: check its effects by hand.',
   read: (line) => {
     const attempt: Attempt | null = parseAttempt(line);
     return attempt === null ? null : { id: attempt.id, timestamp: attempt.timestamp, detail: attempt.state };
@@ -84,7 +93,11 @@ function found({ form, title, next, read }: Form, lines: readonly string[], fini
     const entry = jsonOf(line) === undefined ? null : read(line);
     if (entry !== null && typeof entry !== 'string') entries.push(entry);
     else
-      error ??= { code: 'ERR_GATE_HISTORY', message: entry ?? 'it is no record, so nothing in the file counts', line: index + 1 };
+      error ??= {
+        code: 'ERR_GATE_HISTORY',
+        message: entry ?? 'it is not a record, which makes the whole file invalid',
+        line: index + 1,
+      };
   }
   if (!finished) error ??= { code: 'ERR_GATE_HISTORY', message: 'its last line was never finished', line: lines.length };
   const ids = new Set(entries.map(({ id }) => id.toLowerCase()));
@@ -111,11 +124,10 @@ function found({ form, title, next, read }: Form, lines: readonly string[], fini
     },
     lines: [
       `${counted(entries.length, 'record')} of ${counted(ids.size, 'intent')}${states === null ? '' : `: ${tallied(states)}`}`,
-      ...open.slice(0, MOST).map(({ id, timestamp }) => `${id} was started at ${timestamp}, and how that ended is not known`),
-      ...capped(
-        entries.slice(0, MOST).map(({ id, timestamp, detail }) => [clip(`${id}  ${timestamp}  ${detail}`, 200)]),
-        entries.length,
-      ),
+      ...open
+        .slice(0, MOST_SHOWN)
+        .map(({ id, timestamp }) => `${id} was started at ${timestamp}, and how that ended is not known`),
+      ...listed(entries, ({ id, timestamp, detail }) => [clip(`${id}  ${timestamp}  ${detail}`, 200)]),
     ],
     next,
   };

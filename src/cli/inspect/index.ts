@@ -59,6 +59,6 @@ function guessOf({ bytes, text }: Artefact): string | null {
   const other = OTHERS.find(([magic]) => head.startsWith(magic));
   if (other !== undefined) return other[1];
   if (!isUtf8(bytes)) return `no UTF-8 text (line ${badLine(bytes)})`;
-  if (text !== null && text.trim() === '') return 'nothing but blanks';
+  if (text !== null && text.trim() === '') return 'only white space';
   return text?.trimStart().startsWith('{') ? 'text that begins like JSON' : 'text';
 }

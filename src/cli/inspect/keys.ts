@@ -1,7 +1,7 @@
 import { encodeBase64Url, KeyError, type KeyInfo, type KeyInit, keyringFrom, parseKeys, secondsOf } from '../../aeiou/index.ts';
 import { EXPORT_FORMAT, systemClock } from '../../loop/index.ts';
 import { counted } from '../../report/index.ts';
-import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, timeOf } from './kind.ts';
+import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, timeOf, unreadable } from './kind.ts';
 
 const MATERIAL = /"(?:seed|public|secret)"\s*:/;
 /** A private half in a key file. */
@@ -32,16 +32,7 @@ export const KEYS: Kind = {
     try {
       return found(parseKeys(text), artefact);
     } catch (error) {
-      if (!(error instanceof KeyError)) throw error;
-      const flaw = { code: error.code, message: error.message, line: null };
-      return {
-        title: 'a key file',
-        sure: 'likely',
-        error: flaw,
-        facts: { private: null, others: null, keys: [] },
-        lines: [],
-        next: NEXT,
-      };
+      return unreadable('a key file', flawOf(error), { private: null, others: null, keys: [] }, NEXT);
     }
   },
 };
@@ -66,7 +57,7 @@ function hasKeys(value: unknown): boolean {
   );
 }
 
-const NEXT = 'Send a key file to nobody: "neuroscript keys export-public FILE" prints what others may have.';
+const NEXT = 'Never share a key file: "neuroscript keys export-public FILE" prints the public part for others.';
 
 /** Whether a key can be used now, and for what. */
 type State = 'signs' | 'signs when the primary cannot' | 'verifies' | 'expired';
@@ -102,9 +93,13 @@ function infoOf(key: KeyInit): KeyInfo | Flaw {
     const [info] = keyringFrom([key], { clock: LONG_AGO, allowHs256: true }).list();
     return info ?? { code: KeyError.code, message: `the key '${key.kid}' cannot be used`, line: null };
   } catch (error) {
-    if (!(error instanceof KeyError)) throw error;
-    return { code: error.code, message: error.message, line: null };
+    return flawOf(error);
   }
+}
+
+function flawOf(error: unknown): Flaw {
+  if (!(error instanceof KeyError)) throw error;
+  return { code: error.code, message: error.message, line: null };
 }
 
 /** Expired keys are included. */
@@ -116,8 +111,7 @@ function clash(keys: readonly KeyInit[]): Flaw | null {
     keyringFrom(keys, { clock: LONG_AGO, allowHs256: true });
     return null;
   } catch (error) {
-    if (!(error instanceof KeyError)) throw error;
-    return { code: error.code, message: error.message, line: null };
+    return flawOf(error);
   }
 }
 

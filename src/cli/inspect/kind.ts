@@ -124,7 +124,20 @@ export function timeOf(ms: number): string {
   return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
 }
 
-/** Blocks of lines, and a line that counts the rest of `all`. */
-export function capped(blocks: readonly (readonly string[])[], all: number): readonly string[] {
-  return [...blocks.flat(), ...(all > blocks.length ? [`… and ${all - blocks.length} more`] : [])];
+/** Maximum number of items of a list in the text; `--json` has all. */
+export const MOST_SHOWN = 20;
+
+/** The lines of the first `most` items, and a line that counts the rest of `all`. */
+export function listed<T>(
+  items: readonly T[],
+  show: (item: T, index: number) => readonly string[],
+  { most = MOST_SHOWN, all = items.length }: { readonly most?: number; readonly all?: number } = {},
+): readonly string[] {
+  const shown = items.slice(0, most);
+  return [...shown.flatMap(show), ...(all > shown.length ? [`… and ${all - shown.length} more`] : [])];
+}
+
+/** An artefact that the reader of its kind refuses. */
+export function unreadable(title: string, error: Flaw, facts: object, next: string | null = null): Found {
+  return { title, sure: 'likely', error, facts, lines: [], next };
 }

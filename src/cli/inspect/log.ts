@@ -59,7 +59,7 @@ function found(lines: readonly string[], first: Entry, finished: boolean): Found
       `${counted(good.length, 'decision')} of ${counted(sessions, 'session')}, from ${from} to ${to}`,
       tallied(decisions),
       ...(chain === null
-        ? ['its lines carry no hashes: nobody can tell whether one was changed']
+        ? ['its lines carry no hashes, so changes to them cannot be detected']
         : [chainLine(chain), ...(chain.after === null ? [] : ['it goes on from an earlier file, which is not looked at here'])]),
     ],
     next:

@@ -2,10 +2,7 @@ import { clip, counted, plainPalette, quantity, renderDiagnostic, SYNTAX } from 
 import type { CheckReport, Source } from '../../wire/protocol.ts';
 import { cost, costJson, examine, SOURCE_BYTES, strangers, summary } from '../commands/check.ts';
 import { holdsPrivate } from './keys.ts';
-import { capped, type Flaw, type Found, type Kind, lineCount } from './kind.ts';
-
-/** Maximum number of lines of each list in the text. */
-const MOST = 20;
+import { type Flaw, type Found, type Kind, lineCount, listed } from './kind.ts';
 
 /** A word that every program or part of one contains. */
 const HINT =
@@ -68,27 +65,13 @@ export function programLines(source: Source, report: CheckReport, standard: read
   if (diagnostics.length > 0)
     return [
       counted(diagnostics.length, 'syntax error'),
-      ...capped(
-        diagnostics.slice(0, MOST).map((one) => renderDiagnostic(one, SYNTAX, texts, plainPalette)),
-        diagnostics.length,
-      ),
+      ...listed(diagnostics, (one) => renderDiagnostic(one, SYNTAX, texts, plainPalette)),
     ];
   return files.flatMap((file) => [
     summary(file, findings),
-    ...capped(
-      file.metadata.slice(0, MOST).map(([key, value]) => [clip(`:: ${key}: ${value}`, 200)]),
-      file.metadata.length,
-    ),
-    ...capped(
-      file.signatures.slice(0, MOST).map((signature) => [clip(`func ${signature}`, 200)]),
-      file.signatures.length,
-    ),
-    ...strangers(file, standard)
-      .slice(0, MOST)
-      .map(({ message }) => message),
-    ...capped(
-      estimates.slice(0, MOST).map((one) => [cost(one)]),
-      estimates.length,
-    ),
+    ...listed(file.metadata, ([key, value]) => [clip(`:: ${key}: ${value}`, 200)]),
+    ...listed(file.signatures, (signature) => [clip(`func ${signature}`, 200)]),
+    ...listed(strangers(file, standard), ({ message }) => [message]),
+    ...listed(estimates, (one) => [cost(one)]),
   ]);
 }

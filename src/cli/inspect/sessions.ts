@@ -1,11 +1,20 @@
 import { z } from 'zod';
 import { chainFaults, EXPORT_FORMAT, ExportError, readExport } from '../../loop/index.ts';
 import { clip, counted } from '../../report/index.ts';
-import { type Artefact, capped, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally } from './kind.ts';
+import {
+  type Artefact,
+  type Flaw,
+  type Found,
+  isObject,
+  jsonOf,
+  type Kind,
+  listed,
+  MOST_SHOWN,
+  tallied,
+  tally,
+  unreadable,
+} from './kind.ts';
 import { publicFacts, recordFacts, sealFlaw, type TurnFacts, turnLines } from './turn.ts';
-
-/** Maximum number of turns in the text; `--json` has all. */
-const MOST = 20;
 
 /** Files of `sessions export`. */
 export const SESSIONS: Kind = {
@@ -134,16 +143,10 @@ function found(title: string, sessions: readonly SessionFacts[]): Found {
     facts: { sessions },
     lines: [
       `${title}: ${counted(turns.length, 'turn')}: ${tallied(tally(turns.map(wordOf))) || 'none'}`,
-      ...capped(
-        sessions.slice(0, MOST).map((session) => [
-          ...sessionLines(session),
-          ...capped(
-            session.turns.slice(0, MOST).map((turn) => turnLines(turn).map((line) => `    ${line}`)),
-            session.turns.length,
-          ),
-        ]),
-        sessions.length,
-      ),
+      ...listed(sessions, (session) => [
+        ...sessionLines(session),
+        ...listed(session.turns, (turn) => turnLines(turn).map((line) => `    ${line}`)),
+      ]),
     ],
     next: '"neuroscript replay FILE" executes its turns again and verifies their tokens; "--from-turn N --set …" tries something else.',
   };
@@ -160,13 +163,13 @@ function sessionLines({ sid, status, reason, turns, kids, parent, redactedTurns,
       ? []
       : [clip(`  asked for by turn ${parent.turn ?? '?'} of ${parent.sid ?? 'no session'}, call ${parent.seq}`, 200)]),
     clip(`  public keys: ${kids.join(', ') || 'none'}`, 200),
-    ...(redactedTurns.length === 0 ? [] : [`  redacted in turn ${redactedTurns.slice(0, MOST).join(', ')}`]),
-    ...broken.slice(0, MOST).map((fault) => `  ${fault}`),
+    ...(redactedTurns.length === 0 ? [] : [`  redacted in turn ${redactedTurns.slice(0, MOST_SHOWN).join(', ')}`]),
+    ...broken.slice(0, MOST_SHOWN).map((fault) => `  ${fault}`),
   ];
 }
 
 function failed(title: string, code: string, message: string): Found {
-  return { title, sure: 'likely', error: { code, message, line: null }, facts: { sessions: [] }, lines: [], next: null };
+  return unreadable(title, { code, message, line: null }, { sessions: [] });
 }
 
 /** What `loop --json` and `sessions show --json` print. */
@@ -193,10 +196,7 @@ export const SESSION: Kind = {
       facts: { sid, status: word, reason: why, turns },
       lines: [
         clip(`session ${sid}: ${word ?? 'no status'}${why === null ? '' : ` ${why}`}, ${counted(turns.length, 'turn')}`, 200),
-        ...capped(
-          turns.slice(0, MOST).map((turn) => turnLines(turn).map((line) => `  ${line}`)),
-          turns.length,
-        ),
+        ...listed(turns, (turn) => turnLines(turn).map((line) => `  ${line}`)),
       ],
       next: null,
     };

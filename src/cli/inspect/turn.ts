@@ -9,9 +9,9 @@ import {
   sealFaults,
   type TurnRecord,
 } from '../../loop/index.ts';
-import { amount, clip, counted } from '../../report/index.ts';
+import { amount, clip, counted, quantity, usageParts } from '../../report/index.ts';
 import { defaultLimits, findLimit } from '../../wire/limits.ts';
-import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally, timeOf } from './kind.ts';
+import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, tallied, tally, timeOf, unreadable } from './kind.ts';
 
 /** Fields in which other versions may differ: more reasons, measures or kinds of errors. */
 const TOLERANT = {
@@ -72,7 +72,7 @@ export const TURN: Kind = {
     const isRecord = 'inputs' in value;
     const facts = isRecord ? recordFacts(value) : publicFacts(value);
     const title = isRecord ? 'the record of a turn' : 'a turn, as "neuroscript turn --json" prints it';
-    if ('message' in facts) return { title, sure: 'likely', error: facts, facts: { turn: null }, lines: [], next: null };
+    if ('message' in facts) return unreadable(title, facts, { turn: null });
     return {
       title,
       sure: 'certain',
@@ -162,7 +162,7 @@ export function turnLines(facts: TurnFacts): readonly string[] {
     clip(`session ${sid}, turn ${turn}: ${decision}${reason === null ? '' : ` ${reason}`}`, 200),
     ...(record === null ? [] : recordLines(record)),
     `${sizes}; ${counted(candidates, 'token')}${kid === null ? '' : `, chosen one signed with ${kid}`}`,
-    clip(`used ${usedOf(usage, record?.limits ?? {}) || 'nothing'}`, 300),
+    clip(`used ${usageParts(usage, record?.limits).join(', ') || 'nothing'}`, 300),
     ...(Object.keys(lints).length === 0 ? [] : [clip(tallied(lints), 200)]),
     ...(error === null ? [] : [clip(`failed: ${error.message} (${error.code})`, 300)]),
   ];
@@ -187,27 +187,10 @@ const SEALS: Readonly<Record<RecordFacts['seal'], string>> = {
   none: 'no seal',
 };
 
-/** The limits of measures with another name. */
-const BOUNDS: Readonly<Record<string, string>> = { peakMemoryBytes: 'memoryBytes' };
-
-function usedOf(usage: Readonly<Record<string, number>>, limits: Readonly<Record<string, number>>): string {
-  const parts = Object.entries(usage).map(([name, value]) => {
-    const key = BOUNDS[name] ?? name;
-    const most = limits[key];
-    return `${name} ${measured(key, value)}${most === undefined ? '' : ` of ${measured(key, most)}`}`;
-  });
-  return parts.join(', ');
-}
-
 /** Limits that differ from the defaults of a turn. */
 function unusual(limits: Readonly<Record<string, number>>): string {
   const usual = new Map<string, number>(Object.entries(defaultLimits('turn')));
   const parts = Object.entries(limits).filter(([key, value]) => usual.get(key) !== value);
   if (parts.length === 0) return 'those of every turn';
-  return `those of every turn, but ${parts.map(([key, value]) => `${key} ${measured(key, value)}`).join(', ')}`;
-}
-
-function measured(key: string, value: number): string {
-  const unit = findLimit(key)?.unit ?? 'count';
-  return unit === 'bytes' ? amount(unit, value) : `${Math.round(value * 10) / 10}${unit === 'ms' ? ' ms' : ''}`;
+  return `those of every turn, but ${parts.map(([key, value]) => `${key} ${quantity(findLimit(key)?.unit ?? 'count', value)}`).join(', ')}`;
 }

@@ -54,10 +54,10 @@ export function isCommand(line: string): boolean {
 export async function runCommand(line: string, scene: Omit<Scene, 'rest'>): Promise<ExitCode | 'quit'> {
   const [, name = '', rest = ''] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(line) ?? [];
   const command = COMMANDS.get(name);
-  if (command === undefined) throw new UsageError(`there is no ${clip(printable(name), 40)}; :help lists the commands`);
+  if (command === undefined) throw new UsageError(`unknown command ${clip(printable(name), 40)}; :help lists the commands`);
   const wanted = command.shown.split(' ')[1];
-  if (wanted === undefined && rest !== '') throw new UsageError(`${name} takes nothing behind it`);
-  if (wanted !== undefined && rest === '') throw new UsageError(`${name} needs something behind it: ${command.shown}`);
+  if (wanted === undefined && rest !== '') throw new UsageError(`${name} takes no argument`);
+  if (wanted !== undefined && rest === '') throw new UsageError(`${name} needs an argument: ${command.shown}`);
   return command.run({ ...scene, rest });
 }
 

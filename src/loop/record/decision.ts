@@ -41,7 +41,7 @@ export function isHaltReason(code: string): code is HaltReason {
   return Object.hasOwn(HALT_REASONS, code);
 }
 
-/** Whether a limit bounds the output of a turn. The loop reports such limits as sizes of the protocol (AMB-23). */
+/** Whether a limit bounds the output of a turn. The loop reports such limits as sizes of the protocol. */
 const isSize = (key = ''): boolean => findLimit(key)?.turnDefault !== undefined;
 
 /** The reason of the HALT to which a failed execution leads. Every failure ends the session. */

@@ -23,7 +23,7 @@ import { NS_CODES } from '../../wire/codes.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import { plainMaps } from '../../wire/maporder.ts';
-import type { GuestCall } from '../../wire/protocol.ts';
+import { EMPTY_RUN, type GuestCall } from '../../wire/protocol.ts';
 import { seededIds } from '../ids.ts';
 import { MAGIC_TOOL } from '../magic.ts';
 import type { TurnRecord } from '../record/record.ts';
@@ -173,7 +173,7 @@ function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, {
       // A trial needs no approval of ACTIONS as a whole.
       denied: (tool) => (tool.startsWith('tool.') ? calls.denied(tool) : null),
       execute: ({ source, globals, onOut, onCall, onInput }) => {
-        const run = inputs.scene?.run ?? EMPTY_RUN;
+        const run = inputs.scene?.run ?? { ...EMPTY_RUN, forkId: 'tried', turn: true };
         const input = inputOf(run, limits, source, globals['userdata'] ?? {});
         return runtime
           .interpreter()
@@ -190,9 +190,6 @@ function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, {
     }),
   };
 }
-
-/** The input of a turn whose program did not run. */
-const EMPTY_RUN = { sources: [], globals: {}, call: null, events: [], forkId: 'tried', turn: true, stdin: false } as const;
 
 /** Answers the calls of a turn in a trial. */
 class TriedCalls implements CallScript {

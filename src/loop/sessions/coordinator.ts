@@ -201,7 +201,7 @@ function isWaiting({ waits }: SessionSummary, now: number): boolean {
   return waits !== null && !waits.completed && now < waits.expiresAt;
 }
 
-/** Ids of the tokens that verified. They are remembered whether or not they were chosen (AMB-13). */
+/** Ids of all tokens that verified, including those that the decision did not choose. */
 function usedBy(record: TurnRecord, second: number): readonly UsedId[] {
   return record.candidates.flatMap(({ ok, jti }) => (ok && jti !== null ? [{ jti, second }] : []));
 }

@@ -180,7 +180,7 @@ function executed(result: RunResult): Execution {
   };
 }
 
-/** Joins texts, each followed by a line feed. Replaces ill-formed characters before the text is measured (threat 45). */
+/** Joins texts, each followed by a line feed. Replaces ill-formed characters before the text is measured. */
 function stream(texts: readonly string[]): string {
   return texts
     .map((text) => `${text}\n`)

@@ -216,7 +216,7 @@ interface Provisions {
 
 /**
  * Executes ACTIONS in a context of its own that holds session, turn and nonce. The context is closed before the decision, so a
- * late callback of this turn cannot mint a token for the next one (threat 23).
+ * late callback of this turn cannot mint a token for the next one.
  */
 async function executeTurn(
   host: TurnHost,
@@ -243,7 +243,7 @@ async function executeTurn(
     const { executor } = host;
     const { input, approval = {} } = request;
     const execution = await execute({ executor, input, context, limits, magic, emit, recorded, approved, mayWait, approval });
-    // A failed mint stays a failure whether the program caught the error, minted later or failed of it (AMB-39).
+    // A failed mint always fails the turn, even if the program caught the error or minted a token later.
     const isMintFailure = ledger.failed && (execution.halt === null || execution.halt === 'ERR_EXEC');
     return isMintFailure ? { ...execution, halt: 'ERR_MAGIC_TOOL_INTERNAL' } : execution;
   } finally {

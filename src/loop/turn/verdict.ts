@@ -67,8 +67,8 @@ export type Verdict = Pick<
 
 /**
  * Decides a turn: candidates, selection, progress guards, carry-forward check, in this order. Token lifetimes are measured at
- * the decision and not at the start of the turn (AL3-11-2). A turn that was halted during its execution is not scanned,
- * does not update the guard, and cannot be overruled by it (AMB-02).
+ * the decision and not at the start of the turn. A turn that was halted during its execution is not scanned,
+ * does not update the guard, and cannot be overruled by it.
  */
 export function decide(said: Said, init: VerdictInit): { readonly verdict: Verdict; readonly progress: ProgressState } {
   if (said.halt !== null) return { verdict: unscanned(said.halt), progress: init.progress };
@@ -130,8 +130,8 @@ function fromSelection(selection: Selection, reason: HaltReason | null): Omit<Ve
 }
 
 /**
- * Why the two streams cannot be part of the next envelope: they are too large together (AMB-23), or one of their lines would
- * be read as a marker (AMB-24). The check runs before the session goes on, so nothing is ever cut or escaped silently.
+ * Why the two streams cannot be part of the next envelope: they are too large together, or one of their lines would be read
+ * as a marker. The check runs before the session goes on, so the host never cuts or escapes a stream silently.
  */
 function carryProblem(said: Said, userdata: string): HaltReason | null {
   try {

@@ -131,7 +131,7 @@ export class V1Session {
     };
   }
 
-  /** The checks after a turn. Their order is part of the protocol (protocol.md 8.2). */
+  /** The checks after a turn. Their order is part of the protocol. */
   #decide(record: V1TurnRecord): Verdict {
     const { control, error, output } = record;
     if (!this.#run.permitted) return this.#end(record, { decision: 'DONE', cause: 'not-permitted', reason: null });

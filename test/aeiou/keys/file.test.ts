@@ -1,4 +1,14 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -62,6 +72,26 @@ describe('key files', () => {
     expect(fault(() => loadKeyFile(folder))).toMatch(/file|mode/);
     expect(fault(() => saveKeyFile(path('no/such/folder.json'), KEYS))).toBe('file');
     expect(readFileSync(path('a.json'), 'utf8')).toContain('"version": 1');
+  });
+
+  it('that cannot take the place of the old one leave no draft', () => {
+    const taken = path('taken');
+    mkdirSync(taken);
+    expect(fault(() => saveKeyFile(taken, KEYS))).toBe('file');
+    expect(readdirSync(folder).filter((name) => name.endsWith('.new'))).toEqual([]);
+  });
+
+  it('say why they are refused: the missing file, the mode in octal, the number of the key', () => {
+    saveKeyFile(path('open.json'), KEYS);
+    chmodSync(path('open.json'), 0o644);
+    expect(thrownBy(() => loadKeyFile(path('none.json')))).toMatchObject({
+      message: expect.stringContaining('there is no such file'),
+    });
+    expect(thrownBy(() => loadKeyFile(path('open.json')))).toMatchObject({ message: expect.stringContaining('0644') });
+    expect(thrownBy(() => loadKeyFile(folder))).toMatchObject({ message: expect.not.stringContaining('there is no such file') });
+    expect(thrownBy(() => parseKeys('{"version":1,"keys":[{}]}'))).toMatchObject({
+      message: expect.stringContaining('key 1 of'),
+    });
   });
 
   it('of another form are refused, without a word of what they hold', () => {

@@ -53,13 +53,13 @@ describe('the value of ask', () => {
   it('a model that names an unknown provider or account, is disabled, or may not go on, is a typed error', async () => {
     const agent = replies(envelope('emit 1', GO_ON));
     await using bench = await askBench({
-      agents: { lost: agent, keyless: agent, off: agent, once: agent, caged: replies(envelope('emit tool.t.One()', DONE)) },
+      agents: { lost: agent, keyless: agent, off: agent, once: agent, toolless: replies(envelope('emit tool.t.One()', DONE)) },
       models: {
         lost: { provider: 'nowhere' },
         keyless: { account_name: 'missing' },
         off: { disabled: true },
         once: { auto_loop_enabled: false },
-        caged: { tool_loop_permitted: false },
+        toolless: { tool_loop_permitted: false },
       },
       runtime: { tools: [defineTool({ name: 'tool.t.One', run: () => 1 })] },
     });
@@ -71,7 +71,7 @@ describe('the value of ask', () => {
     expect(await failed('keyless')).toEqual([9, expect.stringContaining('account')]);
     expect(await failed('off')).toEqual([19, expect.stringContaining('disabled')]);
     expect(await failed('once')).toEqual([6, expect.stringContaining('ERR_POLICY')]);
-    expect(await failed('caged')).toEqual([6, expect.stringContaining('ERR_POLICY')]);
+    expect(await failed('toolless')).toEqual([6, expect.stringContaining('ERR_POLICY')]);
   });
 
   it('can be caught', async () => {

@@ -1,5 +1,5 @@
-// A worker that has been taken over completely: it runs in the cage without Node's permission model, tries everything, and
-// writes the names of what worked to descriptor 3.
+// Plays a worker under the full control of an attacker: runs in the operating system sandbox without Node's permission model,
+// tries every attack, and writes the names of those that worked to descriptor 3.
 import { readdirSync, readFileSync, writeSync } from 'node:fs';
 
 const life = process.argv[3];
