@@ -13,6 +13,7 @@ function group(name: string, order: number, options: object) {
 export default defineConfig({
   test: {
     pool: 'forks',
+    maxWorkers: '100%',
     testTimeout: 20_000,
     hookTimeout: 20_000,
     projects: [

@@ -303,7 +303,7 @@ export const FLOODS: readonly Attack[] = [
   {
     name: 'empty whispers',
     source: commands(...forever("whisper '', ''")),
-    ending: quota('scratchBytes', 'fuel', 'memoryBytes'),
+    ending: quota('emits', 'scratchBytes', 'fuel', 'memoryBytes'),
   },
   {
     name: 'whispers to a long name',
