@@ -82,7 +82,7 @@ describe("hostile code in the worker's own realm", () => {
   });
 });
 
-describe('18-5: hostile JavaScript in place of the worker, without the cage', () => {
+describe('18-5: hostile JavaScript in place of the worker, without an operating system sandbox', () => {
   it.each(['read a file', 'make V8 write a file'])('cannot %s once it has greeted', async (deed) => {
     const folder = mkdtempSync(join(tmpdir(), 'hostile-'));
     try {
