@@ -51,8 +51,8 @@ class Runner {
     this.#mode = mode;
   }
 
-  /** The verdict, or null when the process died or did not answer within the milliseconds. */
-  async run(task: Task, limit: number): Promise<Verdict | null> {
+  /** The verdict, or null when the process died or did not answer in time. */
+  async run(task: Task): Promise<Verdict | null> {
     const child = this.#child ?? (await this.#start());
     return await new Promise((resolve) => {
       const done = (verdict: Verdict | null): void => {
@@ -61,7 +61,7 @@ class Runner {
         if (verdict === null) this.end();
         resolve(verdict);
       };
-      const timer = setTimeout(() => done(null), limit);
+      const timer = setTimeout(() => done(null), task.limit);
       child.once('message', (verdict: Verdict) => done(verdict));
       child.once('exit', () => done(null));
       child.send(task);
@@ -88,7 +88,7 @@ async function record(space: Workspace, tests: readonly string[]): Promise<Map<n
   const runner = new Runner(space.root, 'record');
   const cases = new Map<string, { readonly file: string; readonly all: Case[] }>();
   for (const file of tests) {
-    const verdict = await runner.run({ file, timeout: 60_000 }, 600_000);
+    const verdict = await runner.run({ file, timeout: 60_000, limit: 600_000 });
     if (verdict === null) throw new Error(`${file} does not end without any mutant`);
     for (const each of verdict.cases) {
       if (!each.passed) process.stdout.write(`left out, fails without any mutant: ${file}: ${each.name}\n`);
@@ -111,46 +111,41 @@ async function record(space: Workspace, tests: readonly string[]): Promise<Map<n
   return reached;
 }
 
-/** The tasks for a mutant: the slow cases last, before them the files that noticed most of the mutants beside it, then the cheap. */
-function tasksFor(files: ReadonlyMap<string, readonly Case[]>, noticed: ReadonlyMap<string, number>): Task[] {
-  const tasks = [...files].flatMap(([file, all]) =>
-    [
-      all.filter((each) => each.milliseconds <= SLOW_MS),
-      ...all.filter((each) => each.milliseconds > SLOW_MS).map((each) => [each]),
-    ]
-      .filter((cases) => cases.length > 0)
-      .map((cases) => ({
-        file,
-        cases: cases.map(({ id }) => id),
-        cost: cases.reduce((sum, { milliseconds }) => sum + milliseconds, START_MS),
-        slowest: Math.max(...cases.map(({ milliseconds }) => milliseconds)),
-      })),
-  );
-  const rank = (task: (typeof tasks)[number]): number =>
-    task.slowest > SLOW_MS ? task.cost * 1e6 : task.cost / (1 + (noticed.get(task.file) ?? 0)) ** 2;
-  return tasks
-    .sort((a, b) => rank(a) - rank(b))
-    .map(({ file, cases, slowest }) => ({ file, cases, timeout: Math.round(4000 + 10 * slowest) }));
+/** The tasks of quick cases, the files first that noticed most of the mutants beside it, then the cheap; or those of slow cases. */
+function tasksFor(files: ReadonlyMap<string, readonly Case[]>, slow: boolean, noticed: ReadonlyMap<string, number>): Task[] {
+  const tasks = [...files].flatMap(([file, all]) => {
+    const cases = all.filter(({ milliseconds }) => milliseconds > SLOW_MS === slow);
+    if (cases.length === 0) return [];
+    const total = cases.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+    const slowest = Math.max(...cases.map(({ milliseconds }) => milliseconds));
+    return {
+      file,
+      cases: cases.map(({ id }) => id),
+      timeout: Math.round(4000 + 10 * slowest),
+      limit: Math.round(20_000 + 10 * total),
+      cost: (START_MS + total) / (1 + (noticed.get(file) ?? 0)) ** 2,
+    };
+  });
+  return tasks.sort((a, b) => a.cost - b.cost).map(({ cost: _, ...task }) => task);
 }
 
 /** The file and the case that notice a mutant, or null. */
 async function judge(runner: Runner, tasks: readonly Task[]): Promise<{ readonly file: string; readonly name: string } | null> {
   for (const task of tasks) {
-    const limit = 3 * task.timeout + 10_000;
-    const verdict = await runner.run(task, limit);
+    const verdict = await runner.run(task);
     if (verdict === null) return { file: task.file, name: 'the run does not end' };
     const { failed } = verdict;
     if (failed === null) continue;
     if (!TIMED.test(task.file) && !failed.message.includes('timed out')) return { file: task.file, name: failed.name };
-    const again = await runner.run({ ...task, ...(failed.id === null ? {} : { cases: [failed.id] }) }, limit);
+    const again = await runner.run({ ...task, ...(failed.id === null ? {} : { cases: [failed.id] }) });
     if (again === null || again.failed !== null) return { file: task.file, name: failed.name };
   }
   return null;
 }
 
-function describe({ file, line, start: from, end, replacement, kind }: Mutant): string {
+function describe({ file, place, start: from, end, replacement, kind }: Mutant): string {
   const original = readFileSync(join(ROOT, file), 'utf8').slice(from, end).replace(/\s+/g, ' ');
-  return `${file}:${line} ${kind}: ${original.slice(0, 80)} → ${replacement || '(removed)'}`;
+  return `${file}:${place} ${kind}: ${original.slice(0, 80)} → ${replacement || '(removed)'}`;
 }
 
 const tests = filesBelow(ROOT, part.tests).filter((path) => path.endsWith('.test.ts'));
@@ -161,33 +156,39 @@ const drawn = sample(possible, Number(values.count), Number(values.seed)).filter
 process.stdout.write(`${drawn.length} of ${possible.length} mutants of ${values.part}, seed ${values.seed}\n`);
 const start = performance.now();
 const minutes = (): string => ((performance.now() - start) / 60_000).toFixed(1);
-const space = new Workspace(ROOT, drawn);
+const space = new Workspace();
 const runner = new Runner(space.root, 'judge');
-let survived = 0;
+const survivors = new Set<number>();
 try {
+  space.build(ROOT, drawn);
   const reached = await record(space, tests);
   process.stdout.write(`recorded what ${tests.length} test files reach after ${minutes()} minutes\n`);
   const noticed = new Map<string, Map<string, number>>();
-  for (const [index, mutant] of drawn.entries()) {
-    const files = reached.get(index + 1) ?? new Map<string, Case[]>();
-    const beside = noticed.get(mutant.file) ?? new Map<string, number>();
-    noticed.set(mutant.file, beside);
-    space.activate(index + 1);
-    const begun = performance.now();
-    const by = await judge(runner, tasksFor(files, beside));
-    if (by === null) {
-      survived += 1;
-      process.stdout.write(`survived${files.size === 0 ? ', no test reaches it' : ''}: ${describe(mutant)}\n`);
-    } else beside.set(by.file, (beside.get(by.file) ?? 0) + 1);
-    const took = Math.round(performance.now() - begun);
-    if (values.out !== undefined)
-      appendFileSync(values.out, `${JSON.stringify({ change: describe(mutant), by: by?.name ?? null, file: by?.file, took })}\n`);
-  }
+  for (const slow of [false, true])
+    for (const [index, mutant] of drawn.entries()) {
+      if (slow && !survivors.has(index)) continue;
+      const files = reached.get(index + 1) ?? new Map<string, Case[]>();
+      const beside = noticed.get(mutant.file) ?? new Map<string, number>();
+      noticed.set(mutant.file, beside);
+      space.activate(index + 1);
+      const begun = performance.now();
+      const by = await judge(runner, tasksFor(files, slow, beside));
+      if (by === null) survivors.add(index);
+      else {
+        survivors.delete(index);
+        beside.set(by.file, (beside.get(by.file) ?? 0) + 1);
+      }
+      const result = { change: describe(mutant), by, slow, reached: files.size, took: Math.round(performance.now() - begun) };
+      if (values.out !== undefined) appendFileSync(values.out, `${JSON.stringify(result)}\n`);
+    }
+  for (const [index, mutant] of drawn.entries())
+    if (survivors.has(index))
+      process.stdout.write(`survived${reached.has(index + 1) ? '' : ', no test reaches it'}: ${describe(mutant)}\n`);
 } finally {
   runner.end();
   space.remove();
 }
-const killed = drawn.length - survived;
+const killed = drawn.length - survivors.size;
 process.stdout.write(
   `${killed} of ${drawn.length} noticed (${((100 * killed) / Math.max(1, drawn.length)).toFixed(1)} %) in ${minutes()} minutes\n`,
 );

@@ -6,8 +6,8 @@ export interface Mutant {
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
-  /** 1-based line of the change. */
-  readonly line: number;
+  /** Line and column of the change, from 1. */
+  readonly place: string;
   /** The kind of change, for statistics. */
   readonly kind: string;
   /** The statement or the whole expression around the change, and its text with the change: what a switch can replace. */
@@ -62,13 +62,14 @@ export function mutantsOf(file: string, text: string): Mutant[] {
   const add: Add = (kind, host, start, end, replacement, mutated) => {
     const changed = mutated ?? `${text.slice(host.start, start)}${replacement}${text.slice(end, host.end)}`;
     const statement = host.type === 'ExpressionStatement';
-    const line = text.slice(0, start).split('\n').length;
+    const lines = text.slice(0, start + 1).split('\n');
+    const place = `${lines.length}:${lines.at(-1)?.length}`;
     found.push({
       file,
       start,
       end,
       replacement,
-      line,
+      place,
       kind,
       host: { start: host.start, end: host.end, mutated: changed, statement },
     });

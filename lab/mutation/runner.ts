@@ -7,6 +7,8 @@ export interface Task {
   readonly cases?: readonly string[];
   /** Milliseconds that a case may take, unless it says so itself. */
   readonly timeout: number;
+  /** Milliseconds after which the process is killed. */
+  readonly limit: number;
 }
 
 /** A case as it ended. */

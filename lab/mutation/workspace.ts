@@ -9,11 +9,10 @@ export const RECORD = 'record';
 
 /** A copy of the repository with all mutants of a sample in its sources and in what is built from them. */
 export class Workspace {
-  readonly root: string;
+  readonly root = mkdtempSync(join(tmpdir(), 'mutation-'));
 
-  /** Copies the working tree of `origin` into the temporary folder and builds it. A mutant's id is its index plus one. */
-  constructor(origin: string, mutants: readonly Mutant[]) {
-    this.root = mkdtempSync(join(tmpdir(), 'mutation-'));
+  /** Copies the working tree of `origin` and builds it. A mutant's id is its index plus one. */
+  build(origin: string, mutants: readonly Mutant[]): void {
     const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: origin, encoding: 'utf8' });
     for (const file of files.split('\0')) if (file !== '') cpSync(join(origin, file), join(this.root, file));
     symlinkSync(join(origin, 'node_modules'), join(this.root, 'node_modules'));
