@@ -49,21 +49,20 @@ export async function readSession(store: SessionSource, sid: string): Promise<Re
   }
 }
 
-/**
- * Executes the turns of a session again and checks the chain of their records. The session is one of a store, named by its id, or
- * its records. Rejects as {@link replayTurn} and {@link readSession} do.
- */
+/** Executes the turns of a session of a store again and checks their chain. Rejects as {@link replayTurn} and {@link readSession} do. */
 export async function replaySession(
   runtime: Runtime,
   store: SessionSource,
   sid: string,
   options?: SessionReplayOptions,
 ): Promise<SessionReplay>;
+/** Executes the turns of a session again, given its records. */
 export async function replaySession(
   runtime: Runtime,
   session: RecordedSession,
   options?: SessionReplayOptions,
 ): Promise<SessionReplay>;
+/** Either of the two. */
 export async function replaySession(
   runtime: Runtime,
   source: SessionSource | RecordedSession,
