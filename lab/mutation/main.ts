@@ -30,7 +30,7 @@ const { values } = parseArgs({
     part: { type: 'string', default: '' },
     count: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
-    only: { type: 'string' },
+    only: { type: 'string', multiple: true },
     out: { type: 'string' },
   },
 });
@@ -151,7 +151,7 @@ function describe({ file, place, start: from, end, replacement, kind }: Mutant):
 const tests = filesBelow(ROOT, part.tests).filter((path) => path.endsWith('.test.ts'));
 const possible = filesBelow(ROOT, part.sources).flatMap((file) => mutantsOf(file, readFileSync(join(ROOT, file), 'utf8')));
 const drawn = sample(possible, Number(values.count), Number(values.seed)).filter(
-  (mutant) => values.only === undefined || describe(mutant).includes(values.only),
+  (mutant) => values.only === undefined || values.only.some((text) => describe(mutant).includes(text)),
 );
 process.stdout.write(`${drawn.length} of ${possible.length} mutants of ${values.part}, seed ${values.seed}\n`);
 const start = performance.now();
