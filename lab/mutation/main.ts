@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -68,14 +68,19 @@ class Runner {
     });
   }
 
+  /** Kills everything that runs from the copy: a test may have started a process in a group of its own that never ends. */
   end(): void {
-    const pid = this.#child?.pid;
     this.#child = null;
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
+      try {
+        if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${this.#root}/`)) process.kill(Number(pid), 'SIGKILL');
+      } catch {
+        // The process has ended meanwhile.
+      }
   }
 
   async #start(): Promise<ChildProcess> {
-    const child = fork(RUNNER, [this.#root, this.#mode], { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const child = fork(RUNNER, [`${this.#root}/`, this.#mode], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     this.#child = child;
     await new Promise((resolve) => child.once('message', resolve));
     return child;
