@@ -45,7 +45,7 @@ export const PARTS: readonly Part[] = [
   part('guest', 'the interpreter; runs inside the isolate', 'wire grammar', '', false),
   part('worker', 'the worker process: permissions, parsing, the isolate', 'wire grammar guest', 'isolated-vm', true),
   part('sandbox', "the host's side of a worker: pool, limits, launcher", 'wire', '', true),
-  part('files', 'reading files and lines of any origin: never waiting, within a bound', '', '', true),
+  part('files', 'reading files, lines and values of any origin, within a bound', '', 'zod', true),
   part('sqlite', 'opening and migrating SQLite files', 'files wire', '', true),
   part('context', 'host and turn contexts, stores of an interpreter', 'wire', '', true),
   part('tools', 'defining, finding, allowing, calling, mocking and recording tools', 'context wire grammar', 'yaml zod', true),
