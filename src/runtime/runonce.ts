@@ -128,22 +128,26 @@ function resultOf(
   limits: LimitValues,
   waiting: WaitingCall | null,
 ): RunResult {
-  const { ok, phase, result, eventErrors, variables } = ended;
-  return {
-    ok,
+  const { phase, result, eventErrors, variables } = ended;
+  const facts = {
     phase,
     emits,
     values,
     whispers,
     result,
     eventErrors,
-    ...(errors.length === 0 ? {} : { errors }),
-    error,
     ...(variables === undefined ? {} : { variables }),
     usage: withEndingAsk(usage, journal, limits),
-    ...(outputComplete ? {} : { outputComplete: false }),
+    ...(outputComplete ? {} : { outputComplete: false as const }),
     journal,
-    ...(waiting === null || error?.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
+  };
+  if (error === null) return { ok: true, ...facts, error };
+  return {
+    ok: false,
+    ...facts,
+    ...(errors.length === 0 ? {} : { errors }),
+    error,
+    ...(waiting === null || error.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
   };
 }
 
