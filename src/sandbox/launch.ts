@@ -110,7 +110,7 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
 function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number): string[] {
   return [
     '--no-node-snapshot', // isolated-vm demands it
-    '--stack-size=3900', // 500 frames of a script need many more frames of the interpreter
+    '--stack-size=7200', // KB, of the 8 MB that systems give: isolates get less (`worker/main.ts`), native code the rest
     '--permission',
     '--allow-addons',
     ...readable.map((path) => `--allow-fs-read=${path}`),
