@@ -5,7 +5,7 @@ import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
-import { confinementLack } from './confinement.ts';
+import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
@@ -49,6 +49,8 @@ export class WorkerProcess {
   readonly gone: Promise<Gone>;
   /** Set at the `hello` frame; null where the system has no statistics. */
   stats: ProcessStats | null = null;
+  /** Set before it is ready. */
+  confinement: Confinement = new Map();
   /** The number of finished runs. */
   runs = 0;
   /** The affinity of its last run. */
@@ -73,7 +75,7 @@ export class WorkerProcess {
   #killed = false;
   #onGone: (gone: Gone) => void = () => {};
 
-  constructor({ child, cage, frames, stderr }: Launched, filtered = false) {
+  constructor({ child, cage, frames, stderr }: Launched, demands: readonly Hold[] = []) {
     this.#child = child;
     this.#cage = cage;
     this.#frames = frames;
@@ -81,7 +83,7 @@ export class WorkerProcess {
     this.gone = new Promise((resolve) => {
       this.#onGone = resolve;
     });
-    this.ready = this.#greet(filtered);
+    this.ready = this.#greet(demands);
     child.unref();
     frames.unref();
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -181,7 +183,7 @@ export class WorkerProcess {
     else this.#child.kill('SIGKILL');
   }
 
-  async #greet(filtered: boolean): Promise<void> {
+  async #greet(demands: readonly Hold[]): Promise<void> {
     const late = setTimeout(() => {
       this.retire(`it did not say hello within ${START_MS} ms`);
     }, START_MS);
@@ -191,7 +193,7 @@ export class WorkerProcess {
       {
         onFrame: (frame) => {
           const pid = this.#pid();
-          const complaint = refusal(frame) ?? (this.#cage === null ? null : confinementLack(pid, filtered || this.#cage.filters));
+          const complaint = refusal(frame);
           if (complaint !== null) {
             this.retire(complaint);
             return;
@@ -210,6 +212,9 @@ export class WorkerProcess {
       await hello.promise;
       const pid = this.#pid();
       if (pid !== null) await limitResources(pid);
+      this.confinement = confinementOf(pid);
+      const lack = demands.map((hold) => this.confinement.get(hold)).find((reason) => reason !== undefined);
+      if (lack !== undefined) this.retire(`the operating system does not confine it: ${lack}`);
       if (this.dead) throw new Error(`the worker process ended while starting: ${this.#violation ?? 'it was killed'}`);
     } finally {
       clearTimeout(late);
