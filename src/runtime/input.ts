@@ -35,11 +35,10 @@ export function inputOf(context: RunContext, request: RunRequest): RunInput {
 }
 
 function globalsOf(context: RunContext, request: RunRequest): Readonly<Record<string, TaggedJson>> {
-  const globals: Record<string, TaggedJson> = Object.create(null);
-  for (const [name, value] of context.globals) globals[name] = value;
-  for (const [name, value] of Object.entries(request.globals ?? {}))
-    globals[checkGlobalName(name)] = checkTagged(`global ${name}`, value);
-  return globals;
+  const given = Object.entries(request.globals ?? {});
+  const checked = given.map(([name, value]) => [checkGlobalName(name), checkTagged(`global ${name}`, value)] as const);
+  // An object with the usual prototype: for one without it, `JSON.stringify` takes its slow path for the whole frame.
+  return Object.fromEntries([...context.globals, ...checked]);
 }
 
 /** An event with the `ID` and `TS` that its handlers find. Without those of the request, the fork counts and the turn dates the event. */
