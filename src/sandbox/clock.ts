@@ -49,7 +49,7 @@ export class RunClock {
     this.before = worker.reading();
   }
 
-  /** The run was sent to the worker. */
+  /** Begins before the run is sent: a worker may compute before the send returns. */
   begin(): void {
     this.#begun = performance.now();
     this.#deadline = setTimeout(() => this.#onSilent(), SILENT_MS);

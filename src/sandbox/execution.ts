@@ -111,15 +111,16 @@ export class Execution implements WorkerTask {
   /** Sends the run. Throws when the input cannot be sent; the worker is free then. */
   begin(): void {
     this.#worker.assign(this, frameLimit(this.#input.limits));
+    this.#clock.begin();
     try {
       this.#worker.run(this.#id, this.#input);
     } catch (error) {
+      this.#clock.stop();
       this.#worker.free();
       throw error;
     }
     this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#poll.onStart();
-    this.#clock.begin();
   }
 
   /** Ends the run with `ERR_CANCELLED`: at once while it computes; while it waits for a call, after the handler's signal. */

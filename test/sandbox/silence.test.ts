@@ -45,6 +45,21 @@ describe('a worker that keeps silent about the start of its program', () => {
     await sandbox.close();
   });
 
+  it('may be scheduled before the host that sent its run: its time counts from before the send', async () => {
+    const claims = { ...result.frame, usage: { ...usage, wallMs: 50 } };
+    const sandbox = await sandboxOf({ files: rogue({ run: [started, { frame: claims }] }) });
+    const { signal } = new AbortController();
+    const listen = signal.addEventListener.bind(signal);
+    // The host adds its listener after the send.
+    signal.addEventListener = (...args: Parameters<typeof listen>) => {
+      block(60);
+      listen(...args);
+    };
+    const { usage: used } = await sandbox.run(inputOf('nothing'), handlers(), signal);
+    expect(used.wallMs).toBe(50);
+    await sandbox.close();
+  });
+
   it('and does nothing is not taken for one whose program has started: on a busy machine its turn may come late', async () => {
     const sandbox = await sandboxOf({ files: rogue({ run: [{ sleep: 400 }, started, out, result] }) });
     const { result: ended } = await sandbox.run(inputOf('nothing', {}, { wallMs: 100 }), handlers());
