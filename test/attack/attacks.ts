@@ -94,6 +94,7 @@ const emit = (text: string, value: TaggedJson = null) => ({ ...said, emits: [tex
 const whisper = (to: string, text: string) => ({ ...out, emits: [], values: [], whispers: [{ to, text }] });
 const call = { ...tool, seq: '$n' };
 const json = JSON.stringify;
+const eventError = { event: 'e', error: failure };
 const failed = (error: object) => ({ ...success, ok: false, error });
 const send = (frame: object | string): readonly Step[] => [{ frame }];
 const end = (value: object | string): readonly Step[] => [{ end: value }];
@@ -110,10 +111,17 @@ const COUNTED: readonly Attack[] = [
   ...counted('emits', 'too many whispers', { frame: whisper('', ''), times: 21 }),
   ...counted('emits', 'too many frames without output', { frame: { ...said, emits: [], values: [] }, times: 21 }),
   ...counted('outputBytes', 'too much output', { frame: emit('$fill'), fill: ['x', 10_000], times: 7 }),
+  ...counted('outputBytes', 'values larger than their texts', { frame: emit('', ['$fill']), fill: ['x', 200_000], times: 3 }),
+  ...counted('outputBytes', 'texts with other texts as values', { frame: emit('', '$fill'), fill: ['x', 200_000], times: 3 }),
   ...counted('lineBytes', 'a line too long', { frame: emit('a\n$fill'), fill: ['é', 8_193] }),
   ...counted('scratchBytes', 'too much whispered', { frame: whisper('', '$fill'), fill: ['x', 40_000], times: 2 }),
   ...counted('scratchBytes', 'too long names of targets', { frame: whisper('$fill', ''), fill: ['x', 70_000] }),
   ...counted('toolCalls', 'too many tool calls', { frame: call, times: 6, read: true }),
+  ...counted('toolBytes', 'too large arguments', { frame: { ...tool, args: ['$fill'] }, fill: ['x', 70_000], read: true }),
+  ...counted('toolBytes', 'too large a question', { frame: { ...ask, prompt: ['$fill'] }, fill: ['x', 70_000], read: true }),
+  ...counted('deliveries', 'more errors of events than deliveries', {
+    end: { ...success, eventErrors: Array(11).fill(eventError) },
+  }),
   ...counted(
     'toolCallsPerTool',
     'too many calls of one tool',
@@ -232,6 +240,7 @@ const BYTES: readonly Attack[] = [
   worker('a frame that is cut off', broke('cut off'), [{ bytes: `000000ff${hex('{"t":')}` }, { exit: 0 }]),
   worker('the result of another run', broke("'result' came out of turn"), send({ ...result, id: 7 })),
   worker('a success before the start', broke('before'), send(result), { unstarted: true }),
+  worker('part of a frame after its result', { code: null, breach: true }, [{ frame: result }, { bytes: '000000ff7b' }]),
   worker('exits', died('exit code 3'), [{ exit: 3 }]),
   worker('crashes', died('SIGSEGV'), [{ signal: 'SIGSEGV' }]),
   worker('kills itself during a call', died('SIGKILL'), [{ frame: tool }, { signal: 'SIGKILL' }]),

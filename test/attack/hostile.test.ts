@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../../src/sandbox/index.ts';
+import { COUNTED } from '../../src/sandbox/ledger.ts';
 import { LIMITS } from '../../src/wire/limits.ts';
 import { ATTACKS, type Attacker, NOT_THEIRS } from './attacks.ts';
 import { assault, FILES } from './harness.ts';
@@ -24,5 +25,10 @@ describe('18: the tables of attacks', () => {
     const attacked = new Set(ATTACKS.map(({ limit }) => limit));
     const without = LIMITS.map(({ key }) => key).filter((key) => !attacked.has(key) && !NOT_THEIRS.has(key));
     expect(without).toEqual([]);
+  });
+
+  it('have a row of both attackers for every limit that the ledger counts', () => {
+    const counted = new Set(ATTACKS.filter(({ by, ends }) => by.length === 2 && ends.breach).map(({ limit }) => limit));
+    expect(Object.keys(COUNTED).filter((limit) => !counted.has(limit as keyof typeof COUNTED))).toEqual([]);
   });
 });
