@@ -238,7 +238,11 @@ const BYTES: readonly Attack[] = [
   worker('a list', broke('not an object'), send('[]')),
   worker('brackets without end', broke('nests deeper'), [{ frame: '$fill', fill: ['[', 1_000_000] }]),
   worker('a frame that is cut off', broke('cut off'), [{ bytes: `000000ff${hex('{"t":')}` }, { exit: 0 }]),
-  worker('the result of another run', broke("'result' came out of turn"), send({ ...result, id: 7 })),
+  worker('the start of another run', broke("'started' came out of turn"), send({ ...FRAMES.started, id: MANY }), {
+    unstarted: true,
+  }),
+  worker('a time below zero', broke('usage.wallMs'), send({ ...result, usage: { ...result.usage, wallMs: -1 } })),
+  worker('the result of another run', broke("'result' came out of turn"), send({ ...result, id: MANY })),
   worker('a success before the start', broke('before'), send(result), { unstarted: true }),
   worker('part of a frame after its result', { code: null, breach: true }, [{ frame: result }, { bytes: '000000ff7b' }]),
   worker('exits', died('exit code 3'), [{ exit: 3 }]),
