@@ -76,7 +76,10 @@ export interface LoopControllerOptions {
   readonly mayWait?: boolean;
   /** Most milliseconds that a call may wait for its completion, from 1; seven days when absent. */
   readonly maxWaitMs?: number;
-  /** Most attempts at a turn whose process dies, from 1; 3 when absent. */
+  /**
+   * Most attempts at a turn whose process dies, from 1; 3 when absent. The first attempt runs beside other turns, all others run
+   * alone in their process. So with at least 2 attempts, no session is halted because the turn of another one ended the process.
+   */
   readonly maxAttempts?: number;
   /** Name of this process in leases, unique among all live processes; random when absent. */
   readonly owner?: string;
