@@ -3,9 +3,9 @@ import { registerHooks } from 'node:module';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { printable } from '../../report/index.ts';
-import { PACKAGE } from '../../runtime/version.ts';
 import { defineTool, loadMockTools, type ToolDefinition, type ToolInit } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { PACKAGE } from '../package.ts';
 import { UsageError } from '../terminal/failure.ts';
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs'];
