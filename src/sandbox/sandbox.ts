@@ -6,7 +6,7 @@ import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } fr
 import { affinityOf } from './affinity.ts';
 import { Execution, type RunHandlers } from './execution.ts';
 import type { Job } from './jobqueue.ts';
-import { packageFiles, type WorkerFiles } from './launch.ts';
+import { checkFiles, packageFiles, type WorkerFiles } from './launch.ts';
 import { chooseLauncher, type Launcher, type LauncherChoice, withoutLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
 import { type Isolation, Pool, type PoolOptions } from './pool.ts';
@@ -25,7 +25,10 @@ export interface SandboxOptions extends PoolLimitOptions {
   readonly isolation?: Isolation;
   /** Depths at which nested runs wait for a worker instead of being refused, see `PoolOptions`; 0 when absent. */
   readonly nesting?: number;
-  /** Bundles to use in place of the package's own; for tests. */
+  /**
+   * The files of the worker, where this package is bundled into the host's own file and cannot find them: copies of
+   * `dist/worker.js` and `dist/guest.js` of this package, of the same version.
+   */
   readonly files?: WorkerFiles;
 }
 
@@ -63,7 +66,7 @@ export class Sandbox implements AsyncDisposable {
       queueLength,
       levels: options.nesting ?? 0,
       memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
-      files: options.files ?? packageFiles(),
+      files: options.files === undefined ? packageFiles() : checkFiles(options.files),
     };
     const choice = options.launcher ?? 'auto';
     const launcher = chooseLauncher(choice);
