@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRuntime, defineTool, loadMockTools } from 'neuroscript-runtime';
 import { generateKeys, keyringFrom, loadKeyFile, saveKeyFile } from 'neuroscript-runtime/aeiou';
-import { LoopController, runtimeExecutor, SqliteStore, scriptAgent, systemClock } from 'neuroscript-runtime/loop';
+import { LoopController, SqliteStore, scriptAgent, systemClock } from 'neuroscript-runtime/loop';
 
 const here = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
 const say = (text: string): boolean => process.stdout.write(`${text}\n`);
@@ -27,7 +27,7 @@ async function host(folder: string, resources: AsyncDisposableStack): Promise<Lo
   );
   const store = resources.use(await SqliteStore.open(join(folder, 'jobs.db')));
   const keyring = keyringFrom(loadKeyFile(join(folder, 'keys.json')), { clock: systemClock });
-  return new LoopController({ executor: runtimeExecutor(runtime), keyring, store });
+  return new LoopController({ runtime, keyring, store });
 }
 
 /** Runs until the turn waits. The process does not end by itself. */

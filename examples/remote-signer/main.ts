@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRuntime } from 'neuroscript-runtime';
 import { generateKeys, Keyring, publicKeys, saveKeyFile } from 'neuroscript-runtime/aeiou';
-import { LoopController, runtimeExecutor } from 'neuroscript-runtime/loop';
+import { LoopController } from 'neuroscript-runtime/loop';
 import { remoteSigner } from './client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'remote-signer-'));
@@ -38,7 +38,7 @@ endcommand
 <<<NSENV:V3:END>>>`;
 
 await using runtime = await createRuntime({});
-const loop = new LoopController({ executor: runtimeExecutor(runtime), keyring });
+const loop = new LoopController({ runtime, keyring });
 const turn = async (what: string): Promise<void> => {
   const { decision, turns } = await loop.runLoop({
     userdata: { subject: 'demo', fields: {} },

@@ -6,10 +6,19 @@ export interface Mutant {
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
-  /** 1-based line of the change. */
-  readonly line: number;
+  /** Line and column of the change, from 1. */
+  readonly place: string;
   /** The kind of change, for statistics. */
   readonly kind: string;
+  /** The statement or the whole expression around the change, and its text with the change: what a switch can replace. */
+  readonly host: Host;
+}
+
+interface Host {
+  readonly start: number;
+  readonly end: number;
+  readonly mutated: string;
+  readonly statement: boolean;
 }
 
 interface Node {
@@ -50,32 +59,45 @@ const METHODS: Readonly<Record<string, string>> = {
 /** All mutants of a TypeScript file, in the order of their places. Types, imports and messages are left alone. */
 export function mutantsOf(file: string, text: string): Mutant[] {
   const found: Mutant[] = [];
-  let line = 1;
-  let counted = 0;
-  const add = (kind: string, start: number, end: number, replacement: string): void => {
-    found.push({ file, start, end, replacement, line: 0, kind });
+  const add: Add = (kind, host, start, end, replacement, mutated) => {
+    const changed = mutated ?? `${text.slice(host.start, start)}${replacement}${text.slice(end, host.end)}`;
+    const statement = host.type === 'ExpressionStatement';
+    const lines = text.slice(0, start + 1).split('\n');
+    const place = `${lines.length}:${lines.at(-1)?.length}`;
+    found.push({
+      file,
+      start,
+      end,
+      replacement,
+      place,
+      kind,
+      host: { start: host.start, end: host.end, mutated: changed, statement },
+    });
   };
-  const visit = (node: Node): void => {
+  // A part of an optional chain ends with the whole chain: only the chain can be replaced.
+  const visit = (node: Node, chain: Node | null): void => {
     if (node.type.startsWith('TS') && !VALUE_WRAPPERS.has(node.type)) return;
     if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') return;
-    mutate(node, text, add);
-    for (const child of children(node)) visit(child);
+    mutate(node, chain ?? node, text, add);
+    const key = 'computed' in node && node.computed === false ? node.key : undefined;
+    for (const child of children(node)) {
+      if (child === key) continue;
+      if (node.type === 'ChainExpression') visit(child, node);
+      else visit(child, child === node.callee || child === node.object ? chain : null);
+    }
   };
   const program: unknown = parseAst(text, { lang: 'ts' }, file);
   if (!isNode(program)) throw new Error(`${file}: the parser gave no tree`);
-  visit(program);
-  return found
-    .sort((a, b) => a.start - b.start || a.end - b.end)
-    .map((mutant) => {
-      for (; counted < mutant.start; counted += 1) if (text[counted] === '\n') line += 1;
-      return { ...mutant, line };
-    });
+  visit(program, null);
+  return found.sort((a, b) => a.start - b.start || a.end - b.end);
 }
+
+type Add = (kind: string, host: Node, start: number, end: number, replacement: string, mutated?: string) => void;
 
 /** TypeScript nodes around an expression that runs. */
 const VALUE_WRAPPERS = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression']);
 
-function mutate(node: Node, text: string, add: (kind: string, start: number, end: number, replacement: string) => void): void {
+function mutate(node: Node, host: Node, text: string, add: Add): void {
   switch (node.type) {
     case 'BinaryExpression':
     case 'LogicalExpression': {
@@ -83,7 +105,9 @@ function mutate(node: Node, text: string, add: (kind: string, start: number, end
       const other = OPERATORS[String(operator)];
       if (other === undefined || !isNode(left) || !isNode(right) || isText(left) || isText(right)) return;
       const at = text.indexOf(String(operator), left.end);
-      if (at < right.start) add('operator', at, at + String(operator).length, other);
+      const end = at + String(operator).length;
+      const mutated = `(${text.slice(node.start, at)}) ${other} (${text.slice(end, node.end)})`;
+      if (at < right.start) add('operator', node, at, end, other, mutated);
       return;
     }
     case 'IfStatement':
@@ -91,33 +115,59 @@ function mutate(node: Node, text: string, add: (kind: string, start: number, end
     case 'WhileStatement': {
       const { test } = node;
       if (!isNode(test)) return;
-      add('condition', test.start, test.end, 'false');
-      if (node.type !== 'WhileStatement') add('condition', test.start, test.end, 'true');
+      add('condition', test, test.start, test.end, 'false');
+      if (node.type !== 'WhileStatement') add('condition', test, test.start, test.end, 'true');
       return;
     }
     case 'UnaryExpression':
-      if (node.operator === '!') add('negation', node.start, node.start + 1, '');
+      if (node.operator === '!') add('negation', node, node.start, node.start + 1, '');
       return;
     case 'Literal':
-      if (typeof node.value === 'number') add('number', node.start, node.end, `(${text.slice(node.start, node.end)} + 1)`);
-      else if (typeof node.value === 'boolean') add('boolean', node.start, node.end, String(!node.value));
+      if (typeof node.value === 'number') add('number', node, node.start, node.end, `(${text.slice(node.start, node.end)} + 1)`);
+      else if (typeof node.value === 'boolean') add('boolean', node, node.start, node.end, String(!node.value));
       return;
     case 'ExpressionStatement': {
       const { expression } = node;
-      if (isNode(expression) && expression.type !== 'Literal') add('statement', node.start, node.end, ';');
+      if (isNode(expression) && expression.type !== 'Literal') add('statement', node, node.start, node.end, ';');
       return;
     }
-    case 'ReturnStatement':
-      if (isNode(node.argument)) add('return', node.argument.start, node.argument.end, 'undefined');
+    case 'ReturnStatement': {
+      const { argument } = node;
+      if (isNode(argument)) add('return', argument, argument.start, argument.end, 'undefined');
       return;
+    }
     case 'CallExpression': {
       const { callee } = node;
       if (!isNode(callee) || callee.type !== 'MemberExpression' || !isNode(callee.property)) return;
       const other = METHODS[String(callee.property.name)];
-      if (other !== undefined) add('method', callee.property.start, callee.property.end, other);
+      if (other !== undefined) add('method', host, callee.property.start, callee.property.end, other);
       return;
     }
   }
+}
+
+/** The text of a file with all these mutants in it, each behind a switch: `__mutant(id)` is true for the active one. */
+export function withSwitches(text: string, mutants: readonly (readonly [id: number, mutant: Mutant])[]): string {
+  const groups = [...Map.groupBy(mutants, ([, { host }]) => `${host.start} ${host.end} ${host.statement}`).values()];
+  const hosts = groups.flatMap((group) => (group[0] === undefined ? [] : [{ ...group[0][1].host, group }]));
+  // An outer host comes before the ones in it.
+  hosts.sort((a, b) => a.start - b.start || b.end - a.end || Number(b.statement) - Number(a.statement));
+  let next = 0;
+  const render = (start: number, end: number): string => {
+    let at = start;
+    let result = '';
+    for (let host = hosts[next]; host !== undefined && host.start < end; host = hosts[next]) {
+      next += 1;
+      result += text.slice(at, host.start);
+      at = host.end;
+      const original = render(host.start, host.end);
+      result += host.statement
+        ? `{ if (!(${host.group.map(([id]) => `__mutant(${id})`).join(' || ')})) { ${original} } }`
+        : `(${host.group.map(([id, mutant]) => `__mutant(${id}) ? (${mutant.host.mutated}) : `).join('')}(${original}))`;
+    }
+    return result + text.slice(at, end);
+  };
+  return render(0, text.length);
 }
 
 function isText(node: Node): boolean {

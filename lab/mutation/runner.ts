@@ -1,68 +1,93 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
-import { createVitest } from 'vitest/node';
-import type { Mutant } from './mutants.ts';
+import { createVitest, type TestModule } from 'vitest/node';
 
-/** What the main process asks of a runner: the tests that have to notice a mutant; without a mutant they must pass. */
+/** Cases of one test file that have to notice the active mutant; all of them when `cases` is missing. */
 export interface Task {
-  readonly mutant: Mutant | null;
-  readonly tests: readonly string[];
+  readonly file: string;
+  readonly cases?: readonly string[];
+  /** Milliseconds that a case may take, unless it says so itself. */
+  readonly timeout: number;
+  /** Milliseconds after which the process is killed. */
+  readonly limit: number;
 }
 
-/** What came of a task: the name of a test that failed, or null when all passed. */
+/** A case as it ended. */
+export interface Case {
+  readonly id: string;
+  /** The id of the whole file. */
+  readonly module: string;
+  readonly name: string;
+  readonly passed: boolean;
+  readonly milliseconds: number;
+}
+
+/** What came of a task: the first failure, or null when all passed. */
 export interface Verdict {
-  readonly failed: string | null;
+  readonly failed: { readonly name: string; readonly id: string | null; readonly message: string } | null;
+  readonly cases: readonly Case[];
 }
 
-/**
- * A process of its own, in a copy of the repository: runs the tests of one task after the other. The main process kills it
- * when a mutant keeps its tests from ending.
- */
+/** A process of its own, so that it can be killed when a mutant keeps its tests from ending. Runs one task after the other. */
 const root = process.argv[2] ?? '.';
+const recording = process.argv[3] === 'record';
 process.chdir(root);
 const vitest = await createVitest(
-  { root, watch: true, bail: 1, reporters: [{}], pool: 'forks', maxWorkers: 1, fileParallelism: false, clearScreen: false },
+  {
+    root,
+    config: false,
+    watch: true,
+    bail: recording ? 0 : 1,
+    reporters: [{}],
+    pool: 'forks',
+    maxWorkers: 1,
+    fileParallelism: false,
+    clearScreen: false,
+    include: ['test/**/*.test.ts'],
+    setupFiles: recording ? [join(root, 'lab/mutation/recorder.ts')] : [],
+  },
   { server: { watch: null } },
 );
 await vitest.standalone();
 
-/** Puts a text in the place of a source file, and of what was built from it alone: tests run both. */
-function put(file: string, text: string): void {
-  const built = join(root, 'dist', file.replace(/\.ts$/, '.js'));
-  const script = stripTypeScriptTypes(text).replace(/(from '\.[^']*)\.ts'/g, "$1.js'");
-  if (existsSync(built)) writeFileSync(built, script.replace(/(import\('\.[^']*)\.ts'/g, "$1.js'"));
-  writeFileSync(join(root, file), text);
-  vitest.invalidateFile(join(root, file));
+async function run({ file, cases, timeout }: Task): Promise<Verdict> {
+  const project = vitest.getRootProject();
+  Object.assign(project.config, { testTimeout: timeout, hookTimeout: timeout });
+  const options = cases === undefined ? {} : { testIds: [...cases] };
+  vitest.state.errorsSet.clear();
+  const specification = project.createSpecification(join(root, file), options);
+  const { testModules: all, unhandledErrors } = await vitest.runTestSpecifications([specification]);
+  // Vitest returns the modules of all runs so far.
+  const testModules = all.filter(({ moduleId }) => moduleId === specification.moduleId);
+  const failure = testModules.map(failureOf).find((found) => found !== null);
+  const outside =
+    unhandledErrors.length === 0 ? null : { name: 'outside of any case', id: null, message: String(unhandledErrors[0]) };
+  return { failed: failure ?? outside, cases: recording ? testModules.flatMap(casesOf) : [] };
 }
 
-async function run({ mutant, tests }: Task): Promise<Verdict> {
-  const original = mutant === null ? '' : readFileSync(join(root, mutant.file), 'utf8');
-  try {
-    if (mutant !== null) put(mutant.file, `${original.slice(0, mutant.start)}${mutant.replacement}${original.slice(mutant.end)}`);
-    // A few files at a time, the nearest first: most mutants are noticed by the first.
-    for (let next = 0, many = 1; next < tests.length; next += many, many = 8) {
-      const specifications = await vitest.globTestSpecifications(tests.slice(next, next + many).map((test) => join(root, test)));
-      vitest.state.errorsSet.clear();
-      const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
-      for (const module of testModules) {
-        const [broken] = module.errors();
-        if (broken !== undefined) return { failed: `${module.moduleId}: ${broken.message}` };
-        for (const test of module.children.allTests('failed')) return { failed: test.fullName };
-        if (module.state() === 'failed') return { failed: `${module.moduleId} failed` };
-      }
-      if (unhandledErrors.length > 0) return { failed: 'an error outside of any test' };
-    }
-    return { failed: null };
-  } finally {
-    if (mutant !== null) put(mutant.file, original);
-  }
+function failureOf(module: TestModule): Verdict['failed'] {
+  for (const test of module.children.allTests('failed'))
+    return { name: test.fullName, id: test.id, message: test.result().errors?.[0]?.message ?? '' };
+  if (module.state() !== 'failed') return null;
+  return { name: module.relativeModuleId, id: null, message: module.errors()[0]?.message ?? '' };
+}
+
+function casesOf(module: TestModule): Case[] {
+  return [...module.children.allTests()].map((test) => ({
+    id: test.id,
+    module: module.id,
+    name: test.fullName,
+    passed: test.result().state === 'passed',
+    milliseconds: test.diagnostic()?.duration ?? 0,
+  }));
 }
 
 process.on('message', (task: Task) => {
   run(task).then(
     (verdict) => process.send?.(verdict),
-    (error: unknown) => process.send?.({ failed: `the runner failed: ${String(error)}` } satisfies Verdict),
+    (error: unknown) => {
+      process.stderr.write(`the runner failed: ${String(error)}\n`);
+      process.exit(1);
+    },
   );
 });
 process.send?.('ready');

@@ -3,6 +3,7 @@ import { KeyedMutex } from '../context/index.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { resolveCeilings } from './ceilings.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { executorOf, temporaryKeyring } from './defaults.ts';
 import type { LoopEvent, LoopListener } from './events.ts';
 import { randomIds } from './ids.ts';
 import { Metrics } from './metrics.ts';
@@ -57,8 +58,8 @@ export class LoopController {
     const lifetimes = resolveLifetimes(options.lifetimes);
     this.#clock = clock;
     this.#host = {
-      executor: options.executor,
-      keyring: options.keyring,
+      executor: executorOf(options),
+      keyring: options.keyring ?? temporaryKeyring(clock),
       clock,
       ids: options.ids ?? randomIds,
       replay: new ReplayCache({ clock, ttl: lifetimes.replayTtl }),

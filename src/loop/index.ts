@@ -38,6 +38,7 @@ export { REDACTED, Redaction, type RedactionRules } from './replay/redact.ts';
 export {
   chainFaults,
   type RecordedSession,
+  readSession,
   replaySession,
   type SessionReplay,
   type SessionReplayOptions,

@@ -1,4 +1,5 @@
 import type { Keyring, Lifetimes } from '../aeiou/index.ts';
+import type { Runtime } from '../runtime/index.ts';
 import { checkLimitOptions, type LimitOptions } from '../sandbox/index.ts';
 import {
   anything,
@@ -31,9 +32,15 @@ import type { ProgressCheck } from './turn/verdict.ts';
 
 /** Options of a `LoopController`. */
 export interface LoopControllerOptions {
-  readonly executor: TurnExecutor;
-  /** Must hold a fallback key. */
-  readonly keyring: Keyring;
+  /** Runs the turns. Either this or `executor` is required. */
+  readonly runtime?: Runtime;
+  /** Runs the turns in place of `runtime`: `runtimeExecutor` with a root interpreter, or an executor of the application. */
+  readonly executor?: TurnExecutor;
+  /**
+   * Must hold a fallback key. When absent, keys are made that end with this object, and the process warns once: a session of a
+   * lasting store cannot verify earlier tokens after a restart.
+   */
+  readonly keyring?: Keyring;
   /** The machine's clock when absent. */
   readonly clock?: Clock;
   /** Random ids when absent. */
@@ -69,7 +76,10 @@ export interface LoopControllerOptions {
   readonly mayWait?: boolean;
   /** Most milliseconds that a call may wait for its completion, from 1; seven days when absent. */
   readonly maxWaitMs?: number;
-  /** Most attempts at a turn whose process dies, from 1; 3 when absent. */
+  /**
+   * Most attempts at a turn whose process dies, from 1; 3 when absent. The first attempt runs beside other turns, all others run
+   * alone in their process. So with at least 2 attempts, no session is halted because the turn of another one ended the process.
+   */
   readonly maxAttempts?: number;
   /** Name of this process in leases, unique among all live processes; random when absent. */
   readonly owner?: string;
@@ -104,8 +114,9 @@ export interface LoopOptions extends ResumeOptions {
 
 /** The check of the options of a controller. */
 export const checkController = checker<LoopControllerOptions>({
-  executor: required(anything),
-  keyring: required(anything),
+  runtime: anything,
+  executor: anything,
+  keyring: anything,
   clock: anything,
   ids: anything,
   system: checkText,

@@ -1,6 +1,7 @@
 import { carryForward, type ProgressState } from '../aeiou/index.ts';
 import { turnStorage } from '../context/index.ts';
 import { type LimitOptions, tighten } from '../sandbox/index.ts';
+import { callDepth } from '../tools/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { AgentError } from './agents/index.ts';
 import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
@@ -19,6 +20,7 @@ import {
   type StartedTurn,
   type WaitingTurn,
 } from './sessions/store.ts';
+import { SharedLock } from './sharedlock.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
 import { continuation, expiredCompletion } from './suspend/resume.ts';
 import { type Consultation, consultAgent } from './turn/consult.ts';
@@ -81,7 +83,7 @@ async function takeTurn(
   const reason = reasonToHalt(stepper, claimed);
   const record =
     (reason === null ? null : await coordinator.halt(claimed, reason)) ??
-    (await decideTurn({ stepper, state: claimed.state, options, watcher }, claimed, keepLease));
+    (await decideTurn({ stepper, state: claimed.state, options, watcher, begun: host.clock.monotonic() }, claimed, keepLease));
   if (record.decision !== 'CONTINUE') {
     host.replay.dispose(sid);
     await host.executor.end?.(sid);
@@ -116,6 +118,8 @@ interface Step {
   readonly state: SessionState;
   readonly options: StepOptions;
   readonly watcher: Watcher;
+  /** The monotonic clock at the beginning of the step, milliseconds. */
+  readonly begun: number;
 }
 
 /** What a turn runs with. */
@@ -127,14 +131,30 @@ interface TurnPlan extends Consultation {
   readonly quota: AskQuota | null;
   /** The turn that this one continues; null for a turn that runs from its beginning. */
   readonly waiting: (WaitingTurn & { readonly earlier: EarlierRun }) | null;
+  /** What the store held of the turn before this attempt; null for a new turn. */
+  readonly before: StartedTurn | null;
 }
 
-/** Runs the turn and stores its decision, or stores that it waits and throws {@link SuspendedError}. */
+/**
+ * Held by every turn of this process, whatever its controller and store. A turn whose process died may be the cause of the death.
+ * Its next attempt runs alone, so that it ends no other turn if it ends this process too.
+ */
+const turns = new SharedLock();
+
+/** Plans the turn, and runs it as soon as it may run in this process. */
 async function decideTurn(step: Step, { next }: ClaimedSession, keepLease: boolean): Promise<TurnRecord> {
+  const plan = next.kind === 'waiting' ? () => planContinuation(step, next) : await planTurn(step, next);
+  const decide = () => runAndStore(step, plan(), keepLease);
+  // The turns that a tool takes run within the turn that called the tool. They must not wait for its end.
+  if (callDepth() > 0) return decide();
+  return turns.run(next.kind !== 'fresh' && next.started.attempt > 0, step.options.signal, decide);
+}
+
+/** Runs a turn and stores its decision, or stores that it waits and throws {@link SuspendedError}. */
+async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Promise<TurnRecord> {
   const { stepper, state, watcher } = step;
   const { sid, nextTurn: turn } = state;
   const { coordinator, host } = stepper;
-  const plan = next.kind === 'waiting' ? planContinuation(step, next) : await planTurn(step, next);
   const outcome = await runPlan(step, plan);
   if (outcome.kind === 'decided') {
     await coordinator.commit(outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
@@ -148,11 +168,12 @@ async function decideTurn(step: Step, { next }: ClaimedSession, keepLease: boole
   throw new SuspendedError(sid, waiting);
 }
 
-/** Plans a turn that runs from its beginning. After an interruption, the stored reply is used again. */
-async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], WaitingTurn>): Promise<TurnPlan> {
-  const { stepper, state, options, watcher } = step;
-  const { host } = stepper;
-  const begun = host.clock.monotonic();
+/**
+ * Gets the reply of a turn that runs from its beginning. After an interruption, the stored reply is used again. The plan is made
+ * when the turn may run, because its time is what the step has left then.
+ */
+async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], WaitingTurn>): Promise<() => TurnPlan> {
+  const { state, options, watcher } = step;
   const ceilings = resolveCeilings(options);
   const { fuel, tokens } = allowance(state, ceilings);
   const consultation =
@@ -160,14 +181,15 @@ async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], Waitin
       ? storedReply(state, next.started, next.started.reply)
       : await consult(step, ceilings, tokens);
   watcher.check();
-  const wallMs = wallMsLeft(options, host.clock.monotonic() - begun);
-  return {
+  const before = next.kind === 'fresh' ? null : next.started;
+  return () => ({
     ...consultation,
-    attempt: next.kind === 'fresh' ? 1 : next.started.attempt + 1,
-    limits: tighten(ownLimits(step), { wallMs, ...(fuel === null ? {} : { fuel }) }),
+    attempt: 1 + (before?.attempt ?? 0),
+    limits: tighten(ownLimits(step), { wallMs: wallMsLeft(step), ...(fuel === null ? {} : { fuel }) }),
     quota: quotaOf(ceilings, state.spent.tokens + (consultation.agent?.tokens ?? 0)),
     waiting: null,
-  };
+    before,
+  });
 }
 
 /** The limits of this host for one turn. */
@@ -179,7 +201,7 @@ function ownLimits({ stepper: { host, limits }, options }: Step): LimitValues {
 function planContinuation(step: Step, next: WaitingTurn): TurnPlan {
   const { state, options } = step;
   const { started, suspended } = next;
-  const limits = tighten(tighten(ownLimits(step), started.limits), { wallMs: wallMsLeft(options, 0) });
+  const limits = tighten(tighten(ownLimits(step), started.limits), { wallMs: wallMsLeft(step) });
   const completion = suspended.completion ?? expiredCompletion(state.nextTurn, suspended);
   const { reply, agent } = started;
   const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(suspended.earlier.journal);
@@ -189,6 +211,7 @@ function planContinuation(step: Step, next: WaitingTurn): TurnPlan {
     limits,
     quota: quotaOf(resolveCeilings(options), spent),
     waiting: { ...next, earlier: continuation(suspended, completion, limits) },
+    before: started,
   };
 }
 
@@ -197,8 +220,9 @@ function storedReply(state: SessionState, { agent }: StartedTurn, reply: string)
 }
 
 /** Whole milliseconds of a step that are left, at least 1. */
-function wallMsLeft({ wallMs = Number.POSITIVE_INFINITY }: StepOptions, elapsedMs: number): number {
-  return Math.max(1, Math.floor(wallMs - elapsedMs));
+function wallMsLeft({ stepper, options, begun }: Step): number {
+  const { wallMs = Number.POSITIVE_INFINITY } = options;
+  return Math.max(1, Math.floor(wallMs - (stepper.host.clock.monotonic() - begun)));
 }
 
 /** Limits the asks of a turn to the model tokens that its session has left after `spent`. */
@@ -222,7 +246,7 @@ function startedTurn({ state }: Step, plan: TurnPlan, { startedAt, nonce }: Omit
 async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
   const { stepper, state, options, watcher } = step;
   const { host, coordinator, mayWait } = stepper;
-  const { input, agent, limits, quota, waiting } = plan;
+  const { input, agent, limits, quota, waiting, before } = plan;
   const { approval, requiresApproval = false, signal } = options;
   let undo = false;
   try {
@@ -248,7 +272,7 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
       ...(signal === undefined ? {} : { signal }),
     });
   } catch (error) {
-    if (undo) await (waiting === null ? coordinator.withdraw(state.sid) : coordinator.start(waiting.started));
+    if (undo) await (before === null ? coordinator.withdraw(state.sid) : coordinator.start(before));
     throw error;
   }
 }

@@ -94,7 +94,7 @@ describe('a session that waits, on the command line', () => {
     });
     expect(await run('sessions', 'resume', 'order', ...DRIVE)).toMatchObject({ code: 0, stderr: '' });
     expect((await run('replay', 'order')).stdout).toContain('1 session, 2 turns: 2 same');
-    expect(await run('replay', 'nobody')).toMatchObject({ code: 2, stderr: 'neuroscript: session nobody does not exist\n' });
+    expect(await run('replay', 'nobody')).toMatchObject({ code: 2, stderr: 'neuroscript: session "nobody" is unknown\n' });
   }, 120_000);
 
   it('one damaged record or session hides none of the others', async () => {

@@ -5,28 +5,12 @@ import { parse } from 'yaml';
 import { ALLOW_ALL, ToolBench } from '../../src/testing/index.ts';
 import { loadMockTools, loadPolicy } from '../../src/tools/index.ts';
 import { ROOT } from '../architecture/source.ts';
-import { markedBlocks, matches } from '../readme/blocks.ts';
-import { execute } from '../readme/execute.ts';
 import { folder, neuroscript } from './spawn.ts';
 
 const PAGE = readFileSync(join(ROOT, 'docs/tools.md'), 'utf8');
-const blocks = markedBlocks(PAGE);
 const yaml = [...PAGE.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
 
 describe('docs/tools.md', () => {
-  it('has examples of definitions, tests and commands', () => {
-    expect(blocks.map(({ language }) => language)).toEqual(['ts', 'ts', 'ts', 'sh', 'sh', 'sh']);
-  });
-
-  it.each(blocks)('the $language block at line $line prints what the page says', (block) => {
-    const { status, stdout, stderr } = execute(block);
-    expect({ status, stderr }).toEqual({
-      status: 0,
-      stderr: block.code.includes('--record') ? expect.stringContaining('recorded 6 calls') : '',
-    });
-    if (!matches(stdout, block.output ?? '')) expect(stdout).toBe(block.output);
-  });
-
   it('its tools file does what its comments say, and its policy file is one', async () => {
     const [tools = '', policy = ''] = yaml;
     await using bench = new ToolBench(loadMockTools(tools, 'tools.yaml'), { policy: ALLOW_ALL });

@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -14,34 +13,10 @@ import {
 } from '../../src/aeiou/index.ts';
 import { Metrics } from '../../src/loop/index.ts';
 import { ROOT } from '../architecture/source.ts';
-import { type Block, markedBlocks } from '../readme/blocks.ts';
 
 const page = readFileSync(join(ROOT, 'docs/aeiou.md'), 'utf8');
 
-/** Runs a block within the repository, so that the package's own name resolves. */
-function run({ code }: Block): { readonly status: number | null; readonly stdout: string; readonly stderr: string } {
-  mkdirSync(join(ROOT, '.cache'), { recursive: true });
-  const folder = mkdtempSync(join(ROOT, '.cache', 'aeiou-'));
-  try {
-    const file = join(folder, 'example.ts');
-    writeFileSync(file, code);
-    return spawnSync(process.execPath, [file], { encoding: 'utf8', timeout: 15_000 });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 describe('docs/aeiou.md', () => {
-  it('its example runs and prints what the page says', () => {
-    const blocks = markedBlocks(page);
-    expect(blocks.map(({ language }) => language)).toEqual(['ts']);
-    for (const block of blocks) {
-      const { status, stdout, stderr } = run(block);
-      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-      expect(stdout).toBe(block.output);
-    }
-  });
-
   it('its numbers are those of the code', () => {
     const size = (label: string): string => new RegExp(`^\\| ${label} +\\| +([^|]+?) \\|$`, 'm').exec(page)?.[1] ?? '';
     expect([size('envelope, first to last byte'), MAX_ENVELOPE_BYTES]).toEqual(['1 MiB', 1024 * 1024]);

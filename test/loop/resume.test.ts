@@ -4,6 +4,7 @@ import { type DecisionLog, MemoryLog } from '../../src/loop/log/log.ts';
 import { Leases } from '../../src/loop/sessions/lease.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { type Lease, type Renewal, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
+import { onBehalfOfCall } from '../../src/tools/dispatch/nesting.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -213,7 +214,8 @@ describe('two processes on one store', () => {
     const b = controller({ clock, store });
     const slow: Program = async ({ emit, magic }) => {
       clock.ms += 20_000;
-      await b.loop.step('s', { agent: programAgent('never asked') });
+      // Another process runs the turn, so the turns of this process do not hold it up, as with the turns of a tool.
+      await onBehalfOfCall(1, () => b.loop.step('s', { agent: programAgent('never asked') }));
       emit(await magic('abort'));
     };
     const done: Program = async ({ emit, magic }) => emit(await magic('done'));

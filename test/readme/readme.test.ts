@@ -21,12 +21,6 @@ describe('what README.md shows is what happens', () => {
     expect(lines.length).toBeGreaterThan(15);
     expect(lines.filter((line) => !printed.has(withoutChance(line)))).toEqual([]);
   });
-
-  it.each(blocks)('the $language block at line $line', (block) => {
-    const { status, stdout, stderr } = execute(block);
-    expect(status, stderr).toBe(0);
-    if (block.output !== null && !matches(stdout, block.output)) expect(stdout).toBe(block.output);
-  });
 });
 
 describe('reading marked blocks', () => {

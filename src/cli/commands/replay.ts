@@ -4,10 +4,9 @@ import {
   ExportError,
   type RecordedSession,
   readExport,
+  readSession,
   replaySession,
   type SessionReplay,
-  type SessionStore,
-  StoreError,
   systemClock,
   type TurnReplay,
   tryOut,
@@ -158,21 +157,7 @@ async function sessionsOf(what: readonly string[], flags: ReplayFlags): Promise<
   if (areFiles(what, flags)) return (await Promise.all(what.map(readFile))).flat();
   using store = await openStore(flags.store, { mustExist: true });
   const sids = flags.all ? (await store.list()).map(({ sid }) => sid) : what;
-  return await Promise.all(sids.map((sid) => sessionOf(store, sid)));
-}
-
-/** The readable records of a session, and the faults of the others. */
-async function sessionOf(store: SessionStore, sid: string): Promise<RecordedSession> {
-  const damaged = new Map<number, string>();
-  const turns = await store.turns(sid, (turn, problem) => damaged.set(turn, problem));
-  try {
-    const state = await store.read(sid);
-    if (state === null) throw new UsageError(`session ${printable(sid)} does not exist`);
-    return { sid, head: state.head, turns, damaged };
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.detail !== 'damaged') throw error;
-    return { sid, head: null, turns, damaged, faults: [error.message] };
-  }
+  return await Promise.all(sids.map((sid) => readSession(store, sid)));
 }
 
 /** Whether a word names a file rather than a session: such a file exists, or the word looks like a path. */

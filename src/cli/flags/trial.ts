@@ -1,8 +1,7 @@
-import type { Changes, TriedSession } from '../../loop/index.ts';
+import type { CallAnswer, Changes, TriedSession } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
-import { type Completion, loadPolicy, type Policy } from '../../tools/index.ts';
+import { loadPolicy, type Policy } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
-import { NS_CODES } from '../../wire/codes.ts';
 import { LIMITS, type LimitKey } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ValueError } from '../../wire/values.ts';
@@ -21,7 +20,7 @@ const HELP = `write program=FILE, policy=FILE, limit.FLAG=VALUE, 2.1=JSON (call 
 export async function changesOf(fromTurn: number, settings: readonly string[]): Promise<Changes> {
   let changes: Changes = { fromTurn };
   const limits: Partial<Record<LimitKey, number>> = {};
-  const answers = new Map<string, Completion>();
+  const answers = new Map<string, CallAnswer>();
   for (const setting of settings) {
     const [, key, not, value] = /^([^=!]+)(!?)=(.*)$/s.exec(setting) ?? [];
     if (key === undefined || value === undefined) throw unclear(setting);
@@ -55,17 +54,17 @@ function setLimit(limits: Partial<Record<LimitKey, number>>, flag: string, value
   limits[limit.key] = parseQuantity(limit, value);
 }
 
-function answerOf(fails: boolean, text: string): Completion {
-  if (fails) return { ok: false, code: NS_CODES.ToolExecutionFailed, message: text };
-  let value: TaggedJson;
+function answerOf(fails: boolean, text: string): CallAnswer {
+  if (fails) return { error: { message: text } };
+  let result: TaggedJson;
   try {
-    value = JSON.parse(text);
-    decode(value);
+    result = JSON.parse(text);
+    decode(result);
   } catch (cause) {
     const why = cause instanceof ValueError ? cause.message : 'it is not JSON; write a text as \'"text"\'';
     throw new UsageError(`--set …=${printable(text.slice(0, 100))}: ${why}`, { cause });
   }
-  return { ok: true, value };
+  return { result };
 }
 
 /** A trial of a session, as lines. */

@@ -1,4 +1,4 @@
-import { MAX_ENVELOPE_BYTES } from '../../aeiou/index.ts';
+import { composeEnvelope, MAX_ENVELOPE_BYTES } from '../../aeiou/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { checkCallback } from '../../wire/options.ts';
 
@@ -48,6 +48,11 @@ export function functionAgent(
 ): Agent {
   checkCallback('the reply of an agent', reply ?? null);
   return { name, reply: async (request) => reply(request) };
+}
+
+/** The reply of an agent that has only a program: an envelope with it as ACTIONS. Throws `EnvelopeError` for a program that fits none. */
+export function programReply(program: string): string {
+  return new TextDecoder().decode(composeEnvelope({ userdata: '{}', actions: program }));
 }
 
 /** Why an agent gave no reply: its own failure, a cancellation, too little time, or too many tokens. */

@@ -6,6 +6,7 @@ export {
   type AgentReply,
   type AgentRequest,
   functionAgent,
+  programReply,
   requestReply,
 } from './agent.ts';
 export { type AgentBrief, agentBrief, languageCard } from './brief.ts';

@@ -1,7 +1,10 @@
 import type { KeyLookup } from '../../aeiou/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
+import { StoreError } from '../../sqlite/error.ts';
+import { ConfigError } from '../../wire/errors.ts';
 import type { TurnRecord } from '../record/record.ts';
-import type { ReadSession } from './export.ts';
+import { SessionStateError, type SessionStore } from '../sessions/store.ts';
+import type { ExportedSession, ReadSession } from './export.ts';
 import { replayTurn, type TurnReplay } from './turn.ts';
 
 /** The result of executing the turns of a session again. */
@@ -22,20 +25,63 @@ export interface SessionReplayOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A session with its records. */
-export interface RecordedSession
-  extends Pick<ReadSession, 'sid' | 'head' | 'turns'>,
-    Partial<Pick<ReadSession, 'redacted' | 'damaged'>> {
+/** A session with its records: as `readSession`, `readExport` or `exportSession` return it. */
+export interface RecordedSession extends Pick<ReadSession, 'sid' | 'head' | 'turns'>, Partial<Pick<ReadSession, 'damaged'>> {
+  readonly redacted?: ReadSession['redacted'] | ExportedSession['redacted'];
   /** Further known faults. */
   readonly faults?: readonly string[];
 }
 
-/** Executes the turns of a session again and checks the chain of their records. Rejects as {@link replayTurn} does. */
+/** A store to read sessions from. */
+type SessionSource = Pick<SessionStore, 'read' | 'turns'>;
+
+/** The readable records of a session in a store, and the faults of the others. Throws {@link SessionStateError} for an unknown id. */
+export async function readSession(store: SessionSource, sid: string): Promise<RecordedSession> {
+  const damaged = new Map<number, string>();
+  const turns = await store.turns(sid, (turn, problem) => damaged.set(turn, problem));
+  try {
+    const state = await store.read(sid);
+    if (state === null) throw new SessionStateError(sid, 'unknown');
+    return { sid, head: state.head, turns, damaged };
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.detail !== 'damaged') throw error;
+    return { sid, head: null, turns, damaged, faults: [error.message] };
+  }
+}
+
+/** Executes the turns of a session of a store again and checks their chain. Rejects as {@link replayTurn} and {@link readSession} do. */
 export async function replaySession(
   runtime: Runtime,
-  { sid, head, turns, redacted, damaged = new Map(), faults = [] }: RecordedSession,
-  { turn: only, keys, signal }: SessionReplayOptions = {},
+  store: SessionSource,
+  sid: string,
+  options?: SessionReplayOptions,
+): Promise<SessionReplay>;
+/** Executes the turns of a session again, given its records. */
+export async function replaySession(
+  runtime: Runtime,
+  session: RecordedSession,
+  options?: SessionReplayOptions,
+): Promise<SessionReplay>;
+/** Either of the two. */
+export async function replaySession(
+  runtime: Runtime,
+  source: SessionSource | RecordedSession,
+  sidOrOptions: string | SessionReplayOptions = {},
+  options: SessionReplayOptions = {},
 ): Promise<SessionReplay> {
+  if ('read' in source) {
+    if (typeof sidOrOptions !== 'string') throw new ConfigError('replaySession needs the id of a session of the store');
+    return replayRecorded(runtime, await readSession(source, sidOrOptions), options);
+  }
+  return replayRecorded(runtime, source, typeof sidOrOptions === 'string' ? options : sidOrOptions);
+}
+
+async function replayRecorded(
+  runtime: Runtime,
+  { sid, head, turns, redacted = [], damaged = new Map(), faults = [] }: RecordedSession,
+  { turn: only, keys, signal }: SessionReplayOptions,
+): Promise<SessionReplay> {
+  const redactedParts = new Map('get' in redacted ? redacted : redacted.map(({ turn, parts }) => [turn, parts]));
   const replays: TurnReplay[] = [];
   const broken = [...faults, ...damaged.values(), ...chainFaults(turns, head, damaged)];
   let before: TurnRecord | null = null;
@@ -51,7 +97,7 @@ export async function replaySession(
         ...(follows ? { prev } : {}),
         ...(keys === undefined ? {} : { keys }),
         ...(signal === undefined ? {} : { signal }),
-        redacted: redacted?.get(record.turn) ?? [],
+        redacted: redactedParts.get(record.turn) ?? [],
       }),
     );
   }

@@ -29,6 +29,7 @@ import { MAGIC_TOOL } from '../magic.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { inputOf, type PublicKeyRecord, type Scene } from '../record/record.ts';
 import { visibleOutput } from '../result.ts';
+import { type CallAnswer, completionOf } from '../suspend/complete.ts';
 import type { TurnExecutor } from '../turn/executor.ts';
 import { readTurn, type TurnInput } from '../turn/input.ts';
 import { runTurn, type TurnHost } from '../turn/turn.ts';
@@ -47,7 +48,7 @@ export interface Changes {
   readonly policy?: Policy;
   readonly limits?: LimitOptions;
   /** Answers by id of a call, such as `2.1`, or by name of a tool for all of its calls. */
-  readonly answers?: ReadonlyMap<string, Completion>;
+  readonly answers?: ReadonlyMap<string, CallAnswer>;
 }
 
 /** One turn of a trial, together with the recorded turn. */
@@ -204,7 +205,9 @@ class TriedCalls implements CallScript {
     this.#runtime = runtime;
     this.#turn = turn;
     this.#left = [...journal];
-    this.#answers = new Map([...answers].map(([key, answer]) => [/^\d/.test(key) ? key : canonicalName(key), answer]));
+    this.#answers = new Map(
+      [...answers].map(([key, answer]) => [/^\d/.test(key) ? key : canonicalName(key), completionOf(answer)]),
+    );
     const recorded = (inputs.scene?.host?.policies ?? []).map((options) => (options === null ? null : new Policy(options)));
     this.#guards = (policy === undefined ? recorded : [policy]).map((each) => new PolicyGuard(each));
   }

@@ -108,7 +108,8 @@ function valueProblem(value: TaggedJson): string | null {
   }
 }
 
-function completionOf(answer: CallAnswer): Completion {
+/** The answer as the dispatcher takes it. */
+export function completionOf(answer: CallAnswer): Completion {
   if ('result' in answer) return { ok: true, value: answer.result };
   return { ok: false, code: answer.error.code ?? NS_CODES.ToolExecutionFailed, message: answer.error.message };
 }

@@ -328,10 +328,10 @@ describe('what if', () => {
   });
 
   it('a call, by its id or for all calls of a tool, gives something else, or fails', async () => {
-    const one = await tried({ answers: new Map([['1.2', { ok: true, value: 'other' }]]) });
+    const one = await tried({ answers: new Map([['1.2', { result: 'other' }]]) });
     expect(one.turns[0]?.differences).toContainEqual({ where: 'line 3 of OUTPUT', recorded: 'b 2', replayed: 'other' });
     expect(one.turns[0]?.tried.output).toContain('a 1');
-    const all = await tried({ answers: new Map([['tool.t.GET', { ok: false, code: 9, message: 'gone' }]]) });
+    const all = await tried({ answers: new Map([['tool.t.GET', { error: { code: 9, message: 'gone' } }]]) });
     expect(all).toMatchObject({ turns: [{ tried: { error: { code: 'NS9' } } }], end: 'turn 1 ended with HALT' });
   });
 

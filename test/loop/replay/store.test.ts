@@ -35,8 +35,7 @@ async function recorded(name: string): Promise<string> {
 
 async function replayOf(path: string) {
   using store = await SqliteStore.open(path);
-  const state = await store.read('s');
-  return replaySession(runtime, { sid: 's', head: state?.head ?? null, turns: await store.turns('s') });
+  return await replaySession(runtime, store, 's');
 }
 
 describe('a store', () => {
@@ -58,10 +57,11 @@ describe('a store', () => {
       ],
     });
     database.exec(`UPDATE turns SET record = substr(record, 2) WHERE turn = 2`);
-    await expect(replayOf(path)).rejects.toMatchObject({
-      code: 'ERR_STORE',
-      message: expect.stringContaining('turn 2 of session "s"'),
-    });
+    const { ok, broken } = await replayOf(path);
+    expect({ ok, broken }).toEqual({ ok: false, broken: [expect.stringContaining('turn 2 of session "s"')] });
+    using store = await SqliteStore.open(path);
+    await expect(store.turns('s')).rejects.toMatchObject({ code: 'ERR_STORE' });
+    await expect(replaySession(runtime, store, 'none')).rejects.toMatchObject({ code: 'ERR_SESSION_STATE' });
   });
 
   it('of the first form is brought to the present one; what it holds can be shown and driven on', async () => {

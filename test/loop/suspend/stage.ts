@@ -38,7 +38,10 @@ endcommand`;
 /** A host with a store that others may share. */
 export async function openHost(
   tools: readonly ToolDefinition[],
-  { runtime: settings = {}, ...options }: Partial<LoopControllerOptions> & { readonly runtime?: RuntimeOptions } = {},
+  {
+    runtime: settings = {},
+    ...options
+  }: Partial<Omit<LoopControllerOptions, 'runtime'>> & { readonly runtime?: RuntimeOptions } = {},
 ): Promise<{ readonly loop: LoopController; readonly clock: TestClock; readonly runtime: Runtime } & AsyncDisposable> {
   const clock = options.clock instanceof TestClock ? options.clock : new TestClock();
   const runtime = await createRuntime({ tools, policy: { allow: ['*'] }, concurrency: 1, ...settings });

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { LoopController, runtimeExecutor } from '../../src/loop/index.ts';
+import { createRuntime, type Runtime } from '../../src/runtime/index.ts';
+import { newKeyring, reply, TestClock, USERDATA } from './fake.ts';
+
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await createRuntime({ concurrency: 1 });
+});
+afterAll(() => runtime.close());
+
+describe('a controller with defaults', () => {
+  it('runs a session on a runtime alone, with keys of its own, and the process warns once', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    const loops = [new LoopController({ runtime }), new LoopController({ runtime })];
+    expect(warn.mock.calls).toEqual([
+      [expect.stringContaining('no keyring'), expect.objectContaining({ code: 'NEUROSCRIPT_TEMPORARY_KEYS' })],
+    ]);
+    warn.mockRestore();
+    const program = (n: number) => `command\n  emit "${n}"\n  emit tool.aeiou.magic("LOOP", {"action": "done"})\nendcommand`;
+    for (const [index, loop] of loops.entries()) {
+      const agent = { reply: async () => reply(program(index)) };
+      expect(await loop.runLoop({ userdata: USERDATA, agent })).toMatchObject({ decision: 'DONE', output: `${index}` });
+    }
+  });
+
+  it.each([
+    ['neither a runtime nor an executor', () => ({})],
+    ['both', () => ({ runtime, executor: runtimeExecutor(runtime) })],
+  ])('refuses %s', (_, options) => {
+    const keyring = newKeyring('test', new TestClock());
+    expect(() => new LoopController({ keyring, ...options() })).toThrow(
+      expect.objectContaining({ code: 'ERR_CONFIG', message: 'a LoopController needs a runtime, or an executor in its place' }),
+    );
+  });
+});
