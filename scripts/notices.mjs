@@ -25,7 +25,10 @@ const bill = {
   ...rest,
   metadata: { lifecycles: metadata.lifecycles, tools: metadata.tools, component: { ...metadata.component, name } },
   components,
-  dependencies: [own, ...[...used].sort()].map((ref) => ({ ref, dependsOn: needs.get(ref)?.filter((each) => used.has(each)) ?? [] })),
+  dependencies: [own, ...[...used].sort()].map((ref) => ({
+    ref,
+    dependsOn: needs.get(ref)?.filter((each) => used.has(each)) ?? [],
+  })),
 };
 writeFileSync(join(root, 'sbom.cdx.json'), `${JSON.stringify(bill, null, 2)}\n`);
 

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
 import { markedBlocks } from '../readme/blocks.ts';
-import { installed, PROGRAM, projectOf, run, succeed, TOOLS } from './kit.ts';
+import { PROGRAM, prepared, projectOf, run, succeed, TOOLS } from './kit.ts';
 
 /** The entry points, as others write them. */
 const ENTRIES = ['', '/aeiou', '/loop', '/report', '/gate', '/grammar', '/mcp', '/stdlib-tools', '/testing'].map(
@@ -81,8 +82,11 @@ describe('a bundled program', () => {
       const cwd = projectOf({ 'package.json': '{ "type": "module" }', 'host.js': host, 'app/package.json': '{}' });
       const path = [join(TOOLS, 'node_modules', '.bin'), join(ROOT, 'node_modules', '.bin')];
       const script = `ln -s "$PROJECT/node_modules" node_modules\n${code}`;
-      succeed('bash', ['-euo', 'pipefail', '-c', script], { cwd, path, env: { PROJECT: join(installed(), '..', '..') } });
-      expect(node(cwd, 'app/host.mjs')).toBe("[ '3' ]\n");
+      succeed('bash', ['-euo', 'pipefail', '-c', script], { cwd, path, env: { PROJECT: prepared().project } });
+      const server = mkdtempSync(join(tmpdir(), 'neuroscript-server-'));
+      onTestFinished(() => rmSync(server, { recursive: true, force: true }));
+      cpSync(join(cwd, 'app'), server, { recursive: true });
+      expect(node(server, 'host.mjs')).toBe("[ '3' ]\n");
     },
   );
 
