@@ -1,7 +1,7 @@
 // npm runs this after `npm ci` in a checkout: links node_modules/.bin/neuroscript to the checkout's own command, as npm does for
 // dependencies only, and builds. `npx neuroscript` in a checkout links the checkout into npm's cache before its first run, and
 // runs this again; a build that is there stays.
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,5 +19,6 @@ if (process.env.npm_command !== 'exec' || !existsSync(join(root, 'dist', 'cli.js
     chmodSync(join(root, 'bin', 'neuroscript.js'), 0o755);
     symlinkSync('../../bin/neuroscript.js', link);
   }
-  execFileSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+  const { status } = spawnSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+  process.exitCode = status ?? 1;
 }

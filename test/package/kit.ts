@@ -49,13 +49,14 @@ export function run(command: string, args: readonly string[], call: Call): Outco
   const { cwd, input = '', node = process.execPath, path = [], env = {} } = call;
   const own = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE)/.test(name));
   const search = [dirname(node), ...path, join(cwd, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
-  return spawnSync(command, args, {
+  const { status, stdout, stderr } = spawnSync(command, args, {
     cwd,
     input,
     encoding: 'utf8',
     timeout: 110_000,
     env: { ...Object.fromEntries(own), NO_COLOR: '1', npm_config_prefer_offline: 'true', ...env, PATH: search },
   });
+  return { status, stdout, stderr };
 }
 
 /** As {@link run}; returns standard output, and fails with standard error unless the command exits with 0. */

@@ -45,25 +45,20 @@ console.log(emits, [${ENTRIES.slice(1).map((_, index) => `e${index}`)}].length);
 `;
 const MODULES = { nodenext: { module: 'nodenext' }, bundler: { module: 'esnext', moduleResolution: 'bundler' } };
 const PROJECTS = Object.entries(MODULES).flatMap(([name, options]) =>
-  [true, false].flatMap((skipLibCheck) =>
-    [true, false].map((exactOptionalPropertyTypes) => ({ name, ...options, skipLibCheck, exactOptionalPropertyTypes })),
-  ),
+  [true, false].map((skipLibCheck) => ({ name, ...options, skipLibCheck })),
 );
 
 describe('a project in TypeScript', () => {
-  it.each(PROJECTS)(
-    'compiles: $name, skipLibCheck $skipLibCheck, exactOptionalPropertyTypes $exactOptionalPropertyTypes',
-    ({ name: _, ...options }) => {
-      const compilerOptions = { ...options, target: 'es2024', types: ['node'], strict: true, noEmit: true };
-      const cwd = projectOf({
-        'package.json': '{ "type": "module" }',
-        'tsconfig.json': JSON.stringify({ compilerOptions, include: ['*.ts'] }),
-        'host.ts': HOST,
-      });
-      const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-      expect(run(process.execPath, [tsc, '-p', '.'], { cwd })).toEqual({ status: 0, stdout: '', stderr: '' });
-    },
-  );
+  it.each(PROJECTS)('compiles: $name, skipLibCheck $skipLibCheck', ({ name: _, ...options }) => {
+    const compilerOptions = { ...options, target: 'es2024', types: ['node'], strict: true, noEmit: true };
+    const cwd = projectOf({
+      'package.json': '{ "type": "module" }',
+      'tsconfig.json': JSON.stringify({ compilerOptions, include: ['*.ts'] }),
+      'host.ts': HOST,
+    });
+    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    expect(run(process.execPath, [tsc, '-p', '.'], { cwd })).toEqual({ status: 0, stdout: '', stderr: '' });
+  });
 
   it('runs what it compiles', () => {
     const cwd = projectOf({ 'package.json': '{ "type": "module" }', 'host.ts': HOST });
@@ -81,7 +76,8 @@ describe('a bundled program', () => {
     ({ code }) => {
       const cwd = projectOf({ 'package.json': '{ "type": "module" }', 'host.js': host, 'app/package.json': '{}' });
       const path = [join(TOOLS, 'node_modules', '.bin'), join(ROOT, 'node_modules', '.bin')];
-      const script = `ln -s "$PROJECT/node_modules" node_modules\n${code}`;
+      // `npx` would look for the bundlers in the project, where a user has installed them.
+      const script = `ln -s "$PROJECT/node_modules" node_modules\n${code.replaceAll('npx ', '')}`;
       succeed('bash', ['-euo', 'pipefail', '-c', script], { cwd, path, env: { PROJECT: prepared().project } });
       const server = mkdtempSync(join(tmpdir(), 'neuroscript-server-'));
       onTestFinished(() => rmSync(server, { recursive: true, force: true }));

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type LimitOptions, Sandbox } from '../../src/sandbox/index.ts';
 import type { RunInput, Source } from '../../src/wire/protocol.ts';
+import { DEEP_PROGRAMS } from '../guest/shapes.ts';
 import { handlers, inputOf, never, REAL, sandboxOf } from './kit.ts';
 
 const MB = 1024 * 1024;
@@ -50,6 +51,14 @@ describe('a program', () => {
     expect(result).toMatchObject({ ok: false, phase: 'parse' });
     expect(result.error).toMatchObject({ kind: 'syntax', code: 'NS15', nsCode: 15, name: 'Syntax', source: 'a.ns', line: 2 });
     expect(message).toBe(errors[0]?.message);
+  });
+
+  it('P24, finding 19: the isolate has stack for the largest frames at the greatest depth', async () => {
+    const seen = handlers();
+    const text = DEEP_PROGRAMS['guardedFors'] ?? '';
+    const { result } = await sandbox.run({ ...program(text), call: { name: 'f', args: [1e6] } }, seen);
+    expect(result.error).toBeNull();
+    expect(seen.emits).toEqual(['maximum evaluation depth of 10000 exceeded']);
   });
 
   it('that was parsed before gives the same result and the same errors again', async () => {
