@@ -1,4 +1,5 @@
 import { checkLimits, tighten } from '../sandbox/index.ts';
+import { ConfigError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { EventInput, RunInput, TaggedJson } from '../wire/protocol.ts';
 import type { RunContext } from './context.ts';
@@ -11,7 +12,7 @@ const MAY_CALL = /tool|[^\t\n\r -~]/;
 /** The frame of one run: what its worker needs to know. Throws `ConfigError` for names, values and limits that cannot be. */
 export function inputOf(context: RunContext, request: RunRequest): RunInput {
   const { root, forkId, tools, guards } = context;
-  const { call = null, turn = false, variables, redefine } = request;
+  const { call = null, asTurn: turn = false, variables, redefine } = request;
   for (const [index, arg] of (call?.args ?? []).entries()) checkTagged(`argument ${index + 1} of ${call?.name}`, arg);
   for (const { name, value } of variables ?? []) checkTagged(`variable ${checkGlobalName(name)}`, value);
   const { sources: libraries, constants } = root.definitions;
@@ -37,8 +38,10 @@ export function inputOf(context: RunContext, request: RunRequest): RunInput {
 function globalsOf(context: RunContext, request: RunRequest): Readonly<Record<string, TaggedJson>> {
   const globals: Record<string, TaggedJson> = Object.create(null);
   for (const [name, value] of context.globals) globals[name] = value;
-  for (const [name, value] of Object.entries(request.globals ?? {}))
+  for (const [name, value] of Object.entries(request.globals ?? {})) {
+    if (context.root.definitions.constants.has(name)) throw new ConfigError(`there is a global constant '${name}'`);
     globals[checkGlobalName(name)] = checkTagged(`global ${name}`, value);
+  }
   return globals;
 }
 

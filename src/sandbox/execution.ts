@@ -284,6 +284,11 @@ export class Execution implements WorkerTask {
     const { error } = frame.result;
     if (this.#verdict === null && error !== null && !isReportable(error))
       throw new WireError(`only the host reports ${error.code} of kind '${error.kind}'`);
+    const breach = this.#ledger.result(frame.result);
+    if (breach !== null) {
+      this.#endBreach(breach);
+      return;
+    }
     this.#worker.free();
     const usage = this.#ledger.usage(frame.usage, this.#clock.sinceSent);
     const { fuel, peakMemoryBytes, toolCalls, outputBytes } = usage;
