@@ -118,6 +118,11 @@ export function internal(cause: unknown, place: Place | null): ErrorInfo {
   };
 }
 
+/** Whether V8 had no stack left for a call of the interpreter's own. */
+export function isStackOverflow(thrown: unknown): boolean {
+  return thrown instanceof RangeError && thrown.message === 'Maximum call stack size exceeded';
+}
+
 /** The number of a code of the table. */
 export function codeOf(name: NsCodeName): number {
   return NS_CODES[name];

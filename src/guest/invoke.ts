@@ -1,3 +1,4 @@
+import { codeOf, Failure } from './errors.ts';
 import { Frame, type Slot } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { keepAlive } from './memory.ts';
@@ -6,6 +7,9 @@ import type { Value } from './values.ts';
 
 /** Evaluation depth from a call to the expressions in the statements of the callee. */
 const ENTRY_DEPTH = 3;
+
+/** Hint of an evaluation that is too deep. */
+const FLATTER = 'nest calls, blocks and brackets less deeply';
 
 /**
  * Runs a procedure in a fork of its own. `slots` begins with the arguments; `at` is the place of the call and `depth` the evaluation depth
@@ -47,10 +51,14 @@ export function checkDepth(machine: Machine, name: string, level: number, depth:
 /** Raises code 37 when an evaluation would be too deep. */
 export function checkEvalDepth(machine: Machine, depth: number): void {
   const { evalDepth } = machine.limits;
-  if (depth > evalDepth)
-    machine.fail(
-      'ResourceExhaustion',
-      `maximum evaluation depth of ${evalDepth} exceeded`,
-      'nest calls, blocks and brackets less deeply',
-    );
+  if (depth > evalDepth) machine.fail('ResourceExhaustion', `maximum evaluation depth of ${evalDepth} exceeded`, FLATTER);
+}
+
+/**
+ * The end of a run for which V8 had no stack left: code 37 where it happened. The worker's stack holds the greatest evaluation depth,
+ * so this is a second wall. No handler gets the error, because the operation may have been half done.
+ */
+export function stackOverflow(machine: Machine): Failure {
+  const message = 'the evaluation is too deep for the stack of the interpreter';
+  return new Failure(codeOf('ResourceExhaustion'), message, FLATTER, machine.place(), machine.stack());
 }

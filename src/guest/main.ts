@@ -2,7 +2,8 @@ import { SELF } from '../../grammar/vocabulary/builtins.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { EventError, GuestInput, GuestResult, Phase } from '../wire/protocol.ts';
 import { decode } from './codec.ts';
-import { Failure, internal, Stop } from './errors.ts';
+import { Failure, internal, isStackOverflow, Stop } from './errors.ts';
+import { stackOverflow } from './invoke.ts';
 import * as kit from './kit.ts';
 import { Machine, type Ports } from './machine.ts';
 import { Program } from './program.ts';
@@ -114,6 +115,7 @@ class Run {
   #explain(thrown: unknown): ErrorInfo {
     if (thrown instanceof Failure) return thrown.info();
     if (thrown instanceof Stop) return thrown.info;
-    return internal(thrown, this.#machine.place());
+    const machine = this.#machine;
+    return isStackOverflow(thrown) ? stackOverflow(machine).info() : internal(thrown, machine.place());
   }
 }

@@ -251,7 +251,7 @@ export class Pool {
   #create(): WorkerProcess {
     const { files, memoryBytes, launcher } = this.#options;
     return detached(() => {
-      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.bubblewrap));
+      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage), launcher.filtered);
       this.#workers.add(worker);
       void worker.gone.then(({ violation }) => {
         if (violation !== null) this.#breaches++;

@@ -4,7 +4,7 @@ import { DEEP_PROGRAMS } from './shapes.ts';
 /** Runs the deep programs, with the stack that this process was started with; prints how each ended as JSON. */
 const outcomes: Record<string, string> = {};
 for (const [name, source] of Object.entries(DEEP_PROGRAMS)) {
-  const { error } = drive(source, { call: 'f', args: [1e6], tools: { 'tool.t.take': () => null } });
-  outcomes[name] = `${error?.code} ${error?.message}`;
+  const { error, emits } = drive(source, { call: 'f', args: [1e6], tools: { 'tool.t.take': () => null } });
+  outcomes[name] = error === null ? `NS37 ${emits.join('; ')}` : `${error.code} ${error.message}`;
 }
 process.stdout.write(JSON.stringify(outcomes));

@@ -1,6 +1,8 @@
 const around = (before: string, after: string, levels: number): string =>
   `return ${before.repeat(levels)}f(n - 1)${after.repeat(levels)}`;
 
+const guardedFor = (handler: string): string => `for each k, v in {'a': 1}\non error do\n${handler}\nendon\n`;
+
 const SHAPES: Readonly<Record<string, string>> = {
   brackets: around('(1 + ', ')', 90),
   chains: around('(1 + 1 + 1 + 1 + 1 + 1 + ', ')', 90),
@@ -21,6 +23,8 @@ const SHAPES: Readonly<Record<string, string>> = {
   whiles: `${'while true\n'.repeat(90)}return f(n - 1)\n${'endwhile\n'.repeat(90)}`,
   fors: `${'for each x in [1]\n'.repeat(90)}return f(n - 1)\n${'endfor\n'.repeat(90)}`,
   guarded: `${'if true\non error do\nset q = 1\nendon\nset a = 1\n'.repeat(90)}return f(n - 1)\n${'endif\n'.repeat(90)}`,
+  // The largest frames for their depth. The innermost handler clears the error, because each further one would take its time.
+  guardedFors: `${guardedFor('set q = 1').repeat(89)}${guardedFor('emit system_error.message\ncall cleared(n)\nclear_error')}return f(n - 1)\n${'endfor\n'.repeat(90)}`,
   // At the bottom a procedure is called that was never compiled, and nests as deeply as a source may.
   late: `on error do\ncall late(n)\nendon\n${around('[1, 2, 3, 4, ', ']', 150)}`,
   handlers: `${'on error do\n'.repeat(60)}call f(n - 1)\n${'endon\nfail 1\n'.repeat(60)}`,
@@ -30,6 +34,12 @@ const LIBRARY = `func id(needs x) means
   return x
 endfunc
 func late(needs n) means
+  emit ${'[1, 2, 3, 4, '.repeat(190)}n${']'.repeat(190)}
+endfunc
+func cleared(needs n) means
+  on error do
+    clear_error
+  endon
   emit ${'[1, 2, 3, 4, '.repeat(190)}n${']'.repeat(190)}
 endfunc
 func last_of(needs a, b, c, d) means

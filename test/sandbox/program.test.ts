@@ -1,6 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { Socket } from 'node:net';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type LimitOptions, Sandbox } from '../../src/sandbox/index.ts';
 import type { RunInput, Source } from '../../src/wire/protocol.ts';
+import { DEEP_PROGRAMS } from '../guest/shapes.ts';
 import { handlers, inputOf, never, REAL, sandboxOf } from './kit.ts';
 
 const MB = 1024 * 1024;
@@ -52,6 +54,14 @@ describe('a program', () => {
     expect(message).toBe(errors[0]?.message);
   });
 
+  it('P24, finding 19: the isolate has stack for the largest frames at the greatest depth', async () => {
+    const seen = handlers();
+    const text = DEEP_PROGRAMS['guardedFors'] ?? '';
+    const { result } = await sandbox.run({ ...program(text), call: { name: 'f', args: [1e6] } }, seen);
+    expect(result.error).toBeNull();
+    expect(seen.emits).toEqual(['maximum evaluation depth of 10000 exceeded']);
+  });
+
   it('that was parsed before gives the same result and the same errors again', async () => {
     const text = command('emit "x"', 'emit nothing_here()');
     const first = await sandbox.run(program([{ name: 'one', text }]), handlers());
@@ -63,6 +73,26 @@ describe('a program', () => {
     expect((await sandbox.run(program([{ name: 'one', text }], { sourceBytes: 20 }), handlers())).result.error?.limit).toBe(
       'sourceBytes',
     );
+  });
+
+  it('has the limits of its own input, whether these are sent again or not', async () => {
+    const text = command('emit 1');
+    const one = await sandboxOf({ files: REAL });
+    const write = vi.spyOn(Socket.prototype, 'write');
+    const usual = Object.freeze({ ...program(text).limits });
+    const tight = Object.freeze({ ...usual, sourceBytes: 5 });
+    const open = { ...usual };
+    const breached: (string | undefined)[] = [];
+    for (const limits of [usual, usual, tight, tight, usual, open, open]) {
+      breached.push((await one.run({ ...program(text), limits }, handlers())).result.error?.limit);
+      // Limits that are not frozen may be others when they come again.
+      if (limits === open) open.sourceBytes = 5;
+    }
+    const runs = write.mock.calls.map(([frame]) => String(frame)).filter((frame) => frame.includes('{"t":"run"'));
+    write.mockRestore();
+    await one.close();
+    expect(breached).toEqual([undefined, undefined, 'sourceBytes', 'sourceBytes', undefined, undefined, 'sourceBytes']);
+    expect(runs.map((frame) => frame.includes('"limits"'))).toEqual([true, false, true, false, true, true, true]);
   });
 
   it('calls a tool and goes on with its answer', async () => {

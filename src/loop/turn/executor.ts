@@ -124,7 +124,7 @@ export function turnFork(fork: Fork, context: TurnContext): TurnFork {
         sources: [...definitions, source],
         events,
         globals,
-        turn: true,
+        asTurn: true,
         onOut,
         onCall,
         mayWait,
