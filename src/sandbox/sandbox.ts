@@ -7,7 +7,7 @@ import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } fr
 import { affinityOf } from './affinity.ts';
 import { Execution, type RunHandlers } from './execution.ts';
 import type { Job } from './jobqueue.ts';
-import { packageFiles, type WorkerFiles } from './launch.ts';
+import { checkFiles, packageFiles, type WorkerFiles } from './launch.ts';
 import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
 import { type Isolation, Pool, type PoolOptions } from './pool.ts';
@@ -26,7 +26,10 @@ export interface SandboxOptions extends PoolLimitOptions {
   readonly isolation?: Isolation;
   /** Depths at which nested runs wait for a worker instead of being refused, see `PoolOptions`; 0 when absent. */
   readonly nesting?: number;
-  /** Bundles to use in place of the package's own; for tests. */
+  /**
+   * The files of the worker, where this package is bundled into the host's own file and cannot find them: copies of
+   * `dist/worker.js` and `dist/guest.js` of this package, of the same version.
+   */
   readonly files?: WorkerFiles;
 }
 
@@ -64,7 +67,7 @@ export class Sandbox implements AsyncDisposable {
       queueLength,
       levels: options.nesting ?? 0,
       memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
-      files: options.files ?? packageFiles(),
+      files: options.files === undefined ? packageFiles() : checkFiles(options.files),
     };
     return withLauncher(options.launcher ?? 'auto', (launcher) => Sandbox.#open({ ...settings, launcher }));
   }
