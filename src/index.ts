@@ -62,7 +62,7 @@ export {
   type TextBuffers,
   UnitError,
 } from './runtime/index.ts';
-export type { LimitOptions, PoolLimitOptions, RuntimeLimitOptions } from './sandbox/index.ts';
+export type { LimitOptions, PoolLimitOptions, RuntimeLimitOptions, WorkerFiles } from './sandbox/index.ts';
 export {
   type ArgSpec,
   type ArgSpecs,
@@ -165,6 +165,12 @@ export type {
   Whisper,
 } from './wire/protocol.ts';
 export { type RequestLine, type RequestOutcome, requestFromJson } from './wire/request.ts';
-export type { RunResult } from './wire/result.ts';
-export { type PublicResult, type RequestId, toPublicResult } from './wire/result.ts';
+export {
+  type PublicResult,
+  type RequestId,
+  type RunFailure,
+  type RunResult,
+  type RunSuccess,
+  toPublicResult,
+} from './wire/result.ts';
 export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from './wire/values.ts';

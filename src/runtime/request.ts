@@ -24,15 +24,15 @@ export interface RunSettings {
   /** Aborting it ends the run with `ERR_CANCELLED`. */
   readonly signal?: AbortSignal;
   /** A turn of the host loop: exactly one command block, whose output is captured and never reaches the host's callbacks. */
-  readonly turn?: boolean;
+  readonly asTurn?: boolean;
   /**
    * Looks first for a call in the sources that the policy would deny, whether the program comes to it or not. If there is one,
    * nothing is executed, and the error is that of the call. Otherwise a denied call fails when the program makes it.
    */
   readonly checkFirst?: boolean;
-  /** Receives the output while the script runs, in place of the host's callbacks. */
+  /** Receives the output while the script runs, in place of the host's callbacks. An exception ends the run, which rejects with it. */
   readonly onOut?: (out: OutFrame) => void;
-  /** Receives every call to the host once the call has ended. */
+  /** Receives every call to the host once the call has ended. An exception ends the run, which rejects with it. */
   readonly onCall?: (entry: JournalEntry) => void;
 }
 
@@ -80,7 +80,7 @@ export const RUN_SETTINGS = {
   globals: checkObject,
   limits: checkObject,
   signal: checkSignal,
-  turn: checkFlag,
+  asTurn: checkFlag,
   checkFirst: checkFlag,
   onOut: checkFunction,
   onCall: checkFunction,

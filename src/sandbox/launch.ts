@@ -5,10 +5,11 @@ import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
-import { type Bind, type Bubblewrap, bubblewrapArguments } from './bubblewrap.ts';
+import type { Bind, Cage } from './cage.ts';
 import { withoutInherited } from './descriptors.ts';
+import { seccompFilter } from './seccomp.ts';
 
-/** The two bundles of a worker, as absolute paths. */
+/** The two bundles of a worker, as paths. */
 export interface WorkerFiles {
   readonly worker: string;
   readonly guest: string;
@@ -18,8 +19,8 @@ export interface WorkerFiles {
 export interface Launched {
   /** The worker process, or the launcher: it ends when the worker ends, and killing it kills the worker. */
   readonly child: ChildProcess;
-  /** Processes between `child` and the process that runs scripts. */
-  readonly generations: number;
+  /** What `child` is, when it is a launcher. */
+  readonly cage: Cage | null;
   /** Descriptor 3 of the worker, in both directions. */
   readonly frames: Socket;
   readonly stderr: Readable;
@@ -38,18 +39,24 @@ const require = createRequire(import.meta.url);
 /** Heap of the worker's own realm, for the parser and the tree of the largest source. Scripts have separate heaps. */
 const OWN_HEAP_MB = 512;
 
-/** The bundles of this package. Throws {@link ConfigError} when they are not built. */
+/** The bundles of this package. Throws {@link ConfigError} when they are not built, or this file is part of a host's bundle. */
 export function packageFiles(): WorkerFiles {
-  return { worker: fileOf('#worker'), guest: fileOf('#guest') };
+  return checkFiles({ worker: located('#worker'), guest: located('#guest') }, "run 'npm run build'");
+}
+
+/** The same bundles by their real paths. Throws {@link ConfigError} with the advice when one is missing. */
+export function checkFiles({ worker, guest }: WorkerFiles, advice = 'copy it from dist/ of neuroscript-runtime'): WorkerFiles {
+  for (const path of [worker, guest]) if (!existsSync(path)) throw new ConfigError(`${path} is missing; ${advice}`);
+  return { worker: realpathSync(worker), guest: realpathSync(guest) };
 }
 
 /**
  * Starts a worker with an empty environment, no standard input or output, and Node's permission model, which lets it read its two
  * files and the native module. Descriptor 3 is its only connection. `memoryBytes` is the limit for which the first isolate is
- * prepared. With `bubblewrap` the worker also runs in a sandbox of the operating system that contains nothing else.
+ * prepared. With `cage` the worker also runs in a sandbox of the operating system that contains nothing else.
  */
-export function launch(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubblewrap | null = null): Launched {
-  return bubblewrap === null ? launchDirectly(files, memoryBytes) : launchConfined(files, memoryBytes, bubblewrap);
+export function launch(files: WorkerFiles, memoryBytes: number, cage: Cage | null = null): Launched {
+  return cage === null ? launchDirectly(files, memoryBytes) : launchConfined(files, memoryBytes, cage);
 }
 
 function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
@@ -57,20 +64,20 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
   // The loader tells musl from glibc by the last of these files.
   const readable = [files.worker, files.guest, `${dirname(ivm)}/*`, `${loader}/*`, '/etc/alpine-release'];
   const places: Places = { ...files, node: process.execPath, ivm, readable };
-  const child = spawn(places.node, commandLine(places, memoryBytes), {
+  const child = spawn(places.node, commandLine(places, memoryBytes, true), {
     env: {},
     cwd: '/',
     stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe']),
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
-  return { child, generations: 0, ...pipesOf(child) };
+  return { child, cage: null, ...pipesOf(child) };
 }
 
-/** The folder of the worker in the sandbox of bubblewrap. */
+/** The folder of the worker in a sandbox of the operating system. */
 const HOME = '/worker';
 
-function launchConfined(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubblewrap): Launched {
+function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): Launched {
   const { ivm, loader } = nativeModule();
   const modules = join(HOME, 'node_modules');
   const ivmHome = join(modules, 'isolated-vm');
@@ -93,27 +100,32 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, bubblewrap: Bub
     { from: loader, to: join(modules, 'node-gyp-build') },
     ...native.filter(({ from }) => existsSync(from)),
   ];
-  const args = [...bubblewrapArguments(bubblewrap, binds), places.node, ...commandLine(places, memoryBytes)];
-  const child = spawn(bubblewrap.path, args, {
+  const { path, args, input } = cage.command(binds, [
+    places.node,
+    ...commandLine(places, memoryBytes, !cage.holds.includes('calls')),
+  ]);
+  const child = spawn(path, args, {
     env: {},
     cwd: '/',
-    stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe', 'pipe']),
+    stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe', ...(input === null ? [] : (['pipe'] as const))]),
     // A process group of its own: Ctrl-C in a terminal goes to the host, which then ends its workers in order.
     detached: true,
   });
   const pipes = pipesOf(child);
-  const filter = child.stdio[4];
-  if (filter instanceof Writable) filter.on('error', () => {}).end(bubblewrap.filter);
-  // Two generations: bubblewrap, and the first process of the namespace, which waits for the worker.
-  return { child, generations: 2, ...pipes };
+  const reader = child.stdio[4];
+  if (input !== null && reader instanceof Writable) reader.on('error', () => {}).end(input);
+  return { child, cage, ...pipes };
 }
 
-function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number): string[] {
+/** With `filters` the worker sets the filter of system calls itself, if this Node can. */
+function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number, filters: boolean): string[] {
+  const filter = filters && canFilter() ? seccompFilter(process.arch, false) : null;
   return [
     '--no-node-snapshot', // isolated-vm demands it
     '--stack-size=7200', // KB, of the 8 MB that systems give: isolates get less (`worker/main.ts`), native code the rest
     '--permission',
     '--allow-addons',
+    ...(filter === null ? [] : ['--allow-ffi']),
     ...readable.map((path) => `--allow-fs-read=${path}`),
     '--no-experimental-sqlite', // the permission model does not cover it
     '--no-experimental-webstorage',
@@ -125,7 +137,13 @@ function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: numb
     guest,
     ivm,
     String(memoryBytes),
+    Buffer.from(filter ?? []).toString('base64'),
   ];
+}
+
+/** Whether Node can call native functions, with which a worker sets a filter. */
+function canFilter(): boolean {
+  return process.platform === 'linux' && process.allowedNodeEnvironmentFlags.has('--allow-ffi');
 }
 
 function nativeModule(): { readonly ivm: string; readonly loader: string } {
@@ -144,10 +162,13 @@ function pipesOf(child: ChildProcess): Pick<Launched, 'frames' | 'stderr'> {
   return { frames, stderr: child.stderr };
 }
 
-function fileOf(name: string): string {
-  const path = require.resolve(name);
-  if (!existsSync(path)) throw new ConfigError(`${path} is missing; run 'npm run build'`);
-  return realpathSync(path);
+function located(name: string): string {
+  try {
+    return require.resolve(name);
+  } catch (cause) {
+    // Only the package itself knows the name.
+    throw new ConfigError("a bundle does not contain the files of the worker; pass the option 'files'", { cause });
+  }
 }
 
 /** Scopes of the permission model that a worker must report as closed, for the Node version of this process. */

@@ -1,10 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
+import { encodeFrame, FrameReader, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
-import { confinementLack } from './confinement.ts';
+import type { Cage } from './cage.ts';
+import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
@@ -48,6 +50,8 @@ export class WorkerProcess {
   readonly gone: Promise<Gone>;
   /** Set at the `hello` frame; null where the system has no statistics. */
   stats: ProcessStats | null = null;
+  /** Set before it is ready. */
+  confinement: Confinement = new Map();
   /** The number of finished runs. */
   runs = 0;
   /** The affinity of its last run. */
@@ -60,27 +64,31 @@ export class WorkerProcess {
   #rest: NodeJS.Timeout | undefined;
   #atRest: StatsReading | null = null;
   readonly #child: ChildProcess;
-  readonly #generations: number;
+  readonly #cage: Cage | null;
   readonly #frames: Socket;
   readonly #reader = new FrameReader(HELLO_BYTES);
   readonly #sources = new SourceCache();
+  /** The limits of the last run. */
+  #limits: LimitValues | null = null;
   readonly #release: () => void;
   #task: WorkerTask | null = null;
   #violation: string | null = null;
+  /** Whether another frame follows the present one in the same list. */
+  #follows = false;
   #stderr = '';
   #dead = false;
   #killed = false;
   #onGone: (gone: Gone) => void = () => {};
 
-  constructor({ child, generations, frames, stderr }: Launched) {
+  constructor({ child, cage, frames, stderr }: Launched, demands: readonly Hold[] = []) {
     this.#child = child;
-    this.#generations = generations;
+    this.#cage = cage;
     this.#frames = frames;
     this.#release = killOnExit(() => this.#end());
     this.gone = new Promise((resolve) => {
       this.#onGone = resolve;
     });
-    this.ready = this.#greet();
+    this.ready = this.#greet(demands);
     child.unref();
     frames.unref();
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -130,14 +138,18 @@ export class WorkerProcess {
   free(): void {
     this.#task = null;
     this.#reader.maxBytes = HELLO_BYTES;
-    if (this.#reader.partial) this.retire('it sent more than its answer');
+    if (this.#follows || this.#reader.partial) this.retire('it sent more than its answer');
   }
 
-  /** Sends a run; of the sources that the worker keeps it sends only the numbers. Throws as {@link send}. */
+  /** Sends a run without what the worker has already: kept sources, and limits that are those of its last run. Throws as {@link send}. */
   run(id: number, input: RunInput): void {
     const { ahead, sources } = this.#sources.refer(input.sources);
     for (const frame of ahead) this.send(frame);
-    this.send({ t: 'run', id, input: { ...input, sources } });
+    const { limits, ...rest } = input;
+    const known = limits === this.#limits;
+    this.send({ t: 'run', id, input: { ...rest, sources, ...(known ? {} : { limits }) } });
+    // Only frozen limits are sure to be the same when they come again.
+    this.#limits = Object.isFrozen(limits) ? limits : null;
   }
 
   /**
@@ -175,12 +187,12 @@ export class WorkerProcess {
   /** Kills the process, with everything that a launcher has started. */
   #end(): void {
     const { pid } = this.#child;
-    if (this.#generations > 0 && pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null)
+    if (this.#cage !== null && pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null)
       killTree(pid);
     else this.#child.kill('SIGKILL');
   }
 
-  async #greet(): Promise<void> {
+  async #greet(demands: readonly Hold[]): Promise<void> {
     const late = setTimeout(() => {
       this.retire(`it did not say hello within ${START_MS} ms`);
     }, START_MS);
@@ -190,7 +202,7 @@ export class WorkerProcess {
       {
         onFrame: (frame) => {
           const pid = this.#pid();
-          const complaint = refusal(frame) ?? (this.#generations > 0 ? confinementLack(pid) : null);
+          const complaint = refusal(frame);
           if (complaint !== null) {
             this.retire(complaint);
             return;
@@ -209,6 +221,9 @@ export class WorkerProcess {
       await hello.promise;
       const pid = this.#pid();
       if (pid !== null) await limitResources(pid);
+      this.confinement = confinementOf(pid);
+      const lack = demands.map((hold) => this.confinement.get(hold)).find((reason) => reason !== undefined);
+      if (lack !== undefined) this.retire(`the operating system does not confine it: ${lack}`);
       if (this.dead) throw new Error(`the worker process ended while starting: ${this.#violation ?? 'it was killed'}`);
     } finally {
       clearTimeout(late);
@@ -218,7 +233,7 @@ export class WorkerProcess {
   /** The process that runs scripts, which stands some generations below the launcher; null when the system does not tell. */
   #pid(): number | null {
     const { pid } = this.#child;
-    return pid === undefined ? null : descendant(pid, this.#generations);
+    return pid === undefined ? null : descendant(pid, this.#cage?.generations ?? 0);
   }
 
   #receive(chunk: Uint8Array): void {
@@ -238,9 +253,14 @@ export class WorkerProcess {
   }
 
   #take(text: string): void {
-    const frame = readWorkerFrame(text);
-    if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
-    this.#task.onFrame(frame);
+    const frames = parseFrames(text);
+    for (const [index, value] of frames.entries()) {
+      if (this.#violation !== null) return;
+      const frame = readWorkerFrame(value);
+      if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
+      this.#follows = index + 1 < frames.length;
+      this.#task.onFrame(frame);
+    }
   }
 
   #bury(how: string): void {

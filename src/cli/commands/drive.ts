@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import {
   type Agent,
   CallError,
@@ -13,7 +12,9 @@ import {
   SessionLeasedError,
   SessionStateError,
   StoreError,
+  type TurnResult,
   toPublicLoop,
+  toPublicTurn,
 } from '../../loop/index.ts';
 import { explainEnd, explainTurn, printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
@@ -27,7 +28,7 @@ import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { openStore, storeFile } from '../flags/store.ts';
 import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { fileTrouble } from '../terminal/input.ts';
+import { mustAppend } from '../terminal/input.ts';
 import { Progress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
@@ -69,7 +70,8 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   const keyring = readKeyring(flags.keys, clock);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
-  if (flags.log !== undefined) await mustAppend(flags.log);
+  // After a crash the log is read and repaired, which is impossible with a pipe or a device.
+  if (flags.log !== undefined) mustAppend(flags.log);
   const recorder = await Recorder.open(flags.record);
   using store = storeFile(flags.store) === null ? null : await openStore(flags.store, { mustExist: 'resume' in from });
   // All sessions share one log, because every entry is chained to the one before.
@@ -98,7 +100,14 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   });
   const { maxTime } = flags;
   const time = maxTime === undefined ? {} : { wallMs: maxTime };
-  const options = { agent, signal: terminal.interrupt, ...approvalOf(flags, terminal), ...ceilingsOf(flags), ...time };
+  const options = {
+    agent,
+    signal: terminal.interrupt,
+    keepTurns: false,
+    ...approvalOf(flags, terminal),
+    ...ceilingsOf(flags),
+    ...time,
+  };
   // A dead process may leave decisions that are not in the log, and open sessions that its programs asked for.
   if ('resume' in from) await controller.recover();
   const events =
@@ -125,19 +134,24 @@ async function watch(
     progress.clear();
     for (const line of lines) terminal.out.line(line);
   };
+  const turns: TurnResult[] = [];
   for (;;) {
     const next = await events.next();
     if (next.done === true) {
+      const end = { ...next.value, turns };
       print(
         flags.json
-          ? [JSON.stringify(toPublicLoop(next.value))]
-          : [...explainEnd(next.value, terminal.paintOut), ...nextStep(next.value, flags)],
+          ? [JSON.stringify(toPublicLoop(end))]
+          : [...explainEnd(end, terminal.paintOut), ...nextStep(next.value, flags)],
       );
       return next.value;
     }
     progress.show(next.value);
-    if (next.value.type === 'decided') recorder?.add(...next.value.record.journal);
-    if (next.value.type === 'decided' && !flags.json) print([...explainTurn(next.value.record, terminal.paintOut), '']);
+    if (next.value.type !== 'decided') continue;
+    const { record } = next.value;
+    turns.push(toPublicTurn(record));
+    recorder?.add(...record.journal);
+    if (!flags.json) print([...explainTurn(record, terminal.paintOut), '']);
   }
 }
 
@@ -147,16 +161,4 @@ function nextStep({ sid, waiting }: LoopResult, { store }: DriveFlags): readonly
   const where = store === undefined ? '' : ` --store ${printable(store)}`;
   const command = `neuroscript sessions complete ${printable(sid)} --call ${waiting.call} --result JSON${where}`;
   return [`Answer with: ${command}, and the --tools of this session`];
-}
-
-/** Checks that the log can be written, before the first turn has effects. */
-async function mustAppend(file: string): Promise<void> {
-  try {
-    await using handle = await open(file, 'a', 0o600);
-    // After a crash the log is read and repaired, which is impossible with a pipe or a device.
-    if ((await handle.stat()).isFile()) return;
-  } catch (error) {
-    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error, 'make')}`);
-  }
-  throw new UsageError(`cannot append to ${printable(file)}: it is not an ordinary file`);
 }
