@@ -148,6 +148,13 @@ export class Sandbox implements AsyncDisposable {
           resolve(unstartedResult(cancelledError(CANCELLED)));
           return;
         }
+        const movement = worker.moved();
+        if (movement !== null) {
+          worker.retire(movement);
+          this.#pool.release(worker, false);
+          again(unstartedResult(workerError(`the worker is no longer used: ${movement}`)));
+          return;
+        }
         const execution = this.#execution(worker, input, handlers, signal, resolve, again);
         this.#begin(worker, execution, reject, () => execution.begin());
       },

@@ -1,4 +1,5 @@
 // A worker that has been taken over, or was built wrong: it writes the bytes that its "guest" file asks for.
+import { spawn } from 'node:child_process';
 import { readFileSync, readSync, writeSync } from 'node:fs';
 
 const frame = (value) => {
@@ -14,6 +15,8 @@ const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const grown = [];
 const send = (step) => {
   if (step.grow) grown.push(Buffer.alloc(step.grow, 1));
+  if (step.compute) for (const end = performance.now() + step.compute; performance.now() < end; );
+  if (step.spawn) spawn(process.execPath, ['-e', 'process.stdin.on("end", () => {}).resume()'], { stdio: ['inherit', 'ignore', 'ignore'] });
   if (step.piece) writeSync(3, step.piece);
   if (step.bytes) writeSync(3, Buffer.from(step.bytes, 'hex'));
   if (step.frame) writeSync(3, frame(step.frame));
