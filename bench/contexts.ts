@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createRuntime, defineTool, type Interpreter, type RunResult, type Runtime } from '../src/index.ts';
-import { chooseLauncher, launch, packageFiles } from '../src/sandbox/index.ts';
+import { launch, packageFiles, withLauncher } from '../src/sandbox/index.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, spread, table } from './table.ts';
@@ -201,11 +201,13 @@ class BarePipe implements AsyncDisposable {
   static async open(): Promise<BarePipe> {
     const own = import.meta.url;
     const worker = fileURLToPath(new URL(own.endsWith('.ts') ? '../dist/bench/echo.js' : './echo.js', own));
-    const { child, frames, stderr } = launch({ ...packageFiles(), worker }, 0, chooseLauncher('auto').bubblewrap);
-    stderr.pipe(process.stderr);
-    const pipe = new BarePipe(frames, new Promise((resolve) => child.once('exit', resolve)));
-    await pipe.trips(1, 1, 1); // it is up
-    return pipe;
+    return withLauncher('auto', async ({ cage }) => {
+      const { child, frames, stderr } = launch({ ...packageFiles(), worker }, 0, cage);
+      stderr.pipe(process.stderr);
+      const pipe = new BarePipe(frames, new Promise((resolve) => child.once('exit', resolve)));
+      await pipe.trips(1, 1, 1); // it is up
+      return pipe;
+    });
   }
 
   /** Elapsed milliseconds of `count` round trips that the child begins. */

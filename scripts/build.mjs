@@ -2,7 +2,7 @@
 // its own files; the guest, whose text enters an isolate; and the command line, which starts faster from few files.
 // Everything is made beside dist/ and put in its place at the end, so that a build never leaves a half-made one behind.
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -81,6 +81,7 @@ try {
   await bundleCommandLine();
   const old = `${fresh}-old`;
   if (existsSync(dist)) renameSync(dist, old);
+  chmodSync(fresh, 0o755); // A container often builds as root and runs as another user.
   renameSync(fresh, dist);
   rmSync(old, { recursive: true, force: true });
 } catch (error) {

@@ -165,6 +165,12 @@ export type {
   Whisper,
 } from './wire/protocol.ts';
 export { type RequestLine, type RequestOutcome, requestFromJson } from './wire/request.ts';
-export type { RunResult } from './wire/result.ts';
-export { type PublicResult, type RequestId, toPublicResult } from './wire/result.ts';
+export {
+  type PublicResult,
+  type RequestId,
+  type RunFailure,
+  type RunResult,
+  type RunSuccess,
+  toPublicResult,
+} from './wire/result.ts';
 export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from './wire/values.ts';

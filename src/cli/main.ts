@@ -4,6 +4,7 @@ import { paletteFor } from '../report/index.ts';
 import { runProgram } from './program.ts';
 import { answerOf, EXIT, type ExitCode } from './terminal/exit.ts';
 import { exitOfThrown, failureLine, UsageError } from './terminal/failure.ts';
+import { closeInputs } from './terminal/input.ts';
 import { Output } from './terminal/output.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
@@ -56,6 +57,7 @@ export async function main(argv: string[]): Promise<void> {
   const stop = () => {
     interrupt.abort();
     closeInput();
+    closeInputs();
     setTimeout(() => process.exit(exitCode(EXIT.cancelled)), GRACE_MS).unref();
   };
   // Once, so that a second Ctrl-C ends the process at once.

@@ -1,6 +1,6 @@
 import { isTimestamp, sameUuid } from './formats.ts';
 import { MalformedLine } from './lines.ts';
-import { EXECUTED, readQueue, UnreadableQueue } from './queue.ts';
+import { EXECUTED, readQueue, reasonOf } from './queue.ts';
 import { parseRecord } from './record.ts';
 
 /** What `executed.jsonl` says about one intent. */
@@ -26,8 +26,7 @@ export function historyOf(queue: string, intentId: string): History {
     return found;
   } catch (error) {
     if (error instanceof MalformedLine) return { state: 'malformed', line: error.line };
-    if (error instanceof UnreadableQueue) return { state: 'unreadable', why: error.message };
-    throw error;
+    return { state: 'unreadable', why: reasonOf(error) };
   }
 }
 

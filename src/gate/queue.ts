@@ -9,13 +9,10 @@ export const EXECUTED = 'executed.jsonl';
 /** Parses one line of a file; null for a malformed line. */
 export type LineParser<T> = (text: string) => T | null;
 
-/** A file of the queue cannot be read; the message says why. */
-export class UnreadableQueue extends Error {}
-
 /**
  * Reads a whole file of the queue and calls `visit` for every record with its 1-based line. Returns false when the directory
- * exists and the file does not. Throws {@link MalformedLine} and {@link UnreadableQueue}; the caller must then discard the
- * records that it has seen.
+ * exists and the file does not. Throws {@link MalformedLine}, and any other error for a file that cannot be read or changes
+ * meanwhile; the caller must then discard the records that it has seen.
  */
 export function readQueue<T>(
   directory: string,
@@ -30,17 +27,14 @@ export function readQueue<T>(
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (isAbsent(error, directory, path)) return false;
-    throw new UnreadableQueue(reasonOf(error), { cause: error });
+    throw error;
   }
   try {
     const before = fstatSync(file);
-    if (!before.isFile()) throw new UnreadableQueue(`${name} is not a regular file`);
+    if (!before.isFile()) throw new Error(`${name} is not a regular file`);
     const bytes = readRecords(file, read, visit);
-    if (bytes !== before.size || changed(before, statSync(path))) throw new UnreadableQueue(`${name} changed while it was read`);
+    if (bytes !== before.size || changed(before, statSync(path))) throw new Error(`${name} changed while it was read`);
     return true;
-  } catch (error) {
-    if (error instanceof MalformedLine || error instanceof UnreadableQueue) throw error;
-    throw new UnreadableQueue(reasonOf(error), { cause: error });
   } finally {
     closeSync(file);
   }

@@ -2,9 +2,9 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
+import { LineSplitter } from '../files/lines.ts';
 import { killOnExit } from '../sandbox/index.ts';
 import type { StdioServer } from './config.ts';
-import { LineSplitter } from './lines.ts';
 
 /** The time that a server has to end after its input has ended, and again after SIGTERM. The command line waits 3 s in all. */
 const END_MS = 2000;

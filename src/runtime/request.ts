@@ -30,9 +30,9 @@ export interface RunSettings {
    * nothing is executed, and the error is that of the call. Otherwise a denied call fails when the program makes it.
    */
   readonly checkFirst?: boolean;
-  /** Receives the output while the script runs, in place of the host's callbacks. */
+  /** Receives the output while the script runs, in place of the host's callbacks. An exception ends the run, which rejects with it. */
   readonly onOut?: (out: OutFrame) => void;
-  /** Receives every call to the host once the call has ended. */
+  /** Receives every call to the host once the call has ended. An exception ends the run, which rejects with it. */
   readonly onCall?: (entry: JournalEntry) => void;
 }
 

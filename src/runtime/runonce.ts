@@ -16,14 +16,17 @@ import { checkRequest, type RunRequest } from './request.ts';
 
 /**
  * Runs a request once, in a fresh isolate. Resolves for everything that a script, a limit or a cancellation does. Rejects with
- * `ConfigError` for a request of the wrong form, and with what the sandbox rejects with (`RuntimeClosedError`, `BusyError`).
+ * `ConfigError` for a request of the wrong form, with what the sandbox rejects with (`RuntimeClosedError`, `BusyError`), and with an
+ * exception of `onOut` or `onCall`, which ends the run.
  */
-export async function runOnce(context: RunContext, request: RunRequest): Promise<RunResult> {
-  checkRequest('the request of a run', request);
-  const input = request.recorded?.input ?? inputOf(context, request);
+export async function runOnce(context: RunContext, asked: RunRequest): Promise<RunResult> {
+  checkRequest('the request of a run', asked);
+  const input = asked.recorded?.input ?? inputOf(context, asked);
   const libraries = context.root.definitions.sources;
   const own = input.sources.filter((source) => !libraries.includes(source));
-  using turn = context.turn.derive(request.signal === undefined ? {} : { signal: request.signal });
+  using turn = context.turn.derive(asked.signal === undefined ? {} : { signal: asked.signal });
+  const callbacks = new Callbacks(turn);
+  const request = callbacks.guard(asked);
   const { runtime, root, tools, guards } = context;
   const { sources, limits } = input;
   const denied = async () => firstDeniedCall(runtime.sandbox, tools, guards, sources, limits.sourceBytes);
@@ -51,9 +54,43 @@ export async function runOnce(context: RunContext, request: RunRequest): Promise
   const { error: reported, eventErrors } = outcome.result;
   const error = turn.signal.aborted && reported?.kind === 'cancelled' ? abortError(turn, limits) : reported;
   await dispatcher.settled();
+  callbacks.rethrow();
   const journal = dispatcher.finish(error);
   output.reportEventErrors(eventErrors);
   return resultOf(outcome, error, output, journal, limits, dispatcher.waiting);
+}
+
+/** The callbacks of a request. The first exception of one ends the run, which then rejects with it. */
+class Callbacks {
+  readonly #turn: TurnContext;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(turn: TurnContext) {
+    this.#turn = turn;
+  }
+
+  guard(request: RunRequest): RunRequest {
+    const { onOut, onCall } = request;
+    if (onOut === undefined && onCall === undefined) return request;
+    const out = onOut === undefined ? {} : { onOut: this.#guarded(onOut) };
+    return { ...request, ...out, ...(onCall === undefined ? {} : { onCall: this.#guarded(onCall) }) };
+  }
+
+  rethrow(): void {
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  #guarded<A>(callback: (value: A) => void): (value: A) => void {
+    return (value) => {
+      if (this.#failure !== null) return;
+      try {
+        callback(value);
+      } catch (error) {
+        this.#failure = { error };
+        this.#turn.close();
+      }
+    };
+  }
 }
 
 /** Why a run of this turn must not start: the turn has ended; null when the run may start. */
@@ -91,22 +128,26 @@ function resultOf(
   limits: LimitValues,
   waiting: WaitingCall | null,
 ): RunResult {
-  const { ok, phase, result, eventErrors, variables } = ended;
-  return {
-    ok,
+  const { phase, result, eventErrors, variables } = ended;
+  const facts = {
     phase,
     emits,
     values,
     whispers,
     result,
     eventErrors,
-    ...(errors.length === 0 ? {} : { errors }),
-    error,
     ...(variables === undefined ? {} : { variables }),
     usage: withEndingAsk(usage, journal, limits),
-    ...(outputComplete ? {} : { outputComplete: false }),
+    ...(outputComplete ? {} : { outputComplete: false as const }),
     journal,
-    ...(waiting === null || error?.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
+  };
+  if (error === null) return { ok: true, ...facts, error };
+  return {
+    ok: false,
+    ...facts,
+    ...(errors.length === 0 ? {} : { errors }),
+    error,
+    ...(waiting === null || error.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
   };
 }
 

@@ -2,7 +2,7 @@ export type { CallIo, FinalReply } from '../wire/call.ts';
 export type { RunHandlers } from './execution.ts';
 export { killOnExit } from './kill.ts';
 export { launch, packageFiles, type WorkerFiles } from './launch.ts';
-export { chooseLauncher, LAUNCHERS, type Launcher, type LauncherChoice } from './launcher.ts';
+export { LAUNCHERS, type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 export {
   checkAmount,
   checkLimitOptions,

@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
-import { type Bind, type Bubblewrap, bubblewrapArguments } from './bubblewrap.ts';
+import type { Bind, Cage } from './cage.ts';
 import { withoutInherited } from './descriptors.ts';
 
 /** The two bundles of a worker, as absolute paths. */
@@ -18,8 +18,8 @@ export interface WorkerFiles {
 export interface Launched {
   /** The worker process, or the launcher: it ends when the worker ends, and killing it kills the worker. */
   readonly child: ChildProcess;
-  /** Processes between `child` and the process that runs scripts. */
-  readonly generations: number;
+  /** What `child` is, when it is a launcher. */
+  readonly cage: Cage | null;
   /** Descriptor 3 of the worker, in both directions. */
   readonly frames: Socket;
   readonly stderr: Readable;
@@ -46,10 +46,10 @@ export function packageFiles(): WorkerFiles {
 /**
  * Starts a worker with an empty environment, no standard input or output, and Node's permission model, which lets it read its two
  * files and the native module. Descriptor 3 is its only connection. `memoryBytes` is the limit for which the first isolate is
- * prepared. With `bubblewrap` the worker also runs in a sandbox of the operating system that contains nothing else.
+ * prepared. With `cage` the worker also runs in a sandbox of the operating system that contains nothing else.
  */
-export function launch(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubblewrap | null = null): Launched {
-  return bubblewrap === null ? launchDirectly(files, memoryBytes) : launchConfined(files, memoryBytes, bubblewrap);
+export function launch(files: WorkerFiles, memoryBytes: number, cage: Cage | null = null): Launched {
+  return cage === null ? launchDirectly(files, memoryBytes) : launchConfined(files, memoryBytes, cage);
 }
 
 function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
@@ -64,13 +64,13 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
-  return { child, generations: 0, ...pipesOf(child) };
+  return { child, cage: null, ...pipesOf(child) };
 }
 
-/** The folder of the worker in the sandbox of bubblewrap. */
+/** The folder of the worker in a sandbox of the operating system. */
 const HOME = '/worker';
 
-function launchConfined(files: WorkerFiles, memoryBytes: number, bubblewrap: Bubblewrap): Launched {
+function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): Launched {
   const { ivm, loader } = nativeModule();
   const modules = join(HOME, 'node_modules');
   const ivmHome = join(modules, 'isolated-vm');
@@ -93,19 +93,18 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, bubblewrap: Bub
     { from: loader, to: join(modules, 'node-gyp-build') },
     ...native.filter(({ from }) => existsSync(from)),
   ];
-  const args = [...bubblewrapArguments(bubblewrap, binds), places.node, ...commandLine(places, memoryBytes)];
-  const child = spawn(bubblewrap.path, args, {
+  const { path, args, input } = cage.command(binds, [places.node, ...commandLine(places, memoryBytes)]);
+  const child = spawn(path, args, {
     env: {},
     cwd: '/',
-    stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe', 'pipe']),
+    stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe', ...(input === null ? [] : (['pipe'] as const))]),
     // A process group of its own: Ctrl-C in a terminal goes to the host, which then ends its workers in order.
     detached: true,
   });
   const pipes = pipesOf(child);
-  const filter = child.stdio[4];
-  if (filter instanceof Writable) filter.on('error', () => {}).end(bubblewrap.filter);
-  // Two generations: bubblewrap, and the first process of the namespace, which waits for the worker.
-  return { child, generations: 2, ...pipes };
+  const reader = child.stdio[4];
+  if (input !== null && reader instanceof Writable) reader.on('error', () => {}).end(input);
+  return { child, cage, ...pipes };
 }
 
 function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number): string[] {

@@ -1,41 +1,72 @@
 import { ConfigError } from '../wire/errors.ts';
-import { type Bubblewrap, findBubblewrap } from './bubblewrap.ts';
+import { findBubblewrap } from './bubblewrap.ts';
+import type { Cage } from './cage.ts';
+import { messageOf } from './result.ts';
+import { findUnshare } from './unshare.ts';
 
 /**
- * Whether bubblewrap confines the workers: `auto` where the machine supports it, `required` always or there is no sandbox, `none`
- * never.
+ * How workers are started: `auto` in the best sandbox of the operating system that works on this machine, and without one where none
+ * works; `required` in a sandbox that confines them completely, or not at all; `bubblewrap` and `unshare` in this sandbox or not at
+ * all; `none` without a sandbox.
  */
-export type LauncherChoice = 'auto' | 'required' | 'none';
+export type LauncherChoice = 'auto' | 'required' | Cage['name'] | 'none';
 
-export const LAUNCHERS: readonly LauncherChoice[] = ['auto', 'required', 'none'];
+export const LAUNCHERS: readonly LauncherChoice[] = ['auto', 'required', 'bubblewrap', 'unshare', 'none'];
 
 /** How the workers of a sandbox are started. */
 export interface Launcher {
-  readonly bubblewrap: Bubblewrap | null;
-  /** Why there is no bubblewrap; null when there is. */
+  /** The sandbox of the operating system; null when there is none. */
+  readonly cage: Cage | null;
+  /** Why there is none, or no better one; null when there is no better one. */
   readonly reason: string | null;
+  /** Whether a worker without a filter of system calls is refused. */
+  readonly filtered: boolean;
 }
 
-/** Why bubblewrap does not work on this machine although it is installed; null while that is not known. */
-let broken: string | null = null;
+/** The best comes first. */
+const CAGES: ReadonlyMap<Cage['name'], () => Cage | string> = new Map([
+  ['bubblewrap', findBubblewrap],
+  ['unshare', findUnshare],
+]);
 
-/** Throws {@link ConfigError} for an unknown choice, and when the launcher is required and this machine has none. */
-export function chooseLauncher(choice: LauncherChoice): Launcher {
+/** Why a sandbox of the operating system does not work on this machine although it is installed. */
+const broken = new Map<Cage['name'], string>();
+
+/**
+ * Calls `open` with one launcher after another, the best first, until one works. A launcher that failed is not tried again once
+ * another one has worked: then the launcher was at fault. Throws {@link ConfigError} for an unknown choice, and when `open` works
+ * with no launcher of this choice.
+ */
+export async function withLauncher<T>(choice: LauncherChoice, open: (launcher: Launcher) => Promise<T>): Promise<T> {
   if (!LAUNCHERS.includes(choice))
     throw new ConfigError(`launcher must be one of ${LAUNCHERS.join(', ')}, got '${String(choice)}'`);
-  if (choice === 'none') return { bubblewrap: null, reason: 'it was switched off' };
-  const found = broken ?? findBubblewrap();
-  if (typeof found !== 'string') return { bubblewrap: found, reason: null };
-  if (choice === 'required') throw new ConfigError(`the launcher is required and cannot be used: ${found}`);
-  return { bubblewrap: null, reason: found };
-}
-
-/** No launcher, because bubblewrap failed. Call `remember` when the sandbox works without it: later sandboxes then do not try. */
-export function withoutLauncher(reason: string): { readonly launcher: Launcher; remember(): void } {
-  return {
-    launcher: { bubblewrap: null, reason },
-    remember() {
-      broken = reason;
-    },
+  if (choice === 'none') return open({ cage: null, reason: 'it was switched off', filtered: false });
+  const failed = new Map<Cage['name'], string>();
+  const reasons: string[] = [];
+  const opened = async (cage: Cage | null): Promise<T> => {
+    const result = await open({
+      cage,
+      reason: reasons.length === 0 ? null : reasons.join('; '),
+      filtered: choice === 'required',
+    });
+    for (const [name, reason] of failed) broken.set(name, reason);
+    return result;
   };
+  for (const [name, find] of CAGES) {
+    if (choice !== 'auto' && choice !== 'required' && choice !== name) continue;
+    const cage = broken.get(name) ?? find();
+    if (typeof cage === 'string') {
+      reasons.push(cage);
+      continue;
+    }
+    try {
+      return await opened(cage);
+    } catch (error) {
+      const reason = `${name} does not work: ${messageOf(error)}`;
+      failed.set(name, reason);
+      reasons.push(reason);
+    }
+  }
+  if (choice !== 'auto') throw new ConfigError(`the launcher is required and cannot be used: ${reasons.join('; ')}`);
+  return opened(null);
 }

@@ -256,7 +256,7 @@ export class Pool {
   #create(): WorkerProcess {
     const { files, memoryBytes, launcher } = this.#options;
     return detached(() => {
-      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.bubblewrap));
+      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage), launcher.filtered);
       this.#workers.add(worker);
       this.#watch.start();
       void worker.gone.then(({ violation }) => {

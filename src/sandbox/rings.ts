@@ -81,13 +81,22 @@ interface Fact {
 
 function processFacts({ launcher }: Sandbox): readonly Fact[] {
   const closed = new Set(requiredScopes());
-  const confined = launcher.bubblewrap !== null;
+  const { cage } = launcher;
+  const confined = cage !== null;
   const reason = launcher.reason ?? 'no reason is known';
   return [
     {
       holds: confined,
-      active: 'bubblewrap: own namespaces for processes, network, users and messages, a read-only root, a filter of system calls',
+      active: `${cage?.name}: own namespaces for processes, network, users and messages, a read-only root`,
       missing: { what: `the operating system does not confine the workers: ${reason}`, todo: adviceOn(reason) },
+    },
+    {
+      holds: cage?.filters === true,
+      active: 'a filter of system calls',
+      missing: {
+        what: 'no filter of system calls confines the workers',
+        todo: "install the package 'bubblewrap', and do without '--launcher unshare' and '--launcher none'",
+      },
     },
     {
       holds: openStats(process.pid) !== null,

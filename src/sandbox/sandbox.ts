@@ -7,7 +7,7 @@ import { affinityOf } from './affinity.ts';
 import { Execution, type RunHandlers } from './execution.ts';
 import type { Job } from './jobqueue.ts';
 import { packageFiles, type WorkerFiles } from './launch.ts';
-import { chooseLauncher, type Launcher, type LauncherChoice, withoutLauncher } from './launcher.ts';
+import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
 import { type Isolation, Pool, type PoolOptions } from './pool.ts';
 import { checkQuery, formatQuery, type ParseOutcome, parseQuery, type Query, QueryTask } from './query.ts';
@@ -19,7 +19,7 @@ import type { WorkerProcess } from './worker.ts';
 export interface SandboxOptions extends PoolLimitOptions {
   /** The memory limit for which isolates are prepared: that of most runs. The default limit when absent. */
   readonly memoryBytes?: number;
-  /** Whether the operating system confines the workers; `auto` when absent. */
+  /** How the operating system confines the workers; `auto` when absent. */
   readonly launcher?: LauncherChoice;
   /** Whether a worker serves several runs, one after another; `worker` (it does) when absent. */
   readonly isolation?: Isolation;
@@ -65,18 +65,7 @@ export class Sandbox implements AsyncDisposable {
       memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
       files: options.files ?? packageFiles(),
     };
-    const choice = options.launcher ?? 'auto';
-    const launcher = chooseLauncher(choice);
-    try {
-      return await Sandbox.#open({ ...settings, launcher });
-    } catch (error) {
-      if (choice !== 'auto' || launcher.bubblewrap === null) throw error;
-      // The first workers test the launcher. If they fail without it too, the launcher is not at fault.
-      const direct = withoutLauncher(messageOf(error));
-      const sandbox = await Sandbox.#open({ ...settings, launcher: direct.launcher });
-      direct.remember();
-      return sandbox;
-    }
+    return withLauncher(options.launcher ?? 'auto', (launcher) => Sandbox.#open({ ...settings, launcher }));
   }
 
   static async #open(options: PoolOptions): Promise<Sandbox> {

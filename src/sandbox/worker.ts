@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
+import type { Cage } from './cage.ts';
 import { confinementLack } from './confinement.ts';
 import { killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
@@ -65,7 +66,7 @@ export class WorkerProcess {
   #rest: NodeJS.Timeout | undefined;
   #atRest: StatsReading | null = null;
   readonly #child: ChildProcess;
-  readonly #generations: number;
+  readonly #cage: Cage | null;
   readonly #frames: Socket;
   readonly #reader = new FrameReader(HELLO_BYTES);
   readonly #sources = new SourceCache();
@@ -77,15 +78,15 @@ export class WorkerProcess {
   #killed = false;
   #onGone: (gone: Gone) => void = () => {};
 
-  constructor({ child, generations, frames, stderr }: Launched) {
+  constructor({ child, cage, frames, stderr }: Launched, filtered = false) {
     this.#child = child;
-    this.#generations = generations;
+    this.#cage = cage;
     this.#frames = frames;
     this.#release = killOnExit(() => this.#end());
     this.gone = new Promise((resolve) => {
       this.#onGone = resolve;
     });
-    this.ready = this.#greet();
+    this.ready = this.#greet(filtered);
     child.unref();
     frames.unref();
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -191,12 +192,12 @@ export class WorkerProcess {
   /** Kills the process, with everything that a launcher has started. */
   #end(): void {
     const { pid } = this.#child;
-    if (this.#generations > 0 && pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null)
+    if (this.#cage !== null && pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null)
       killTree(pid);
     else this.#child.kill('SIGKILL');
   }
 
-  async #greet(): Promise<void> {
+  async #greet(filtered: boolean): Promise<void> {
     const late = setTimeout(() => {
       this.retire(`it did not say hello within ${START_MS} ms`);
     }, START_MS);
@@ -206,7 +207,7 @@ export class WorkerProcess {
       {
         onFrame: (frame) => {
           const pid = this.#pid();
-          const complaint = refusal(frame) ?? (this.#generations > 0 ? confinementLack(pid) : null);
+          const complaint = refusal(frame) ?? (this.#cage === null ? null : confinementLack(pid, filtered || this.#cage.filters));
           if (complaint !== null) {
             this.retire(complaint);
             return;
@@ -236,7 +237,7 @@ export class WorkerProcess {
   /** The process that runs scripts, which stands some generations below the launcher; null when the system does not tell. */
   #pid(): number | null {
     const { pid } = this.#child;
-    return pid === undefined ? null : descendant(pid, this.#generations);
+    return pid === undefined ? null : descendant(pid, this.#cage?.generations ?? 0);
   }
 
   #receive(chunk: Uint8Array): void {

@@ -1,6 +1,6 @@
-import { open } from 'node:fs/promises';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeOrdinary } from '../files/ordinary.ts';
 import { StoreError } from './error.ts';
 import { type Format, prepareFormat, schema } from './format.ts';
 
@@ -48,7 +48,7 @@ export class SqliteFile implements Disposable {
     const { DatabaseSync: Database } = await import('node:sqlite');
     try {
       // Only the owner may read the file. SQLite gives the files beside it the same mode.
-      await (await open(path, options.mustExist ? 'r+' : 'a', 0o600)).close();
+      makeOrdinary(path, { mustExist: options.mustExist ?? false });
     } catch (error) {
       throw new StoreError('io', `${path} cannot be opened: ${openTrouble(error, options.mustExist ?? false)}`, { cause: error });
     }
@@ -165,10 +165,11 @@ export function guarded<T>(path: string, format: Pick<Format, 'name'>, work: () 
 }
 
 /** Why a file could not be opened or made, in plain words for the common reasons. */
-function openTrouble(error: unknown, mustExist: boolean): string {
+export function openTrouble(error: unknown, mustExist: boolean): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? error.code : null;
   if (code === 'ENOENT') return mustExist ? 'there is no such file' : 'its folder does not exist';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  return error.message;
+  if (code === 'EISDIR') return 'it is a folder';
+  return code === 'ENXIO' ? 'it is no ordinary file' : error.message;
 }

@@ -1,8 +1,9 @@
-import { statSync } from 'node:fs';
+import { closeSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { openOrdinary } from '../files/ordinary.ts';
 import { StoreError } from './error.ts';
-import { guarded, type Row } from './file.ts';
+import { guarded, openTrouble, type Row } from './file.ts';
 import { type Format, integrityProblem, pragma } from './format.ts';
 
 const ANY = { name: 'SQLite file' };
@@ -32,6 +33,12 @@ export class SqliteReader implements Disposable {
   /** Throws {@link StoreError}: `foreign` if the file is not a SQLite file, `damaged`, `busy`, `io`. */
   static async open(path: string): Promise<SqliteReader> {
     const { DatabaseSync: Database } = await import('node:sqlite');
+    try {
+      // SQLite would wait for the writer of a named pipe.
+      closeSync(openOrdinary(path));
+    } catch (error) {
+      throw new StoreError('io', `${path} cannot be opened: ${openTrouble(error, true)}`, { cause: error });
+    }
     const unfolded = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     const url = pathToFileURL(path);
     // Without a log nobody writes to the file, so SQLite need not create lock files beside it.

@@ -2,12 +2,8 @@ import type { ErrorInfo } from './errors.ts';
 import type { JournalEntry, WaitingCall } from './journal.ts';
 import type { Diagnostic, EventError, Phase, TaggedJson, Usage, Variables, Whisper } from './protocol.ts';
 
-/**
- * The public result of a run: of `runtime.run`, `fork.execute`, `run --json` and `run --jsonl`. Every failure of a script, a limit or
- * a cancellation is such a result.
- */
-export interface RunResult {
-  readonly ok: boolean;
+/** The fields that every result of a run has. */
+interface RunFacts {
   readonly phase: Phase;
   /** One text per `emit`; a text with line feeds is one entry. */
   readonly emits: readonly string[];
@@ -16,10 +12,8 @@ export interface RunResult {
   readonly whispers: readonly Whisper[];
   /** The return value of `call`; null without a call. */
   readonly result: TaggedJson;
+  /** The errors that event handlers left uncleared. They leave `ok` as it is. */
   readonly eventErrors: readonly EventError[];
-  /** Every syntax error, when `phase` is `parse`; `error` is the first. */
-  readonly errors?: readonly Diagnostic[];
-  readonly error: ErrorInfo | null;
   /** The variables of the command blocks at their end, where the request had `variables`. */
   readonly variables?: Variables;
   readonly usage: Usage;
@@ -27,17 +21,38 @@ export interface RunResult {
   readonly outputComplete?: false;
   /** The values that entered the run from outside. The `--json` object has it only with `--trace`. */
   readonly journal: readonly JournalEntry[];
+}
+
+/** The result of a run that came to its end. */
+export interface RunSuccess extends RunFacts {
+  readonly ok: true;
+  readonly error: null;
+  readonly errors?: never;
+  readonly waiting?: never;
+}
+
+/** The result of a run that a script error, a limit or a cancellation ended. */
+export interface RunFailure extends RunFacts {
+  readonly ok: false;
+  readonly error: ErrorInfo;
+  /** Every syntax error, when `phase` is `parse`; `error` is the first. */
+  readonly errors?: readonly Diagnostic[];
   /** The call at which the run was suspended, because its tool will answer later; `error` is ERR_SUSPENDED then. */
   readonly waiting?: WaitingCall;
 }
+
+/**
+ * The public result of a run: of `runtime.run`, `fork.execute`, `run --json` and `run --jsonl`. Every failure of a script, a limit or
+ * a cancellation is such a result.
+ */
+export type RunResult = RunSuccess | RunFailure;
 
 /** The id that the sender gave a request of `run --jsonl`; null without one. */
 export type RequestId = string | number | null;
 
 /** A {@link RunResult} in the form that the command line prints: the id of the request comes first, the journal is optional. */
-export type PublicResult = { readonly id: RequestId } & Omit<RunResult, 'journal'> & {
-    readonly journal?: readonly JournalEntry[];
-  };
+export type PublicResult = { readonly id: RequestId } & Omit<RunFacts, 'journal'> &
+  Pick<RunResult, 'ok' | 'error' | 'errors'> & { readonly journal?: readonly JournalEntry[] };
 
 /** The public JSON object of a result (`schemas/result.schema.json`), with its keys in the documented order. */
 export function toPublicResult(id: RequestId, result: RunResult, withJournal = false): PublicResult {

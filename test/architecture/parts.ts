@@ -31,7 +31,7 @@ export const BESIDE_THE_INDEX: Readonly<Record<string, string>> = {
   'grammar/vocabulary/names.ts': 'a leaf that the host uses without the parser',
 };
 
-const FILES = new Set(['wire', 'sqlite', 'guest', 'worker', 'gate', 'entry', 'cli', 'bench']);
+const FILES = new Set(['wire', 'files', 'sqlite', 'guest', 'worker', 'gate', 'entry', 'cli', 'bench']);
 
 function part(name: string, holds: string, imports: string, packages: string, node: boolean): Part {
   const list = (words: string): readonly string[] => (words === '' ? [] : words.split(' '));
@@ -45,7 +45,8 @@ export const PARTS: readonly Part[] = [
   part('guest', 'the interpreter; runs inside the isolate', 'wire grammar', '', false),
   part('worker', 'the worker process: permissions, parsing, the isolate', 'wire grammar guest', 'isolated-vm', true),
   part('sandbox', "the host's side of a worker: pool, limits, launcher", 'wire', '', true),
-  part('sqlite', 'opening and migrating SQLite files', 'wire', '', true),
+  part('files', 'reading files, lines and values of any origin, within a bound', '', 'zod', true),
+  part('sqlite', 'opening and migrating SQLite files', 'files wire', '', true),
   part('context', 'host and turn contexts, stores of an interpreter', 'wire', '', true),
   part('tools', 'defining, finding, allowing, calling, mocking and recording tools', 'context wire grammar', 'yaml zod', true),
   part('crypto', 'Ed25519, HMAC, SHA-256, base64url', '', '@noble/ed25519 @noble/hashes', true),
@@ -54,7 +55,7 @@ export const PARTS: readonly Part[] = [
   part(
     'loop',
     'the host loop: sessions, turns, the magic tool, agents, log, replay',
-    'sqlite runtime aeiou sandbox tools context wire',
+    'files sqlite runtime aeiou sandbox tools context wire',
     'yaml zod ai @ai-sdk/openai-compatible @opentelemetry/api',
     true,
   ),
@@ -72,14 +73,14 @@ export const PARTS: readonly Part[] = [
   part(
     'mcp',
     'Model Context Protocol, as client and as server',
-    'loop runtime aeiou sandbox tools context wire',
+    'files loop runtime aeiou sandbox tools context wire',
     '@modelcontextprotocol/client @modelcontextprotocol/server zod',
     true,
   ),
   part(
     'cli',
     'the command line: commands, flags, terminal',
-    'mcp gate report loop runtime aeiou sandbox tools context wire grammar stdlib-tools bench',
+    'mcp gate report loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
     'commander yaml zod',
     true,
   ),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -87,6 +88,57 @@ describe('bad input is one clear sentence and exit 2', () => {
     const ended = await within(['run', '\u001b]0;x\u0007.ns'], { cwd: folder({}) });
     expect(ended.code).toBe(2);
     expect(ended.stderr).toContain('\\e]0;x\\u{7}.ns');
+  });
+});
+
+describe('a named pipe, a device or a folder as a file (finding 9)', () => {
+  const special = () => {
+    const cwd = folder({ 'ok.ns': command('emit 1') });
+    mkdirSync(join(cwd, 'queue'));
+    for (const name of ['pipe', 'pipe.mjs', 'queue/pending.jsonl']) execFileSync('mkfifo', [join(cwd, name)]);
+    return cwd;
+  };
+
+  it.each([
+    [['log', 'verify', '/dev/zero'], /cannot read \/dev\/zero: it is no ordinary file/],
+    [['log', 'verify', 'pipe'], /cannot read pipe: it is no ordinary file/],
+    [['log', 'verify', '.'], /cannot read \.: it is a folder/],
+    [['log', 'verify', 'missing'], /cannot read missing: there is no such file/],
+    [['keys', 'list', 'pipe'], /pipe is not a regular file/],
+    [['keys', 'list', '/dev/zero'], /not a regular file/],
+    [['run', '/dev/zero'], /larger than 1MB/],
+    [['run', 'ok.ns', '--tools', '/dev/zero'], /larger than 4MB/],
+    [['run', 'ok.ns', '--tools', 'pipe.mjs'], /cannot read pipe\.mjs: it is no ordinary file/],
+    [['run', 'ok.ns', '--storage', 'pipe'], /pipe cannot be opened: it is no ordinary file/],
+    [['run', 'ok.ns', '--storage', '.'], /cannot be opened: it is a folder/],
+    [['run', 'ok.ns', '--record', 'pipe'], /cannot record to pipe: it is not an ordinary file/],
+    [['sessions', 'list', '--store', 'pipe'], /pipe cannot be opened: it is no ordinary file/],
+    [['inspect', 'pipe'], /no ordinary file/],
+    [['inspect', '/dev/zero'], /no ordinary file/],
+  ])('%j is refused at once', async (args, says) => refused(args, special(), says));
+
+  it('a pipe in the place of the pending plans is refused at once', async () => {
+    const ended = await within(['approve', '--queue', 'queue'], { cwd: special() });
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/pending\.jsonl: it is no ordinary file/) });
+  });
+
+  it.each([
+    [['run', 'pipe']],
+    [['check', 'pipe']],
+    [['turn', 'pipe']],
+    [['replay', './pipe']],
+    [['run', 'ok.ns', '--policy', 'pipe']],
+  ])('%j waits for a writer, and an interrupt ends it', async (args) => {
+    const ended = await neuroscript(args, { cwd: special(), interruptAfterMs: 2000 });
+    expect(ended).toEqual({ code: 130, stdout: '', stderr: '' });
+  });
+
+  it('a program comes through a pipe whose writer takes its time', async () => {
+    const cwd = special();
+    const running = neuroscript(['run', 'pipe'], { cwd });
+    // Opening waits for the reader.
+    execFileSync('sh', ['-c', 'cat ok.ns > pipe'], { cwd });
+    expect(await running).toMatchObject({ code: 0, stdout: '1\n' });
   });
 });
 

@@ -1,36 +1,7 @@
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { inOrder } from '../../src/cli/terminal/inorder.ts';
-import { type Line, splitLines } from '../../src/cli/terminal/lines.ts';
 import { Output } from '../../src/cli/terminal/output.ts';
-
-async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
-  for (const text of texts) yield Buffer.from(text);
-}
-
-async function lines(cap: number, ...texts: string[]): Promise<string[]> {
-  const found: string[] = [];
-  const show = (line: Line) => ('tooLong' in line ? 'TOO LONG' : Buffer.from(line.bytes).toString());
-  for await (const line of splitLines(chunks(...texts), cap)) found.push(show(line));
-  return found;
-}
-
-describe('lines of a stream', () => {
-  it('are whole however the stream is cut', async () => {
-    expect(await lines(100, 'ab', 'c\nde', '\n', '\nlast')).toEqual(['abc', 'de', '', 'last']);
-    expect(await lines(100, ...'abc\nde\n\nlast'.split(''))).toEqual(['abc', 'de', '', 'last']);
-  });
-
-  it('need no line feed at the end, and a line feed at the end starts none', async () => {
-    expect(await lines(100, 'a\n')).toEqual(['a']);
-    expect(await lines(100)).toEqual([]);
-  });
-
-  it('longer than the cap are reported, and the stream goes on', async () => {
-    expect(await lines(3, 'abc\nabcd\nx\n', 'aaaa', 'aaaa', '\nend')).toEqual(['abc', 'TOO LONG', 'x', 'TOO LONG', 'end']);
-    expect(await lines(3, 'abcd')).toEqual(['TOO LONG']);
-  });
-});
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 

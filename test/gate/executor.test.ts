@@ -97,7 +97,18 @@ describe('recording an execution', () => {
       { ...INTENT, intentId: 'x' },
       { ...INTENT, hash: 'x' },
     ])
-      expect(() => recordExecuted(lock, intent, NOW)).toThrow(expect.objectContaining({ code: 'ERR_GATE_RECORD' }));
+      expect(() => recordExecuted(lock, intent, NOW)).toThrow(
+        expect.objectContaining({ name: 'ExecutorError', code: 'ERR_GATE_RECORD' }),
+      );
+  });
+
+  it('a lock whose file is gone is held no more, and releasing it is no error', () => {
+    const queue = queueWith();
+    const lock = new QueueLock(queue, NOW);
+    rmSync(join(queue, 'executed.lock'));
+    expect(lock.isHeld()).toBe(false);
+    lock.release();
+    expect(() => recordExecuted(lock, INTENT, NOW)).toThrow(/no longer holds the lock/);
   });
 });
 
@@ -181,7 +192,7 @@ describe('executing once', () => {
   it('an attempt that was started and never ended is refused until a human has said how it ended', async () => {
     const queue = queueWith({ 'attempts.jsonl': attempt('started').replace(ID, ID.toUpperCase()) });
     const { result, shown } = await execute(queue, async () => 1);
-    expect(result).toMatchObject({ state: 'denied', verdict: { code: 'ERR_GATE_ATTEMPT' } });
+    expect(result).toMatchObject({ state: 'denied', verdict: { eligible: false, code: 'ERR_GATE_ATTEMPT' } });
     expect(shown).toEqual(['[ERROR] An attempt started at 2026-01-15T12:00:00.000Z, and its outcome is unknown']);
     writeFileSync(join(queue, 'attempts.jsonl'), attempt('started') + attempt('failed'));
     expect((await execute(queue, async () => 1)).result.state).toBe('executed');
@@ -190,10 +201,11 @@ describe('executing once', () => {
   it('attempts at other intents do not matter, a journal that cannot be read does', async () => {
     const others = attempt('started').replace(ID, OTHER);
     expect((await execute(queueWith({ 'attempts.jsonl': others }), async () => 1)).result.state).toBe('executed');
-    for (const content of [`${others}{"id":`, line(), attempt('maybe'), '\n'])
-      expect((await execute(queueWith({ 'attempts.jsonl': content }), async () => 1)).result).toMatchObject({
+    const [undated, unhashed] = ['timestamp', 'hash'].map((key) => line({ id: OTHER, state: 'failed', [key]: undefined }));
+    for (const content of [`{"id":`, line(), attempt('maybe'), '\n', undated, unhashed])
+      expect((await execute(queueWith({ 'attempts.jsonl': `${others}${content}` }), async () => 1)).result).toMatchObject({
         state: 'denied',
-        verdict: { code: 'ERR_GATE_ATTEMPT' },
+        verdict: { code: 'ERR_GATE_ATTEMPT', line: '[ERROR] Attempts.jsonl cannot be read: line 2 is not a record' },
       });
   });
 
@@ -217,6 +229,14 @@ describe('executing once', () => {
     expect(existsSync(join(queue, 'executed.lock'))).toBe(false);
   });
 
+  it('an error of the caller is thrown as it is: it denies nothing', async () => {
+    const broken = new Error('no clock');
+    const now = (): never => {
+      throw broken;
+    };
+    await expect(execute(queueWith(), async () => 1, { now })).rejects.toBe(broken);
+  });
+
   it('nothing runs when the human cannot be shown the answer', async () => {
     const queue = queueWith();
     const show = (): never => {
@@ -233,6 +253,16 @@ describe('executing once', () => {
 });
 
 describe('recording an approval', () => {
+  it('refuses what is no UUID and no hash', () => {
+    const queue = queueWith();
+    for (const intent of [
+      { ...INTENT, intentId: 'x' },
+      { ...INTENT, hash: 'x' },
+    ])
+      expect(() => recordApproved(queue, intent, NOW)).toThrow(expect.objectContaining({ code: 'ERR_GATE_RECORD' }));
+    expect(existsSync(join(queue, 'approved.jsonl'))).toBe(false);
+  });
+
   it('appends what the gate’s verifier reads', () => {
     const queue = queueWith();
     recordApproved(queue, INTENT, NOW);

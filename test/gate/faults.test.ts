@@ -7,6 +7,8 @@ import { ask, HASH, ID, line, OTHER, queueWith } from './kit.ts';
 const disk = vi.hoisted(() => ({
   take: Number.POSITIVE_INFINITY,
   syncs: [] as string[],
+  /** Descriptors that were opened and not closed. */
+  open: new Set<number>(),
   broken: '',
   /** Runs while a file is read. */
   meanwhile: (): void => {},
@@ -20,7 +22,12 @@ vi.mock('node:fs', async (load) => {
     openSync: (...args: Parameters<typeof fs.openSync>) => {
       const file = fs.openSync(...args);
       names.set(file, String(args[0]));
+      disk.open.add(file);
       return file;
+    },
+    closeSync: (file: number) => {
+      fs.closeSync(file);
+      disk.open.delete(file);
     },
     readSync: (file: number, buffer: Uint8Array, offset: number, length: number, position: number) => {
       const read = fs.readSync(file, buffer, offset, length, position);
@@ -38,13 +45,26 @@ vi.mock('node:fs', async (load) => {
   };
 });
 
-afterEach(() => Object.assign(disk, { take: Number.POSITIVE_INFINITY, syncs: [], broken: '', meanwhile: () => {} }));
+afterEach(() =>
+  Object.assign(disk, { take: Number.POSITIVE_INFINITY, syncs: [], open: new Set(), broken: '', meanwhile: () => {} }),
+);
 
 const NOW = Date.parse('2026-01-15T12:00:00Z');
 
 function record(queue: string): void {
   recordExecuted(new QueueLock(queue, NOW), { intentId: ID, hash: HASH }, NOW);
 }
+
+describe('a queue whose files are read and written', () => {
+  it('every descriptor is closed, whether the call succeeds or fails', () => {
+    const queue = queueWith();
+    record(queue);
+    const spoiled = queueWith({ 'executed.jsonl': 'nonsense\n' });
+    expect(() => record(spoiled)).toThrow(/is not a record/);
+    expect(ask(spoiled, { command: 'true', args: [] }).eligible).toBe(false);
+    expect(disk.open.size).toBe(0);
+  });
+});
 
 describe('a disk that fails while an execution is recorded', () => {
   it('ARGO-6-9: the record is with the disk before anybody says so; of a new file its directory too', () => {

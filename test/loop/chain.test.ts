@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -60,12 +60,28 @@ describe('the chain', () => {
     ['a blank that was put in', 5, (lines) => lines.with(4, (lines[4] ?? '').replace(',', ', '))],
     ['no JSON', 1, (lines) => lines.with(0, 'hello')],
     ['an empty line', 3, (lines) => lines.toSpliced(2, 0, '')],
+    ['a line that is too long', 3, (lines) => lines.toSpliced(2, 0, 'x'.repeat(64 * 1024 + 1))],
     ['a line without a hash', 5, (lines) => lines.with(4, JSON.stringify(entry(5)))],
   ])('names the line of %s', async (_, line, change) => {
     const path = newPath();
     const lines = await logOf(path, 5);
     await writeFile(path, `${change(lines).join('\n')}\n`);
     expect(await verifyChain([path])).toMatchObject({ ok: false, file: path, line });
+  });
+
+  it('a file of 2 GB without a line end is refused after its first bytes (finding 9)', async () => {
+    const path = newPath();
+    await writeFile(path, '');
+    await truncate(path, 2 ** 31);
+    expect(await verifyChain([path])).toMatchObject({ ok: false, line: 1, why: 'it is longer than 65536 bytes' });
+  });
+
+  it('a session id may have a character at which other readers split lines', async () => {
+    const path = newPath();
+    const log = new FileLog(path);
+    await log.append({ ...entry(1), SID: 'a\u2028b' });
+    expect(await verifyChain([path])).toMatchObject({ ok: true, lines: 1 });
+    expect(await log.has('a\u2028b', 1)).toBe(true);
   });
 
   it('a line that was not finished is named', async () => {

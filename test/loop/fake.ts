@@ -101,18 +101,17 @@ export function fakeExecutor(
 }
 
 function result(emits: readonly string[], whispers: readonly Whisper[], error: ErrorInfo | null): RunResult {
-  return {
-    ok: error === null,
+  const facts = {
     phase: 'exec',
     emits,
     values: emits,
     whispers,
     result: null,
     eventErrors: [],
-    error,
     usage: { fuel: 12, cpuMs: 0.4, wallMs: 1.9, peakMemoryBytes: 4096, toolCalls: 0, outputBytes: 5 },
     journal: [],
-  };
+  } as const;
+  return error === null ? { ok: true, ...facts, error } : { ok: false, ...facts, error };
 }
 
 export const USERDATA = { subject: 'test', fields: {} };

@@ -6,22 +6,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createRuntime } from '../../src/index.ts';
-import { type Bubblewrap, bubblewrapArguments, findBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { bubblewrap, findBubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { type Cage, librariesOf } from '../../src/sandbox/cage.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
+import { systemTool } from '../../src/sandbox/systemtools.ts';
+import { findUnshare } from '../../src/sandbox/unshare.ts';
 import { FrameReader } from '../../src/wire/frames.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { HOLED, handlers, inputOf, run } from '../sandbox/kit.ts';
 
-function bubblewrap(): Bubblewrap {
-  const found = findBubblewrap();
+function cageOf(found: Cage | string): Cage {
   if (typeof found === 'string') throw new Error(found);
   return found;
 }
 
+const BUBBLEWRAP = cageOf(findBubblewrap());
+const UNSHARE = cageOf(findUnshare());
+
 /** Runs takeover.mjs in a sandbox and returns the attacks that worked. `replaced` makes it replace itself by a new Node first. */
-async function worked(sandbox: Bubblewrap, replaced = false): Promise<unknown> {
+async function worked(cage: Cage, replaced = false): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'takeover-'));
   const [victim, secret, plan] = ['victim', 'secret', 'plan.json'].map((name) => join(folder, name)) as [string, string, string];
   writeFileSync(victim, 'untouched');
@@ -32,20 +37,21 @@ async function worked(sandbox: Bubblewrap, replaced = false): Promise<unknown> {
     const address = listener.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     writeFileSync(plan, JSON.stringify({ port, hostPid: process.pid, victim, secret }));
-    const args = bubblewrapArguments(sandbox, [
+    const binds = [
       { from: process.execPath, to: '/worker/node' },
       { from: fileURLToPath(new URL('takeover.mjs', import.meta.url)), to: '/worker/worker.mjs' },
       { from: plan, to: '/worker/plan.json' },
-    ]);
-    const program = ['/worker/node', '--no-warnings', '/worker/worker.mjs', '/worker/plan.json'];
-    const child = spawn(sandbox.path, [...args, ...program, replaced ? 'first' : 'only'], {
+    ];
+    const program = ['/worker/node', '--no-warnings', '/worker/worker.mjs', '/worker/plan.json', replaced ? 'first' : 'only'];
+    const { path, args, input } = cage.command(binds, program);
+    const child = spawn(path, args, {
       env: {},
       cwd: '/',
-      stdio: ['ignore', 'ignore', replaced ? 'pipe' : 'inherit', 'pipe', 'pipe'],
+      stdio: ['ignore', 'ignore', replaced ? 'pipe' : 'inherit', 'pipe', ...(input === null ? [] : (['pipe'] as const))],
     });
-    const [, , errors, frames, filter] = child.stdio;
-    if (!(frames instanceof Socket) || !(filter instanceof Writable)) throw new Error('no pipes');
-    filter.end(sandbox.filter);
+    const [, , errors, frames, reader4] = child.stdio;
+    if (!(frames instanceof Socket)) throw new Error('no pipes');
+    if (reader4 instanceof Writable) reader4.end(input);
     const reader = new FrameReader(65536);
     let said = '';
     errors?.setEncoding('utf8').on('data', (text: string) => {
@@ -65,8 +71,7 @@ async function worked(sandbox: Bubblewrap, replaced = false): Promise<unknown> {
 function launchers(): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
-      if (!/^\d+$/.test(pid) || readFileSync(`/proc/${pid}/comm`, 'utf8').trim() !== 'bwrap') return false;
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(HOLED.guest);
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(HOLED.guest);
     } catch {
       return false; // It ended between the two looks.
     }
@@ -76,20 +81,30 @@ function launchers(): string[] {
 /** A filter that allows everything: what the namespaces and the root hold by themselves. */
 const NO_FILTER = Uint8Array.from([0x06, 0, 0, 0, 0, 0, 0xff, 0x7f]);
 
+/** Attacks that stay within the sandbox: a filter of system calls stops them. */
+const INSIDE = ['start itself again', 'listen by TCP', 'listen by an abstract name', 'open the inspector', 'send by UDP'];
+
 describe('a worker under full control of an attacker, in the operating system sandbox', () => {
   it('signals no process, reaches no network, no file, no process and no other program', async () => {
-    expect(await worked(bubblewrap())).toEqual([]);
+    expect(await worked(BUBBLEWRAP)).toEqual([]);
   });
 
   it('gains nothing by replacing itself by Node with flags of its own, which is the only program that it can become', async () => {
-    expect(await worked(bubblewrap(), true)).toEqual([]);
+    expect(await worked(BUBBLEWRAP, true)).toEqual([]);
   });
 
   it('namespaces and root hold without the filter too: the remaining attacks stay within the sandbox', async () => {
-    const inside = ['start itself again', 'listen by TCP', 'listen by an abstract name', 'open the inspector', 'send by UDP'];
-    const left = (await worked({ ...bubblewrap(), filter: NO_FILTER })) as string[];
-    expect(left.filter((deed) => !inside.includes(deed))).toEqual([]);
+    const unfiltered = bubblewrap(systemTool('bwrap') ?? '', librariesOf(process.execPath), NO_FILTER);
+    expect((await worked(unfiltered)).filter((deed) => !INSIDE.includes(deed))).toEqual([]);
   });
+
+  it.each([false, true])(
+    '18-4: the namespaces and the root of unshare hold, too; it knows the name of the machine',
+    async (replaced) => {
+      const left = (await worked(UNSHARE, replaced)).filter((deed) => !INSIDE.includes(deed));
+      expect(left).toEqual(['know the name of the machine']);
+    },
+  );
 });
 
 /** Processes below this one, at any depth. */
@@ -105,10 +120,10 @@ function descendants(pid = process.pid): number[] {
   }
 }
 
-describe('the launcher', () => {
-  it('required: programs run, and what is watched is the worker, not the launcher', async () => {
-    await using sandbox = await Sandbox.create({ files: HOLED, concurrency: 1, launcher: 'required' });
-    expect(sandbox.launcher).toMatchObject({ reason: null });
+describe.each(['bubblewrap', 'unshare'] as const)('the launcher %s', (launcher) => {
+  it('programs run, and what is watched is the worker, not the launcher', async () => {
+    await using sandbox = await Sandbox.create({ files: HOLED, concurrency: 1, launcher });
+    expect(sandbox.launcher).toMatchObject({ cage: { name: launcher }, reason: null });
     expect((await run(sandbox, 'echo', { value: 7 })).result.result).toBe(7);
     for (const [deed, limit] of [
       ['wedge', 'memoryBytes'],
@@ -122,7 +137,7 @@ describe('the launcher', () => {
   });
 
   it('a worker wedged in native code is killed through it, at the wall', async () => {
-    await using sandbox = await Sandbox.create({ files: HOLED, concurrency: 1, launcher: 'required' });
+    await using sandbox = await Sandbox.create({ files: HOLED, concurrency: 1, launcher });
     const start = performance.now();
     const { result } = await run(sandbox, 'wedge', {}, { wallMs: 200, memoryBytes: 1024 * 1024 * 1024 });
     expect(result.error).toMatchObject({ code: 'ERR_TIMEOUT', limit: 'wallMs' });
@@ -130,8 +145,8 @@ describe('the launcher', () => {
   });
 
   it('leaves no process behind when the sandbox is closed', async () => {
-    const sandbox = await Sandbox.create({ files: HOLED, concurrency: 2, launcher: 'required' });
-    expect(descendants().length).toBeGreaterThanOrEqual(6);
+    const sandbox = await Sandbox.create({ files: HOLED, concurrency: 2, launcher });
+    expect(descendants().length).toBeGreaterThanOrEqual(4);
     const busy = sandbox.run(inputOf('spin', {}, defaultLimits('run')), handlers());
     await sandbox.close();
     expect((await busy).result.error?.code).toBe('ERR_CANCELLED');
@@ -144,7 +159,7 @@ describe('the launcher', () => {
     const before = launchers();
     for (let round = 0; round < 5; round++) {
       // Resolves with the first worker; the others are on their way then.
-      const sandbox = await Sandbox.create({ files: HOLED, concurrency: 6, launcher: 'required' });
+      const sandbox = await Sandbox.create({ files: HOLED, concurrency: 6, launcher });
       await sandbox.close();
     }
     const left = (): string[] => launchers().filter((pid) => !before.includes(pid));
@@ -154,7 +169,16 @@ describe('the launcher', () => {
   });
 
   it('a runtime takes it, too', async () => {
-    await using runtime = await createRuntime({ launcher: 'required', concurrency: 1 });
+    await using runtime = await createRuntime({ launcher, concurrency: 1 });
     expect((await runtime.run('command\n  emit 1 + 2\nendcommand\n')).emits).toEqual(['3']);
   });
+});
+
+it('18-4: auto takes unshare where bubblewrap is missing, and says why', async () => {
+  vi.doMock('../../src/sandbox/bubblewrap.ts', () => ({ findBubblewrap: () => 'bubblewrap is not installed' }));
+  vi.resetModules();
+  const fresh = await import('../../src/sandbox/index.ts');
+  await using sandbox = await fresh.Sandbox.create({ files: HOLED, concurrency: 1 });
+  expect(sandbox.launcher).toMatchObject({ cage: { name: 'unshare' }, reason: 'bubblewrap is not installed' });
+  expect((await run(sandbox, 'echo', { value: 7 })).result.result).toBe(7);
 });

@@ -485,6 +485,25 @@ describe('the host’s callbacks', () => {
     expect(heard).toEqual(['e']);
   });
 
+  it.each(['onOut', 'onCall'] as const)(
+    'of the request itself, %s, ends the run when it throws, and the run rejects with that',
+    async (name) => {
+      const forever = new Promise<undefined>(() => {});
+      const { runtime } = fakeRuntime(async (guest) => {
+        await guest.tool('tool.none.Such');
+        guest.emit('e');
+        return forever;
+      });
+      const failure = new Error('full disk');
+      const run = runtime.run('x', {
+        [name]: () => {
+          throw failure;
+        },
+      });
+      await expect(run).rejects.toBe(failure);
+    },
+  );
+
   it('may throw: the run goes on, and the log says so', async () => {
     const logged: string[] = [];
     const logger = { ...SILENT_LOGGER, error: (_fields: object, message: string) => void logged.push(message) };

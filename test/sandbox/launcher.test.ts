@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Bubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import { bubblewrap } from '../../src/sandbox/bubblewrap.ts';
+import type { Cage } from '../../src/sandbox/cage.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import type { LauncherChoice } from '../../src/sandbox/launcher.ts';
 import { systemTool } from '../../src/sandbox/systemtools.ts';
@@ -24,15 +25,14 @@ function bwrap(script: string, mode = 0o755): string {
   return path;
 }
 
-/** What a new process that finds `found` says of two sandboxes in succession with this choice. */
-async function tried(choice: LauncherChoice, found: Bubblewrap | string): Promise<unknown> {
+/** What a new process that finds `found` and no `unshare` says of two sandboxes in succession with this choice. */
+async function tried(choice: LauncherChoice, found: Cage | string): Promise<unknown> {
   vi.resetModules();
-  vi.doMock('../../src/sandbox/bubblewrap.ts', async (original) => ({
-    ...(await original<typeof import('../../src/sandbox/bubblewrap.ts')>()),
-    findBubblewrap: () => found,
-  }));
+  vi.doMock('../../src/sandbox/bubblewrap.ts', () => ({ findBubblewrap: () => found }));
+  vi.doMock('../../src/sandbox/unshare.ts', () => ({ findUnshare: () => 'there is no unshare' }));
   const fresh = await import('../../src/sandbox/index.ts');
   vi.doUnmock('../../src/sandbox/bubblewrap.ts');
+  vi.doUnmock('../../src/sandbox/unshare.ts');
   try {
     const first = await fresh.Sandbox.create({ files: HOLED, concurrency: 1, launcher: choice });
     await first.close();
@@ -61,7 +61,7 @@ child.on('exit', (code) => process.exit(code ?? 1));
 describe('the choice of a launcher', () => {
   it('none is taken at its word', async () => {
     const sandbox = await sandboxOf({ launcher: 'none' });
-    expect(sandbox.launcher).toEqual({ bubblewrap: null, reason: 'it was switched off' });
+    expect(sandbox.launcher).toMatchObject({ cage: null, reason: 'it was switched off' });
     expect((await run(sandbox, 'echo', { value: 1 })).result.result).toBe(1);
   });
 
@@ -72,20 +72,20 @@ describe('the choice of a launcher', () => {
 
   it('auto without bubblewrap runs and says what is missing; required refuses to start', async () => {
     const none = 'bubblewrap is not installed';
-    expect(await tried('auto', none)).toEqual({ reason: none, ok: true });
+    expect(await tried('auto', none)).toEqual({ reason: `${none}; there is no unshare`, ok: true });
     expect(await tried('required', none)).toMatchObject({ code: 'ERR_CONFIG', message: expect.stringContaining(none) });
   });
 
   it('auto with a bubblewrap that does not work here runs and says why; required refuses to start', async () => {
     const path = bwrap('#!/bin/sh\necho "bwrap: no namespaces for you" >&2\nexit 1\n');
-    const broken: Bubblewrap = { path, libraries: [], filter: new Uint8Array() };
+    const broken = bubblewrap(path, [], new Uint8Array());
     const reason = expect.stringContaining('no namespaces for you');
     expect(await tried('auto', broken)).toEqual({ reason, ok: true });
     expect(await tried('required', broken)).toMatchObject({ code: 'ERR_CONFIG', message: reason });
   });
 
   it('18-16: auto with a bubblewrap that confines nothing runs and says so; required refuses to start', async () => {
-    const liar: Bubblewrap = { path: bwrap(LIAR), libraries: [], filter: new Uint8Array() };
+    const liar = bubblewrap(bwrap(LIAR), [], new Uint8Array());
     const reason = expect.stringContaining("left the worker in the host's namespaces: pid, net, user, mnt, ipc, uts");
     expect(await tried('required', liar)).toMatchObject({ code: 'ERR_CONFIG', message: reason });
     expect(await tried('auto', liar)).toEqual({ reason, ok: true });

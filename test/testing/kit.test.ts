@@ -37,7 +37,7 @@ describe('callTool and ToolBench', () => {
     expect(await callTool(price, ['tea', '2'])).toBe(7);
     await expect(callTool(price, [])).rejects.toMatchObject({ code: 'NS4', nsCode: 4 });
     await expect(callTool(price, ['gold'])).rejects.toMatchObject({ nsCode: 9, message: 'no gold', hint: 'try tea' });
-    const lying = defineTool({ name: 'tool.t.Lies', returns: 'int', run: () => 'x' });
+    const lying = defineTool({ name: 'tool.t.Lies', returns: 'int', run: () => JSON.parse('"x"') });
     await expect(callTool(lying)).rejects.toMatchObject({ nsCode: 21 });
   });
 

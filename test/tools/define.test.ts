@@ -312,10 +312,13 @@ describe('what run receives is typed from the schemas', () => {
   it('what run may return is what the schema of returns takes', () => {
     type Returning<R extends z.ZodType | string | JsonSchema> = ReturnType<ToolInit<readonly [], R>['run']>;
     expectTypeOf<Returning<z.ZodNumber>>().toEqualTypeOf<number | Promise<number>>();
-    expectTypeOf<Returning<'int'>>().toEqualTypeOf<unknown>();
+    expectTypeOf<Returning<'int'>>().toEqualTypeOf<number | null | undefined | Promise<number | null | undefined>>();
+    expectTypeOf<Returning<'a list of rows'>>().toEqualTypeOf<unknown>();
     expectTypeOf<Returning<{ readonly type: 'string' }>>().toEqualTypeOf<string | Promise<string>>();
     // @ts-expect-error: a text is no number
     defineTool({ name: 'tool.t.A', returns: z.number(), run: () => 'x' });
+    // @ts-expect-error: a text is no number
+    defineTool({ name: 'tool.t.A', returns: 'int', run: () => 'x' });
   });
 });
 

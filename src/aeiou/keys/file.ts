@@ -79,7 +79,8 @@ function needFs(): typeof import('node:fs') {
 
 function openFile(fs: typeof import('node:fs'), path: string): number {
   try {
-    return fs.openSync(path, 'r');
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
+    return fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
   } catch (cause) {
     throw keyFileError(`${path} cannot be read: ${reasonOf(cause)}`, { cause });
   }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { splitLines } from '../../files/lines.ts';
 import { clip, printable } from '../../report/index.ts';
 import { PACKAGE } from '../../runtime/version.ts';
 import { KitError, type KitReport, runKit, type Verdict } from '../conformance/driver.ts';
@@ -7,7 +8,6 @@ import { readVectors, type Vector } from '../conformance/vectors.ts';
 import { wholeNumber } from '../flags/options.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { splitLines } from '../terminal/lines.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 interface Flags {
@@ -76,8 +76,8 @@ async function run(vectors: readonly Vector[], command: string, answerMs: number
 async function serve({ impl }: Flags, terminal: Terminal): Promise<ExitCode> {
   if (impl !== undefined) throw new UsageError('--impl and --serve are the two sides of the protocol; give one');
   for await (const line of splitLines(terminal.stdin, REQUEST_BYTES)) {
-    if ('tooLong' in line) throw new UsageError('a request is longer than any of the kit');
-    await terminal.out.lineWhenReady(await answerLine(Buffer.from(line.bytes).toString('utf8')));
+    if (line === null) throw new UsageError('a request is longer than any of the kit');
+    await terminal.out.lineWhenReady(await answerLine(line.toString('utf8')));
   }
   return EXIT.ok;
 }

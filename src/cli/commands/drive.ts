@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import {
   type Agent,
   CallError,
@@ -27,7 +26,7 @@ import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { openStore, storeFile } from '../flags/store.ts';
 import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { fileTrouble } from '../terminal/input.ts';
+import { mustAppend } from '../terminal/input.ts';
 import { Progress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
@@ -69,7 +68,8 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   const keyring = readKeyring(flags.keys, clock);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
-  if (flags.log !== undefined) await mustAppend(flags.log);
+  // After a crash the log is read and repaired, which is impossible with a pipe or a device.
+  if (flags.log !== undefined) mustAppend(flags.log);
   const recorder = await Recorder.open(flags.record);
   using store = storeFile(flags.store) === null ? null : await openStore(flags.store, { mustExist: 'resume' in from });
   // All sessions share one log, because every entry is chained to the one before.
@@ -147,16 +147,4 @@ function nextStep({ sid, waiting }: LoopResult, { store }: DriveFlags): readonly
   const where = store === undefined ? '' : ` --store ${printable(store)}`;
   const command = `neuroscript sessions complete ${printable(sid)} --call ${waiting.call} --result JSON${where}`;
   return [`Answer with: ${command}, and the --tools of this session`];
-}
-
-/** Checks that the log can be written, before the first turn has effects. */
-async function mustAppend(file: string): Promise<void> {
-  try {
-    await using handle = await open(file, 'a', 0o600);
-    // After a crash the log is read and repaired, which is impossible with a pipe or a device.
-    if ((await handle.stat()).isFile()) return;
-  } catch (error) {
-    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error, 'make')}`);
-  }
-  throw new UsageError(`cannot append to ${printable(file)}: it is not an ordinary file`);
 }

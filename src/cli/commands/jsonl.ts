@@ -1,4 +1,5 @@
 import { TextDecoder } from 'node:util';
+import { type Line, splitLines } from '../../files/lines.ts';
 import { quantity } from '../../report/index.ts';
 import { answerRequest, type Runtime } from '../../runtime/index.ts';
 import { usageError } from '../../wire/errorinfo.ts';
@@ -6,7 +7,7 @@ import { jsonText } from '../../wire/maporder.ts';
 import { type PublicResult, refusedResult, toPublicResult } from '../../wire/result.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { inOrder } from '../terminal/inorder.ts';
-import { type Line, splitLines, until } from '../terminal/lines.ts';
+import { until } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Maximum bytes of a request line. The answer to a longer one is an error; its bytes are dropped. */
@@ -33,9 +34,9 @@ export async function answerRequests(
 
 /** The request of a line, or the answer to a line without one. */
 function textOf(line: Line): string | PublicResult {
-  if ('tooLong' in line) return refused(`the line is longer than ${quantity('bytes', LINE_BYTES)}`);
+  if (line === null) return refused(`the line is longer than ${quantity('bytes', LINE_BYTES)}`);
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(line.bytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(line);
   } catch {
     return refused('the line is not UTF-8 text');
   }

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { rotatedFiles, verifyChain } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { reading } from '../terminal/input.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 interface VerifyFlags {
@@ -43,9 +43,10 @@ function readHash(text: string): string {
 }
 
 async function verify(files: readonly string[], flags: VerifyFlags, terminal: Terminal): Promise<ExitCode> {
-  for (const file of files) if (!existsSync(file)) throw new UsageError(`cannot read ${printable(file)}: there is no such file`);
-  const all = [...new Set(files.flatMap((file) => [...rotatedFiles(file), file]))];
-  const report = await verifyChain(all, { after: flags.after, through: flags.head });
+  const report = await reading(files.join(', '), () => {
+    const all = [...new Set(files.flatMap((file) => [...rotatedFiles(file), file]))];
+    return verifyChain(all, { after: flags.after, through: flags.head });
+  });
   if (flags.json) terminal.out.line(JSON.stringify(report));
   else if (report.ok) terminal.out.line(`${report.lines} lines, unbroken; head ${report.head}`);
   else terminal.out.line(`${printable(report.file)}, line ${report.line}: ${report.why}`);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, JsonError, type JsonValue, parseStrict } from '../../aeiou/index.ts';
+import { readOrdinary } from '../../files/ordinary.ts';
 import { isUuid, sameUuid } from '../../gate/formats.ts';
 import { canonicalPlan, planHash } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
@@ -27,12 +28,15 @@ const PENDING = 'pending.jsonl';
 /** Maximum bytes of a plan's line; a human must be able to read it. */
 const MAX_BYTES = 1024 * 1024;
 
+/** Maximum bytes of the file. */
+const QUEUE_BYTES = 256 * MAX_BYTES;
+
 /** Every plan that is or was pending. Throws {@link UsageError} for a missing file or a malformed line. */
 export function readPending(queue: string): readonly PendingIntent[] {
   const path = join(queue, PENDING);
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readOrdinary(path, QUEUE_BYTES));
   } catch (error) {
     throw new UsageError(`cannot read ${printable(path)}: ${fileTrouble(error)}`);
   }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
+import { type Line, splitLines } from '../../files/lines.ts';
 import { type Answer, answerSchema, differenceOf } from './answer.ts';
 import { KIT_FORMAT, type Vector } from './vectors.ts';
 
@@ -84,7 +84,7 @@ class PeerError extends Error {}
 /** One process of the implementation. */
 class Peer {
   readonly #child: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
+  readonly #lines: AsyncIterator<Line>;
   readonly #answerMs: number;
   readonly #signal: AbortSignal;
   readonly #ended: Promise<string>;
@@ -100,7 +100,7 @@ class Peer {
     if (stdin === null || stdout === null) throw new TypeError('a child process was started without pipes');
     // Writing to an ended process fails; the report says how the process ended.
     stdin.on('error', () => {});
-    this.#lines = createInterface({ input: stdout, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
+    this.#lines = splitLines(stdout, ANSWER_BYTES);
     this.#ended = new Promise((resolve) => {
       this.#child.once('error', (error) => resolve(`it cannot be started: ${error.message}`));
       this.#child.once('exit', (code, by) => resolve(`it ended (${by === null ? `exit code ${code}` : by})`));
@@ -131,7 +131,8 @@ class Peer {
     try {
       const line = await Promise.race([this.#lines.next(), given.promise]);
       if (line.done === true) throw new PeerError(await this.#ended);
-      return line.value;
+      if (line.value === null) throw new PeerError(`it wrote a line of more than ${ANSWER_BYTES} bytes`);
+      return line.value.toString();
     } finally {
       late.removeEventListener('abort', give);
       this.#signal.throwIfAborted();
@@ -162,6 +163,9 @@ class Peer {
     clearTimeout(kill);
   }
 }
+
+/** Maximum bytes of an answer. */
+const ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** Milliseconds that an implementation may take to exit after its input ends. */
 const CLOSE_MS = 500;

@@ -1,4 +1,4 @@
-import { appendFile, open } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import {
   type Agent,
@@ -14,7 +14,7 @@ import {
 import { printable } from '../../report/index.ts';
 import { PolicyGuard } from '../../tools/index.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { fileTrouble, readText } from '../terminal/input.ts';
+import { mustAppend, readText } from '../terminal/input.ts';
 import { timeFlag, wholeNumber } from './options.ts';
 import { configText, named, type Setup } from './setup.ts';
 
@@ -150,14 +150,8 @@ export function words(text: string): string[] {
   return word === null ? found : [...found, word];
 }
 
-async function withTranscript(agent: Agent, file: string): Promise<Agent> {
-  try {
-    await using handle = await open(file, 'a', 0o600);
-    if (!(await handle.stat()).isFile()) throw new UsageError(`cannot append to ${printable(file)}: it is not an ordinary file`);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error, 'make')}`);
-  }
+function withTranscript(agent: Agent, file: string): Agent {
+  mustAppend(file);
   return transcribed(agent, (record) => appendFile(file, `${JSON.stringify(record)}\n`));
 }
 

@@ -1,12 +1,14 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { openOrdinary } from '../../files/ordinary.ts';
 import { printable } from '../../report/index.ts';
 import { PACKAGE } from '../../runtime/version.ts';
 import { defineTool, loadMockTools, type ToolDefinition, type ToolInit } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { reading } from '../terminal/input.ts';
 
 const EXTENSIONS = ['.ts', '.mts', '.js', '.mjs'];
 
@@ -29,6 +31,8 @@ export async function toolsOfModule(name: string): Promise<readonly ToolDefiniti
 
 async function load(name: string): Promise<object> {
   shareLibrary();
+  // Importing waits for the writer of a named pipe.
+  await reading(name, () => closeSync(openOrdinary(name)));
   try {
     return Object(await import(pathToFileURL(resolve(name)).href));
   } catch (error) {

@@ -11,7 +11,8 @@ const LIMIT_GROUP = 'Limits (always on; a turn or request can only tighten them)
 
 /** The flag that chooses the launcher of workers. */
 export function launcherOption(): Option {
-  const help = "the operating system sandbox for workers: use it if available, always or never (auto; see 'doctor')";
+  const help =
+    "the operating system sandbox for workers: the best that works, a complete one, this one or none (auto; see 'doctor')";
   return new Option('--launcher <WHEN>', help).choices(LAUNCHERS).helpGroup(LIMIT_GROUP);
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm, stat } from 'node:fs/promises';
+import { makeOrdinary } from '../../files/ordinary.ts';
 import { counted, printable } from '../../report/index.ts';
 import { RECORDING_MARK, recordTools, type ToolDefinition } from '../../tools/index.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
@@ -26,9 +27,8 @@ export class Recorder {
   static async open(file: string | undefined): Promise<Recorder | null> {
     if (file === undefined) return null;
     try {
-      await using handle = await open(file, 'a+', 0o600);
-      if (!(await handle.stat()).isFile())
-        throw new UsageError(`cannot record to ${printable(file)}: it is not an ordinary file`);
+      makeOrdinary(file);
+      await using handle = await open(file);
       const start = Buffer.alloc(Buffer.byteLength(RECORDING_MARK));
       const { bytesRead } = await handle.read(start, 0, start.length, 0);
       if (bytesRead > 0 && start.toString('utf8') !== RECORDING_MARK)

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import type { FileHandle } from 'node:fs/promises';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { openOrdinary, readWhole } from '../../files/ordinary.ts';
 import { printable, quantity } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { openOrdinary, readBytes, STDIN } from '../terminal/input.ts';
+import { readBytes, reading, STDIN } from '../terminal/input.ts';
 import type { Artefact } from './kind.ts';
 
 /** Maximum bytes of a file other than SQLite. */
@@ -27,12 +28,18 @@ export async function readArtefact(name: string, stdin: () => AsyncIterable<Uint
     if (isSqlite(bytes)) throw new UsageError('this is a SQLite file, which cannot be looked at through a pipe; name the file');
     return artefact(name, bytes, null);
   }
-  await using file = await openOrdinary(name);
-  const { size, mode } = await file.stat();
-  if (isSqlite(await headOf(file))) return { path: name, size };
-  if (size > MOST_BYTES)
-    throw new UsageError(`${printable(name)} is larger than ${quantity('bytes', MOST_BYTES)}, the most that inspect reads`);
-  return artefact(name, await readBytes(name, MOST_BYTES, stdin), process.platform === 'win32' ? null : mode & 0o777);
+  return reading(name, () => {
+    const file = openOrdinary(name);
+    try {
+      const { size, mode } = fstatSync(file);
+      if (isSqlite(headOf(file))) return { path: name, size };
+      if (size > MOST_BYTES)
+        throw new UsageError(`${printable(name)} is larger than ${quantity('bytes', MOST_BYTES)}, the most that inspect reads`);
+      return artefact(name, readWhole(file, name, MOST_BYTES), process.platform === 'win32' ? null : mode & 0o777);
+    } finally {
+      closeSync(file);
+    }
+  });
 }
 
 function artefact(name: string, bytes: Buffer, mode: number | null): Artefact {
@@ -43,7 +50,7 @@ function isSqlite(bytes: Buffer): boolean {
   return bytes.subarray(0, SQLITE.length).equals(SQLITE);
 }
 
-async function headOf(file: FileHandle): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(SQLITE.length), 0, SQLITE.length, 0);
-  return buffer.subarray(0, bytesRead);
+function headOf(file: number): Buffer {
+  const head = Buffer.alloc(SQLITE.length);
+  return head.subarray(0, readSync(file, head, 0, head.length, 0));
 }

@@ -1,3 +1,4 @@
+import { isMonstrous } from '../../files/json.ts';
 import { clip, counted, quantity } from '../../report/index.ts';
 import {
   loadMockTools,
@@ -9,7 +10,7 @@ import {
   YamlFile,
 } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import { type Artefact, type Flaw, type Found, isMonstrous, isObject, type Kind, listed, unreadable } from './kind.ts';
+import { type Artefact, type Flaw, type Found, isObject, type Kind, listed, unreadable } from './kind.ts';
 
 /** Maximum bytes of a configuration file. */
 const MOST_BYTES = 4 * 1024 * 1024;

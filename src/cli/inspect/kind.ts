@@ -1,3 +1,5 @@
+import { isMonstrous } from '../../files/json.ts';
+
 /** The input of `inspect`: its bytes, and its text if it is UTF-8. */
 export interface Artefact {
   /** The name on the command line. */
@@ -47,11 +49,6 @@ export interface Kind {
   recognize(artefact: Artefact): Found | string | Promise<Found | string>;
 }
 
-/** Maximum nesting; values of programs have at most 500 levels. */
-const MAX_DEPTH = 1000;
-/** Maximum number of lists and maps; more would take gigabytes even from a short text. */
-const MAX_CONTAINERS = 1_000_000;
-
 /** The value of a JSON text; undefined for other text, and for text that {@link isMonstrous}. */
 export function jsonOf(text: string): unknown {
   if (isMonstrous(text)) return undefined;
@@ -60,31 +57,6 @@ export function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Whether a JSON or YAML text nests too deep, or has too many lists and maps, to be parsed safely. */
-export function isMonstrous(text: string): boolean {
-  let depth = 0;
-  let containers = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (unit === QUOTE) at = endOfString(text, at);
-    else if (unit === OPEN_LIST || unit === OPEN_MAP) {
-      depth += 1;
-      containers += 1;
-      if (depth > MAX_DEPTH || containers > MAX_CONTAINERS) return true;
-    } else if (unit === CLOSE_LIST || unit === CLOSE_MAP) depth -= 1;
-  }
-  return false;
-}
-
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
-
-/** The index of the quote that closes the string opened at `at`. */
-function endOfString(text: string, at: number): number {
-  let end = at + 1;
-  while (end < text.length && text.charCodeAt(end) !== QUOTE) end += text.charCodeAt(end) === BACKSLASH ? 2 : 1;
-  return end;
 }
 
 /** Whether a value of {@link jsonOf} is an object, and no list. */

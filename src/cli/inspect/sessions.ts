@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FIRST_ISSUE } from '../../files/check.ts';
 import { chainFaults, EXPORT_FORMAT, ExportError, readExport } from '../../loop/index.ts';
 import { clip, counted } from '../../report/index.ts';
 import {
@@ -37,7 +38,7 @@ export const SESSIONS: Kind = {
       if (error instanceof ExportError) return failed(title, error.code, error.message);
       throw error;
     }
-    const { data, error } = FILE.safeParse(value);
+    const { data, error } = FILE.safeParse(value, FIRST_ISSUE);
     if (data === undefined) return failed(title, 'ERR_EXPORT', `it is malformed: ${error.issues[0]?.path.join('.')}`);
     return found(title, data.sessions.map(sessionOf));
   },
@@ -102,7 +103,7 @@ function sessionOf({ sid, status, reason, userdata, head, keys, parent, turns: v
     } else {
       turns.push(facts);
       errors.push(...sealFlaw(facts));
-      links.push(...(LINK.safeParse(value).data ?? []));
+      links.push(...(LINK.safeParse(value, FIRST_ISSUE).data ?? []));
     }
   }
   const broken = [...chainFaults(links, head, damaged)];

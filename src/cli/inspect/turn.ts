@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import {
   type Decision,
   malformation,
@@ -16,7 +17,7 @@ import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, tall
 /** Fields in which other versions may differ: more reasons, measures or kinds of errors. */
 const TOLERANT = {
   reason: z.string().nullable(),
-  usage: z.record(z.string(), z.number()),
+  usage: mapOf(z.number()),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
 };
 const SHOWN = PUBLIC_TURN.omit({ agent: true }).extend(TOLERANT);
@@ -88,13 +89,13 @@ export const TURN: Kind = {
 
 /** Reads the output of `turn --json`; a flaw for another form. */
 export function publicFacts(value: unknown): TurnFacts | Flaw {
-  const { data, error } = SHOWN.safeParse(value);
+  const { data, error } = SHOWN.safeParse(value, FIRST_ISSUE);
   return data === undefined ? malformed(error) : { ...shownFacts(data), record: null };
 }
 
 /** Reads a record and checks its seal; `prev` is the hash of the record before, undefined when unknown. */
 export function recordFacts(value: unknown, prev?: string | null): TurnFacts | Flaw {
-  const { data, error } = RECORDED.safeParse(value);
+  const { data, error } = RECORDED.safeParse(value, FIRST_ISSUE);
   if (data === undefined) return malformed(error);
   try {
     const record = readRecord(JSON.stringify(value), 'the record');

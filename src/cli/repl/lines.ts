@@ -1,8 +1,9 @@
 import { createInterface, type Interface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Line, splitLines } from '../../files/lines.ts';
 import { printable, quantity } from '../../report/index.ts';
-import { type Line, splitLines, until } from '../terminal/lines.ts';
+import { until } from '../terminal/input.ts';
 
 /**
  * The result of waiting for a line: its text, why it is unusable, Ctrl-C (which may have `cleared` a line), or the end of the
@@ -36,9 +37,9 @@ export class PipedLines implements Lines {
   async next(): Promise<Typed> {
     const { value: line, done } = await this.#lines.next();
     if (done === true) return 'end';
-    if ('tooLong' in line) return { trouble: `the line is longer than ${quantity('bytes', this.#maxBytes)}` };
+    if (line === null) return { trouble: `the line is longer than ${quantity('bytes', this.#maxBytes)}` };
     try {
-      return { text: new TextDecoder('utf-8', { fatal: true }).decode(line.bytes) };
+      return { text: new TextDecoder('utf-8', { fatal: true }).decode(line) };
     } catch {
       return { trouble: 'the line is not UTF-8 text' };
     }

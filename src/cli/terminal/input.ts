@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { createReadStream, fstatSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { isatty, ReadStream } from 'node:tty';
+import { makeOrdinary, openAtOnce } from '../../files/ordinary.ts';
 import { printable, quantity } from '../../report/index.ts';
 import type { Source } from '../../wire/protocol.ts';
 import { UsageError } from './failure.ts';
@@ -35,38 +38,54 @@ export async function readSources(
   return sources;
 }
 
+/** Runs `read` and turns an error of the file system into a {@link UsageError} that names the file; `name` if the error does not. */
+export async function reading<Result>(name: string, read: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error) || error instanceof UsageError) throw error;
+    const path = 'path' in error ? String(error.path) : name;
+    throw new UsageError(`cannot read ${label(path)}: ${fileTrouble(error)}`, { cause: error });
+  }
+}
+
+/** The files that are being read. Data of a pipe may never come. */
+const open = new Set<Readable>();
+
+/** Closes the files that are being read: their readers fail. An interrupt needs this. */
+export function closeInputs(): void {
+  for (const stream of open) stream.destroy();
+}
+
+/** A stream that ends when an interrupt destroys it. */
+export async function* until(signal: AbortSignal, stream: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function readFile(name: string, maxBytes: number): Promise<Buffer> {
+  return reading(name, async () => {
+    const stream = streamOf(openAtOnce(name));
+    open.add(stream);
+    try {
+      return await collect(stream, name, maxBytes);
+    } finally {
+      open.delete(stream);
+      stream.destroy();
+    }
+  });
+}
+
 /**
- * Opens an ordinary file and never waits for it. Throws {@link UsageError} for a folder, a named pipe, a device, and whatever
- * cannot be opened. The caller closes it.
+ * A stream of an open file; it closes the file. A named pipe, which a shell makes for `<(command)`, and a terminal are read when data
+ * has come: no thread waits for them.
  */
-export async function openOrdinary(name: string): Promise<FileHandle> {
-  // Without O_NONBLOCK, opening a named pipe would wait for a writer.
-  const file = await openFile(name, constants.O_RDONLY | constants.O_NONBLOCK);
-  const found = await file.stat();
-  if (found.isFile()) return file;
-  await file.close();
-  const why = found.isDirectory() ? REASONS['EISDIR'] : "it is no ordinary file (what comes through a pipe is read with '-')";
-  throw new UsageError(`cannot read ${label(name)}: ${why}`);
-}
-
-async function openFile(name: string, flags: number): Promise<FileHandle> {
-  try {
-    return await open(name, flags);
-  } catch (error) {
-    throw new UsageError(`cannot read ${label(name)}: ${fileTrouble(error)}`);
-  }
-}
-
-async function readFile(name: string, maxBytes: number): Promise<Buffer> {
-  const file = await openFile(name, constants.O_RDONLY);
-  try {
-    return await collect(file.createReadStream({ autoClose: false }), name, maxBytes);
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`cannot read ${label(name)}: ${fileTrouble(error)}`);
-  } finally {
-    await file.close();
-  }
+function streamOf(file: number): Readable {
+  if (isatty(file)) return new ReadStream(file);
+  return fstatSync(file).isFIFO() ? new Socket({ fd: file, writable: false }) : createReadStream('', { fd: file });
 }
 
 async function collect(chunks: AsyncIterable<Uint8Array>, name: string, maxBytes: number): Promise<Buffer> {
@@ -80,12 +99,24 @@ async function collect(chunks: AsyncIterable<Uint8Array>, name: string, maxBytes
   return Buffer.concat(parts);
 }
 
+/** Checks, before anything runs, that a file can be appended to; makes it if it is missing. Throws {@link UsageError}. */
+export function mustAppend(file: string): void {
+  try {
+    makeOrdinary(file);
+  } catch (error) {
+    throw new UsageError(`cannot append to ${printable(file)}: ${fileTrouble(error, 'make')}`, { cause: error });
+  }
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'a part of its path is not a folder',
   EISDIR: 'it is a folder',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EFBIG: 'it is too large',
   ELOOP: 'its symbolic links go in a circle',
   ENAMETOOLONG: 'the name is too long',
   ENXIO: 'it is no ordinary file',
@@ -95,6 +126,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export function fileTrouble(error: unknown, use: 'read' | 'make' = 'read'): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (use === 'make' && code === 'ENOENT') return 'its folder does not exist';
+  if (use === 'make' && code === 'ENXIO') return 'it is not an ordinary file';
   return REASONS[code ?? ''] ?? printable(message);
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from '../queue.ts';
 import { ExecutorError } from './error.ts';
@@ -41,7 +41,7 @@ export class QueueLock {
   /** Whether this process still holds the lock. A human may have removed the file, and another process may have taken it. */
   isHeld(): boolean {
     try {
-      return readFileSync(this.#path, 'utf8') === this.#content;
+      return contentOf(this.#path) === this.#content;
     } catch {
       return false;
     }
@@ -53,10 +53,21 @@ export class QueueLock {
   }
 }
 
+/** The beginning of a file, more than a lock has. Never waits for the writer of a named pipe. */
+function contentOf(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const bytes = Buffer.alloc(4096);
+    return bytes.toString('utf8', 0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** A sentence about the holder of the lock; null when the file cannot be read. */
 function holderOf(path: string): string | null {
   try {
-    const holder: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const holder: unknown = JSON.parse(contentOf(path));
     if (typeof holder !== 'object' || holder === null || !('pid' in holder) || !('since' in holder)) return null;
     return `process ${Number(holder.pid)} has had it since ${new Date(String(holder.since)).toISOString()}`;
   } catch {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { canonicalize } from '../../aeiou/index.ts';
+import { LINE_BYTES, logLines } from './lines.ts';
 
 /** The `prev` hash of the first line of a chain. */
 export const GENESIS = '0'.repeat(64);
@@ -84,20 +83,18 @@ export class ChainWalk {
   }
 }
 
-/** Checks the files of one log, oldest first, and reports the first broken line. Rejects with the file system's error. */
+/** Checks the files of one log, oldest first, and reports the first broken line. Rejects with the file system's error, also for a path that
+ * is no ordinary file. */
 export async function verifyChain(files: readonly string[], options: ChainOptions = {}): Promise<ChainReport> {
   const walk = new ChainWalk(options.after);
   let expected = options.through;
   for (const file of files) {
     let line = 0;
     let whole = true;
-    const stream = createReadStream(file, 'utf8');
-    stream.on('data', (chunk) => {
-      whole = chunk.at(-1) === '\n';
-    });
-    for await (const text of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const { text, finished } of logLines(file)) {
       line += 1;
-      const why = walk.next(text);
+      whole = finished;
+      const why = text === null ? `it is longer than ${LINE_BYTES} bytes` : walk.next(text);
       if (why !== null) return { ok: false, file, line, why };
       if (walk.head === expected) expected = undefined;
     }

@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
+import { makeOrdinary } from '../../files/ordinary.ts';
 
 /** Most milliseconds to wait for the lock. */
 const WAIT_MS = 5000;
@@ -17,7 +17,7 @@ export class FileLock {
 
   /** Opens or creates the lock file. Rejects with the file system's error. */
   static async open(path: string): Promise<FileLock> {
-    await (await open(path, 'a', 0o600)).close();
+    makeOrdinary(path);
     const { DatabaseSync: Database } = await import('node:sqlite');
     return new FileLock(new Database(path, { timeout: WAIT_MS }));
   }

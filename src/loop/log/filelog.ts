@@ -1,22 +1,11 @@
-import {
-  closeSync,
-  createReadStream,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readdirSync, readSync, renameSync, statSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { wholeNumber } from '../../wire/options.ts';
 import { chained, GENESIS, readLink } from './chain.ts';
 import { FileLock } from './filelock.ts';
+import { LINE_BYTES, logLines } from './lines.ts';
 import type { DecisionLog, LogEntry } from './log.ts';
 
 /** Options of a {@link FileLog}. */
@@ -197,9 +186,6 @@ function numberOf(rotated: string | undefined): number {
   return rotated === undefined ? 0 : Number(rotated.slice(rotated.lastIndexOf('.') + 1));
 }
 
-/** Most bytes of one line. Lines contain only ids, codes and numbers. */
-const LINE_BYTES = 64 * 1024;
-
 /** The last complete line (null without one), its end, and the text after it. */
 function lastLine(file: number, size: number): { readonly text: string | null; readonly end: number; readonly rest: string } {
   const from = Math.max(0, size - LINE_BYTES);
@@ -231,6 +217,6 @@ function writeWhole(file: number, bytes: Buffer, before: number): void {
 
 async function contains(path: string, text: string): Promise<boolean> {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return false;
-  for await (const line of createInterface({ input: createReadStream(path, 'utf8') })) if (line.includes(text)) return true;
+  for await (const line of logLines(path)) if (line.text?.includes(text)) return true;
   return false;
 }

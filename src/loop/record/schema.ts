@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mapOf } from '../../files/check.ts';
 import { HALT_REASONS, isHaltReason } from './decision.ts';
 
 /*
@@ -94,7 +95,7 @@ export const RECORD = PUBLIC_TURN.extend({
   agent: AGENT_USE.nullish(),
   inputs: z.looseObject({
     envelope: z.string(),
-    limits: z.record(z.string(), z.number()),
+    limits: mapOf(z.number()),
     nonce: z.string(),
     clock: z.array(z.number()),
     jtis: z.array(z.string()),
@@ -108,5 +109,5 @@ export const RECORD = PUBLIC_TURN.extend({
   whispers: z.array(z.object({ to: z.string(), text: z.string() })),
   digest: z.string().nullable(),
   journal: z.array(z.looseObject({ kind: z.string(), name: z.string().optional() })),
-  seal: z.object({ prev: z.string().nullable(), hash: z.string(), parts: z.record(z.string(), z.string()) }).nullish(),
+  seal: z.object({ prev: z.string().nullable(), hash: z.string(), parts: mapOf(z.string()) }).nullish(),
 });

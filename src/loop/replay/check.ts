@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { decode } from '../../wire/codec.ts';
 import { LIMITS } from '../../wire/limits.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
@@ -10,14 +11,12 @@ import { RECORD } from '../record/schema.ts';
  * The fields of a record that are used to execute it. They are checked because a file of sessions may come from any source.
  * Limits must be within the range of a host's, so that a record cannot use more of a machine than any turn may.
  */
-const limits = z
-  .record(z.string(), z.number())
-  .refine(
-    (values) => LIMITS.every(({ key, min, max }) => (values[key] ?? Number.NaN) >= min && (values[key] ?? Number.NaN) <= max),
-    'a limit is missing or out of range',
-  );
+const limits = mapOf(z.number()).refine(
+  (values) => LIMITS.every(({ key, min, max }) => (values[key] ?? Number.NaN) >= min && (values[key] ?? Number.NaN) <= max),
+  'a limit is missing or out of range',
+);
 const value = z.custom<TaggedJson>((json) => json !== undefined && isTagged(json), 'it is not a value of a script');
-const values = z.record(z.string(), value);
+const values = mapOf(value);
 const site = z.object({ fork: z.string(), source: z.string(), line: z.int(), column: z.int() });
 const outcome = z.union([
   z.object({ ok: z.literal(true), value }),
@@ -74,7 +73,7 @@ const EXECUTABLE = RECORD.pick({
 
 /** Why a record of version 2 is malformed and cannot be executed; null when it can. */
 export function malformation(record: TurnRecord): string | null {
-  const { error } = EXECUTABLE.safeParse(record);
+  const { error } = EXECUTABLE.safeParse(record, FIRST_ISSUE);
   const [issue] = error?.issues ?? [];
   return issue === undefined ? null : `it is malformed: ${issue.path.join('.')}: ${issue.message}`;
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { FIRST_ISSUE } from '../../files/check.ts';
+import { isMonstrous } from '../../files/json.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { PublicKeyRecord, TurnRecord } from '../record/record.ts';
@@ -105,6 +107,9 @@ const SESSION = z.looseObject({
 });
 const FILE = z.looseObject({ format: z.literal(EXPORT_FORMAT), version: z.int(), sessions: z.array(SESSION) });
 
+/** A session of the host's own may hold this many values in its calls. */
+const MOST = { containers: 8_000_000, items: 20_000_000 };
+
 /** The part of an exported session that is needed to execute it again. */
 export interface ReadSession {
   readonly sid: string;
@@ -118,13 +123,14 @@ export interface ReadSession {
 
 /** Reads a {@link SessionsFile}. Throws {@link ExportError} (`ERR_EXPORT`). */
 export function readExport(text: string): readonly ReadSession[] {
+  if (isMonstrous(text, MOST)) throw new ExportError('it nests too deep, or has too many values');
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
     throw new ExportError('it is not JSON', { cause });
   }
-  const { success, data, error } = FILE.safeParse(value);
+  const { success, data, error } = FILE.safeParse(value, FIRST_ISSUE);
   if (!success) {
     const [issue] = error.issues;
     throw new ExportError(`it is not a file of sessions: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'wrong'}`);

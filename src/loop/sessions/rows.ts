@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FIRST_ISSUE, mapOf } from '../../files/check.ts';
 import { resolveLimits } from '../../sandbox/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
@@ -30,7 +31,7 @@ const STATE: z.ZodType<SessionState> = z.object({
 const ORIGINAL_LIMITS = LIMITS.slice(0, LIMITS.findIndex(({ key }) => key === 'eventCount') + 1);
 
 /** Supplies defaults for limits that an older version did not store. Unknown limits and values out of range are damage. */
-const limits = z.record(z.string(), z.number()).transform((kept): LimitValues => {
+const limits = mapOf(z.number()).transform((kept): LimitValues => {
   const missing = ORIGINAL_LIMITS.find(({ key }) => !Object.hasOwn(kept, key));
   if (missing !== undefined) throw new ConfigError(`limit ${missing.key} is missing`);
   return resolveLimits('turn', kept);
@@ -44,14 +45,14 @@ const SUSPENSION_HEAD = z.looseObject({
 });
 /** Only the head is checked, as with records. */
 const SUSPENSION = z
-  .custom<Suspension>((value) => SUSPENSION_HEAD.safeParse(value).success)
+  .custom<Suspension>((value) => SUSPENSION_HEAD.validate(value))
   .transform((kept): Suspension => {
     const { run } = kept.earlier;
     // Suspensions that older versions stored have no `approved`; such a turn needs an approval again.
     return {
       ...kept,
       approved: kept.approved ?? null,
-      earlier: { ...kept.earlier, run: { ...run, limits: limits.parse(run.limits) } },
+      earlier: { ...kept.earlier, run: { ...run, limits: limits.parse(run.limits, FIRST_ISSUE) } },
     };
   });
 
@@ -69,7 +70,7 @@ const STARTED: z.ZodType<StartedTurn> = z.object({
   suspended: SUSPENSION.nullable().default(null),
 });
 
-const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.safeParse(value).success);
+const WAITING = z.custom<Waiting>((value) => WAITING_HEAD.validate(value));
 
 /** The part of a record that is checked when it is read. Code that executes or shows a record checks the fields that it uses. */
 const RECORD_HEAD = RECORD.pick({ version: true, sid: true, turn: true, decision: true })
@@ -79,11 +80,11 @@ const RECORD_HEAD = RECORD.pick({ version: true, sid: true, turn: true, decision
 const STORED_RECORD = z
   .unknown()
   .transform((value) => {
-    const head = RECORD_HEAD.safeParse(value);
+    const head = RECORD_HEAD.safeParse(value, FIRST_ISSUE);
     if (!head.success || head.data.version === 2) return value;
     return { ...head.data, agent: null, inputs: { ...head.data.inputs, scene: null }, seal: null };
   })
-  .pipe(z.custom<TurnRecord>((value) => RECORD_HEAD.safeParse(value).success, 'it is no record of a turn'));
+  .pipe(z.custom<TurnRecord>((value) => RECORD_HEAD.validate(value), 'it is no record of a turn'));
 
 /** The state of a session, from the JSON text of a row. Throws {@link StoreError} (`damaged`), as do the other readers. */
 export function readState(text: unknown, sid: string): SessionState {
@@ -107,7 +108,7 @@ export function readRecord(text: unknown, what = 'a turn in the store'): TurnRec
 
 function checked<T>(what: string, text: unknown, schema: z.ZodType<T>): T {
   try {
-    return schema.parse(JSON.parse(String(text)));
+    return schema.parse(JSON.parse(String(text)), FIRST_ISSUE);
   } catch (error) {
     throw new StoreError('damaged', `${what} cannot be read: ${problemOf(error)}`, { cause: error });
   }

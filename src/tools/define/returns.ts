@@ -1,14 +1,37 @@
 import { ConfigError } from '../../wire/errors.ts';
-import { type ArgType, argTypeNames, isArgType } from './argtypes.ts';
+import type { TimeDate } from '../../wire/values.ts';
+import { type ArgType, type ArgTypes, argTypeNames, isArgType } from './argtypes.ts';
 import { describeSchema, type FromJsonSchema, fromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
 import { isStandardSchema, type StandardSchema } from './standardschema.ts';
 
 /** The declared result of a tool: an ArgType, a schema, or words. */
 export type ReturnSpec = string | StandardSchema | (JsonSchema & { readonly '~standard'?: never });
 
-/** The type that `run` may return: the input of the schema, else anything. */
+type Nothing = ReturnType<() => void>;
+
+/** The types that `run` may return for ArgTypes whose JavaScript type is not that of an argument. */
+interface ResultTypes {
+  any: unknown;
+  map: object;
+  list: readonly unknown[];
+  slice: readonly unknown[];
+  slice_any: readonly unknown[];
+  slice_map: readonly object[];
+  map_string_any: object;
+  map_any_any: object;
+  nil: Nothing;
+  void: Nothing;
+  embedding: Float32Array | readonly number[];
+  timedate: TimeDate | Date;
+}
+
+/** The type that `run` may return: that of the ArgType or nil, the input of the schema, or anything for words. */
 export type ResultOf<R extends ReturnSpec> = R extends string
-  ? unknown
+  ? R extends keyof ResultTypes
+    ? ResultTypes[R] | null | undefined
+    : R extends ArgType
+      ? ArgTypes[R] | null | undefined
+      : unknown
   : R extends StandardSchema<unknown, infer Input>
     ? Input
     : FromJsonSchema<R>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LineSplitter } from '../../src/mcp/lines.ts';
+import { LineSplitter, splitLines } from '../../src/files/lines.ts';
 
 const split = (maxBytes: number, ...chunks: string[]) => {
   const lines = new LineSplitter(maxBytes);
@@ -28,5 +28,32 @@ describe('the lines of a stream (SEC-11)', () => {
     };
     time(100_000);
     expect(time(2_000_000)).toBeLessThan(2.5 * time(1_000_000) + 50_000);
+  });
+});
+
+async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+async function lines(cap: number, ...texts: string[]): Promise<string[]> {
+  const found: string[] = [];
+  for await (const line of splitLines(chunks(...texts), cap)) found.push(line?.toString() ?? 'TOO LONG');
+  return found;
+}
+
+describe('lines of a stream', () => {
+  it('are whole however the stream is cut', async () => {
+    expect(await lines(100, 'ab', 'c\nde', '\n', '\nlast')).toEqual(['abc', 'de', '', 'last']);
+    expect(await lines(100, ...'abc\nde\n\nlast'.split(''))).toEqual(['abc', 'de', '', 'last']);
+  });
+
+  it('need no line feed at the end, and a line feed at the end starts none', async () => {
+    expect(await lines(100, 'a\n')).toEqual(['a']);
+    expect(await lines(100)).toEqual([]);
+  });
+
+  it('longer than the cap are reported, and the stream goes on', async () => {
+    expect(await lines(3, 'abc\nabcd\nx\n', 'aaaa', 'aaaa', '\nend')).toEqual(['abc', 'TOO LONG', 'x', 'TOO LONG', 'end']);
+    expect(await lines(3, 'abcd')).toEqual(['TOO LONG']);
   });
 });

@@ -1,0 +1,45 @@
+/** Maximum nesting; values of programs have at most 500 levels. */
+const MAX_DEPTH = 1000;
+
+/** Maximum numbers of values. */
+export interface ValueCounts {
+  /** Lists and maps. `{}` has 2 bytes and takes some 60 when it is parsed. */
+  readonly containers: number;
+  /** Items of lists and entries of maps. */
+  readonly items: number;
+}
+
+const USUAL: ValueCounts = { containers: 1_000_000, items: 10_000_000 };
+
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
+const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * Whether a JSON or YAML text nests too deep, or has too many values, to be parsed: even a short text could take gigabytes. Text that
+ * is no JSON gets an answer too, and no guarantee.
+ */
+export function isMonstrous(text: string, most: ValueCounts = USUAL): boolean {
+  let depth = 0;
+  let containers = 0;
+  let items = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) at = endOfString(text, at);
+    else if (unit === COMMA) {
+      items += 1;
+      if (items > most.items) return true;
+    } else if (unit === OPEN_LIST || unit === OPEN_MAP) {
+      depth += 1;
+      containers += 1;
+      if (depth > MAX_DEPTH || containers > most.containers) return true;
+    } else if (unit === CLOSE_LIST || unit === CLOSE_MAP) depth -= 1;
+  }
+  return false;
+}
+
+/** The index of the quote that closes the string opened at `at`. */
+function endOfString(text: string, at: number): number {
+  let end = at + 1;
+  while (end < text.length && text.charCodeAt(end) !== QUOTE) end += text.charCodeAt(end) === BACKSLASH ? 2 : 1;
+  return end;
+}
