@@ -75,7 +75,7 @@ export class Sandbox implements AsyncDisposable {
     return sandbox;
   }
 
-  /** Workers that were ended because they broke the protocol or let a program exceed a limit. */
+  /** Workers that were ended because they broke the protocol, let a program exceed a limit, or did anything without a task. */
   get boundaryBreaches(): number {
     return this.#pool.breaches;
   }

@@ -16,7 +16,8 @@ const grown = [];
 const send = (step) => {
   if (step.grow) grown.push(Buffer.alloc(step.grow, 1));
   if (step.compute) for (const end = performance.now() + step.compute; performance.now() < end; );
-  if (step.spawn) spawn(process.execPath, ['-e', 'process.stdin.on("end", () => {}).resume()'], { stdio: ['inherit', 'ignore', 'ignore'] });
+  if (step.spawn)
+    spawn(process.execPath, ['-e', 'process.stdin.on("end", () => {}).resume()'], { stdio: ['inherit', 'ignore', 'ignore'] });
   if (step.piece) writeSync(3, step.piece);
   if (step.bytes) writeSync(3, Buffer.from(step.bytes, 'hex'));
   if (step.frame) writeSync(3, frame(step.frame));

@@ -64,7 +64,7 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     const child = spawn(process.execPath, [worker, guest], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
     const frames = child.stdio[3];
     if (!(frames instanceof Socket) || !(child.stderr instanceof Readable)) throw new Error('no pipes');
-    const bare = new WorkerProcess({ child, generations: 0, frames, stderr: child.stderr });
+    const bare = new WorkerProcess({ child, cage: null, frames, stderr: child.stderr });
     await bare.ready;
     return bare;
   }
