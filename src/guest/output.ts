@@ -1,4 +1,4 @@
-import { whisperedBytes } from '../wire/costs.ts';
+import { VALUE_UNITS, whisperedBytes } from '../wire/costs.ts';
 import type { LimitKey } from '../wire/limits.ts';
 import { encode, encodeText } from './codec.ts';
 import type { Meter } from './meter.ts';
@@ -16,6 +16,8 @@ const FLUSH_CHECKS = 16;
 export class Output {
   /** Bytes emitted so far, line feeds included. */
   bytes = 0;
+  /** UTF-16 units of the emitted values as JSON, without texts, which are no longer than their emits. */
+  #valueUnits = 0;
   #scratch = 0;
   #said = 0;
   #whispered = 0;
@@ -48,6 +50,7 @@ export class Output {
     this.#said = said;
     const textJson = encodeText(this.#meter, text);
     const valueJson = typeof value === 'string' ? textJson : encode(this.#meter, value, 'public');
+    if (typeof value !== 'string') this.#countValue(valueJson.length);
     this.#emits.push(textJson);
     this.#values.push(valueJson);
     this.#buffered(textJson.length + valueJson.length);
@@ -104,6 +107,18 @@ export class Output {
       start = end + 1;
     }
     this.bytes = this.#sized('outputBytes', total, 'emitted');
+  }
+
+  #countValue(units: number): void {
+    this.#valueUnits += units;
+    const used = Math.ceil(this.#valueUnits / VALUE_UNITS);
+    const allowed = this.#meter.limits.outputBytes;
+    if (used > allowed)
+      this.#refuse(
+        'outputBytes',
+        used,
+        `the program emitted values of ${this.#valueUnits} characters as JSON, more than ${VALUE_UNITS} times the ${allowed} bytes of output allowed`,
+      );
   }
 
   #sized(limit: 'outputBytes' | 'scratchBytes', bytes: number, what: string): number {

@@ -1,18 +1,30 @@
-import { STEP_FUEL, whisperedBytes } from '../wire/costs.ts';
+import { STEP_FUEL, VALUE_UNITS, whisperedBytes } from '../wire/costs.ts';
 import { envelopeSizeError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import type { AskSpent, CallSite, GuestCall, OutFrame, RunInput, Usage } from '../wire/protocol.ts';
+import { jsonUnits } from '../wire/jsonunits.ts';
+import type { AskSpent, CallSite, GuestCall, GuestResult, OutFrame, RunInput, Usage } from '../wire/protocol.ts';
 
 /** The limits that the interpreter keeps and the host enforces again. */
-type Counted = 'emits' | 'outputBytes' | 'lineBytes' | 'scratchBytes' | 'toolCalls' | 'toolCallsPerTool';
+type Counted =
+  | 'emits'
+  | 'outputBytes'
+  | 'lineBytes'
+  | 'scratchBytes'
+  | 'toolCalls'
+  | 'toolCallsPerTool'
+  | 'toolBytes'
+  | 'deliveries';
 
-const WHAT: Readonly<Record<Counted, string>> = {
+/** What the host counts of each limit, in words. */
+export const COUNTED: Readonly<Record<Counted, string>> = {
   emits: 'emits or whispers',
   outputBytes: 'bytes of output',
   lineBytes: 'bytes in a line of output',
   scratchBytes: 'bytes of whispers',
   toolCalls: 'tool calls',
   toolCallsPerTool: 'calls of one tool',
+  toolBytes: 'bytes of arguments in one call',
+  deliveries: 'errors of event handlers',
 };
 
 /**
@@ -24,6 +36,7 @@ export class Ledger {
   #emits = 0;
   #whispers = 0;
   #outputBytes = 0;
+  #valueUnits = 0;
   #scratchBytes = 0;
   #toolCalls = 0;
   readonly #callsOf = new Map<string, number>();
@@ -61,7 +74,7 @@ export class Ledger {
   }
 
   /** Counts output. Returns the breach that ends the run, for this frame and for all that follow. */
-  out({ emits, whispers }: OutFrame): ErrorInfo | null {
+  out({ emits, values, whispers }: OutFrame): ErrorInfo | null {
     // The interpreter sends no empty frame. It counts as an emit, so that the number of frames has a bound.
     const said = emits.length + whispers.length === 0 ? 1 : emits.length;
     this.#emits = this.#admit('emits', this.#emits + said);
@@ -69,6 +82,12 @@ export class Ledger {
     for (const text of emits) {
       if (this.#breach !== null) break;
       this.#emit(text);
+    }
+    for (const [index, value] of values.entries()) {
+      // The value of a text is the text.
+      if (typeof value === 'string' && value.length <= (emits[index]?.length ?? 0)) continue;
+      this.#valueUnits += jsonUnits(value);
+      this.#admit('outputBytes', Math.ceil(this.#valueUnits / VALUE_UNITS));
     }
     for (const { to, text } of whispers) {
       if (this.#breach !== null) break;
@@ -87,7 +106,9 @@ export class Ledger {
 
   /** Counts a call before it is answered. Returns the breach that ends the run. */
   call(call: GuestCall): ErrorInfo | null {
+    if (call.t === 'ask') this.#admit('toolBytes', jsonUnits(call.prompt) + jsonUnits(call.options));
     if (call.t !== 'tool' || this.#breach !== null) return this.#breach;
+    this.#admit('toolBytes', jsonUnits(call.args));
     const { toolCalls, toolCallsPerTool } = this.#input.limits;
     this.#admit('toolCalls', this.toolCalls + 1);
     if (toolCallsPerTool < toolCalls) {
@@ -95,6 +116,12 @@ export class Ledger {
       this.#callsOf.set(call.name, this.#admit('toolCallsPerTool', same));
     }
     if (this.#breach === null) this.#toolCalls++;
+    return this.#breach;
+  }
+
+  /** Counts what only a result says. Returns the breach that ends the run. */
+  result({ eventErrors }: GuestResult): ErrorInfo | null {
+    this.#admit('deliveries', eventErrors.length);
     return this.#breach;
   }
 
@@ -139,7 +166,7 @@ export class Ledger {
     if (used > allowed && this.#breach === null) {
       const size = limit === 'outputBytes' || limit === 'lineBytes' || limit === 'scratchBytes';
       const error = this.#input.turn && size ? envelopeSizeError : quotaError;
-      const message = `the host counted ${used} ${WHAT[limit]}, more than the ${allowed} allowed; the interpreter should have stopped the program`;
+      const message = `the host counted ${used} ${COUNTED[limit]}, more than the ${allowed} allowed; the interpreter should have stopped the program`;
       this.#breach = error({ limit, allowed, used }, message);
     }
     return Math.min(used, allowed);

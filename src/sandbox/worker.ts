@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
@@ -70,6 +71,8 @@ export class WorkerProcess {
   readonly #frames: Socket;
   readonly #reader = new FrameReader(HELLO_BYTES);
   readonly #sources = new SourceCache();
+  /** The limits of the last run. */
+  #limits: LimitValues | null = null;
   readonly #release: () => void;
   #task: WorkerTask | null = null;
   #violation: string | null = null;
@@ -150,11 +153,15 @@ export class WorkerProcess {
     if (this.#reader.partial) this.retire('it sent more than its answer');
   }
 
-  /** Sends a run; of the sources that the worker keeps it sends only the numbers. Throws as {@link send}. */
+  /** Sends a run without what the worker has already: kept sources, and limits that are those of its last run. Throws as {@link send}. */
   run(id: number, input: RunInput): void {
     const { ahead, sources } = this.#sources.refer(input.sources);
     for (const frame of ahead) this.send(frame);
-    this.send({ t: 'run', id, input: { ...input, sources } });
+    const { limits, ...rest } = input;
+    const known = limits === this.#limits;
+    this.send({ t: 'run', id, input: { ...rest, sources, ...(known ? {} : { limits }) } });
+    // Only frozen limits are sure to be the same when they come again.
+    this.#limits = Object.isFrozen(limits) ? limits : null;
   }
 
   /**

@@ -89,6 +89,12 @@ export const MAX_MESSAGE_UNITS = 8192;
 /** Bytes of a whisper's target that are free. Longer names count, or they would be a way around `scratchBytes`. */
 const FREE_TARGET_BYTES = 64;
 
+/**
+ * Most UTF-16 units of all emitted values as JSON, for each byte that `outputBytes` allows. A list or map has fewer than five units for
+ * each byte of its text, but bytes and errors have a short text and any number of units.
+ */
+export const VALUE_UNITS = 8;
+
 /** Bytes that a whisper counts: its text with a line feed, and what is long of its target. */
 export function whisperedBytes(targetBytes: number, textBytes: number): number {
   return Math.max(0, targetBytes - FREE_TARGET_BYTES) + textBytes + 1;

@@ -91,7 +91,7 @@ const RUN_ROWS = [
     default: 8 * MB,
     turnDefault: 512 * KB,
     ring: 1,
-    help: 'bytes emitted in all, line feeds included',
+    help: 'bytes emitted in all, line feeds included; values as JSON may have 8 characters for each byte',
   },
   {
     key: 'lineBytes',

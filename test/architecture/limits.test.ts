@@ -63,7 +63,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/sandbox/clock.ts': ['wallMs', 'ends a run by its elapsed time'],
   'src/sandbox/execution.ts': ['memoryBytes toolMs', 'ends a call by its elapsed time; says why a worker died'],
   'src/sandbox/ledger.ts': [
-    'emits fuel lineBytes memoryBytes outputBytes scratchBytes toolCalls toolCallsPerTool',
+    'deliveries emits fuel lineBytes memoryBytes outputBytes scratchBytes toolBytes toolCalls toolCallsPerTool',
     'counts output and calls again on the host; bounds what a worker claims',
   ],
   'src/sandbox/limits.ts': ['concurrency maxWorkers queueLength', 'completes the limits of the pool'],

@@ -28,6 +28,17 @@ var guest = {
     };
     const attacks = {
       echo: (input) => done(input.globals.value),
+      /** What the steps of an attack say: see `Step` in attacks.ts. */
+      steps(input) {
+        for (const { frame, fill, times = 1, spin, end } of input.globals.steps) {
+          const text = typeof frame === 'string' ? frame : JSON.stringify(frame);
+          const full = text?.replace('$fill', () => (fill === undefined ? '' : fill[0].repeat(fill[1])));
+          for (let n = 1; frame !== undefined && n <= times; n++) host(full.replaceAll('"$n"', n));
+          if (spin) attacks.endless();
+          if (end) return typeof end === 'string' ? end : JSON.stringify(end);
+        }
+        return done(null);
+      },
       // The rows of the matrix of known attacks on isolates, one by one.
       fill: () => done(new Array(1e9).fill(0).length),
       keys() {

@@ -1,60 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import {
-  type FinalReply,
   type LimitOptions,
-  type RunHandlers,
   Sandbox,
   type SandboxOptions,
   type SandboxResult,
   type WorkerFiles,
 } from '../../src/sandbox/index.ts';
-import { packageFiles } from '../../src/sandbox/launch.ts';
-import { defaultLimits } from '../../src/wire/limits.ts';
-import type { GuestCall, RunInput, TaggedJson } from '../../src/wire/protocol.ts';
+import type { TaggedJson } from '../../src/wire/protocol.ts';
+import { HOLED, handlers, inputOf, ROGUE } from './input.ts';
 
-/** The bundles of the package. */
-export const REAL: WorkerFiles = packageFiles();
-
-/** The real worker with a guest that does what no program can. */
-export const HOLED: WorkerFiles = { worker: REAL.worker, guest: fileURLToPath(new URL('guest.js', import.meta.url)) };
-
-/** One run of the guest's deed `deed`. */
-export function inputOf(deed: string, globals: Record<string, TaggedJson> = {}, limits: LimitOptions = {}): RunInput {
-  return {
-    sources: [],
-    globals: { do: deed, ...globals },
-    call: null,
-    events: [],
-    limits: { ...defaultLimits('run'), ...limits },
-    forkId: 'f',
-    turn: false,
-    stdin: false,
-  };
-}
-
-export const OK: FinalReply = { t: 'ok', value: null };
-
-/** Handlers that keep what was emitted and answer every call at once. */
-export function handlers(onCall: RunHandlers['onCall'] = async () => OK): RunHandlers & { emits: string[]; calls: GuestCall[] } {
-  const emits: string[] = [];
-  const calls: GuestCall[] = [];
-  return {
-    emits,
-    calls,
-    onOut: (out) => void emits.push(...out.emits),
-    onCall: (call, io) => {
-      calls.push(call);
-      return onCall(call, io);
-    },
-  };
-}
-
-/** A handler whose answer never comes. */
-export const never: RunHandlers['onCall'] = () => new Promise(() => {});
+export { HOLED, handlers, inputOf, never, OK, REAL } from './input.ts';
 
 const open: Sandbox[] = [];
 const folders: string[] = [];
@@ -87,7 +45,7 @@ export function rogue(plan: Plan): WorkerFiles {
   folders.push(folder);
   const guest = join(folder, 'plan.json');
   writeFileSync(guest, JSON.stringify(plan));
-  return { worker: fileURLToPath(new URL('rogue.mjs', import.meta.url)), guest };
+  return { worker: ROGUE, guest };
 }
 
 /** Runs a deed with handlers that answer at once. */

@@ -12,10 +12,6 @@ const at = { fork: 'f', source: 's', line: 1, column: 1 };
 const tool = { t: 'tool', seq: 1, name: 'tool.x', args: [], at };
 const left = { fuel: 1, memoryBytes: 1, toolCalls: 1 };
 const ask = { t: 'ask', seq: 1, model: 'm', prompt: 'p', options: null, left, at };
-const nowhere = { nsCode: null, source: null, line: null, column: null, stack: [] };
-const failure = { ...nowhere, kind: 'internal', code: 'ERR_INTERNAL', name: 'Internal', message: 'm' };
-const deep = { ...failure, stack: Array(1025).fill({ name: 'p', source: 's', line: 1, column: 1 }) };
-const bytesOf = (text: string): string => Buffer.from(text).toString('hex');
 
 /** What the host makes of a worker that answers its first run like this. */
 async function answered(steps: readonly object[], plan: Plan = {}): Promise<{ code: string; message: string; ms: number }> {
@@ -26,69 +22,10 @@ async function answered(steps: readonly object[], plan: Plan = {}): Promise<{ co
   return { code: error?.code ?? 'none', message: error?.message ?? '', ms };
 }
 
-describe('a worker that breaks the protocol is killed, and the caller gets a typed error', () => {
+// The attacks themselves are rows of test/attack/attacks.ts.
+describe('a worker that breaks the protocol', () => {
   it('a worker that keeps to it is believed', async () => {
     expect((await answered([started, { frame: out }, { frame: result }])).code).toBe('none');
-  });
-
-  it.each<[string, readonly object[], string]>([
-    ['no JSON', [{ frame: '{"t":' }], 'not JSON'],
-    ['not UTF-8', [{ bytes: '00000002c328' }], 'not UTF-8'],
-    ['an empty frame', [{ bytes: '00000000' }], 'empty'],
-    ['a frame above the cap', [{ bytes: 'ffffffff' }], 'larger than'],
-    ['an unknown type', [{ frame: { t: 'root' } }], 'unknown type'],
-    ['a list as frame', [{ frame: [] }], 'not an object'],
-    ['a second hello', [{ frame: { t: 'hello', version: 1, pid: 1, node: 'x', dropped: [] } }], "'hello' came out of turn"],
-    ['output before the start', [{ frame: out }], "'out' came out of turn"],
-    ['a call before the start', [{ frame: tool }], "'tool' came out of turn"],
-    ['a second start', [started, started], "'started' came out of turn"],
-    ['a start of another run', [{ frame: { t: 'started', id: 2 } }], "'started' came out of turn"],
-    ['the result of another run', [started, { frame: { ...result, id: 7 } }], "'result' came out of turn"],
-    ['a success without a start', [{ frame: result }], 'before'],
-    ['a variable nobody asked for', [started, { frame: { t: 'var', found: false, value: 1, error: null } }], "'var' came out"],
-    ['a call with the number of an earlier one', [started, { frame: tool }, { sleep: 100 }, { frame: tool }], 'came after call'],
-    ['output while a call is open', [started, { frame: tool }, { frame: out }], "'out' came out of turn"],
-    ['a result while a call is open', [started, { frame: tool }, { frame: result }], "'result' came out of turn"],
-    ['a success with an error', [started, { frame: { ...result, result: { ...good, ok: false } } }], 'result.error'],
-    ['a time below zero', [started, { frame: { ...result, usage: { ...usage, wallMs: -1 } } }], 'usage.wallMs'],
-    ['a time beyond numbers', [started, { frame: JSON.stringify(result).replaceAll('"cpuMs":1', '"cpuMs":1e999') }], 'cpuMs'],
-    [
-      'an error of no kind',
-      [started, { frame: { ...result, result: { ...good, ok: false, error: { code: 'X' } } } }],
-      'result.error.kind',
-    ],
-    [
-      'an error that only the host gives',
-      [started, { frame: { ...result, result: { ...good, ok: false, error: { ...failure, code: 'ERR_WORKER' } } } }],
-      'only the host reports ERR_WORKER',
-    ],
-    [
-      'a quota that blames the host by its kind',
-      [started, { frame: { ...result, result: { ...good, ok: false, error: { ...failure, code: 'ERR_QUOTA' } } } }],
-      "ERR_QUOTA of kind 'internal'",
-    ],
-    [
-      'an error at line 0',
-      [started, { frame: { ...result, result: { ...good, ok: false, error: { ...failure, line: 0 } } } }],
-      'line',
-    ],
-    ['a stack without end', [started, { frame: { ...result, result: { ...good, ok: false, error: deep } } }], 'at most 1024'],
-    ['a call of another fork', [started, { frame: { ...tool, at: { ...at, fork: 'admin' } } }], 'came from a fork'],
-    ['a call of a fork that cannot be', [started, { frame: { ...tool, at: { ...at, fork: 'f.2' } } }], 'came from a fork'],
-    ['a missing field', [started, { frame: { t: 'out', emits: [], values: [] } }], 'whispers'],
-    ['more values than emits', [started, { frame: { ...out, values: [1] } }], 'values'],
-    ['an ask without its remainder', [started, { frame: { ...ask, left: undefined } }], 'left'],
-    ['a remainder below zero', [started, { frame: { ...ask, left: { ...left, fuel: -1 } } }], 'left.fuel'],
-    ['a remainder beyond numbers', [started, { frame: JSON.stringify(ask).replace('"fuel":1', '"fuel":1e999') }], 'left.fuel'],
-    ['half a tool call left', [started, { frame: { ...ask, left: { ...left, toolCalls: 0.5 } } }], 'left.toolCalls'],
-    ['a remainder that is a text', [started, { frame: { ...ask, left: { ...left, memoryBytes: '9' } } }], 'left.memoryBytes'],
-    ['nesting without end', [started, { frame: '['.repeat(100_000) }], 'nests deeper'],
-    ['a cut-off frame', [started, { bytes: `000000ff${bytesOf('{"t":')}` }, { exit: 0 }], 'cut off'],
-  ])('%s', async (_name, steps, message) => {
-    const seen = await answered([...steps, { sleep: 500 }]);
-    expect(seen).toMatchObject({ code: 'ERR_WORKER' });
-    expect(seen.message).toContain(message);
-    expect(seen.ms).toBeLessThan(450);
   });
 
   it('a frame after the result kills the worker, not the result', async () => {

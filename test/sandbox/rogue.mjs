@@ -1,4 +1,5 @@
-// A worker that has been taken over, or was built wrong: it writes the bytes that its "guest" file asks for.
+// A worker that has been taken over, or was built wrong. It follows the plan in its "guest" file; if there is no plan, each job
+// says what to do: `globals.steps`, or the text of the first source. A run without steps gets an honest answer.
 import { spawn } from 'node:child_process';
 import { readFileSync, readSync, writeSync } from 'node:fs';
 
@@ -11,30 +12,74 @@ const frame = (value) => {
 };
 const closed = 'fs.read fs.write child worker addon wasi inspector net ffi'.split(' ');
 const hello = { t: 'hello', version: 1, pid: process.pid, node: process.version, dropped: closed };
-const plan = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const planOf = (text) => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { jobs: true };
+  }
+};
+const plan = planOf(readFileSync(process.argv[2], 'utf8'));
 const grown = [];
+const usage = { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };
+const honest = (value) => [
+  { frame: { t: 'started', id: 0 } },
+  {
+    frame: {
+      t: 'result',
+      id: 0,
+      result: { ok: true, phase: 'exec', result: value, eventErrors: [], error: null, ...usage },
+      usage,
+      errors: [],
+      last: false,
+    },
+  },
+];
+
+const write = (bytes) => {
+  for (let done = 0; done < bytes.length; ) {
+    try {
+      done += writeSync(3, bytes, done);
+    } catch (error) {
+      if (error.code !== 'EAGAIN') process.exit(70);
+    }
+  }
+};
 const send = (step) => {
   if (step.grow) grown.push(Buffer.alloc(step.grow, 1));
   if (step.compute) for (const end = performance.now() + step.compute; performance.now() < end; );
   if (step.spawn)
     spawn(process.execPath, ['-e', 'process.stdin.on("end", () => {}).resume()'], { stdio: ['inherit', 'ignore', 'ignore'] });
-  if (step.piece) writeSync(3, step.piece);
-  if (step.bytes) writeSync(3, Buffer.from(step.bytes, 'hex'));
-  if (step.frame) writeSync(3, frame(step.frame));
+  if (step.piece) write(step.piece);
+  if (step.bytes) write(Buffer.from(step.bytes, 'hex'));
+  for (let n = 1; step.frame && n <= (step.times ?? 1); n++) {
+    write(frame(filled(step, n)));
+    if (step.read && plan.jobs) heard();
+  }
   if (step.exit !== undefined) process.exit(step.exit);
   if (step.signal) process.kill(process.pid, step.signal);
   if (step.stderr) writeSync(2, step.stderr);
-  if (step.read) readSync(3, Buffer.alloc(65536));
+  if (step.read && !plan.jobs) read();
   if (step.sleep) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, step.sleep);
+  if (step.spin) for (;;);
+};
+/** The frame of a step, with `$fill` and `$n` in it replaced. */
+const filled = ({ frame: value, fill }, n) => {
+  if (fill === undefined && !JSON.stringify(value).includes('$n')) return value;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.replaceAll('"$n"', n).replace('$fill', fill === undefined ? '' : fill[0].repeat(fill[1]));
 };
 /** The steps with the id of the run that they answer. */
-const echoed = (steps, id) =>
-  steps.map((step) => (step.frame?.id === undefined ? step : { ...step, frame: { ...step.frame, id } }));
+const echoed = (steps, id, always) =>
+  steps.map((step) =>
+    step.frame?.id === undefined || !(always || step.frame.id === 0) ? step : { ...step, frame: { ...step.frame, id } },
+  );
 /** What is written without a pause between goes out in one piece: the host must not answer the first half before the second. */
 function joined(steps) {
   const pieces = [];
   for (const step of steps) {
-    const bytes = step.bytes ? Buffer.from(step.bytes, 'hex') : step.frame === undefined ? null : frame(step.frame);
+    const alone = Object.keys(step).length === 1;
+    const bytes = alone && step.bytes ? Buffer.from(step.bytes, 'hex') : alone && step.frame ? frame(step.frame) : null;
     const last = pieces.at(-1);
     if (bytes === null) pieces.push(step);
     else if (last?.piece) last.piece = Buffer.concat([last.piece, bytes]);
@@ -43,12 +88,44 @@ function joined(steps) {
   return pieces;
 }
 
-for (const step of plan.before ?? []) send(step);
-if (plan.hello !== false) writeSync(3, frame({ ...hello, ...plan.hello }));
-for (const step of plan.after ?? []) send(step);
 const input = Buffer.alloc(65536);
-for (let read = readSync(3, input); read > 0; read = readSync(3, input)) {
-  const id = /"t":"run","id":(\d+)/.exec(input.toString('utf8', 0, read))?.[1];
-  const steps = plan.echo ? (id === undefined ? [] : echoed(plan.run ?? [], Number(id))) : (plan.run ?? []);
+let held = Buffer.alloc(0);
+/** The next bytes of the host; exits when the host is gone. */
+function read() {
+  const count = readSync(3, input);
+  if (count === 0) process.exit(0);
+  return input.subarray(0, count);
+}
+const SILENT = new Set(['prepare', 'keep', 'drop']);
+/** The next frame of the host that wants an answer or is one. */
+function heard() {
+  for (;;) {
+    while (held.length < 4 || held.length < 4 + held.readUInt32BE()) held = Buffer.concat([held, read()]);
+    const end = 4 + held.readUInt32BE();
+    const said = JSON.parse(held.toString('utf8', 4, end));
+    held = held.subarray(end);
+    if (!SILENT.has(said.t)) return said;
+  }
+}
+/** What to do about a job. A run that names a value and no steps is answered with the value. */
+function deed(job) {
+  if (job.t === 'run') {
+    const { steps, value } = job.input.globals;
+    return steps ?? honest(value ?? null);
+  }
+  return JSON.parse((job.source ?? job.sources[0]).text);
+}
+
+for (const step of plan.before ?? []) send(step);
+if (plan.hello !== false) write(frame({ ...hello, ...plan.hello }));
+for (const step of plan.after ?? []) send(step);
+while (plan.jobs) {
+  const job = heard();
+  for (const step of joined(echoed(deed(job), job.id, false))) send(step);
+}
+for (;;) {
+  const text = read().toString('utf8');
+  const id = /"t":"run","id":(\d+)/.exec(text)?.[1];
+  const steps = plan.echo ? (id === undefined ? [] : echoed(plan.run ?? [], Number(id), true)) : (plan.run ?? []);
   for (const step of joined(steps)) send(step);
 }
