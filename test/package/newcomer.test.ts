@@ -17,7 +17,6 @@ function commandsOf(page: string): string {
   return [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, code]) => code).join('');
 }
 
-// The time limit of these tests is two minutes (vitest.package.config.ts), of which they need a fraction.
 describe.each([24, 26])('somebody without the clone, on Node %i,', (major) => {
   let node: OtherNode;
   beforeAll(() => {
