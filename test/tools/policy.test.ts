@@ -48,8 +48,8 @@ describe('the policy gate', () => {
 
   it('names the beginning of a long allow list, and how long it is', () => {
     const allow = Array.from({ length: 100 }, (_, index) => `tool.g.t${index}`);
-    expect(admit({ allow })).toMatch(/\[tool\.g\.t0, .*, tool\.g\.t11, … and 88 more\]$/);
-    expect(admit({ allow: allow.slice(0, 12) })).toMatch(/, tool\.g\.t11\]$/);
+    expect(admit({ allow })).toMatch(/\[tool\.g\.t0, .*, tool\.g\.t3, … and 96 more\]$/);
+    expect(admit({ allow: allow.slice(0, 4) })).toMatch(/, tool\.g\.t3\]$/);
   });
 
   it('a tool of the fork itself needs no entry in the allow list, but obeys every other rule', () => {
