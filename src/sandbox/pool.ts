@@ -5,6 +5,7 @@ import { launch, type WorkerFiles } from './launch.ts';
 import type { Launcher } from './launcher.ts';
 import { messageOf } from './result.ts';
 import { WorkerProcess } from './worker.ts';
+import { WorkerWatch } from './workerwatch.ts';
 
 /** How runs share processes: `worker` gives each a fresh isolate in a reused process, `process-per-turn` a process of its own. */
 export type Isolation = 'worker' | 'process-per-turn';
@@ -65,6 +66,10 @@ export class Pool {
   #breaches = 0;
   #retry: NodeJS.Timeout | undefined;
   #spare: NodeJS.Timeout | undefined;
+  readonly #watch = new WorkerWatch(this.#workers, this.#idle, (worker, what) => {
+    worker.retire(what);
+    if (this.#idle.includes(worker)) this.#forget(worker);
+  });
   #closed = false;
 
   constructor(options: PoolOptions) {
@@ -72,10 +77,10 @@ export class Pool {
     this.#levels = Math.min(options.levels, options.maxWorkers - 1);
   }
 
-  /** Starts the workers; resolves when the first is ready. Throws {@link ConfigError} when none can be started. */
-  async open(): Promise<void> {
+  /** Starts the workers; resolves with the first when it is ready. Throws {@link ConfigError} when none can be started. */
+  async open(): Promise<WorkerProcess> {
     try {
-      await Promise.any(Array.from({ length: this.#options.concurrency }, () => this.#spawn()));
+      return await Promise.any(Array.from({ length: this.#options.concurrency }, () => this.#spawn()));
     } catch (error) {
       await this.close();
       throw new ConfigError(error instanceof AggregateError ? messageOf(error.errors[0]) : messageOf(error), { cause: error });
@@ -162,8 +167,11 @@ export class Pool {
   }
 
   #enqueue(job: Job): void {
-    if (this.#queue.length >= this.#options.queueLength)
-      throw new BusyError(`${this.#queue.length} runs are waiting already, ${this.#options.queueLength} may`);
+    const { concurrency, queueLength } = this.#options;
+    // A job that begins as soon as a worker has started does not count as waiting.
+    const beginning = Math.max(0, Math.min(concurrency - this.#computing, this.#room(0)));
+    if (this.#queue.length >= queueLength + beginning)
+      throw new BusyError(`${this.#queue.length - beginning} runs are waiting already, ${queueLength} may`);
     this.#queue.push(job);
     this.#grow();
   }
@@ -233,7 +241,7 @@ export class Pool {
   }
 
   /** Starts a worker for the next job. Rejects when the worker cannot be used; that is already handled. */
-  async #spawn(): Promise<void> {
+  async #spawn(): Promise<WorkerProcess> {
     try {
       const worker = this.#create();
       this.#starting.add(worker);
@@ -241,6 +249,7 @@ export class Pool {
       this.#failedStarts = 0;
       this.#starting.delete(worker);
       this.#settle(worker);
+      return worker;
     } catch (error) {
       this.#startFailed(error);
       throw error;
@@ -251,8 +260,9 @@ export class Pool {
   #create(): WorkerProcess {
     const { files, memoryBytes, launcher } = this.#options;
     return detached(() => {
-      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage), launcher.filtered);
+      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage), launcher.demands);
       this.#workers.add(worker);
+      this.#watch.start();
       void worker.gone.then(({ violation }) => {
         if (violation !== null) this.#breaches++;
         this.#forget(worker);
@@ -291,6 +301,7 @@ export class Pool {
     if (at >= 0) this.#idle.splice(at, 1);
     this.#workers.delete(worker);
     this.#worn.delete(worker);
+    if (this.#workers.size === 0) this.#watch.stop();
     // A worker that failed to start is replaced later, by `#startFailed`.
     if (!this.#starting.delete(worker)) this.#serve();
   }

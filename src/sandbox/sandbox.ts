@@ -1,12 +1,14 @@
 import { availableParallelism } from 'node:os';
+import type { Cancellation } from '../wire/cancellation.ts';
 import { cancelledError, workerError } from '../wire/errorinfo.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { defaultLimits } from '../wire/limits.ts';
 import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } from '../wire/protocol.ts';
 import { affinityOf } from './affinity.ts';
+import type { Confinement } from './confinement.ts';
 import { Execution, type RunHandlers } from './execution.ts';
 import type { Job } from './jobqueue.ts';
-import { packageFiles, type WorkerFiles } from './launch.ts';
+import { checkFiles, packageFiles, type WorkerFiles } from './launch.ts';
 import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
 import { type Isolation, Pool, type PoolOptions } from './pool.ts';
@@ -25,7 +27,10 @@ export interface SandboxOptions extends PoolLimitOptions {
   readonly isolation?: Isolation;
   /** Depths at which nested runs wait for a worker instead of being refused, see `PoolOptions`; 0 when absent. */
   readonly nesting?: number;
-  /** Bundles to use in place of the package's own; for tests. */
+  /**
+   * The files of the worker, where this package is bundled into the host's own file and cannot find them: copies of
+   * `dist/worker.js` and `dist/guest.js` of this package, of the same version.
+   */
   readonly files?: WorkerFiles;
 }
 
@@ -43,6 +48,7 @@ export class Sandbox implements AsyncDisposable {
   #outstanding = 0;
   readonly #keepAlive = setInterval(() => {}, 1 << 30).unref();
   #closing: Promise<void> | null = null;
+  #confinement: Confinement = new Map();
 
   /** Use {@link create}, which starts the workers. */
   constructor(pool: Pool, launcher: Launcher) {
@@ -63,7 +69,7 @@ export class Sandbox implements AsyncDisposable {
       queueLength,
       levels: options.nesting ?? 0,
       memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
-      files: options.files ?? packageFiles(),
+      files: options.files === undefined ? packageFiles() : checkFiles(options.files),
     };
     return withLauncher(options.launcher ?? 'auto', (launcher) => Sandbox.#open({ ...settings, launcher }));
   }
@@ -71,20 +77,26 @@ export class Sandbox implements AsyncDisposable {
   static async #open(options: PoolOptions): Promise<Sandbox> {
     const pool = new Pool(options);
     const sandbox = new Sandbox(pool, options.launcher);
-    await sandbox.#whileAwake(() => pool.open());
+    const worker = await sandbox.#whileAwake(() => pool.open());
+    sandbox.#confinement = worker.confinement;
     return sandbox;
   }
 
-  /** Workers that were ended because they broke the protocol or let a program exceed a limit. */
+  /** What the operating system does not hold of the workers, as the kernel reported it of the first. */
+  get confinement(): Confinement {
+    return this.#confinement;
+  }
+
+  /** Workers that were ended because they broke the protocol, let a program exceed a limit, or did anything without a task. */
   get boundaryBreaches(): number {
     return this.#pool.breaches;
   }
 
   /** Runs a program in a fresh isolate. Aborting `signal` ends it at any point with `ERR_CANCELLED`. */
-  async run(input: RunInput, handlers: RunHandlers, signal?: AbortSignal): Promise<SandboxResult> {
+  async run(input: RunInput, handlers: RunHandlers, signal?: Cancellation): Promise<SandboxResult> {
     if (this.#closing !== null) throw new RuntimeClosedError();
     if (signal?.aborted) return unstartedResult(cancelledError(CANCELLED));
-    return this.#whileAwake(() => this.#run(input, handlers, signal));
+    return await this.#whileAwake(() => this.#run(input, handlers, signal));
   }
 
   /**
@@ -119,60 +131,66 @@ export class Sandbox implements AsyncDisposable {
     await this.close();
   }
 
-  #run(input: RunInput, handlers: RunHandlers, signal: AbortSignal | undefined): Promise<SandboxResult> {
+  async #run(input: RunInput, handlers: RunHandlers, signal: Cancellation | undefined): Promise<SandboxResult> {
     const { promise, resolve, reject } = Promise.withResolvers<SandboxResult>();
-    // Called only before the job starts.
-    const withdrawn = (): void => {
+    let begun: Execution | null = null;
+    const onAbort = (): void => {
+      if (begun !== null) {
+        begun.cancel('the run was cancelled');
+        return;
+      }
       this.#pool.withdraw(job);
       resolve(unstartedResult(cancelledError(CANCELLED)));
+    };
+    /** Begins a run again whose worker was spoiled by an earlier run; `result` is its result when no worker can be had. */
+    const again = (result: SandboxResult): void => {
+      begun = null;
+      try {
+        this.#pool.submit(job);
+      } catch {
+        resolve(result);
+      }
     };
     const job: Job = {
       depth: handlers.nested === true ? (handlers.depth ?? Number.POSITIVE_INFINITY) : 0,
       session: handlers.session ?? null,
       affinity: affinityOf(input),
       start: (worker) => {
-        signal?.removeEventListener('abort', withdrawn);
         if (signal?.aborted) {
           this.#pool.release(worker, true);
           resolve(unstartedResult(cancelledError(CANCELLED)));
           return;
         }
-        const execution = this.#execution(worker, input, handlers, signal, resolve, again);
+        const movement = worker.moved();
+        if (movement !== null) {
+          worker.retire(movement);
+          this.#pool.release(worker, false);
+          again(unstartedResult(workerError(`the worker is no longer used: ${movement}`)));
+          return;
+        }
+        const execution = this.#execution(worker, input, handlers, resolve, again);
+        begun = execution;
         this.#begin(worker, execution, reject, () => execution.begin());
       },
       fail: (error) => {
-        signal?.removeEventListener('abort', withdrawn);
         if (error instanceof RuntimeClosedError) reject(error);
         else resolve(unstartedResult(workerError(error.message)));
       },
     };
-    const submit = (): void => {
-      // Added before the job can start, which removes it: one signal may serve a thousand runs, so no run may leave a listener.
-      signal?.addEventListener('abort', withdrawn, { once: true });
-      try {
-        this.#pool.submit(job);
-      } catch (error) {
-        signal?.removeEventListener('abort', withdrawn);
-        throw error;
-      }
-    };
-    /** Begins a run again whose worker was spoiled by an earlier run; `result` is its result when no worker can be had. */
-    const again = (result: SandboxResult): void => {
-      try {
-        submit();
-      } catch {
-        resolve(result);
-      }
-    };
-    submit();
-    return promise;
+    // One signal may serve a thousand runs, so no run may leave its listener.
+    signal?.addEventListener('abort', onAbort);
+    try {
+      this.#pool.submit(job);
+      return await promise;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
   }
 
   #execution(
     worker: WorkerProcess,
     input: RunInput,
     handlers: RunHandlers,
-    signal: AbortSignal | undefined,
     resolve: (result: SandboxResult) => void,
     again: (result: SandboxResult) => void,
   ): Execution {
@@ -181,7 +199,6 @@ export class Sandbox implements AsyncDisposable {
       id: this.#nextId++,
       input,
       handlers,
-      signal,
       watchdog: this.#watchdog,
       owner: {
         onBlocked: (blocked) => this.#pool.block(worker, blocked),

@@ -1,13 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
+import { encodeFrame, FrameReader, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
-import { confinementLack } from './confinement.ts';
+import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
+import { movement } from './movement.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
 import { limitResources } from './resources.ts';
 import { SourceCache } from './sourcecache.ts';
@@ -37,6 +39,8 @@ const STDERR_CHARS = 4096;
 const KILL_MS = 500;
 /** Time that a worker needs to dispose of its last isolate, and to make and warm the next. */
 const PREPARED_MS = 4;
+/** After this time at rest the statistics are read again for the next task. */
+const STALE_MS = 100;
 
 /**
  * The host's end of one worker process. It checks the worker's frames, passes them to the current task, and kills the worker at
@@ -49,6 +53,8 @@ export class WorkerProcess {
   readonly gone: Promise<Gone>;
   /** Set at the `hello` frame; null where the system has no statistics. */
   stats: ProcessStats | null = null;
+  /** Set before it is ready. */
+  confinement: Confinement = new Map();
   /** The number of finished runs. */
   runs = 0;
   /** The affinity of its last run. */
@@ -58,6 +64,8 @@ export class WorkerProcess {
   baseRss: number | null = null;
   /** Resident bytes at the start of the last program that ran for some time: the memory that earlier programs left behind. */
   restRss: number | null = null;
+  /** Open descriptors when it was ready; null where the system does not tell. */
+  descriptors: number | null = null;
   #rest: NodeJS.Timeout | undefined;
   #atRest: StatsReading | null = null;
   readonly #child: ChildProcess;
@@ -65,15 +73,19 @@ export class WorkerProcess {
   readonly #frames: Socket;
   readonly #reader = new FrameReader(HELLO_BYTES);
   readonly #sources = new SourceCache();
+  /** The limits of the last run. */
+  #limits: LimitValues | null = null;
   readonly #release: () => void;
   #task: WorkerTask | null = null;
   #violation: string | null = null;
+  /** Whether another frame follows the present one in the same list. */
+  #follows = false;
   #stderr = '';
   #dead = false;
   #killed = false;
   #onGone: (gone: Gone) => void = () => {};
 
-  constructor({ child, cage, frames, stderr }: Launched, filtered = false) {
+  constructor({ child, cage, frames, stderr }: Launched, demands: readonly Hold[] = []) {
     this.#child = child;
     this.#cage = cage;
     this.#frames = frames;
@@ -81,7 +93,7 @@ export class WorkerProcess {
     this.gone = new Promise((resolve) => {
       this.#onGone = resolve;
     });
-    this.ready = this.#greet(filtered);
+    this.ready = this.#greet(demands);
     child.unref();
     frames.unref();
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -114,6 +126,17 @@ export class WorkerProcess {
     return this.#atRest ?? readStats(this.stats);
   }
 
+  /**
+   * What the worker did since it came to rest, so that it must not have another task; null when it did nothing. A task that begins
+   * next counts from here.
+   */
+  moved(): string | null {
+    const before = this.#atRest;
+    if (before === null || performance.now() - this.#idleSince < STALE_MS) return null;
+    this.#atRest = readStats(this.stats);
+    return movement(before, this.#atRest);
+  }
+
   /** The worker is idle from now on. */
   rest(): void {
     this.#idleSince = performance.now();
@@ -131,14 +154,18 @@ export class WorkerProcess {
   free(): void {
     this.#task = null;
     this.#reader.maxBytes = HELLO_BYTES;
-    if (this.#reader.partial) this.retire('it sent more than its answer');
+    if (this.#follows || this.#reader.partial) this.retire('it sent more than its answer');
   }
 
-  /** Sends a run; of the sources that the worker keeps it sends only the numbers. Throws as {@link send}. */
+  /** Sends a run without what the worker has already: kept sources, and limits that are those of its last run. Throws as {@link send}. */
   run(id: number, input: RunInput): void {
     const { ahead, sources } = this.#sources.refer(input.sources);
     for (const frame of ahead) this.send(frame);
-    this.send({ t: 'run', id, input: { ...input, sources } });
+    const { limits, ...rest } = input;
+    const known = limits === this.#limits;
+    this.send({ t: 'run', id, input: { ...rest, sources, ...(known ? {} : { limits }) } });
+    // Only frozen limits are sure to be the same when they come again.
+    this.#limits = Object.isFrozen(limits) ? limits : null;
   }
 
   /**
@@ -181,7 +208,7 @@ export class WorkerProcess {
     else this.#child.kill('SIGKILL');
   }
 
-  async #greet(filtered: boolean): Promise<void> {
+  async #greet(demands: readonly Hold[]): Promise<void> {
     const late = setTimeout(() => {
       this.retire(`it did not say hello within ${START_MS} ms`);
     }, START_MS);
@@ -191,7 +218,7 @@ export class WorkerProcess {
       {
         onFrame: (frame) => {
           const pid = this.#pid();
-          const complaint = refusal(frame) ?? (this.#cage === null ? null : confinementLack(pid, filtered || this.#cage.filters));
+          const complaint = refusal(frame);
           if (complaint !== null) {
             this.retire(complaint);
             return;
@@ -210,6 +237,11 @@ export class WorkerProcess {
       await hello.promise;
       const pid = this.#pid();
       if (pid !== null) await limitResources(pid);
+      this.descriptors = this.stats?.holdings()?.descriptors ?? null;
+      this.#atRest = readStats(this.stats);
+      this.confinement = confinementOf(pid);
+      const lack = demands.map((hold) => this.confinement.get(hold)).find((reason) => reason !== undefined);
+      if (lack !== undefined) this.retire(`the operating system does not confine it: ${lack}`);
       if (this.dead) throw new Error(`the worker process ended while starting: ${this.#violation ?? 'it was killed'}`);
     } finally {
       clearTimeout(late);
@@ -239,9 +271,14 @@ export class WorkerProcess {
   }
 
   #take(text: string): void {
-    const frame = readWorkerFrame(text);
-    if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
-    this.#task.onFrame(frame);
+    const frames = parseFrames(text);
+    for (const [index, value] of frames.entries()) {
+      if (this.#violation !== null) return;
+      const frame = readWorkerFrame(value);
+      if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
+      this.#follows = index + 1 < frames.length;
+      this.#task.onFrame(frame);
+    }
   }
 
   #bury(how: string): void {

@@ -21,6 +21,7 @@ export function regexes(): ReadonlyMap<string, readonly string[]> {
 /** Expressions that `recheck` does not call safe, or that are built when the program runs, and why they stay. */
 export const KEPT: Readonly<Record<string, string>> = {
   '/\\B(?=(\\d{3})+$)/g': 'a number has at most 25 digits',
+  '/^-+|-+$/g': 'a folder name of init has at most 255 bytes',
   '/\\.?0*Z$/': 'Date.toISOString gives at most 27 characters',
   '/(?:=> |^\\s+)(\\/\\S+) \\(0x/gm': "it reads what this machine's own loader prints",
   '/^[ \\t]*(?:(?:endcommand|endfunc|endon)\\b|command[ \\t]*(?:[#/-].*)?\\r?$|func[ \\t]+[a-z_]\\w*[ \\t]*(?:\\(|means\\b|needs\\b|returns\\b|optional\\b)|on[ \\t]+event\\b)/im':

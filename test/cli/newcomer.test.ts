@@ -49,7 +49,7 @@ describe('a newcomer', () => {
   });
 
   it.each<[string, readonly string[], string]>([
-    ['2: --storage allows the tools that keep values', ['run', 'memory.ns', '--storage', 'kept.db'], '[null, 0]\n'],
+    ['2: --storage allows the tools that keep values', ['run', 'memory.ns', '--storage', 'kept.db'], '[nil, 0]\n'],
     [
       '11: values come from files, in the order of the flags',
       ['run', 'library.ns', '--call', 'Add', '--arg-file', 'two.json', '--arg', '"x"', '--json'],

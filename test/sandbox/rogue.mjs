@@ -1,5 +1,6 @@
 // A worker that has been taken over, or was built wrong. It follows the plan in its "guest" file; if there is no plan, each job
 // says what to do: `globals.steps`, or the text of the first source. A run without steps gets an honest answer.
+import { spawn } from 'node:child_process';
 import { readFileSync, readSync, writeSync } from 'node:fs';
 
 const frame = (value) => {
@@ -46,6 +47,9 @@ const write = (bytes) => {
 };
 const send = (step) => {
   if (step.grow) grown.push(Buffer.alloc(step.grow, 1));
+  if (step.compute) for (const end = performance.now() + step.compute; performance.now() < end; );
+  if (step.spawn)
+    spawn(process.execPath, ['-e', 'process.stdin.on("end", () => {}).resume()'], { stdio: ['inherit', 'ignore', 'ignore'] });
   if (step.piece) write(step.piece);
   if (step.bytes) write(Buffer.from(step.bytes, 'hex'));
   for (let n = 1; step.frame && n <= (step.times ?? 1); n++) {
@@ -65,11 +69,14 @@ const filled = ({ frame: value, fill }, n) => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.replaceAll('"$n"', n).replace('$fill', fill === undefined ? '' : fill[0].repeat(fill[1]));
 };
+const answering = (value, id, always) => {
+  if (Array.isArray(value)) return value.map((each) => answering(each, id, always));
+  if (value?.id === 'next') return { ...value, id: id + 1 };
+  return value?.id === undefined || !(always || value.id === 0) ? value : { ...value, id };
+};
 /** The steps with the id of the run that they answer. */
 const echoed = (steps, id, always) =>
-  steps.map((step) =>
-    step.frame?.id === undefined || !(always || step.frame.id === 0) ? step : { ...step, frame: { ...step.frame, id } },
-  );
+  steps.map((step) => (step.frame === undefined ? step : { ...step, frame: answering(step.frame, id, always) }));
 /** What is written without a pause between goes out in one piece: the host must not answer the first half before the second. */
 function joined(steps) {
   const pieces = [];

@@ -77,7 +77,7 @@ function judge(policy: Policy | null, tool: JudgedTool, own: boolean): Denial | 
 }
 
 /** Most patterns of a list that a message names. */
-const MAX_SHOWN = 4;
+const MAX_SHOWN = 12;
 
 function shortList(patterns: readonly string[]): string {
   const more = patterns.length - MAX_SHOWN;
