@@ -1,44 +1,23 @@
 /**
- * The runtime: scripts, tools, policy and contexts.
- *
- * `createRuntime` starts it; `Runtime.run` runs one source; `Runtime.interpreter` makes a root with libraries and globals,
- * whose forks are the sandboxes of operations. `defineTool` makes a tool.
+ * The runtime: scripts, tools and policy. `createRuntime` starts it; `Runtime.run` runs one source; `Runtime.interpreter` makes a root with
+ * libraries and globals, whose forks are the sandboxes of operations. `defineTool` makes a tool. Entry point `neuroscript-runtime`.
  */
 
 export {
-  type Account,
-  type AccountFields,
-  type AccountReader,
-  AccountStore,
   type Actor,
-  type AgentModel,
-  type AgentModelFields,
-  type AgentModelReader,
   AgentModelStore,
-  type CapsuleFields,
-  CapsuleLayers,
-  type CapsuleReader,
   createHostContext,
   currentTurn,
-  DeadlineError,
   type HostContext,
   type HostContextInit,
-  type LineReader,
-  type LineSource,
   type Logger,
   Secret,
   SILENT_LOGGER,
-  type StoredCapsule,
-  type StoreReaders,
-  type Stores,
-  type TextSink,
   TurnClosedError,
-  type TurnContext,
+  TurnContext,
   type TurnInit,
 } from './context/index.ts';
 export {
-  type AnswerOptions,
-  answerRequest,
   type CheckOptions,
   createRuntime,
   type EventOptions,
@@ -48,129 +27,29 @@ export {
   type Interpreter,
   type InterpreterOptions,
   LibraryError,
-  type RecordedRun,
   type RunOptions,
-  type RunRequest,
   type RunSettings,
-  type Runtime,
+  Runtime,
   type RuntimeOptions,
-  type RuntimeSettings,
-  SELF_BUFFER,
-  type SignedUnit,
-  type SymbolTable,
-  signUnit,
-  type TextBuffers,
-  UnitError,
 } from './runtime/index.ts';
-export type { LimitOptions, PoolLimitOptions, RuntimeLimitOptions } from './sandbox/index.ts';
+export type { LimitOptions } from './sandbox/index.ts';
 export {
-  type ArgSpec,
-  type ArgSpecs,
-  type ArgsOf,
-  type ArgType,
-  type ArgTypes,
-  type AuditEntry,
-  type AuditRecord,
-  auditEntry,
-  type CallScript,
-  type Capability,
-  type CatalogueArgument,
-  type CatalogueTool,
-  type Completion,
   defineTool,
-  type Effects,
-  estimateTokens,
-  type FromJsonSchema,
-  type Handles,
-  type JsonSchema,
-  type JsonType,
-  type Known,
-  type LoadedLibrary,
   loadMockTools,
   loadPolicy,
-  type ObjectSchema,
-  type Parameter,
-  type ParameterKind,
-  type PendingOptions,
   Policy,
-  type PolicyContext,
   type PolicyOptions,
   perSession,
-  type Recording,
-  type ResultKind,
-  type ResultOf,
-  type ReturnSpec,
-  type RootDefinitions,
-  recordTools,
-  type SchemaIssue,
-  type SchemaResult,
-  type SessionAccess,
   SessionStorage,
   type SessionStorageOptions,
-  type StandardSchema,
   type ToolDefinition,
   ToolError,
   type ToolInit,
-  type ToolPrompt,
-  type ToolPromptOptions,
   type ToolRuntime,
-  type ToolSchema,
-  type ToolView,
-  toolCatalogue,
-  toolMarkdown,
-  toolPrompt,
-  toolSchemas,
 } from './tools/index.ts';
-export { decode, encode } from './wire/codec.ts';
-export { NS_CODES, type NsCodeName, nsCodeName } from './wire/codes.ts';
-export {
-  BusyError,
-  ConfigError,
-  type ErrorInfo,
-  type ErrorKind,
-  NeuroScriptError,
-  RuntimeClosedError,
-  type StackFrame,
-  WireError,
-} from './wire/errors.ts';
-export type { ForkQuery, JournalEntry, JournalOutcome, WaitingCall } from './wire/journal.ts';
-export {
-  defaultLimits,
-  LIMITS,
-  type Limit,
-  type LimitKey,
-  type LimitRow,
-  type LimitValues,
-  POOL_LIMITS,
-  type PoolKey,
-  type PoolLimit,
-  type Unit,
-} from './wire/limits.ts';
+export { BusyError, ConfigError, type ErrorInfo, NeuroScriptError, RuntimeClosedError } from './wire/errors.ts';
+export type { JournalEntry } from './wire/journal.ts';
 export { mapEntries } from './wire/maporder.ts';
-export type {
-  CallSite,
-  CheckReport,
-  Diagnostic,
-  EventError,
-  EventInput,
-  FormatReport,
-  FuelEstimate,
-  LintFinding,
-  OutFrame,
-  ParsedFile,
-  Phase,
-  Source,
-  TaggedJson,
-  Usage,
-  Whisper,
-} from './wire/protocol.ts';
-export { type RequestLine, type RequestOutcome, requestFromJson } from './wire/request.ts';
-export {
-  type PublicResult,
-  type RequestId,
-  type RunFailure,
-  type RunResult,
-  type RunSuccess,
-  toPublicResult,
-} from './wire/result.ts';
-export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, ValueError, type ValueMap } from './wire/values.ts';
+export type { CheckReport, OutFrame, Source, TaggedJson, Usage, Whisper } from './wire/protocol.ts';
+export type { RunFailure, RunResult, RunSuccess } from './wire/result.ts';
+export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, type ValueMap } from './wire/values.ts';

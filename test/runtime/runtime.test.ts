@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { RuntimeSettings } from '../../src/entries/wire.ts';
 import {
   ConfigError,
   createHostContext,
@@ -10,7 +11,6 @@ import {
   LibraryError,
   type RunOptions,
   RuntimeClosedError,
-  type RuntimeSettings,
   SILENT_LOGGER,
   type ToolRuntime,
   TurnClosedError,
