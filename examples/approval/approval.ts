@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRuntime, defineTool, loadMockTools } from 'neuroscript-runtime';
-import { scriptAgent } from 'neuroscript-runtime/agents';
 import { generateKeys, keyringFrom, loadKeyFile, saveKeyFile } from 'neuroscript-runtime/aeiou';
+import { scriptAgent } from 'neuroscript-runtime/agents';
 import { LoopController, SqliteStore, systemClock } from 'neuroscript-runtime/loop';
 
 const here = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');

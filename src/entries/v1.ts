@@ -43,4 +43,4 @@ export {
   type V1TurnRequest,
   type V1TurnResult,
   v1SystemPrompt,
-} from '../loop/v1/index.ts';
+} from '../loop/index.ts';

@@ -1,5 +1,5 @@
+import { defineTool, ToolError } from '../../src/entries/index.ts';
 import { decode, encode } from '../../src/entries/wire.ts';
-import { defineTool, ToolError } from '../../src/index.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
 import { Raise } from '../guest/driver.ts';
 import type { Tools } from './both.ts';

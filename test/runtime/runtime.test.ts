@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { RuntimeSettings } from '../../src/entries/wire.ts';
 import {
   ConfigError,
   createHostContext,
@@ -14,7 +13,8 @@ import {
   SILENT_LOGGER,
   type ToolRuntime,
   TurnClosedError,
-} from '../../src/index.ts';
+} from '../../src/entries/index.ts';
+import type { RuntimeSettings } from '../../src/entries/wire.ts';
 import { type FakeProgram, fakeRuntime } from './fake.ts';
 
 /** As an application in plain JavaScript sees a runtime: nobody checks what it hands in. */

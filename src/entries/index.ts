@@ -16,7 +16,7 @@ export {
   TurnClosedError,
   TurnContext,
   type TurnInit,
-} from './context/index.ts';
+} from '../context/index.ts';
 export {
   type CheckOptions,
   createRuntime,
@@ -31,8 +31,8 @@ export {
   type RunSettings,
   Runtime,
   type RuntimeOptions,
-} from './runtime/index.ts';
-export type { LimitOptions } from './sandbox/index.ts';
+} from '../runtime/index.ts';
+export type { LimitOptions } from '../sandbox/index.ts';
 export {
   defineTool,
   loadMockTools,
@@ -46,10 +46,10 @@ export {
   ToolError,
   type ToolInit,
   type ToolRuntime,
-} from './tools/index.ts';
-export { BusyError, ConfigError, type ErrorInfo, NeuroScriptError, RuntimeClosedError } from './wire/errors.ts';
-export type { JournalEntry } from './wire/journal.ts';
-export { mapEntries } from './wire/maporder.ts';
-export type { CheckReport, OutFrame, Source, TaggedJson, Usage, Whisper } from './wire/protocol.ts';
-export type { RunFailure, RunResult, RunSuccess } from './wire/result.ts';
-export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, type ValueMap } from './wire/values.ts';
+} from '../tools/index.ts';
+export { BusyError, ConfigError, type ErrorInfo, NeuroScriptError, RuntimeClosedError } from '../wire/errors.ts';
+export type { JournalEntry } from '../wire/journal.ts';
+export { mapEntries } from '../wire/maporder.ts';
+export type { CheckReport, OutFrame, Source, TaggedJson, Usage, Whisper } from '../wire/protocol.ts';
+export type { RunFailure, RunResult, RunSuccess } from '../wire/result.ts';
+export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, type ValueMap } from '../wire/values.ts';
