@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { printable } from '../report/index.ts';
-import { version } from '../runtime/version.ts';
+import { VERSION } from '../runtime/version.ts';
 import { EXIT, type ExitCode } from './terminal/exit.ts';
 import { exitOfThrown, failureLine } from './terminal/failure.ts';
 import type { Execute, Terminal } from './terminal/terminal.ts';
@@ -31,6 +31,7 @@ type AddCommand = (program: Command, execute: Execute) => void;
  * that it runs: loading all of them takes several times as long.
  */
 const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
+  ['init', async () => (await import('./commands/init.ts')).addInit],
   ['run', async () => (await import('./commands/run.ts')).addRun],
   ['check', async () => (await import('./commands/check.ts')).addCheck],
   ['fmt', async () => (await import('./commands/fmt.ts')).addFmt],
@@ -82,7 +83,7 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
 async function createProgram(argv: readonly string[], terminal: Terminal, execute: Execute): Promise<Command> {
   const program = new Command('neuroscript')
     .description('Runs programs that AI agents write: sandboxed, under limits, with signed control tokens.')
-    .version(version(), '--version', 'print the version')
+    .version(VERSION, '--version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     // The usage lines of the commands have their arguments; the list stays narrow without them.

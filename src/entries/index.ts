@@ -32,7 +32,7 @@ export {
   Runtime,
   type RuntimeOptions,
 } from '../runtime/index.ts';
-export type { LimitOptions } from '../sandbox/index.ts';
+export type { LimitOptions, WorkerFiles } from '../sandbox/index.ts';
 export {
   defineTool,
   loadMockTools,
@@ -50,6 +50,6 @@ export {
 export { BusyError, ConfigError, type ErrorInfo, NeuroScriptError, RuntimeClosedError } from '../wire/errors.ts';
 export type { JournalEntry } from '../wire/journal.ts';
 export { mapEntries } from '../wire/maporder.ts';
-export type { CheckReport, OutFrame, Source, TaggedJson, Usage, Whisper } from '../wire/protocol.ts';
+export type { CheckReport, OutFrame, Source, TaggedJson, Usage } from '../wire/protocol.ts';
 export type { RunFailure, RunResult, RunSuccess } from '../wire/result.ts';
 export { ErrorValue, Fuzzy, Handle, TimeDate, type Value, type ValueMap } from '../wire/values.ts';

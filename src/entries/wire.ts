@@ -30,6 +30,7 @@ export type {
   LintFinding,
   ParsedFile,
   Phase,
+  Whisper,
 } from '../wire/protocol.ts';
 export { type RequestLine, type RequestOutcome, requestFromJson } from '../wire/request.ts';
 export { type PublicResult, type RequestId, toPublicResult } from '../wire/result.ts';

@@ -7,8 +7,9 @@ import { type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
 import type { Bind, Cage } from './cage.ts';
 import { withoutInherited } from './descriptors.ts';
+import { seccompFilter } from './seccomp.ts';
 
-/** The two bundles of a worker, as absolute paths. */
+/** The two bundles of a worker, as paths. */
 export interface WorkerFiles {
   readonly worker: string;
   readonly guest: string;
@@ -38,9 +39,15 @@ const require = createRequire(import.meta.url);
 /** Heap of the worker's own realm, for the parser and the tree of the largest source. Scripts have separate heaps. */
 const OWN_HEAP_MB = 512;
 
-/** The bundles of this package. Throws {@link ConfigError} when they are not built. */
+/** The bundles of this package. Throws {@link ConfigError} when they are not built, or this file is part of a host's bundle. */
 export function packageFiles(): WorkerFiles {
-  return { worker: fileOf('#worker'), guest: fileOf('#guest') };
+  return checkFiles({ worker: located('#worker'), guest: located('#guest') }, "run 'npm run build'");
+}
+
+/** The same bundles by their real paths. Throws {@link ConfigError} with the advice when one is missing. */
+export function checkFiles({ worker, guest }: WorkerFiles, advice = 'copy it from dist/ of neuroscript-runtime'): WorkerFiles {
+  for (const path of [worker, guest]) if (!existsSync(path)) throw new ConfigError(`${path} is missing; ${advice}`);
+  return { worker: realpathSync(worker), guest: realpathSync(guest) };
 }
 
 /**
@@ -57,7 +64,7 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
   // The loader tells musl from glibc by the last of these files.
   const readable = [files.worker, files.guest, `${dirname(ivm)}/*`, `${loader}/*`, '/etc/alpine-release'];
   const places: Places = { ...files, node: process.execPath, ivm, readable };
-  const child = spawn(places.node, commandLine(places, memoryBytes), {
+  const child = spawn(places.node, commandLine(places, memoryBytes, true), {
     env: {},
     cwd: '/',
     stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe']),
@@ -93,7 +100,10 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
     { from: loader, to: join(modules, 'node-gyp-build') },
     ...native.filter(({ from }) => existsSync(from)),
   ];
-  const { path, args, input } = cage.command(binds, [places.node, ...commandLine(places, memoryBytes)]);
+  const { path, args, input } = cage.command(binds, [
+    places.node,
+    ...commandLine(places, memoryBytes, !cage.holds.includes('calls')),
+  ]);
   const child = spawn(path, args, {
     env: {},
     cwd: '/',
@@ -107,12 +117,15 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
   return { child, cage, ...pipes };
 }
 
-function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number): string[] {
+/** With `filters` the worker sets the filter of system calls itself, if this Node can. */
+function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number, filters: boolean): string[] {
+  const filter = filters && canFilter() ? seccompFilter(process.arch, false) : null;
   return [
     '--no-node-snapshot', // isolated-vm demands it
     '--stack-size=7200', // KB, of the 8 MB that systems give: isolates get less (`worker/main.ts`), native code the rest
     '--permission',
     '--allow-addons',
+    ...(filter === null ? [] : ['--allow-ffi']),
     ...readable.map((path) => `--allow-fs-read=${path}`),
     '--no-experimental-sqlite', // the permission model does not cover it
     '--no-experimental-webstorage',
@@ -124,7 +137,13 @@ function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: numb
     guest,
     ivm,
     String(memoryBytes),
+    Buffer.from(filter ?? []).toString('base64'),
   ];
+}
+
+/** Whether Node can call native functions, with which a worker sets a filter. */
+function canFilter(): boolean {
+  return process.platform === 'linux' && process.allowedNodeEnvironmentFlags.has('--allow-ffi');
 }
 
 function nativeModule(): { readonly ivm: string; readonly loader: string } {
@@ -143,10 +162,13 @@ function pipesOf(child: ChildProcess): Pick<Launched, 'frames' | 'stderr'> {
   return { frames, stderr: child.stderr };
 }
 
-function fileOf(name: string): string {
-  const path = require.resolve(name);
-  if (!existsSync(path)) throw new ConfigError(`${path} is missing; run 'npm run build'`);
-  return realpathSync(path);
+function located(name: string): string {
+  try {
+    return require.resolve(name);
+  } catch (cause) {
+    // Only the package itself knows the name.
+    throw new ConfigError("a bundle does not contain the files of the worker; pass the option 'files'", { cause });
+  }
 }
 
 /** Scopes of the permission model that a worker must report as closed, for the Node version of this process. */

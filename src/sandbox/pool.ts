@@ -72,10 +72,10 @@ export class Pool {
     this.#levels = Math.min(options.levels, options.maxWorkers - 1);
   }
 
-  /** Starts the workers; resolves when the first is ready. Throws {@link ConfigError} when none can be started. */
-  async open(): Promise<void> {
+  /** Starts the workers; resolves with the first when it is ready. Throws {@link ConfigError} when none can be started. */
+  async open(): Promise<WorkerProcess> {
     try {
-      await Promise.any(Array.from({ length: this.#options.concurrency }, () => this.#spawn()));
+      return await Promise.any(Array.from({ length: this.#options.concurrency }, () => this.#spawn()));
     } catch (error) {
       await this.close();
       throw new ConfigError(error instanceof AggregateError ? messageOf(error.errors[0]) : messageOf(error), { cause: error });
@@ -236,7 +236,7 @@ export class Pool {
   }
 
   /** Starts a worker for the next job. Rejects when the worker cannot be used; that is already handled. */
-  async #spawn(): Promise<void> {
+  async #spawn(): Promise<WorkerProcess> {
     try {
       const worker = this.#create();
       this.#starting.add(worker);
@@ -244,6 +244,7 @@ export class Pool {
       this.#failedStarts = 0;
       this.#starting.delete(worker);
       this.#settle(worker);
+      return worker;
     } catch (error) {
       this.#startFailed(error);
       throw error;
@@ -254,7 +255,7 @@ export class Pool {
   #create(): WorkerProcess {
     const { files, memoryBytes, launcher } = this.#options;
     return detached(() => {
-      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage), launcher.filtered);
+      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage), launcher.demands);
       this.#workers.add(worker);
       void worker.gone.then(({ violation }) => {
         if (violation !== null) this.#breaches++;

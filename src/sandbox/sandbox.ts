@@ -5,9 +5,10 @@ import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { defaultLimits } from '../wire/limits.ts';
 import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } from '../wire/protocol.ts';
 import { affinityOf } from './affinity.ts';
+import type { Confinement } from './confinement.ts';
 import { Execution, type RunHandlers } from './execution.ts';
 import type { Job } from './jobqueue.ts';
-import { packageFiles, type WorkerFiles } from './launch.ts';
+import { checkFiles, packageFiles, type WorkerFiles } from './launch.ts';
 import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
 import { type Isolation, Pool, type PoolOptions } from './pool.ts';
@@ -26,7 +27,10 @@ export interface SandboxOptions extends PoolLimitOptions {
   readonly isolation?: Isolation;
   /** Depths at which nested runs wait for a worker instead of being refused, see `PoolOptions`; 0 when absent. */
   readonly nesting?: number;
-  /** Bundles to use in place of the package's own; for tests. */
+  /**
+   * The files of the worker, where this package is bundled into the host's own file and cannot find them: copies of
+   * `dist/worker.js` and `dist/guest.js` of this package, of the same version.
+   */
   readonly files?: WorkerFiles;
 }
 
@@ -44,6 +48,7 @@ export class Sandbox implements AsyncDisposable {
   #outstanding = 0;
   readonly #keepAlive = setInterval(() => {}, 1 << 30).unref();
   #closing: Promise<void> | null = null;
+  #confinement: Confinement = new Map();
 
   /** Use {@link create}, which starts the workers. */
   constructor(pool: Pool, launcher: Launcher) {
@@ -64,7 +69,7 @@ export class Sandbox implements AsyncDisposable {
       queueLength,
       levels: options.nesting ?? 0,
       memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
-      files: options.files ?? packageFiles(),
+      files: options.files === undefined ? packageFiles() : checkFiles(options.files),
     };
     return withLauncher(options.launcher ?? 'auto', (launcher) => Sandbox.#open({ ...settings, launcher }));
   }
@@ -72,8 +77,14 @@ export class Sandbox implements AsyncDisposable {
   static async #open(options: PoolOptions): Promise<Sandbox> {
     const pool = new Pool(options);
     const sandbox = new Sandbox(pool, options.launcher);
-    await sandbox.#whileAwake(() => pool.open());
+    const worker = await sandbox.#whileAwake(() => pool.open());
+    sandbox.#confinement = worker.confinement;
     return sandbox;
+  }
+
+  /** What the operating system does not hold of the workers, as the kernel reported it of the first. */
+  get confinement(): Confinement {
+    return this.#confinement;
   }
 
   /** Workers that were ended because they broke the protocol or let a program exceed a limit. */

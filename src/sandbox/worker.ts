@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
+import { encodeFrame, FrameReader, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
-import { confinementLack } from './confinement.ts';
+import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
@@ -50,6 +50,8 @@ export class WorkerProcess {
   readonly gone: Promise<Gone>;
   /** Set at the `hello` frame; null where the system has no statistics. */
   stats: ProcessStats | null = null;
+  /** Set before it is ready. */
+  confinement: Confinement = new Map();
   /** The number of finished runs. */
   runs = 0;
   /** The affinity of its last run. */
@@ -71,12 +73,14 @@ export class WorkerProcess {
   readonly #release: () => void;
   #task: WorkerTask | null = null;
   #violation: string | null = null;
+  /** Whether another frame follows the present one in the same list. */
+  #follows = false;
   #stderr = '';
   #dead = false;
   #killed = false;
   #onGone: (gone: Gone) => void = () => {};
 
-  constructor({ child, cage, frames, stderr }: Launched, filtered = false) {
+  constructor({ child, cage, frames, stderr }: Launched, demands: readonly Hold[] = []) {
     this.#child = child;
     this.#cage = cage;
     this.#frames = frames;
@@ -84,7 +88,7 @@ export class WorkerProcess {
     this.gone = new Promise((resolve) => {
       this.#onGone = resolve;
     });
-    this.ready = this.#greet(filtered);
+    this.ready = this.#greet(demands);
     child.unref();
     frames.unref();
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -134,7 +138,7 @@ export class WorkerProcess {
   free(): void {
     this.#task = null;
     this.#reader.maxBytes = HELLO_BYTES;
-    if (this.#reader.partial) this.retire('it sent more than its answer');
+    if (this.#follows || this.#reader.partial) this.retire('it sent more than its answer');
   }
 
   /** Sends a run without what the worker has already: kept sources, and limits that are those of its last run. Throws as {@link send}. */
@@ -188,7 +192,7 @@ export class WorkerProcess {
     else this.#child.kill('SIGKILL');
   }
 
-  async #greet(filtered: boolean): Promise<void> {
+  async #greet(demands: readonly Hold[]): Promise<void> {
     const late = setTimeout(() => {
       this.retire(`it did not say hello within ${START_MS} ms`);
     }, START_MS);
@@ -198,7 +202,7 @@ export class WorkerProcess {
       {
         onFrame: (frame) => {
           const pid = this.#pid();
-          const complaint = refusal(frame) ?? (this.#cage === null ? null : confinementLack(pid, filtered || this.#cage.filters));
+          const complaint = refusal(frame);
           if (complaint !== null) {
             this.retire(complaint);
             return;
@@ -217,6 +221,9 @@ export class WorkerProcess {
       await hello.promise;
       const pid = this.#pid();
       if (pid !== null) await limitResources(pid);
+      this.confinement = confinementOf(pid);
+      const lack = demands.map((hold) => this.confinement.get(hold)).find((reason) => reason !== undefined);
+      if (lack !== undefined) this.retire(`the operating system does not confine it: ${lack}`);
       if (this.dead) throw new Error(`the worker process ended while starting: ${this.#violation ?? 'it was killed'}`);
     } finally {
       clearTimeout(late);
@@ -246,9 +253,14 @@ export class WorkerProcess {
   }
 
   #take(text: string): void {
-    const frame = readWorkerFrame(text);
-    if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
-    this.#task.onFrame(frame);
+    const frames = parseFrames(text);
+    for (const [index, value] of frames.entries()) {
+      if (this.#violation !== null) return;
+      const frame = readWorkerFrame(value);
+      if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
+      this.#follows = index + 1 < frames.length;
+      this.#task.onFrame(frame);
+    }
   }
 
   #bury(how: string): void {
