@@ -63,7 +63,7 @@ export const PARTS: readonly Part[] = [
   part('gate', 'the ARGO gate, its executor and approvals', '', '', true),
   part(
     'entries',
-    'the entry points of the package that have no folder of their own; nothing is declared here',
+    'the entry points of the package that have no folder of their own',
     'loop runtime aeiou sandbox tools context wire grammar',
     '',
     false,
