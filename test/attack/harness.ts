@@ -41,16 +41,9 @@ export async function assault(sandbox: Sandbox, by: Attacker, attack: Attack): P
   const breaches = sandbox.boundaryBreaches;
   const kept = held();
   const peak = peakGrowth();
-  const seen = witness(attack);
-  const sent = performance.now();
-  const ended = attack.query === undefined ? await sandbox.run(jobOf(by, attack), seen) : null;
-  const error = ended === null ? await refusal(sandbox, attack) : ended.result.error;
-  const elapsed = performance.now() - sent;
+  wrong.push(...(await strike(sandbox, by, attack)));
   const growth = peak();
-  wrong.push(...endProblems(attack, error));
-  if (ended !== null) wrong.push(...usageProblems(attack, ended, seen, elapsed));
   check(growth < GROWTH, `the host grew by ${growth} bytes during the attack`);
-  seen.out.length = 0;
   const next = await honest(sandbox, 'after');
   check(next === 'after', `the next run ended with ${JSON.stringify(next)}`);
   const { code, breach, spared = code === null && !breach } = attack.ends;
@@ -62,6 +55,15 @@ export async function assault(sandbox: Sandbox, by: Attacker, attack: Attack): P
   check(left <= KEPT, `the host still holds ${left} bytes`);
   check(Reflect.get({}, 'polluted') === undefined, 'a prototype of the host was changed');
   return wrong;
+}
+
+/** Makes one attack and says what is wrong with its end and its usage. */
+export async function strike(sandbox: Sandbox, by: Attacker, attack: Attack): Promise<readonly string[]> {
+  if (attack.query !== undefined) return endProblems(attack, await refusal(sandbox, attack));
+  const seen = witness(attack);
+  const sent = performance.now();
+  const ended = await sandbox.run(jobOf(by, attack), seen);
+  return [...endProblems(attack, ended.result.error), ...usageProblems(attack, ended, seen, performance.now() - sent)];
 }
 
 async function honest(sandbox: Sandbox, value: string): Promise<TaggedJson | undefined> {
