@@ -17,7 +17,10 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     projects: [
-      group('logic', 0, { include: ['test/**/*.test.ts'], exclude: ['test/machine/**', ...PROCESSES, ...TIMED] }),
+      group('logic', 0, {
+        include: ['test/**/*.test.ts'],
+        exclude: ['test/machine/**', 'test/package/**', ...PROCESSES, ...TIMED],
+      }),
       group('processes', 1, { include: PROCESSES }),
       group('timed', 2, { include: TIMED, fileParallelism: false }),
     ],

@@ -2,8 +2,8 @@
 // its own files; the guest, whose text enters an isolate; and the command line, which starts faster from few files.
 // Everything is made beside dist/ and put in its place at the end, so that a build never leaves a half-made one behind.
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 
@@ -13,6 +13,20 @@ const PURE_MARK = '\n//# pure tools\n';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const fresh = mkdtempSync(join(root, '.build-'));
+
+/** The entry points of the library: their paths below dist/, without `.js`. */
+const entries = Object.values(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports).flatMap(
+  ({ default: path }) => (path ? [path.slice('./dist/'.length, -'.js'.length)] : []),
+);
+
+/** Makes `src/supported.ts` the first module that each entry point runs. */
+function guardEntries() {
+  for (const entry of entries) {
+    const file = join(fresh, `${entry}.js`);
+    const guard = relative(dirname(file), join(fresh, 'src/supported.js')).replaceAll('\\', '/');
+    writeFileSync(file, `import '${guard.startsWith('.') ? guard : `./${guard}`}';\n${readFileSync(file, 'utf8')}`);
+  }
+}
 
 /** As in `src/wire/pure/signatures.ts`: the guest gets the value of that module, without the words of the declarations. */
 const signatures = {
@@ -35,10 +49,6 @@ async function bundle(entry, file, { input, output }) {
  * it must get the code that runs it (`src/cli/flags/module.ts`), so the entry points of the library are bundled as well.
  */
 async function bundleCommandLine() {
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const entries = Object.values(exports).flatMap(({ default: path }) =>
-    path ? [path.slice('./dist/'.length, -'.js'.length)] : [],
-  );
   const bench = join(root, 'bench/main.ts');
   const build = await rolldown({
     input: {
@@ -61,6 +71,7 @@ async function bundleCommandLine() {
 try {
   const tsc = [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json'), '--outDir', fresh];
   execFileSync(process.execPath, tsc, { stdio: 'inherit', cwd: root });
+  guardEntries();
   await bundle('src/worker/main.ts', 'worker.js', {
     input: { platform: 'node', external: ['isolated-vm'] },
     output: { format: 'esm' },

@@ -62,7 +62,7 @@ export {
   type TextBuffers,
   UnitError,
 } from './runtime/index.ts';
-export type { LimitOptions, PoolLimitOptions, RuntimeLimitOptions } from './sandbox/index.ts';
+export type { LimitOptions, PoolLimitOptions, RuntimeLimitOptions, WorkerFiles } from './sandbox/index.ts';
 export {
   type ArgSpec,
   type ArgSpecs,

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { printable } from '../report/index.ts';
-import { version } from '../runtime/version.ts';
+import { VERSION } from '../runtime/version.ts';
 import { EXIT, type ExitCode } from './terminal/exit.ts';
 import { exitOfThrown, failureLine } from './terminal/failure.ts';
 import type { Execute, Terminal } from './terminal/terminal.ts';
@@ -82,7 +82,7 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
 async function createProgram(argv: readonly string[], terminal: Terminal, execute: Execute): Promise<Command> {
   const program = new Command('neuroscript')
     .description('Runs programs that AI agents write: sandboxed, under limits, with signed control tokens.')
-    .version(version(), '--version', 'print the version')
+    .version(VERSION, '--version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     // The usage lines of the commands have their arguments; the list stays narrow without them.

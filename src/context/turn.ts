@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Cancellation, LazyAbort } from '../wire/cancellation.ts';
 import { ConfigError, NeuroScriptError } from '../wire/errors.ts';
 import { wholeNumber } from '../wire/options.ts';
 import { keepNonce, nonceOf } from './nonce.ts';
@@ -39,6 +40,8 @@ export interface TurnInit {
   readonly values?: Readonly<Record<string, unknown>>;
 }
 
+const NO_VALUES: Readonly<Record<string, unknown>> = Object.freeze({ __proto__: null });
+
 /** Longest delay that `setTimeout` accepts. A deadline further away sets no timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -50,15 +53,13 @@ const FROM_NOTHING = Symbol('root');
  * a parent, ends with its operation, and does not change otherwise. Tools take the identity of a session from their context,
  * never from arguments.
  */
-export class TurnContext implements Disposable {
+export class TurnContext implements Cancellation, Disposable {
   readonly sessionId: string | null;
   readonly turnIndex: number | null;
   /** Unix milliseconds, or null. */
   readonly deadline: number | null;
-  /** Aborted by {@link close}, by the deadline, and with the signal of the parent. */
-  readonly signal: AbortSignal;
   readonly #values: Readonly<Record<string, unknown>>;
-  readonly #controller = new AbortController();
+  readonly #end = new LazyAbort();
   readonly #now: () => number;
   readonly #clock: () => number;
   #release: () => void = () => {};
@@ -71,14 +72,33 @@ export class TurnContext implements Disposable {
     this.turnIndex = init.turnIndex ?? parent?.turnIndex ?? null;
     const deadline = Math.min(parent?.deadline ?? Number.POSITIVE_INFINITY, init.deadline ?? Number.POSITIVE_INFINITY);
     this.deadline = deadline === Number.POSITIVE_INFINITY ? null : deadline;
-    this.signal = this.#controller.signal;
-    this.#values = Object.freeze({ __proto__: null, ...(parent === null ? {} : parent.#values), ...init.values });
+    const inherited = parent === null ? NO_VALUES : parent.#values;
+    this.#values = init.values === undefined ? inherited : Object.freeze({ __proto__: null, ...inherited, ...init.values });
     this.#now = now;
     this.#clock = init.clock ?? (parent === null ? now : parent.#clock);
     const nonce = init.nonce ?? (parent === null ? null : nonceOf(parent));
     if (nonce !== null) keepNonce(this, nonce);
-    this.#listen(parent?.signal, init.signal);
+    this.#follow(parent, init.signal);
     Object.freeze(this);
+  }
+
+  /** Aborted by {@link close}, by the deadline, and with the signal of the parent. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** Whether {@link signal} is aborted. Reading this is cheaper: the signal is made when it is first read. */
+  get aborted(): boolean {
+    return this.#end.aborted;
+  }
+
+  /** Calls the listener once, when {@link signal} is aborted. The listener must not throw. */
+  addEventListener(type: 'abort', listener: () => void): void {
+    this.#end.addEventListener(type, listener);
+  }
+
+  removeEventListener(type: 'abort', listener: () => void): void {
+    this.#end.removeEventListener(type, listener);
   }
 
   /** A value of the embedding application, from this context or the nearest ancestor that has it. */
@@ -107,38 +127,38 @@ export class TurnContext implements Disposable {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#release();
-    this.#controller.abort(ENDED);
+    this.#abort(ENDED);
   }
 
   [Symbol.dispose](): void {
     this.close();
   }
 
-  /** Follows the signals and the deadline. The listeners are removed when this context ends, so that a parent does not retain it. */
-  #listen(...signals: readonly (AbortSignal | undefined)[]): void {
+  #abort(reason: unknown): void {
+    this.#release();
+    this.#end.abort(reason);
+  }
+
+  /** Follows the parent, a signal and the deadline. The listeners are removed when this context ends, so that nothing retains it. */
+  #follow(parent: TurnContext | null, signal: AbortSignal | undefined): void {
     const undo: (() => void)[] = [];
     this.#release = () => {
       for (const each of undo.splice(0)) each();
     };
-    const end = (reason: unknown): void => {
-      this.#release();
-      this.#controller.abort(reason);
-    };
-    for (const signal of signals) {
-      if (signal === undefined) continue;
-      if (signal.aborted) {
-        end(signal.reason);
+    for (const followed of [parent, signal]) {
+      if (followed === null || followed === undefined) continue;
+      const abort = (): void => this.#abort(followed instanceof TurnContext ? followed.#end.reason : followed.reason);
+      if (followed.aborted) {
+        abort();
         return;
       }
-      const abort = (): void => end(signal.reason);
-      signal.addEventListener('abort', abort, { once: true });
-      undo.push(() => signal.removeEventListener('abort', abort));
+      followed.addEventListener('abort', abort);
+      undo.push(() => followed.removeEventListener('abort', abort));
     }
     if (this.deadline === null) return;
     const delay = this.deadline - this.#now();
     if (delay > MAX_TIMER_MS) return;
-    const timer = setTimeout(() => end(new DeadlineError()), Math.max(0, delay));
+    const timer = setTimeout(() => this.#abort(new DeadlineError()), Math.max(0, delay));
     timer.unref();
     undo.push(() => clearTimeout(timer));
   }

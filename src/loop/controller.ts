@@ -10,6 +10,7 @@ import { Metrics } from './metrics.ts';
 import {
   checkController,
   checkLoop,
+  checkResume,
   checkStep,
   type LoopControllerOptions,
   type LoopOptions,
@@ -19,7 +20,7 @@ import {
 import type { HaltReason } from './record/decision.ts';
 import type { TurnRecord } from './record/record.ts';
 import { DEFAULT_MAX_WAIT_MS, SuspendedError, type Waiting } from './record/suspension.ts';
-import { halted, type LoopResult, shownOf, suspendedAt } from './result.ts';
+import { halted, type LoopResult, suspendedAt, visibleOutput } from './result.ts';
 import { SessionCoordinator } from './sessions/coordinator.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
@@ -152,13 +153,13 @@ export class LoopController {
    * `SessionLeasedError` while another process drives it.
    */
   async resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
-    checkStep('the options of a session', options);
+    checkResume('the options of a session', options);
     return this.#resume(sid, options, NO_PACE);
   }
 
   /** Like {@link resume}, as an async iterator of events: see {@link stream}. */
   streamResume(sid: string, options: Omit<ResumeOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
-    checkStep('the options of a session', options);
+    checkResume('the options of a session', options);
     return watched(options.signal, (more, pace) => this.#resume(sid, { ...options, ...more }, pace));
   }
 
@@ -216,28 +217,29 @@ export class LoopController {
 
   async #turns(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
     const { maxTurns } = resolveCeilings(options);
-    const { wallMs = WALL_MS } = options;
+    const { wallMs = WALL_MS, keepTurns = true } = options;
     const begun = this.#clock.monotonic();
     const state = await this.#coordinator.store.read(sid);
     if (state === null) throw new SessionStateError(sid, 'unknown');
-    const before = state.nextTurn - 1;
     const turns: TurnRecord[] = [];
+    let output: string | null = null;
     const stop = async (reason: HaltReason, message: string): Promise<LoopResult> => {
       await this.halt(sid, reason);
-      return { ...halted(sid, reason, message), output: shownOf(turns), turns };
+      return { ...halted(sid, reason, message), output, turns };
     };
-    for (;;) {
+    for (let decided = state.nextTurn - 1; ; decided++) {
       const left = wallMs - (this.#clock.monotonic() - begun);
       if (left <= 0) return stop('ERR_TIMEOUT', `the session did not end within ${wallMs} ms`);
-      if (before + turns.length >= maxTurns) return stop('ERR_MAX_TURNS', `the session did not end within ${maxTurns} turns`);
+      if (decided >= maxTurns) return stop('ERR_MAX_TURNS', `the session did not end within ${maxTurns} turns`);
       try {
         const record = await this.#step(sid, { ...options, wallMs: left }, true);
-        turns.push(record);
+        if (keepTurns) turns.push(record);
+        output = visibleOutput(record);
         const { decision, reason, error } = record;
-        if (decision !== 'CONTINUE') return { sid, decision, reason, error, output: shownOf(turns), turns };
+        if (decision !== 'CONTINUE') return { sid, decision, reason, error, output, turns };
         await pace();
       } catch (error) {
-        if (error instanceof SuspendedError) return { ...suspendedAt(sid, error.waiting), output: shownOf(turns), turns };
+        if (error instanceof SuspendedError) return { ...suspendedAt(sid, error.waiting), output, turns };
         if (!(error instanceof AgentError)) throw error;
         return stop(error.reason, error.message);
       }

@@ -102,6 +102,11 @@ export interface StepOptions extends Ceilings, TurnApproval {
 export interface ResumeOptions extends StepOptions {
   /** Most milliseconds of this call, agents and tools included; ten minutes when absent. */
   readonly wallMs?: number;
+  /**
+   * Whether the result has the records of the turns; true when absent. Without them a session takes the memory of one turn. The
+   * store has the records in any case, and `decided` events carry them.
+   */
+  readonly keepTurns?: boolean;
 }
 
 /** Options of a whole session. */
@@ -154,5 +159,10 @@ const STEP_CHECKS: Checks<StepOptions> = {
 /** The check of the options of one step. */
 export const checkStep = checker(STEP_CHECKS);
 
+const RESUME_CHECKS: Checks<ResumeOptions> = { ...STEP_CHECKS, keepTurns: checkFlag };
+
+/** The check of the options of continuing a session. */
+export const checkResume = checker(RESUME_CHECKS);
+
 /** The check of the options of a whole session; the id and USERDATA are checked when the session is opened. */
-export const checkLoop = checker<LoopOptions>({ ...STEP_CHECKS, userdata: anything, sid: anything });
+export const checkLoop = checker<LoopOptions>({ ...RESUME_CHECKS, userdata: anything, sid: anything });

@@ -14,6 +14,7 @@ export interface LoopResult {
   readonly output: string | null;
   /** Why a turn, the agent or the host's input failed; null when a token decided. */
   readonly error: ErrorInfo | null;
+  /** The turns of this call; none without `keepTurns`. */
   readonly turns: readonly TurnRecord[];
   /** The call for which the session waits; present exactly when it is `SUSPENDED`. */
   readonly waiting?: Waiting;
@@ -25,7 +26,7 @@ export interface LoopSummary extends Omit<LoopResult, 'turns'> {
 }
 
 /** Selects the public part of a result. */
-export function toPublicLoop(result: LoopResult): LoopSummary {
+export function toPublicLoop(result: LoopSummary): LoopSummary {
   const { sid, decision, reason, output, error, turns, waiting } = result;
   const waits = waiting === undefined ? {} : { waiting };
   return { sid, decision, reason, output, error, turns: turns.map(toPublicTurn), ...waits };
@@ -48,10 +49,4 @@ export function halted(sid: string, reason: HaltReason, message: string): Omit<L
 /** The result of a call whose session waits now. */
 export function suspendedAt(sid: string, waiting: Waiting): Omit<LoopResult, 'output' | 'turns'> {
   return { sid, decision: 'SUSPENDED', reason: null, error: null, waiting };
-}
-
-/** The visible output of the last turn; null when there is none. */
-export function shownOf(turns: readonly TurnRecord[]): string | null {
-  const last = turns.at(-1);
-  return last === undefined ? null : visibleOutput(last);
 }

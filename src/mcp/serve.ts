@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
@@ -6,6 +7,7 @@ import { readTurn, runTurn, type TurnHost, toPublicTurn } from '../loop/index.ts
 import { answerRequest, type Runtime } from '../runtime/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { jsonText } from '../wire/maporder.ts';
+import { MESSAGE_BYTES, takeIn } from './intake.ts';
 
 /** The parts of an {@link mcpServer}, which has no limits and no policy of its own. */
 export interface McpServerInit {
@@ -113,7 +115,12 @@ export async function serveStdio(server: McpServer, signal: AbortSignal): Promis
   // The library's transport does not report the end of its input.
   process.stdin.once('end', resolve);
   signal.addEventListener('abort', () => resolve(), { once: true });
-  await server.connect(new StdioServerTransport());
+  const messages = Readable.from(
+    takeIn(process.stdin, (line) => process.stdout.write(line)),
+    { objectMode: false },
+  );
+  const maxBufferSize = 2 * MESSAGE_BYTES;
+  await server.connect(new StdioServerTransport(messages, process.stdout, { maxBufferSize }));
   await ended;
   await server.close();
 }

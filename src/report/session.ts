@@ -1,5 +1,5 @@
 import { type Envelope, EnvelopeError, parseEnvelope } from '../aeiou/index.ts';
-import type { AgentUse, CandidateRecord, LoopResult, TurnRecord, Waiting } from '../loop/index.ts';
+import type { AgentUse, CandidateRecord, LoopResult, LoopSummary, TurnRecord, Waiting } from '../loop/index.ts';
 import { type Decision, HALT_REASONS } from '../loop/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
@@ -46,7 +46,7 @@ export function explainTurn(record: TurnRecord, palette: Palette): string[] {
 }
 
 /** How a session ended, as lines: the decision, why, and what its last turn said to the user. */
-export function explainEnd(result: LoopResult, palette: Palette): string[] {
+export function explainEnd(result: LoopSummary, palette: Palette): string[] {
   const { decision, reason, error, turns, waiting } = result;
   const style = styleOf(decision, palette);
   const sentence = reason === null ? [] : [`${reason}: ${HALT_REASONS[reason]}`];

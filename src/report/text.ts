@@ -1,18 +1,28 @@
-/** Control, formatting, separating and lone surrogate characters, which a terminal obeys or hides in place of showing them. */
-const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Cs}/gu;
+/** Characters that a terminal obeys, hides or shows as nothing: control and format characters, fillers, variation selectors, tags. */
+const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800]/gu;
+/** Blanks that look like a space and are none. */
+const BLANK = /(?! )\p{Zs}/gu;
 const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\u001b': '\\e' };
 
-/** One line of foreign text, with everything that a terminal would obey written as an escape. */
+/** One line of foreign text for a person who judges it: whatever cannot be seen, or looks like a space, is written as an escape. */
 export function printable(text: string): string {
-  return text.replace(UNSAFE, (char) => SHORT[char] ?? `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
+  return text.replace(UNSEEN, escaped).replace(BLANK, escaped);
 }
 
-/** As {@link printable}, but line feeds and tabs keep their meaning: for texts of several lines. */
+/** Text of several lines that a program says: line feeds, tabs and every blank stay. */
 export function printableLines(text: string): string {
   return text
     .split('\n')
-    .map((line) => line.split('\t').map(printable).join('\t'))
+    .map((line) => line.split('\t').map(seen).join('\t'))
     .join('\n');
+}
+
+function seen(text: string): string {
+  return text.replace(UNSEEN, escaped);
+}
+
+function escaped(char: string): string {
+  return SHORT[char] ?? `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
 /** Shortens one line to `width` characters; an ellipsis marks the cut. */

@@ -1,11 +1,11 @@
-import { type RuntimeLimitOptions, Sandbox, type SandboxOptions, splitLimits } from '../sandbox/index.ts';
-import { anything, checker } from '../wire/options.ts';
+import { type RuntimeLimitOptions, Sandbox, type SandboxOptions, splitLimits, type WorkerFiles } from '../sandbox/index.ts';
+import { anything, checker, checkText, required } from '../wire/options.ts';
 import { Runtime } from './runtime.ts';
 import { checkSettings, RUNTIME_SETTINGS, type RuntimeSettings } from './settings.ts';
 
 /** What a runtime is made of. */
 export type RuntimeOptions = Omit<RuntimeSettings, 'limits'> &
-  Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength' | 'launcher' | 'isolation'> & {
+  Pick<SandboxOptions, 'concurrency' | 'maxWorkers' | 'queueLength' | 'launcher' | 'isolation' | 'files'> & {
     /** Absent limits keep their defaults; forks and runs can only tighten. The limits of the pool may be here or beside. */
     readonly limits?: RuntimeLimitOptions;
   };
@@ -20,6 +20,7 @@ const checkRuntimeOptions = checker<RuntimeOptions>({
   queueLength: anything,
   launcher: anything,
   isolation: anything,
+  files: checker<WorkerFiles>({ worker: required(checkText), guest: required(checkText) }),
 });
 
 /**
@@ -28,13 +29,14 @@ const checkRuntimeOptions = checker<RuntimeOptions>({
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   checkRuntimeOptions('the options of the runtime', options);
-  const { concurrency, maxWorkers, queueLength, launcher, isolation, limits = {}, ...rest } = options;
+  const { concurrency, maxWorkers, queueLength, launcher, isolation, files, limits = {}, ...rest } = options;
   const { run, pool } = splitLimits(limits, { concurrency, maxWorkers, queueLength });
   const settings = checkSettings({ ...rest, limits: run });
   const sandbox = await Sandbox.create({
     ...pool,
     ...(launcher === undefined ? {} : { launcher }),
     ...(isolation === undefined ? {} : { isolation }),
+    ...(files === undefined ? {} : { files }),
     // A nested loop needs a worker while the worker of its caller stands still.
     nesting: settings.ask === undefined ? 0 : ASK_LEVELS,
     memoryBytes: settings.limits.memoryBytes,

@@ -49,10 +49,12 @@ const checkSymbols = checker<SymbolTable>({ libraries: required(checkSources), c
 export class Definitions {
   readonly #init: DefinitionsInit;
   readonly #signers: Signers | null;
-  readonly #given: readonly Source[];
-  readonly #givenConstants: ReadonlyMap<string, TaggedJson>;
+  readonly #given: readonly Source[] = [];
+  readonly #givenConstants: ReadonlyMap<string, TaggedJson> = new Map();
   readonly #libraries: Library[] = [];
   readonly #constants = new Map<string, TaggedJson>();
+  #sources = this.#given;
+  #allConstants = this.#givenConstants;
   /** The host's libraries, parsed at the first search for a name. */
   #givenLibraries: Promise<readonly Library[]> | null = null;
   /** The last load. Loads run one after the other, so that they end in the order of the calls. */
@@ -60,13 +62,16 @@ export class Definitions {
 
   /** Throws {@link ConfigError} (`ERR_CONFIG`) for symbols or signers of the wrong form. */
   constructor(init: DefinitionsInit) {
-    const { symbols = { libraries: [], constants: {} }, signers } = init;
-    checkSymbols('symbols', symbols);
+    const { symbols, signers } = init;
     this.#init = init;
     this.#signers = signers === undefined ? null : new Signers(signers);
+    if (symbols === undefined) return;
+    checkSymbols('symbols', symbols);
     this.#given = symbols.libraries.map(({ name, text }) => Object.freeze({ name, text }));
     for (const name of Object.keys(symbols.constants)) checkGlobalName(name);
     this.#givenConstants = new Map(Object.entries(symbols.constants));
+    this.#sources = this.#given;
+    this.#allConstants = this.#givenConstants;
   }
 
   /** Replaces the loaded library. Nothing changes when it fails. Rejects with {@link LibraryError} and {@link UnitError}. */
@@ -75,7 +80,7 @@ export class Definitions {
       const library = await this.#parse(this.#source(given, name ?? 'lib'));
       await this.#mustBeFree(library);
       this.#libraries.splice(0, this.#libraries.length, library);
-      return library;
+      return this.#loaded(library);
     });
   }
 
@@ -87,7 +92,7 @@ export class Definitions {
       if (taken !== undefined) throw new LibraryError(`${library.source.name}: there is a procedure '${taken}' already`);
       await this.#mustBeFree(library);
       this.#libraries.push(library);
-      return library;
+      return this.#loaded(library);
     });
   }
 
@@ -104,14 +109,14 @@ export class Definitions {
     );
   }
 
-  /** The sources that every run starts with. */
+  /** The sources that every run starts with: the same list until something is loaded. */
   get sources(): readonly Source[] {
-    return [...this.#given, ...this.#libraries.map(({ source }) => source)];
+    return this.#sources;
   }
 
-  /** The constants of every run. */
+  /** The constants of every run: the same map until a constant is set. */
   get constants(): ReadonlyMap<string, TaggedJson> {
-    return new Map([...this.#givenConstants, ...this.#constants]);
+    return this.#allConstants;
   }
 
   /** Why a constant cannot have the name; null when it can. `redefine` allows the name of a constant that the root itself defined. */
@@ -124,11 +129,17 @@ export class Definitions {
   /** Sets a constant. The caller has checked the name by {@link constantProblem}. */
   setConstant(name: string, value: TaggedJson): void {
     this.#constants.set(name, value);
+    this.#allConstants = new Map([...this.#givenConstants, ...this.#constants]);
   }
 
   /** All definitions as the symbols of another root. */
   export(): SymbolTable {
     return { libraries: this.sources.map(({ name, text }) => ({ name, text })), constants: Object.fromEntries(this.constants) };
+  }
+
+  #loaded(library: Library): LoadedLibrary {
+    this.#sources = [...this.#given, ...this.#libraries.map(({ source }) => source)];
+    return library;
   }
 
   #source(given: string | SignedUnit, name: string): Source {

@@ -34,7 +34,7 @@ export interface ForkOptions {
   readonly limits?: LimitOptions;
   /** Tools of this fork alone. They need no entry in an allow list; every other rule of a policy holds for them. */
   readonly tools?: readonly ToolDefinition[];
-  /** Must admit a call in addition to the runtime's policy. */
+  /** Must admit a call in addition to the runtime's policy; alone, where the runtime was made without one. */
   readonly policy?: Policy | PolicyOptions;
   /** Takes the place of the next id of the runtime, to repeat a recorded run. */
   readonly id?: string;

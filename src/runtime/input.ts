@@ -1,4 +1,5 @@
 import { checkLimits, tighten } from '../sandbox/index.ts';
+import { ConfigError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { EventInput, RunInput, TaggedJson } from '../wire/protocol.ts';
 import type { RunContext } from './context.ts';
@@ -11,7 +12,7 @@ const MAY_CALL = /tool|[^\t\n\r -~]/;
 /** The frame of one run: what its worker needs to know. Throws `ConfigError` for names, values and limits that cannot be. */
 export function inputOf(context: RunContext, request: RunRequest): RunInput {
   const { root, forkId, tools, guards } = context;
-  const { call = null, turn = false, variables, redefine } = request;
+  const { call = null, asTurn: turn = false, variables, redefine } = request;
   for (const [index, arg] of (call?.args ?? []).entries()) checkTagged(`argument ${index + 1} of ${call?.name}`, arg);
   for (const { name, value } of variables ?? []) checkTagged(`variable ${checkGlobalName(name)}`, value);
   const { sources: libraries, constants } = root.definitions;
@@ -35,11 +36,13 @@ export function inputOf(context: RunContext, request: RunRequest): RunInput {
 }
 
 function globalsOf(context: RunContext, request: RunRequest): Readonly<Record<string, TaggedJson>> {
-  const globals: Record<string, TaggedJson> = Object.create(null);
-  for (const [name, value] of context.globals) globals[name] = value;
-  for (const [name, value] of Object.entries(request.globals ?? {}))
-    globals[checkGlobalName(name)] = checkTagged(`global ${name}`, value);
-  return globals;
+  const globals = new Map(context.globals);
+  for (const [name, value] of Object.entries(request.globals ?? {})) {
+    if (context.root.definitions.constants.has(name)) throw new ConfigError(`there is a global constant '${name}'`);
+    globals.set(checkGlobalName(name), checkTagged(`global ${name}`, value));
+  }
+  // An object with the usual prototype: for one without it, `JSON.stringify` takes its slow path for the whole frame.
+  return Object.fromEntries(globals);
 }
 
 /** An event with the `ID` and `TS` that its handlers find. Without those of the request, the fork counts and the turn dates the event. */

@@ -135,7 +135,8 @@ export class Interpreter {
   /** A sandbox for one operation. Throws {@link ConfigError} (`ERR_CONFIG`) for limits, tools or a policy that cannot be used. */
   fork(options: ForkOptions = {}): Fork {
     checkForkOptions('the options of a fork', options);
-    return this.#fork([this.#guard], options);
+    const replaced = options.policy !== undefined && !this.#runtime.hasPolicy;
+    return this.#fork(replaced ? [] : [this.#guard], options);
   }
 
   #fork(outerGuards: readonly PolicyGuard[], options: ForkOptions): Fork {

@@ -21,9 +21,9 @@ export class RunOutput {
     for (const text of out.emits) this.emits.push(text);
     for (const value of out.values) this.values.push(value);
     for (const whisper of out.whispers) this.whispers.push(whisper);
-    const { onOut, turn } = this.#request;
+    const { onOut, asTurn } = this.#request;
     if (onOut !== undefined) this.#notify('onOut', () => onOut(out));
-    else if (turn !== true) this.#toHost(out);
+    else if (asTurn !== true) this.#toHost(out);
   }
 
   /** Reports the errors that event handlers left uncleared. */

@@ -24,7 +24,7 @@ export interface RunSettings {
   /** Aborting it ends the run with `ERR_CANCELLED`. */
   readonly signal?: AbortSignal;
   /** A turn of the host loop: exactly one command block, whose output is captured and never reaches the host's callbacks. */
-  readonly turn?: boolean;
+  readonly asTurn?: boolean;
   /**
    * Looks first for a call in the sources that the policy would deny, whether the program comes to it or not. If there is one,
    * nothing is executed, and the error is that of the call. Otherwise a denied call fails when the program makes it.
@@ -80,7 +80,7 @@ export const RUN_SETTINGS = {
   globals: checkObject,
   limits: checkObject,
   signal: checkSignal,
-  turn: checkFlag,
+  asTurn: checkFlag,
   checkFirst: checkFlag,
   onOut: checkFunction,
   onCall: checkFunction,

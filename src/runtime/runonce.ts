@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncResource } from 'node:async_hooks';
 import { DeadlineError, type TurnContext } from '../context/index.ts';
 import type { SandboxResult } from '../sandbox/index.ts';
 import { callDepth, Dispatcher, RunResources } from '../tools/index.ts';
@@ -6,10 +6,10 @@ import { cancelledError, timeoutError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import type { Usage } from '../wire/protocol.ts';
+import type { RunInput, Usage } from '../wire/protocol.ts';
 import { type RunResult, refusedResult } from '../wire/result.ts';
 import { firstDeniedCall } from './check.ts';
-import type { AskingRun, RunContext } from './context.ts';
+import type { RunContext } from './context.ts';
 import { inputOf } from './input.ts';
 import { RunOutput } from './output.ts';
 import { checkRequest, type RunRequest } from './request.ts';
@@ -22,8 +22,6 @@ import { checkRequest, type RunRequest } from './request.ts';
 export async function runOnce(context: RunContext, asked: RunRequest): Promise<RunResult> {
   checkRequest('the request of a run', asked);
   const input = asked.recorded?.input ?? inputOf(context, asked);
-  const libraries = context.root.definitions.sources;
-  const own = input.sources.filter((source) => !libraries.includes(source));
   using turn = context.turn.derive(asked.signal === undefined ? {} : { signal: asked.signal });
   const callbacks = new Callbacks(turn);
   const request = callbacks.guard(asked);
@@ -34,25 +32,24 @@ export async function runOnce(context: RunContext, asked: RunRequest): Promise<R
   if (refusal !== null) return refusedResult(refusal);
   await using resources = new RunResources(runtime.resources, turn.sessionId, root.host.logger);
   const output = new RunOutput(root, request);
-  const run = { context, turn, limits, sources: own, globals: input.globals };
-  const dispatcher = dispatcherOf(run, request, resources);
+  const dispatcher = dispatcherOf(context, input, turn, request, resources);
   request.onInput?.(input);
   const depth = callDepth();
   // Frames of a worker arrive in the worker's asynchronous context: callbacks and tools belong into that of their caller.
-  const inCaller: <T>(action: () => T) => T = AsyncLocalStorage.snapshot();
+  const caller = new AsyncResource('NeuroScriptRun');
   const outcome = await runtime.sandbox.run(
     input,
     {
-      onOut: (out) => inCaller(() => output.add(out)),
-      onCall: (call, io) => inCaller(() => dispatcher.handle(call, io)),
+      onOut: (out) => caller.runInAsyncScope(() => output.add(out)),
+      onCall: (call, io) => caller.runInAsyncScope(() => dispatcher.handle(call, io)),
       nested: depth > 0,
       depth,
       session: turn.sessionId,
     },
-    turn.signal,
+    turn,
   );
   const { error: reported, eventErrors } = outcome.result;
-  const error = turn.signal.aborted && reported?.kind === 'cancelled' ? abortError(turn, limits) : reported;
+  const error = turn.aborted && reported?.kind === 'cancelled' ? abortError(turn, limits) : reported;
   await dispatcher.settled();
   callbacks.rethrow();
   const journal = dispatcher.finish(error);
@@ -97,12 +94,18 @@ class Callbacks {
 function turnEnd(turn: TurnContext, now: () => number, limits: LimitValues): ErrorInfo | null {
   // The clock decides: the timer of a deadline may be late.
   if (turn.deadline !== null && now() >= turn.deadline) return deadlineError(limits);
-  return turn.signal.aborted ? abortError(turn, limits) : null;
+  return turn.aborted ? abortError(turn, limits) : null;
 }
 
-function dispatcherOf(run: AskingRun, { recorded, onCall, mayWait = false }: RunRequest, resources: RunResources): Dispatcher {
-  const { context, turn, limits } = run;
+function dispatcherOf(
+  context: RunContext,
+  { sources, limits, globals }: RunInput,
+  turn: TurnContext,
+  { recorded, onCall, mayWait = false }: RunRequest,
+  resources: RunResources,
+): Dispatcher {
   const { runtime, root, tools, guards, asks } = context;
+  const own = () => sources.filter((source) => !root.definitions.sources.includes(source));
   return new Dispatcher({
     ...root,
     definitions: root.toolDefinitions,
@@ -113,7 +116,7 @@ function dispatcherOf(run: AskingRun, { recorded, onCall, mayWait = false }: Run
     resources: () => resources.get(),
     onCall,
     audit: runtime.audit,
-    ask: asks?.(run),
+    ask: asks?.({ context, turn, limits, sources: own(), globals }),
     recorded: recorded?.calls,
     mayWait,
     depth: callDepth(),

@@ -15,11 +15,12 @@ import type { ParseOutcome } from '../sandbox/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { anything, checker, checkList, checkObject, checkText, listOf, required } from '../wire/options.ts';
-import type { CheckReport, EventInput, FormatReport, Source } from '../wire/protocol.ts';
+import type { CheckReport, EventInput, FormatReport, Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type CheckOptions, checkEnvironment } from './check.ts';
 import type { SandboxPort } from './context.ts';
 import type { SymbolTable } from './definitions.ts';
+import type { ForkOptions } from './fork.ts';
 import { Interpreter, type InterpreterRuntime } from './interpreter.ts';
 import { checkSources, RUN_SETTINGS, type RunRequest, type RunSettings } from './request.ts';
 import type { Settings } from './settings.ts';
@@ -40,15 +41,17 @@ export interface InterpreterOptions {
 }
 
 /** Options of a run with a root interpreter of its own. */
-export interface RunOptions extends Omit<RunSettings, 'globals'>, InterpreterOptions {
+export interface RunOptions extends Omit<RunSettings, 'asTurn'>, InterpreterOptions, Pick<ForkOptions, 'tools' | 'policy'> {
+  /** Names what lasts longer than the run: storage, directories and handles of tools, until `endSession`. None when absent. */
+  readonly session?: string;
+  /** Variables that the program finds set, as JavaScript values; they replace `globals` of the same name. */
+  readonly values?: Readonly<Record<string, unknown>>;
   /** Shown in positions; `src` when absent. */
   readonly name?: string;
   /** Definitions, loaded first. A command block in them is `ERR_USAGE`, and nothing runs. */
   readonly lib?: string | readonly string[];
   /** A procedure to call after the command blocks, with JavaScript values as arguments. */
   readonly call?: { readonly name: string; readonly args?: readonly unknown[] };
-  /** JavaScript values. */
-  readonly globals?: Readonly<Record<string, unknown>>;
   /** Delivered last; payloads are JavaScript values. */
   readonly events?: readonly RunEvent[];
 }
@@ -66,15 +69,20 @@ const INTERPRETER_OPTIONS = { host: anything, actor: anything, stores: anything,
 
 const checkInterpreterOptions = checker<InterpreterOptions>(INTERPRETER_OPTIONS);
 
+const { asTurn: _, ...RUN_CHECKS } = RUN_SETTINGS;
+
 const checkRunOptions = checker<RunOptions>({
   ...INTERPRETER_OPTIONS,
-  ...RUN_SETTINGS,
+  ...RUN_CHECKS,
+  tools: anything,
+  policy: anything,
+  session: checkText,
+  values: checkObject,
   name: checkText,
   lib(what, value) {
     if (typeof value !== 'string') checkList(what, value);
   },
   call: checker<NonNullable<RunOptions['call']>>({ name: required(checkText), args: checkList }),
-  globals: checkObject,
   // The fields `id` and `ts` of an `EventInput` are accepted. They have no effect: the fork names and dates these events.
   events: listOf(
     checker<RunEvent & Pick<EventInput, 'id' | 'ts'>>({
@@ -121,10 +129,15 @@ export class Runtime implements AsyncDisposable {
   async run(source: string, options: RunOptions = {}): Promise<RunResult> {
     checkRunOptions('the options of a run', options);
     this.#mustBeOpen();
-    const { host, actor, stores, symbols, signers, globals = {}, ...rest } = options;
+    const { host, actor, stores, symbols, signers, tools, policy, session, ...rest } = options;
     const interpreter = this.#root({ host, actor, stores, symbols, signers });
-    for (const [key, value] of Object.entries(globals)) interpreter.setGlobal(key, value);
-    return interpreter.fork().runRequest(requestOf(source, rest));
+    using turn = session === undefined ? null : this.turn({ sessionId: session });
+    const fork = interpreter.fork({
+      ...(turn === null ? {} : { turn }),
+      ...(tools === undefined ? {} : { tools }),
+      ...(policy === undefined ? {} : { policy }),
+    });
+    return await fork.runRequest(requestOf(source, rest));
   }
 
   /**
@@ -197,15 +210,19 @@ export function librarySources(texts: readonly string[]): readonly Source[] {
   return texts.map((text, index) => ({ name: index === 0 ? 'lib' : `lib${index + 1}`, text, definitions: true }));
 }
 
+/** The options of a run that belong to its request. */
+type RequestOptions = Omit<RunOptions, 'tools' | 'policy' | 'session' | keyof InterpreterOptions>;
+
 /** The request of a run in wire form. Throws {@link ConfigError} for values that no script can hold. */
 function requestOf(
   source: string,
-  { lib = [], name = 'src', call, events = [], ...settings }: Omit<RunOptions, 'globals' | keyof InterpreterOptions>,
+  { lib = [], name = 'src', call, events = [], values = {}, ...settings }: RequestOptions,
 ): RunRequest {
   const libraries = librarySources(typeof lib === 'string' ? [lib] : lib);
   const args = (call?.args ?? []).map((arg, index) => toTagged(`argument ${index + 1}`, arg));
   return {
     ...settings,
+    globals: { ...settings.globals, ...taggedValues(values) },
     sources: [...libraries, { name, text: source }],
     ...(call === undefined ? {} : { call: { name: call.name, args } }),
     events: events.map((event) => ({
@@ -214,6 +231,10 @@ function requestOf(
       payload: toTagged(`the payload of '${event.name}'`, event.payload),
     })),
   };
+}
+
+function taggedValues(values: Readonly<Record<string, unknown>>): Readonly<Record<string, TaggedJson>> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toTagged(`the value '${name}'`, value)]));
 }
 
 /** A silent host context is frozen and holds nothing, so all interpreters can share it. */

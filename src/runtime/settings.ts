@@ -16,7 +16,7 @@ import type { AskHandler } from './ask.ts';
 /** What a runtime is made of, apart from its sandbox. */
 export interface RuntimeSettings {
   readonly tools?: readonly ToolDefinition[];
-  /** When absent, the policy denies every tool. Null: no policy at all, which denies as well and says so. */
+  /** When absent, every tool is denied that the policy of a fork or run does not allow. Null: no policy at all, which denies as well and says so. */
   readonly policy?: Policy | PolicyOptions | null;
   /** Absent limits keep their defaults. Forks and runs can only tighten them. */
   readonly limits?: LimitOptions;
@@ -34,6 +34,8 @@ export interface RuntimeSettings {
 export interface Settings {
   readonly registry: ToolRegistry;
   readonly policy: Policy | null;
+  /** Whether `policy` was given. Otherwise the policy of a fork takes its place. */
+  readonly hasPolicy: boolean;
   readonly limits: LimitValues;
   readonly audit: ((record: AuditRecord) => void) | undefined;
   readonly now: () => number;
@@ -57,12 +59,13 @@ const checkRuntimeSettings = checker<RuntimeSettings>(RUNTIME_SETTINGS);
 /** Throws {@link ConfigError} (`ERR_CONFIG`) for settings that cannot be used. */
 export function checkSettings(settings: RuntimeSettings): Settings {
   checkRuntimeSettings('the options of the runtime', settings);
-  const { tools = [], policy = {}, limits = {}, audit, now = Date.now, sandboxRoot, ask } = settings;
+  const { tools = [], policy, limits = {}, audit, now = Date.now, sandboxRoot, ask } = settings;
   const registry = new ToolRegistry(tools);
   const resources = new SessionResources(sandboxRoot);
   return {
     registry,
-    policy: policy === null ? null : checkPolicy(policy, registry),
+    policy: policy === null ? null : checkPolicy(policy ?? {}, registry),
+    hasPolicy: policy !== undefined,
     limits: Object.freeze(resolveLimits('run', limits)),
     audit,
     now,

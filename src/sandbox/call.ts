@@ -1,4 +1,5 @@
 import type { CallIo, FinalReply } from '../wire/call.ts';
+import { LazyAbort } from '../wire/cancellation.ts';
 import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
 import type { ForkQuery } from '../wire/journal.ts';
 import type { HostFrame, TaggedJson, WorkerFrame } from '../wire/protocol.ts';
@@ -14,14 +15,11 @@ const OVER = 'the call is over: its variables cannot be reached any more';
 export class OpenCall implements CallIo {
   readonly #send: (frame: HostFrame) => void;
   readonly #closed: (reply: FinalReply) => void;
-  /** Made when a handler reads its signal. Most handlers do not, and making it is the costliest part of a call. */
-  #abort: AbortController | null = null;
-  #aborted: ErrorInfo | null = null;
+  readonly #abort = new LazyAbort();
   readonly #waiting: { readonly query: ForkQuery; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
   readonly #queries: ForkQuery[] = [];
   #reply: FinalReply | null = null;
   #over = false;
-  readonly #listeners = new Set<() => void>();
 
   readonly #cpuMs: () => number | null;
   readonly #expire: () => void;
@@ -43,21 +41,19 @@ export class OpenCall implements CallIo {
   }
 
   get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    if (this.#aborted !== null) this.#abort.abort(this.#aborted);
     return this.#abort.signal;
   }
 
   /** Checks the deadlines, so that no journal takes a late answer for the one that the script got. */
   get over(): boolean {
-    if (this.#aborted === null && this.#reply === null) this.#expire();
-    return this.#aborted !== null;
+    if (!this.#abort.aborted && this.#reply === null) this.#expire();
+    return this.#abort.aborted;
   }
 
   whenOver(callback: () => void): () => void {
     if (this.over) callback();
-    else this.#listeners.add(callback);
-    return () => this.#listeners.delete(callback);
+    else this.#abort.addEventListener('abort', callback);
+    return () => this.#abort.removeEventListener('abort', callback);
   }
 
   cpuMs(): number | null {
@@ -96,7 +92,7 @@ export class OpenCall implements CallIo {
   halt(error: ErrorInfo): void {
     if (this.#over) return;
     this.#reply = { t: 'halt', error };
-    this.#end(error);
+    this.#abort.abort(error);
     const [open, ...rest] = this.#waiting.splice(0);
     for (const { answer } of rest) answer.reject(new RuntimeClosedError(OVER));
     if (open === undefined) this.#close();
@@ -107,7 +103,7 @@ export class OpenCall implements CallIo {
   lost(error: ErrorInfo): void {
     if (this.#over) return;
     this.#over = true;
-    this.#end(error);
+    this.#abort.abort(error);
     for (const { answer } of this.#waiting.splice(0)) answer.reject(new RuntimeClosedError(OVER));
   }
 
@@ -120,12 +116,6 @@ export class OpenCall implements CallIo {
     if (next !== undefined) this.#put(next.query);
     else if (this.#reply !== null) this.#close();
     return true;
-  }
-
-  #end(error: ErrorInfo): void {
-    this.#aborted = error;
-    for (const listener of this.#listeners) listener();
-    this.#abort?.abort(error);
   }
 
   async #ask(query: ForkQuery): Promise<VarFrame> {

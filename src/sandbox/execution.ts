@@ -63,11 +63,9 @@ export class Execution implements WorkerTask {
   readonly #worker: WorkerProcess;
   readonly #input: RunInput;
   readonly #handlers: RunHandlers;
-  readonly #signal: AbortSignal | undefined;
   readonly #owner: ExecutionOwner;
   readonly #watchdog: Watchdog;
   readonly #id: number;
-  readonly #onAbort = (): void => this.cancel('the run was cancelled');
   readonly #clock: RunClock;
   /** CPU time of the program, read just before its worker is killed. */
   #cpuMs: number | null = null;
@@ -89,7 +87,6 @@ export class Execution implements WorkerTask {
     id: number;
     input: RunInput;
     handlers: RunHandlers;
-    signal: AbortSignal | undefined;
     owner: ExecutionOwner;
     watchdog: Watchdog;
   }) {
@@ -98,7 +95,6 @@ export class Execution implements WorkerTask {
     this.#input = init.input;
     this.#ledger = new Ledger(init.input);
     this.#handlers = init.handlers;
-    this.#signal = init.signal;
     this.#owner = init.owner;
     this.#watchdog = init.watchdog;
     this.#clock = new RunClock(init.worker, init.input, {
@@ -119,7 +115,6 @@ export class Execution implements WorkerTask {
       this.#worker.free();
       throw error;
     }
-    this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#poll.onStart();
   }
 
@@ -302,7 +297,6 @@ export class Execution implements WorkerTask {
     this.#poll.onEnd();
     this.#stopTimers();
     clearTimeout(this.#grace);
-    this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#owner.onEnd(result, spoiled);
   }
 

@@ -8,7 +8,7 @@ import { ConfigError } from '../wire/errors.ts';
 import type { Bind, Cage } from './cage.ts';
 import { withoutInherited } from './descriptors.ts';
 
-/** The two bundles of a worker, as absolute paths. */
+/** The two bundles of a worker, as paths. */
 export interface WorkerFiles {
   readonly worker: string;
   readonly guest: string;
@@ -38,9 +38,15 @@ const require = createRequire(import.meta.url);
 /** Heap of the worker's own realm, for the parser and the tree of the largest source. Scripts have separate heaps. */
 const OWN_HEAP_MB = 512;
 
-/** The bundles of this package. Throws {@link ConfigError} when they are not built. */
+/** The bundles of this package. Throws {@link ConfigError} when they are not built, or this file is part of a host's bundle. */
 export function packageFiles(): WorkerFiles {
-  return { worker: fileOf('#worker'), guest: fileOf('#guest') };
+  return checkFiles({ worker: located('#worker'), guest: located('#guest') }, "run 'npm run build'");
+}
+
+/** The same bundles by their real paths. Throws {@link ConfigError} with the advice when one is missing. */
+export function checkFiles({ worker, guest }: WorkerFiles, advice = 'copy it from dist/ of neuroscript-runtime'): WorkerFiles {
+  for (const path of [worker, guest]) if (!existsSync(path)) throw new ConfigError(`${path} is missing; ${advice}`);
+  return { worker: realpathSync(worker), guest: realpathSync(guest) };
 }
 
 /**
@@ -143,10 +149,13 @@ function pipesOf(child: ChildProcess): Pick<Launched, 'frames' | 'stderr'> {
   return { frames, stderr: child.stderr };
 }
 
-function fileOf(name: string): string {
-  const path = require.resolve(name);
-  if (!existsSync(path)) throw new ConfigError(`${path} is missing; run 'npm run build'`);
-  return realpathSync(path);
+function located(name: string): string {
+  try {
+    return require.resolve(name);
+  } catch (cause) {
+    // Only the package itself knows the name.
+    throw new ConfigError("a bundle does not contain the files of the worker; pass the option 'files'", { cause });
+  }
 }
 
 /** Scopes of the permission model that a worker must report as closed, for the Node version of this process. */

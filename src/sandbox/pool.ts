@@ -162,8 +162,11 @@ export class Pool {
   }
 
   #enqueue(job: Job): void {
-    if (this.#queue.length >= this.#options.queueLength)
-      throw new BusyError(`${this.#queue.length} runs are waiting already, ${this.#options.queueLength} may`);
+    const { concurrency, queueLength } = this.#options;
+    // A job that begins as soon as a worker has started does not count as waiting.
+    const beginning = Math.max(0, Math.min(concurrency - this.#computing, this.#room(0)));
+    if (this.#queue.length >= queueLength + beginning)
+      throw new BusyError(`${this.#queue.length - beginning} runs are waiting already, ${queueLength} may`);
     this.#queue.push(job);
     this.#grow();
   }

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { Cancellation } from '../wire/cancellation.ts';
 import { cancelledError, workerError } from '../wire/errorinfo.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { defaultLimits } from '../wire/limits.ts';
@@ -6,7 +7,7 @@ import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } fr
 import { affinityOf } from './affinity.ts';
 import { Execution, type RunHandlers } from './execution.ts';
 import type { Job } from './jobqueue.ts';
-import { packageFiles, type WorkerFiles } from './launch.ts';
+import { checkFiles, packageFiles, type WorkerFiles } from './launch.ts';
 import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
 import { type Isolation, Pool, type PoolOptions } from './pool.ts';
@@ -25,7 +26,10 @@ export interface SandboxOptions extends PoolLimitOptions {
   readonly isolation?: Isolation;
   /** Depths at which nested runs wait for a worker instead of being refused, see `PoolOptions`; 0 when absent. */
   readonly nesting?: number;
-  /** Bundles to use in place of the package's own; for tests. */
+  /**
+   * The files of the worker, where this package is bundled into the host's own file and cannot find them: copies of
+   * `dist/worker.js` and `dist/guest.js` of this package, of the same version.
+   */
   readonly files?: WorkerFiles;
 }
 
@@ -63,7 +67,7 @@ export class Sandbox implements AsyncDisposable {
       queueLength,
       levels: options.nesting ?? 0,
       memoryBytes: options.memoryBytes ?? defaultLimits('run').memoryBytes,
-      files: options.files ?? packageFiles(),
+      files: options.files === undefined ? packageFiles() : checkFiles(options.files),
     };
     return withLauncher(options.launcher ?? 'auto', (launcher) => Sandbox.#open({ ...settings, launcher }));
   }
@@ -81,10 +85,10 @@ export class Sandbox implements AsyncDisposable {
   }
 
   /** Runs a program in a fresh isolate. Aborting `signal` ends it at any point with `ERR_CANCELLED`. */
-  async run(input: RunInput, handlers: RunHandlers, signal?: AbortSignal): Promise<SandboxResult> {
+  async run(input: RunInput, handlers: RunHandlers, signal?: Cancellation): Promise<SandboxResult> {
     if (this.#closing !== null) throw new RuntimeClosedError();
     if (signal?.aborted) return unstartedResult(cancelledError(CANCELLED));
-    return this.#whileAwake(() => this.#run(input, handlers, signal));
+    return await this.#whileAwake(() => this.#run(input, handlers, signal));
   }
 
   /**
@@ -119,60 +123,59 @@ export class Sandbox implements AsyncDisposable {
     await this.close();
   }
 
-  #run(input: RunInput, handlers: RunHandlers, signal: AbortSignal | undefined): Promise<SandboxResult> {
+  async #run(input: RunInput, handlers: RunHandlers, signal: Cancellation | undefined): Promise<SandboxResult> {
     const { promise, resolve, reject } = Promise.withResolvers<SandboxResult>();
-    // Called only before the job starts.
-    const withdrawn = (): void => {
+    let begun: Execution | null = null;
+    const onAbort = (): void => {
+      if (begun !== null) {
+        begun.cancel('the run was cancelled');
+        return;
+      }
       this.#pool.withdraw(job);
       resolve(unstartedResult(cancelledError(CANCELLED)));
+    };
+    /** Begins a run again whose worker was spoiled by an earlier run; `result` is its result when no worker can be had. */
+    const again = (result: SandboxResult): void => {
+      begun = null;
+      try {
+        this.#pool.submit(job);
+      } catch {
+        resolve(result);
+      }
     };
     const job: Job = {
       depth: handlers.nested === true ? (handlers.depth ?? Number.POSITIVE_INFINITY) : 0,
       session: handlers.session ?? null,
       affinity: affinityOf(input),
       start: (worker) => {
-        signal?.removeEventListener('abort', withdrawn);
         if (signal?.aborted) {
           this.#pool.release(worker, true);
           resolve(unstartedResult(cancelledError(CANCELLED)));
           return;
         }
-        const execution = this.#execution(worker, input, handlers, signal, resolve, again);
+        const execution = this.#execution(worker, input, handlers, resolve, again);
+        begun = execution;
         this.#begin(worker, execution, reject, () => execution.begin());
       },
       fail: (error) => {
-        signal?.removeEventListener('abort', withdrawn);
         if (error instanceof RuntimeClosedError) reject(error);
         else resolve(unstartedResult(workerError(error.message)));
       },
     };
-    const submit = (): void => {
-      // Added before the job can start, which removes it: one signal may serve a thousand runs, so no run may leave a listener.
-      signal?.addEventListener('abort', withdrawn, { once: true });
-      try {
-        this.#pool.submit(job);
-      } catch (error) {
-        signal?.removeEventListener('abort', withdrawn);
-        throw error;
-      }
-    };
-    /** Begins a run again whose worker was spoiled by an earlier run; `result` is its result when no worker can be had. */
-    const again = (result: SandboxResult): void => {
-      try {
-        submit();
-      } catch {
-        resolve(result);
-      }
-    };
-    submit();
-    return promise;
+    // One signal may serve a thousand runs, so no run may leave its listener.
+    signal?.addEventListener('abort', onAbort);
+    try {
+      this.#pool.submit(job);
+      return await promise;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
   }
 
   #execution(
     worker: WorkerProcess,
     input: RunInput,
     handlers: RunHandlers,
-    signal: AbortSignal | undefined,
     resolve: (result: SandboxResult) => void,
     again: (result: SandboxResult) => void,
   ): Execution {
@@ -181,7 +184,6 @@ export class Sandbox implements AsyncDisposable {
       id: this.#nextId++,
       input,
       handlers,
-      signal,
       watchdog: this.#watchdog,
       owner: {
         onBlocked: (blocked) => this.#pool.block(worker, blocked),

@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
+import { encodeFrame, FrameReader, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
+import type { LimitValues } from '../wire/limits.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
@@ -65,9 +66,13 @@ export class WorkerProcess {
   readonly #frames: Socket;
   readonly #reader = new FrameReader(HELLO_BYTES);
   readonly #sources = new SourceCache();
+  /** The limits of the last run. */
+  #limits: LimitValues | null = null;
   readonly #release: () => void;
   #task: WorkerTask | null = null;
   #violation: string | null = null;
+  /** Whether another frame follows the present one in the same list. */
+  #follows = false;
   #stderr = '';
   #dead = false;
   #killed = false;
@@ -131,14 +136,18 @@ export class WorkerProcess {
   free(): void {
     this.#task = null;
     this.#reader.maxBytes = HELLO_BYTES;
-    if (this.#reader.partial) this.retire('it sent more than its answer');
+    if (this.#follows || this.#reader.partial) this.retire('it sent more than its answer');
   }
 
-  /** Sends a run; of the sources that the worker keeps it sends only the numbers. Throws as {@link send}. */
+  /** Sends a run without what the worker has already: kept sources, and limits that are those of its last run. Throws as {@link send}. */
   run(id: number, input: RunInput): void {
     const { ahead, sources } = this.#sources.refer(input.sources);
     for (const frame of ahead) this.send(frame);
-    this.send({ t: 'run', id, input: { ...input, sources } });
+    const { limits, ...rest } = input;
+    const known = limits === this.#limits;
+    this.send({ t: 'run', id, input: { ...rest, sources, ...(known ? {} : { limits }) } });
+    // Only frozen limits are sure to be the same when they come again.
+    this.#limits = Object.isFrozen(limits) ? limits : null;
   }
 
   /**
@@ -239,9 +248,14 @@ export class WorkerProcess {
   }
 
   #take(text: string): void {
-    const frame = readWorkerFrame(text);
-    if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
-    this.#task.onFrame(frame);
+    const frames = parseFrames(text);
+    for (const [index, value] of frames.entries()) {
+      if (this.#violation !== null) return;
+      const frame = readWorkerFrame(value);
+      if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
+      this.#follows = index + 1 < frames.length;
+      this.#task.onFrame(frame);
+    }
   }
 
   #bury(how: string): void {

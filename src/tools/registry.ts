@@ -53,13 +53,17 @@ export class ToolRegistry {
   }
 
   /** The tools of one fork. `own` are tools of that fork alone. Throws {@link ConfigError} when a name appears twice. */
-  forFork(forkId: string, own: readonly ToolDefinition[] = []): ForkTools {
+  forFork(forkId: string, own?: readonly ToolDefinition[]): ForkTools {
+    if (own === undefined) return new ForkTools(this, NO_TOOLS, forkId);
     const extra = new ToolRegistry(own);
     for (const name of extra.names())
       if (this.lookup(name)?.where === 'host') throw new ConfigError(`there is a tool ${name} already`);
     return new ForkTools(this, extra, forkId);
   }
 }
+
+/** The tools of a fork without any of its own. */
+const NO_TOOLS = new ToolRegistry();
 
 function isPureFor(tool: ToolDefinition, guards: readonly PolicyGuard[], own: boolean): boolean {
   return tool.where === 'isolate' && guards.every((guard) => guard.denial(tool, own) === null);

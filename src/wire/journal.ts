@@ -15,7 +15,7 @@ interface Recorded {
 
 /**
  * A value that entered a run from outside. A run's input and its entries in order are sufficient to execute the run again with the
- * same bytes. Public JSON.
+ * same bytes. Public JSON. An entry of a run keeps its values as bytes and decodes them at every reading: read each of them once.
  */
 export type JournalEntry =
   | (Recorded & { readonly kind: 'tool'; readonly name: string; readonly args: readonly TaggedJson[] })

@@ -20,8 +20,8 @@ export type Checks<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? Ch
  * the check of its key refuses. An option that is `undefined` counts as absent.
  */
 export function checker<T extends object>(checks: Checks<T>): Check {
-  const known = new Map(Object.entries<Check>(checks));
-  return (what, value) => checkEach(what, value, known);
+  const rows = rowsOf(checks);
+  return (what, value) => checkEach(what, value, rows);
 }
 
 /**
@@ -30,22 +30,34 @@ export function checker<T extends object>(checks: Checks<T>): Check {
  */
 export function wholeNumbers<T extends object>(what: string, least: 0 | 1, defaults: Required<T>): (options: T) => Required<T> {
   const check = required(wholeNumber(least));
-  const known = new Map(Object.keys(defaults).map((key) => [key, check]));
+  const rows = rowsOf(Object.fromEntries(Object.keys(defaults).map((key) => [key, check])));
   return (options) => {
     checkObject(what, options);
     const completed = { ...defaults, ...options };
-    checkEach(what, completed, known);
+    checkEach(what, completed, rows);
     return completed;
   };
 }
 
-function checkEach(what: string, value: unknown, known: ReadonlyMap<string, Check>): void {
+/** An option and its check. */
+interface Row {
+  readonly key: string;
+  readonly check: Check;
+  readonly required: boolean;
+}
+
+function rowsOf(checks: Readonly<Record<string, Check>>): readonly Row[] {
+  return Object.entries(checks).map(([key, check]) => ({ key, check, required: 'required' in check }));
+}
+
+function checkEach(what: string, value: unknown, rows: readonly Row[]): void {
   checkObject(what, value);
   for (const key of Object.keys(value))
-    if (!known.has(key)) throw new ConfigError(`unknown key '${key}' in ${what}; known are ${[...known.keys()].join(', ')}`);
-  for (const [key, check] of known) {
+    if (!rows.some((row) => row.key === key))
+      throw new ConfigError(`unknown key '${key}' in ${what}; known are ${rows.map((row) => row.key).join(', ')}`);
+  for (const { key, check, required } of rows) {
     const option: unknown = Reflect.get(value, key);
-    if (option !== undefined || 'required' in check) check(`${what}${what.includes(': ') ? '.' : ': '}${key}`, option);
+    if (option !== undefined || required) check(`${what}${what.includes(': ') ? '.' : ': '}${key}`, option);
   }
 }
 

@@ -43,6 +43,12 @@ export interface Source {
 /** A source of a run, or the number under which the worker keeps it. */
 export type SentSource = Source | { readonly kept: number };
 
+/** The input of a run as it is sent. Without limits it has those of the last run that this worker was sent. */
+export type SentInput = Omit<RunInput, 'sources' | 'limits'> & {
+  readonly sources: readonly SentSource[];
+  readonly limits?: LimitValues;
+};
+
 /** An event that the host delivers. Handlers match its name exactly. */
 export interface EventInput {
   readonly name: string;
@@ -246,11 +252,7 @@ export type GuestReply =
 
 /** Host process → worker process. */
 export type HostFrame =
-  | {
-      readonly t: 'run';
-      readonly id: number;
-      readonly input: Omit<RunInput, 'sources'> & { readonly sources: readonly SentSource[] };
-    }
+  | { readonly t: 'run'; readonly id: number; readonly input: SentInput }
   /** Stores a source under a number, which later runs send in its place. Has no answer. */
   | { readonly t: 'keep'; readonly number: number; readonly source: Source }
   | { readonly t: 'drop'; readonly number: number }

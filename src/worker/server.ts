@@ -2,7 +2,7 @@ import { quotaError, usageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { frameLimit } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import type { GuestResult, HostFrame, RunInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
+import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
 import { checkSources, formatSource } from './check.ts';
 import type { GuestImage, GuestPorts, Prepared } from './image.ts';
@@ -41,6 +41,8 @@ export class Server implements HostPort, GuestPorts {
   #checks = 0;
   /** Sources that later runs may use, by the host's numbers. */
   readonly #kept = new Map<number, Source>();
+  /** The limits of the last run. */
+  #limits: LimitValues | null = null;
   readonly #hostPid = process.ppid;
 
   constructor(parser: Parser) {
@@ -101,8 +103,7 @@ export class Server implements HostPort, GuestPorts {
       } else if (frame.t === 'format') {
         this.#send({ t: 'formatted', id: frame.id, ...formatSource(frame.source, frame.sourceBytes) });
       } else if (frame.t === 'run') {
-        if (this.#runProgram(frame.id, { ...frame.input, sources: frame.input.sources.map((source) => this.#source(source)) }))
-          return;
+        if (this.#runProgram(frame.id, this.#complete(frame.input))) return;
       } else if (frame.t === 'prepare') {
         this.#replace();
       } else if (frame.t === 'keep') {
@@ -114,6 +115,13 @@ export class Server implements HostPort, GuestPorts {
         return;
       }
     }
+  }
+
+  #complete({ sources, limits: sent, ...rest }: SentInput): RunInput {
+    const limits = sent ?? this.#limits;
+    if (limits === null) throw new Error('the first run has no limits');
+    this.#limits = limits;
+    return { ...rest, limits, sources: sources.map((source) => this.#source(source)) };
   }
 
   #source(sent: SentSource): Source {

@@ -55,6 +55,41 @@ describe('neuroscript mcp', () => {
     }
   });
 
+  it('refuses a message of too many bytes or values, and goes on (finding 17)', async () => {
+    const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const request = (id: number, method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
+    const messages = [
+      request(1, 'initialize', hello),
+      'x'.repeat(12 * 1024 * 1024),
+      `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run","arguments":{"src":"","args":[${'{},'.repeat(1_300_000)}0]}}}`,
+      `${'['.repeat(2_000_000)}`,
+      request(3, 'tools/call', { name: 'run', arguments: { src: 'command\n  emit 1\nendcommand' } }),
+    ];
+    let peak = 0;
+    const { stdout, code } = await neuroscript(['mcp'], {
+      stdin: `${messages.join('\n')}\n`,
+      keepStdinOpen: true,
+      onStdout: (text, child) => {
+        if (!text.includes('"id":3')) return;
+        peak = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024;
+        child.stdin?.end();
+      },
+    });
+    const answers = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(code).toBe(0);
+    expect(answers.find(({ id }) => id === 3)).toMatchObject({ result: { structuredContent: { ok: true, values: [1] } } });
+    expect(answers.filter(({ id }) => id === null).map(({ error }) => error)).toEqual([
+      { code: -32600, message: 'the message has more than 4194304 bytes' },
+      { code: -32600, message: 'the message nests too deep, or has too many values' },
+      { code: -32600, message: 'the message nests too deep, or has too many values' },
+    ]);
+    expect(peak).toBeGreaterThan(0);
+    expect(peak).toBeLessThan(300);
+  });
+
   it('ends when its client does, with 0', async () => {
     expect(await neuroscript(['mcp'], { stdin: '' })).toEqual({ code: 0, stdout: '', stderr: '' });
   });

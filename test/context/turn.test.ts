@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { nonceOf } from '../../src/context/nonce.ts';
 import { currentTurn, DeadlineError, rootTurn, TurnClosedError, TurnContext, turnStorage } from '../../src/context/turn.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
@@ -68,6 +68,25 @@ describe('a turn context', () => {
     expect(turn.signal.reason).toBeInstanceOf(TurnClosedError);
     expect(() => turn.derive({})).toThrow(TurnClosedError);
     expect(parent.derive({}).signal.aborted).toBe(false);
+  });
+
+  it('makes an AbortController for those who read its signal alone', () => {
+    const made = vi.spyOn(globalThis, 'AbortController');
+    const parent = rootTurn(now);
+    const child = parent.derive({});
+    const heard: string[] = [];
+    const forgotten = (): void => void heard.push('forgotten');
+    child.addEventListener('abort', () => heard.push('child'));
+    child.addEventListener('abort', forgotten);
+    child.removeEventListener('abort', forgotten);
+    expect(child.aborted).toBe(false);
+    parent.close();
+    parent.close();
+    expect([child.aborted, ...heard]).toEqual([true, 'child']);
+    expect(made).not.toHaveBeenCalled();
+    expect(child.signal).toBe(child.signal);
+    expect([child.signal.aborted, child.signal.reason]).toEqual([true, parent.signal.reason]);
+    made.mockRestore();
   });
 
   it('is immutable', () => {

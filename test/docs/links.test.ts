@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
+import { anchorsOf, linksOf } from './links.ts';
 
 const PAGES = globSync(['*.md', '{docs,examples,bench,conformance}/**/*.md'], { cwd: ROOT }).sort();
 
@@ -42,22 +43,6 @@ describe('reading links', () => {
 
 function read(page: string): string {
   return readFileSync(join(ROOT, page), 'utf8');
-}
-
-/** Paths and anchors of the relative links of a page; the path is empty for a heading of the page itself. */
-function linksOf(markdown: string): [path: string, anchor: string][] {
-  const prose = markdown.replace(/^(`{3,}).*\n[\s\S]*?^\1$/gm, '').replace(/`[^`\n]*`/g, (code) => code.replaceAll('](', '] ('));
-  return [...prose.matchAll(/\]\((?![a-z]+:)([^)#\s]*)#?([^)\s]*)\)/g)].map(([, path = '', anchor = '']) => [path, anchor]);
-}
-
-/** The anchors that code hosts give to the headings of a page. */
-function anchorsOf(markdown: string): string[] {
-  return [...markdown.matchAll(/^#{1,6} (.*)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}_\- ]/gu, '')
-      .replaceAll(' ', '-'),
-  );
 }
 
 function brokenLinks(page: string): string[] {

@@ -1,4 +1,4 @@
-/** A code block of a Markdown page that its author wants to be executed, marked by `<!-- run -->` on the line above it. */
+/** A code block of a Markdown page that its author wants to be executed, marked by a comment (`<!-- run -->`) on the line above it. */
 export interface Block {
   readonly language: string;
   readonly code: string;
@@ -16,16 +16,16 @@ interface Fence {
 }
 
 /** The marked blocks of a page, in order. Throws for a mark that no block follows. */
-export function markedBlocks(markdown: string): Block[] {
+export function markedBlocks(markdown: string, mark = 'run'): Block[] {
   const lines = markdown.split('\n');
   const fences = fencesOf(lines);
   const blank = (from: number, to: number): boolean => lines.slice(from, to).every((line) => line.trim() === '');
   return lines.flatMap((line, index) => {
-    if (line.trim() !== '<!-- run -->') return [];
+    if (line.trim() !== `<!-- ${mark} -->`) return [];
     const at = fences.findIndex((fence) => fence.first > index);
     const fence = fences[at];
     if (fence === undefined || !blank(index + 1, fence.first))
-      throw new Error(`line ${index + 1}: no block follows <!-- run -->`);
+      throw new Error(`line ${index + 1}: no block follows <!-- ${mark} -->`);
     const next = fences[at + 1];
     const output = next?.language === 'text' && blank(fence.last + 1, next.first) ? next.code : null;
     return [{ language: fence.language, code: fence.code, line: fence.first + 1, output }];

@@ -8,6 +8,25 @@ describe('text for a terminal', () => {
     );
   });
 
+  it.each(
+    'ad 34f 61c 115f 1160 17b4 180b 180e 200b 200c 200d 2028 2029 202e 2060 2064 206a 2800 3164 fe00 fe0f feff ffa0 fff9 1d173 e0001 e0041 e0100 e000'.split(
+      ' ',
+    ),
+  )('shows what cannot be seen, U+%s, as an escape, in one line and in several (finding 18)', (code) => {
+    const char = String.fromCodePoint(Number.parseInt(code, 16));
+    expect(printable(`a${char}b`)).toBe(`a\\u{${code}}b`);
+    expect(printableLines(`a${char}b`)).toBe(`a\\u{${code}}b`);
+  });
+
+  it.each('a0 1680 2000 2003 200a 202f 205f 3000'.split(' '))(
+    'shows the blank U+%s, which is no space, in a line that is judged, and leaves it in what a program says',
+    (code) => {
+      const char = String.fromCodePoint(Number.parseInt(code, 16));
+      expect(printable(`Pay( 1,${char}2)`)).toBe(`Pay( 1,\\u{${code}}2)`);
+      expect(printableLines(`a${char}b`)).toBe(`a${char}b`);
+    },
+  );
+
   it('leaves letters of every script and pictographs alone', () => {
     expect(printable('Grüße 世界 😀 שלום')).toBe('Grüße 世界 😀 שלום');
   });

@@ -215,7 +215,7 @@ describe('the chain of custody, through the real sandbox', () => {
   it('P35: a turn has no input, whatever its host has', async () => {
     const root = runtime.interpreter({ host: { logger: SILENT_LOGGER, stdin: ['Ann\n'] } });
     const source = { name: 'src', text: command('promptuser "Name?" into a', 'emit a') };
-    expect(await root.fork().runRequest({ sources: [source], turn: true })).toMatchObject({ error: { code: 'NS26' } });
+    expect(await root.fork().runRequest({ sources: [source], asTurn: true })).toMatchObject({ error: { code: 'NS26' } });
     expect(await root.fork().runRequest({ sources: [source] })).toMatchObject({ emits: ['Ann'] });
   });
 

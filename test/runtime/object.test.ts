@@ -318,7 +318,7 @@ describe('text buffers', () => {
   it('hold what forks whispered outside of turns, by target, until they are taken', async () => {
     const root = runtime.interpreter();
     await succeed(root.execute(command('whisper self, "a"', 'whisper "notes", 1', 'whisper self, "b"')));
-    await succeed(root.fork().runRequest({ sources: [{ name: 's', text: command('whisper self, "turn"') }], turn: true }));
+    await succeed(root.fork().runRequest({ sources: [{ name: 's', text: command('whisper self, "turn"') }], asTurn: true }));
     expect(root.buffers.names()).toEqual(['default_self_buffer', 'notes']);
     expect([root.buffers.read(), root.buffers.read('notes')]).toEqual(['a\nb\n', '1\n']);
     expect([root.buffers.take(), root.buffers.take(), root.buffers.read('notes')]).toEqual(['a\nb\n', '', '1\n']);

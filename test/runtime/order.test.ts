@@ -87,7 +87,7 @@ describe('P9: the order of whole-number keys', () => {
     ]);
     const result = await runtime.run('command\n  emit g\nendcommand', {
       lib: 'func f(needs m returns r) means\n  emit m\n  return m\nendfunc\non event "e" as e do\n  emit e["payload"][0]["Payload"]\nendon\n',
-      globals: { g: map },
+      values: { g: map },
       call: { name: 'f', args: [map] },
       events: [{ name: 'e', payload: map }],
     });
@@ -99,7 +99,7 @@ describe('P9: the order of whole-number keys', () => {
       expect(mapEntries(Object(value)).map(([key]) => key)).toEqual(['10', '$$b', '2']);
       expect(structuredClone(value)).toEqual(value);
     }
-    const again = await runtime.run('command\n  emit g\nendcommand', { globals: { g: Object(result.result)['$$b'] } });
+    const again = await runtime.run('command\n  emit g\nendcommand', { values: { g: Object(result.result)['$$b'] } });
     expect(again.emits).toEqual(['{"7": 1, "3": 2}']);
   });
 });

@@ -8,7 +8,9 @@ import {
   defineTool,
   type ErrorInfo,
   LibraryError,
+  type RunOptions,
   RuntimeClosedError,
+  type RuntimeSettings,
   SILENT_LOGGER,
   type ToolRuntime,
   TurnClosedError,
@@ -53,12 +55,13 @@ describe('the result of a run', () => {
     });
   });
 
-  it('takes JavaScript values for globals, arguments and payloads', async () => {
+  it('takes JavaScript values for variables, arguments and payloads', async () => {
     const { runtime, sandbox } = fakeRuntime(nothing);
     await runtime.run('src', {
       lib: ['a', 'b'],
       call: { name: 'main', args: [new Uint8Array([1]), undefined] },
-      globals: { when: new Date(0) },
+      globals: { given: { $num: 'NaN' } },
+      values: { when: new Date(0) },
       events: [{ name: 'tick', payload: new Map([['a', 1]]) }],
     });
     expect(sandbox.inputs[0]).toMatchObject({
@@ -68,7 +71,7 @@ describe('the result of a run', () => {
         { name: 'src', text: 'src' },
       ],
       call: { name: 'main', args: [{ $bytes: 'AQ==' }, null] },
-      globals: { when: { $time: '1970-01-01T00:00:00Z' } },
+      globals: { given: { $num: 'NaN' }, when: { $time: '1970-01-01T00:00:00Z' } },
       events: [{ name: 'tick', source: '', payload: { a: 1 } }],
       turn: false,
       stdin: false,
@@ -90,11 +93,43 @@ describe('the result of a run', () => {
   });
 });
 
+describe('a run with tools, a policy and a session of its own', () => {
+  const read = defineTool({ name: 'tool.own.Read', run: (_args, { turn }) => turn.sessionId });
+  const calling: FakeProgram = async (guest) => {
+    const reply = await guest.tool('tool.own.Read');
+    guest.emit(JSON.stringify(reply));
+    return undefined;
+  };
+  const said = async (settings: RuntimeSettings, options: RunOptions) =>
+    (await fakeRuntime(calling, settings).runtime.run('x', options)).emits.join();
+
+  it('calls the tool, which learns the session', async () => {
+    expect(await said({}, { tools: [read], session: 'job-7' })).toContain('"job-7"');
+  });
+
+  it('the policy of the run counts alone where the runtime was made without one, and narrows one that it has', async () => {
+    const allow = { allow: ['tool.own.*'] };
+    expect(await said({ tools: [read] }, {})).toContain('1003');
+    expect(await said({ tools: [read] }, { policy: allow })).toContain('"ok"');
+    expect(await said({ tools: [read], policy: {} }, { policy: allow })).toContain('1003');
+    expect(await said({ tools: [read], policy: null }, { policy: allow })).toContain('1003');
+    expect(await said({ tools: [read], policy: allow }, { policy: { allow: ['tool.other.*'] } })).toContain('1003');
+    expect(await said({ tools: [read], policy: allow }, { policy: allow })).toContain('"ok"');
+  });
+
+  it('refuses a variable that has the name of a constant', async () => {
+    const symbols = { libraries: [], constants: { limit: 1 } } as const;
+    await expect(fakeRuntime(nothing).runtime.run('x', { symbols, values: { limit: 2 } })).rejects.toMatchObject({
+      code: 'ERR_CONFIG',
+    });
+  });
+});
+
 describe('misuse and state', () => {
   it.each<[string, (runtime: ReturnType<typeof fakeRuntime>['runtime']) => Promise<unknown> | unknown]>([
     ['an unknown limit', (runtime) => runtime.run('x', { limits: { fuell: 1 } as never })],
     ['a limit of 0', (runtime) => runtime.interpreter().fork({ limits: { wallMs: 0 } })],
-    ['a global that is a function', (runtime) => runtime.run('x', { globals: { f: () => 1 } })],
+    ['a value that is a function', (runtime) => runtime.run('x', { values: { f: () => 1 } })],
     ['a global of another name', (runtime) => runtime.interpreter().setGlobal('a b', 1)],
     ['an argument that is a cycle', (runtime) => runtime.run('x', { call: { name: 'f', args: [new WeakMap()] } })],
     [
@@ -480,7 +515,7 @@ describe('the host’s callbacks', () => {
     const heard: unknown[] = [];
     const host = { logger: SILENT_LOGGER, emit: () => void heard.push('host') };
     const root = fakeRuntime(talking).runtime.interpreter({ host });
-    await root.fork().runRequest({ turn: true });
+    await root.fork().runRequest({ asTurn: true });
     await root.fork().runRequest({ onOut: (out) => void heard.push(...out.emits) });
     expect(heard).toEqual(['e']);
   });

@@ -55,6 +55,15 @@ describe('the queue', () => {
     await sandbox.close();
   });
 
+  it('does not count the runs that begin as soon as a worker has started: two at once and two that wait are four', async () => {
+    // The pool is open when its first worker is ready.
+    const sandbox = await sandboxOf({ concurrency: 2, maxWorkers: 2, queueLength: 2 });
+    const runs = Array.from({ length: 5 }, () => run(sandbox, 'nothing'));
+    const ends = await Promise.allSettled(runs);
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled', 'rejected']);
+    await sandbox.close();
+  });
+
   it('lets at most `concurrency` runs compute at a time, first come, first served', async () => {
     const sandbox = await sandboxOf({ concurrency: 2 });
     let computing = 0;

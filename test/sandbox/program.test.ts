@@ -1,4 +1,5 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { Socket } from 'node:net';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type LimitOptions, Sandbox } from '../../src/sandbox/index.ts';
 import type { RunInput, Source } from '../../src/wire/protocol.ts';
 import { DEEP_PROGRAMS } from '../guest/shapes.ts';
@@ -72,6 +73,26 @@ describe('a program', () => {
     expect((await sandbox.run(program([{ name: 'one', text }], { sourceBytes: 20 }), handlers())).result.error?.limit).toBe(
       'sourceBytes',
     );
+  });
+
+  it('has the limits of its own input, whether these are sent again or not', async () => {
+    const text = command('emit 1');
+    const one = await sandboxOf({ files: REAL });
+    const write = vi.spyOn(Socket.prototype, 'write');
+    const usual = Object.freeze({ ...program(text).limits });
+    const tight = Object.freeze({ ...usual, sourceBytes: 5 });
+    const open = { ...usual };
+    const breached: (string | undefined)[] = [];
+    for (const limits of [usual, usual, tight, tight, usual, open, open]) {
+      breached.push((await one.run({ ...program(text), limits }, handlers())).result.error?.limit);
+      // Limits that are not frozen may be others when they come again.
+      if (limits === open) open.sourceBytes = 5;
+    }
+    const runs = write.mock.calls.map(([frame]) => String(frame)).filter((frame) => frame.includes('{"t":"run"'));
+    write.mockRestore();
+    await one.close();
+    expect(breached).toEqual([undefined, undefined, 'sourceBytes', 'sourceBytes', undefined, undefined, 'sourceBytes']);
+    expect(runs.map((frame) => frame.includes('"limits"'))).toEqual([true, false, true, false, true, true, true]);
   });
 
   it('calls a tool and goes on with its answer', async () => {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { Socket } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
 import { handlers, inputOf, rogue, run, sandboxOf, timed } from './kit.ts';
 
 const MB = 1024 * 1024;
@@ -48,14 +49,17 @@ describe('a worker that keeps silent about the start of its program', () => {
   it('may be scheduled before the host that sent its run: its time counts from before the send', async () => {
     const claims = { ...result.frame, usage: { ...usage, wallMs: 50 } };
     const sandbox = await sandboxOf({ files: rogue({ run: [started, { frame: claims }] }) });
-    const { signal } = new AbortController();
-    const listen = signal.addEventListener.bind(signal);
-    // The host adds its listener after the send.
-    signal.addEventListener = (...args: Parameters<typeof listen>) => {
+    const { write } = Socket.prototype;
+    const spy = vi.spyOn(Socket.prototype, 'write').mockImplementation(function (
+      this: Socket,
+      ...args: Parameters<typeof write>
+    ) {
+      const written = write.apply(this, args);
       block(60);
-      listen(...args);
-    };
-    const { usage: used } = await sandbox.run(inputOf('nothing'), handlers(), signal);
+      return written;
+    });
+    const { usage: used } = await sandbox.run(inputOf('nothing'), handlers());
+    spy.mockRestore();
     expect(used.wallMs).toBe(50);
     await sandbox.close();
   });

@@ -4,11 +4,11 @@ import { isJsonObject, type JsonObject, type JsonValue, parseStrict } from '../j
 import { utf8Length } from '../utf8.ts';
 
 /** The data that the host gives to the program. Further names are allowed and kept. Frozen at every depth. */
-export interface Userdata extends JsonObject {
+export type Userdata = JsonObject & {
   readonly subject: string;
   readonly brief?: string;
   readonly fields: JsonObject;
-}
+};
 
 /** Bounds of USERDATA. */
 export interface UserdataOptions {

@@ -12,9 +12,9 @@ const OWNER_ONLY = 0o600;
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /**
- * Reads a key file. On POSIX it must be a regular file that only its owner can access (0600 or less). The check runs on the
- * opened file, so that nobody can exchange it in between. Throws {@link KeyError}: `mode` for the permissions, `file` for
- * everything else.
+ * Reads a key file. On POSIX it must be a regular file of this user or of root that only its owner can access (0600 or less). The
+ * check runs on the opened file, so that nobody can exchange it in between. Throws {@link KeyError}: `mode` for the owner and the
+ * permissions, `file` for everything else.
  */
 export function loadKeyFile(path: string): readonly KeyInit[] {
   return readKeyFile(path, FORBIDDEN_WITH_PRIVATE);
@@ -61,8 +61,12 @@ function readKeyFile(path: string, forbidden: number): readonly KeyInit[] {
   try {
     const stat = fs.fstatSync(file);
     if (!stat.isFile()) throw keyFileError(`${path} is not a regular file`);
-    if (process.platform !== 'win32' && (stat.mode & forbidden) !== 0)
-      throw new KeyError('mode', `others can access ${path} (mode ${octal(stat.mode)}); run: chmod 600 ${path}`);
+    if (process.platform !== 'win32') {
+      if (stat.uid !== 0 && stat.uid !== process.geteuid?.())
+        throw new KeyError('mode', `${path} belongs to another user (${stat.uid}), who can change it; copy it, or run: chown`);
+      if ((stat.mode & forbidden) !== 0)
+        throw new KeyError('mode', `others can access ${path} (mode ${octal(stat.mode)}); run: chmod 600 ${path}`);
+    }
     if (stat.size > MAX_FILE_BYTES) throw keyFileError(`${path} has more than ${MAX_FILE_BYTES} bytes`);
     return parseKeys(fs.readFileSync(file));
   } finally {

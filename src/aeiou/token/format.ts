@@ -13,14 +13,14 @@ export const ACTIONS = ['continue', 'done', 'abort'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** The request of a program: `action`, and any further data that it had signed. */
-export interface ControlPayload extends JsonObject {
+export type ControlPayload = JsonObject & {
   readonly action: Action;
   readonly request?: JsonObject;
   readonly telemetry?: JsonObject;
-}
+};
 
 /** The signed content of a token. Fields that this version does not know are kept and ignored. */
-export interface TokenPayload extends JsonObject {
+export type TokenPayload = JsonObject & {
   readonly v: 3;
   readonly kind: typeof TOKEN_KIND;
   readonly jti: string;
@@ -34,7 +34,7 @@ export interface TokenPayload extends JsonObject {
   readonly ttl?: number;
   readonly kid: string;
   readonly payload: ControlPayload;
-}
+};
 
 /** The first characters of every token. */
 export const TOKEN_PREFIX = '<<<NSMAG:V3:';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { splitLines } from '../../files/lines.ts';
 import { clip, printable } from '../../report/index.ts';
-import { PACKAGE } from '../../runtime/version.ts';
 import { KitError, type KitReport, runKit, type Verdict } from '../conformance/driver.ts';
 import { answerLine } from '../conformance/serve.ts';
 import { readVectors, type Vector } from '../conformance/vectors.ts';
 import { wholeNumber } from '../flags/options.ts';
+import { PACKAGE } from '../package.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { quantity } from '../../report/index.ts';
-import { version } from '../../runtime/version.ts';
+import { VERSION } from '../../runtime/version.ts';
 import type { LauncherChoice } from '../../sandbox/index.ts';
 import { examineRings, type Ring } from '../../sandbox/index.ts';
 import { breachOf, LIMITS, type LimitRow, POOL_LIMITS } from '../../wire/limits.ts';
@@ -38,9 +38,9 @@ async function doctor({ json, launcher = 'auto' }: DoctorFlags, terminal: Termin
   const complete = rings.every((ring) => ring.complete);
   const { version: node, platform, arch } = process;
   if (json === true) {
-    terminal.out.line(JSON.stringify({ version: version(), node, platform, arch, complete, rings, limits: limits() }, null, 2));
+    terminal.out.line(JSON.stringify({ version: VERSION, node, platform, arch, complete, rings, limits: limits() }, null, 2));
   } else {
-    terminal.out.line(`neuroscript ${version()}, Node ${node.slice(1)}, ${platform} ${arch}`);
+    terminal.out.line(`neuroscript ${VERSION}, Node ${node.slice(1)}, ${platform} ${arch}`);
     for (const ring of rings) show(ring, terminal);
     terminal.out.line('\nlimits: default, and the most that can be set');
     for (const row of [...LIMITS, ...POOL_LIMITS]) terminal.out.line(`  ${described(row)}`);

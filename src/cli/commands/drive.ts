@@ -12,7 +12,9 @@ import {
   SessionLeasedError,
   SessionStateError,
   StoreError,
+  type TurnResult,
   toPublicLoop,
+  toPublicTurn,
 } from '../../loop/index.ts';
 import { explainEnd, explainTurn, printable } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
@@ -98,7 +100,14 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
   });
   const { maxTime } = flags;
   const time = maxTime === undefined ? {} : { wallMs: maxTime };
-  const options = { agent, signal: terminal.interrupt, ...approvalOf(flags, terminal), ...ceilingsOf(flags), ...time };
+  const options = {
+    agent,
+    signal: terminal.interrupt,
+    keepTurns: false,
+    ...approvalOf(flags, terminal),
+    ...ceilingsOf(flags),
+    ...time,
+  };
   // A dead process may leave decisions that are not in the log, and open sessions that its programs asked for.
   if ('resume' in from) await controller.recover();
   const events =
@@ -125,19 +134,24 @@ async function watch(
     progress.clear();
     for (const line of lines) terminal.out.line(line);
   };
+  const turns: TurnResult[] = [];
   for (;;) {
     const next = await events.next();
     if (next.done === true) {
+      const end = { ...next.value, turns };
       print(
         flags.json
-          ? [JSON.stringify(toPublicLoop(next.value))]
-          : [...explainEnd(next.value, terminal.paintOut), ...nextStep(next.value, flags)],
+          ? [JSON.stringify(toPublicLoop(end))]
+          : [...explainEnd(end, terminal.paintOut), ...nextStep(next.value, flags)],
       );
       return next.value;
     }
     progress.show(next.value);
-    if (next.value.type === 'decided') recorder?.add(...next.value.record.journal);
-    if (next.value.type === 'decided' && !flags.json) print([...explainTurn(next.value.record, terminal.paintOut), '']);
+    if (next.value.type !== 'decided') continue;
+    const { record } = next.value;
+    turns.push(toPublicTurn(record));
+    recorder?.add(...record.journal);
+    if (!flags.json) print([...explainTurn(record, terminal.paintOut), '']);
   }
 }
 

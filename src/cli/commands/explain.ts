@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { nearestName } from '../../../grammar/vocabulary/names.ts';
 import { printable } from '../../report/index.ts';
-import { PACKAGE } from '../../runtime/version.ts';
+import { PACKAGE } from '../package.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ReplayCache } from '../../aeiou/index.ts';
 import { randomIds, runtimeExecutor, systemClock } from '../../loop/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
-import { version } from '../../runtime/version.ts';
+import { VERSION } from '../../runtime/version.ts';
 import { PolicyGuard, toolPrompt } from '../../tools/index.ts';
 import { addLimits, limitsOf } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
@@ -51,6 +51,6 @@ async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
   const guard = new PolicyGuard(setup.policy);
   const callable = setup.tools.filter((tool) => guard.denial(tool, false) === null);
   const catalogue = () => toolPrompt(callable).text;
-  await serveStdio(mcpServer({ runtime, turns, catalogue, version: version() }), terminal.interrupt);
+  await serveStdio(mcpServer({ runtime, turns, catalogue, version: VERSION }), terminal.interrupt);
   return EXIT.ok;
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { randomIds, systemClock } from '../../loop/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
-import { version } from '../../runtime/version.ts';
+import { VERSION } from '../../runtime/version.ts';
 import { addModels, type ModelFlags, readModels } from '../flags/models.ts';
 import { addLimits, limitsOf, parsePair, repeatable } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
@@ -89,7 +89,7 @@ async function repl(files: readonly string[], flags: ReplFlags, terminal: Termin
     if (code !== EXIT.ok) return code;
   }
   if (lines.interactive)
-    terminal.err.line(terminal.paintErr.dim(`NeuroScript ${version()}; :help lists the commands, Ctrl-D leaves`));
+    terminal.err.line(terminal.paintErr.dim(`NeuroScript ${VERSION}; :help lists the commands, Ctrl-D leaves`));
   return await new Conversation(lines, session, runtime, terminal).run();
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { version } from '../../runtime/version.ts';
+import { VERSION } from '../../runtime/version.ts';
 import { perform } from './operations.ts';
 import { KIT_FORMAT } from './vectors.ts';
 
@@ -11,7 +11,6 @@ const request = z.object({ id: z.number(), op: z.string(), input: z.unknown() })
  */
 export async function answerLine(line: string): Promise<string> {
   const { id, op, input } = request.parse(JSON.parse(line));
-  if (op === 'hello')
-    return JSON.stringify({ id, ok: { format: KIT_FORMAT, implementation: `neuroscript-runtime ${version()}` } });
+  if (op === 'hello') return JSON.stringify({ id, ok: { format: KIT_FORMAT, implementation: `neuroscript-runtime ${VERSION}` } });
   return JSON.stringify({ id, ...((await perform(op, input)) ?? { unsupported: true }) });
 }

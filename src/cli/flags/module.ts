@@ -4,9 +4,9 @@ import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openOrdinary } from '../../files/ordinary.ts';
 import { printable } from '../../report/index.ts';
-import { PACKAGE } from '../../runtime/version.ts';
 import { defineTool, loadMockTools, type ToolDefinition, type ToolInit } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import { PACKAGE } from '../package.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { reading } from '../terminal/input.ts';
 

@@ -21,9 +21,9 @@ export interface StoreReaders {
 const checkStores = checker<Partial<Stores>>({ accounts: anything, models: anything, capsules: anything });
 
 /** Completes the given stores with empty ones. Throws {@link ConfigError} (`ERR_CONFIG`) for an object that is not a store. */
-export function createStores(given: Partial<Stores> = {}): Stores {
-  checkStores('stores', given);
-  const { accounts = new AccountStore(), models = new AgentModelStore(), capsules = new CapsuleLayers() } = given;
+export function createStores(given?: Partial<Stores>): Stores {
+  if (given !== undefined) checkStores('stores', given);
+  const { accounts = new AccountStore(), models = new AgentModelStore(), capsules = new CapsuleLayers() } = given ?? {};
   if (!(accounts instanceof AccountStore)) throw new ConfigError('stores.accounts must be an AccountStore');
   if (!(models instanceof AgentModelStore)) throw new ConfigError('stores.models must be an AgentModelStore');
   if (!(capsules instanceof CapsuleLayers)) throw new ConfigError('stores.capsules must be CapsuleLayers');

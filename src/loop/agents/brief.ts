@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { systemPrompt } from '../../aeiou/index.ts';
 import { type ToolDefinition, toolPrompt } from '../../tools/index.ts';
+import { ConfigError } from '../../wire/errors.ts';
 import { wholeNumber } from '../../wire/options.ts';
 import { type AgentRequest, MAX_TIMER_MS } from './agent.ts';
 
@@ -37,10 +39,22 @@ export function agentBrief({
 
 let card: string | null = null;
 
-/** `docs/language-for-models.md`: the whole language on one page, written for models. */
+/**
+ * `docs/language-for-models.md`: the whole language on one page, written for models. Throws `ConfigError` when this package is
+ * bundled into a host's own file, which does not contain the page.
+ */
 export function languageCard(): string {
-  card ??= readFileSync(new URL(import.meta.resolve('#language')), 'utf8');
+  card ??= readFileSync(languagePage(), 'utf8');
   return card;
+}
+
+function languagePage(): string {
+  try {
+    return createRequire(import.meta.url).resolve('#language');
+  } catch (cause) {
+    // Only the package itself knows the name.
+    throw new ConfigError("a bundle does not contain the page about the language; pass the option 'language'", { cause });
+  }
 }
 
 /** The section about tools; empty without tools. */

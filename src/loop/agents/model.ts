@@ -16,8 +16,16 @@ export interface ModelAgentOptions {
   readonly temperature?: number;
 }
 
-/** A model object of the Vercel AI SDK. Names are excluded, because the SDK would send them to a gateway. */
-export type SdkModel = Exclude<LanguageModel, string>;
+/**
+ * A model object of the Vercel AI SDK. It is described by its form, because the declarations of the SDK compile only with
+ * `skipLibCheck`. Names of models are excluded, because the SDK would send them to a gateway.
+ */
+export interface SdkModel {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+  doStream(options: never): PromiseLike<unknown>;
+}
 
 /** The checks of {@link ModelAgentOptions}; {@link settingsOf} checks `retry`. */
 export const MODEL_CHECKS: Checks<ModelAgentOptions> = {
@@ -58,8 +66,7 @@ const TIMEOUT_MS = 120_000;
  */
 export function modelAgent(model: SdkModel, options: ModelAgentOptions = {}): Agent {
   checkModelOptions('the options of a model agent', options);
-  if (typeof model !== 'object' || model === null || !('doStream' in model))
-    throw new ConfigError('a model agent needs a model object of the AI SDK');
+  languageModel(model);
   const settings = settingsOf(options);
   return {
     name: model.modelId,
@@ -71,6 +78,16 @@ export function modelAgent(model: SdkModel, options: ModelAgentOptions = {}): Ag
         (text) => text,
       ),
   };
+}
+
+/** The model, as the SDK types it. Throws {@link ConfigError} for anything else. */
+function languageModel(model: SdkModel): LanguageModel {
+  if (!isLanguageModel(model)) throw new ConfigError('a model agent needs a model object of the AI SDK');
+  return model;
+}
+
+function isLanguageModel(model: unknown): model is Exclude<LanguageModel, string> {
+  return typeof model === 'object' && model !== null && 'doStream' in model && 'specificationVersion' in model;
 }
 
 /**
@@ -120,7 +137,7 @@ async function streamed(
   const maxOutputTokens = mostOutput(settings, request);
   let failure: unknown = null;
   const result = streamText({
-    model,
+    model: languageModel(model),
     ...(system === '' ? {} : { instructions: system }),
     prompt,
     maxRetries: 0,

@@ -208,7 +208,7 @@ export interface TurnResult
 }
 
 /** Selects the public part of a record. */
-export function toPublicTurn(record: TurnRecord): TurnResult {
+export function toPublicTurn(record: TurnResult): TurnResult {
   return {
     sid: record.sid,
     turn: record.turn,

@@ -180,7 +180,7 @@ function executorOf(runtime: Runtime, recorded: TurnRecord, calls: TriedCalls, {
           .interpreter()
           .fork({ turn: context, tools })
           .runRequest({
-            turn: true,
+            asTurn: true,
             onOut,
             onCall,
             recorded: { input: { ...input, turn: true }, calls },

@@ -228,7 +228,7 @@ function executorOf(runtime: Runtime, record: TurnRecord, { denied, host }: Scen
           .interpreter()
           .fork({ turn: context, limits })
           .runRequest({
-            turn: true,
+            asTurn: true,
             onOut,
             onCall,
             signal: context.signal,

@@ -1,6 +1,6 @@
 import type { TurnContext, TurnInit } from '../../context/index.ts';
 import type { Fork, Interpreter, RecordedRun, Runtime } from '../../runtime/index.ts';
-import { version } from '../../runtime/version.ts';
+import { VERSION } from '../../runtime/version.ts';
 import { type LimitOptions, tighten } from '../../sandbox/index.ts';
 import { catalogueDigest, digestIn, Halt, type PolicyOptions, resultJson, type ToolDefinition } from '../../tools/index.ts';
 import { decode } from '../../wire/codec.ts';
@@ -113,7 +113,7 @@ export function turnFork(fork: Fork, context: TurnContext): TurnFork {
   return {
     denied: (tool) => fork.denied(tool),
     facts: () => ({
-      version: version(),
+      version: VERSION,
       node: process.version,
       protocol: PROTOCOL_VERSION,
       policies: fork.policies,
@@ -124,7 +124,7 @@ export function turnFork(fork: Fork, context: TurnContext): TurnFork {
         sources: [...definitions, source],
         events,
         globals,
-        turn: true,
+        asTurn: true,
         onOut,
         onCall,
         mayWait,

@@ -11,7 +11,7 @@ import type { CallingRun, ToolCall } from './context.ts';
  */
 export function authorize({ context, quotas }: CallingRun, { name, site }: ToolCall): ToolDefinition {
   const { tools, guards, turn } = context;
-  if (turn.signal.aborted) throw new Halt(cancelledError('the turn has ended'));
+  if (turn.aborted) throw new Halt(cancelledError('the turn has ended'));
   const tool = tools.lookup(name);
   if (tool === undefined)
     throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, toolAdvice(name, tools.names()));

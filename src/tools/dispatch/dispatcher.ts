@@ -9,7 +9,7 @@ import { Asks } from './asks.ts';
 import { type DispatchContext, notify } from './context.ts';
 import { CallJournal, elapsed } from './journal.ts';
 import { onBehalfOfCall } from './nesting.ts';
-import { outcomeOf, replyFor } from './outcome.ts';
+import { replyFor } from './outcome.ts';
 import { unlessOver } from './over.ts';
 import { promptUser } from './prompt.ts';
 import { CallQuotas } from './quotas.ts';
@@ -37,19 +37,19 @@ export class Dispatcher {
 
   /** Answers one call of a script. Never rejects: the failure of a tool is an answer. */
   async handle(call: GuestCall, io: CallIo): Promise<FinalReply> {
-    this.#journal.open(call, io);
+    const breach = this.#quotas.countJournalBytes(this.#journal.open(call, io));
     const known = this.#context.recorded?.known(call) ?? null;
     if (known?.t === 'recorded') return this.#repeat(call, known.entry, io);
     if (known?.t === 'answer' && known.reply.t === 'halt') {
       // A halt that is known ends the run in any case: it may exceed what the journal holds.
-      this.#journal.close(call, outcomeOf(known.reply));
+      this.#journal.close(call, known.reply);
       return known.reply;
     }
-    const reply = this.#tooLarge(call) ?? (await this.#withinJournal(() => this.#answer(call, io, known)));
+    const reply = await (breach === null ? this.#withinJournal(call, () => this.#answer(call, io, known)) : halt(breach));
     if (this.#waiting?.seq === call.seq) {
       // A waiting call enters the journal when it is answered, in a later run.
       if (!io.over) this.#journal.drop(call);
-    } else if (!io.over) this.#journal.close(call, outcomeOf(reply), this.#asks.spentBy(call));
+    } else if (!io.over) this.#journal.close(call, reply, this.#asks.spentBy(call));
     // An answer that comes too late never reaches the script: `finish` then records how the call really ended.
     return reply;
   }
@@ -77,23 +77,18 @@ export class Dispatcher {
   async #repeat(call: GuestCall, entry: JournalEntry, io: CallIo): Promise<FinalReply> {
     const reply = replyOf(entry);
     this.#quotas.countCallsElsewhere(entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool'));
-    this.#quotas.countJournalBytes(call);
-    this.#quotas.countJournalBytes(reply);
+    this.#quotas.countJournalBytes(this.#journal.answer(call, reply));
     await repeatQueries(entry.asked ?? [], io);
     if (!io.over) this.#journal.repeat(call, entry);
     return reply;
   }
 
-  /** The answer that ends the run when the journal would hold too much with this call or reply; else null. */
-  #tooLarge(callOrReply: GuestCall | FinalReply): FinalReply | null {
-    const breach = this.#quotas.countJournalBytes(callOrReply);
-    return breach === null ? null : { t: 'halt', error: breach };
-  }
-
-  async #withinJournal(answer: () => Promise<FinalReply>): Promise<FinalReply> {
+  /** The answer, unless the journal would hold too much with it. */
+  async #withinJournal(call: GuestCall, answer: () => Promise<FinalReply>): Promise<FinalReply> {
     const { turn, depth = 0 } = this.#context;
     const reply = await onBehalfOfCall(depth + 1, () => turnStorage.run(turn, answer));
-    return this.#tooLarge(reply) ?? reply;
+    const breach = this.#quotas.countJournalBytes(this.#journal.answer(call, reply));
+    return breach === null ? reply : halt(breach);
   }
 
   async #answer(call: GuestCall, io: CallIo, known: Known | null): Promise<FinalReply> {
@@ -104,10 +99,10 @@ export class Dispatcher {
       await repeatQueries(completed?.asked ?? [], io);
       const reply = await this.#make(call, io, completed?.completion ?? null);
       const { breach } = this.#quotas;
-      return breach === null || call.t === 'ask' ? reply : { t: 'halt', error: breach };
+      return breach === null || call.t === 'ask' ? reply : halt(breach);
     } catch (error) {
       const { breach } = this.#quotas;
-      if (breach !== null) return { t: 'halt', error: breach };
+      if (breach !== null) return halt(breach);
       if (error instanceof Suspended && call.t === 'tool') this.#wait(call, error, io, start);
       return replyFor(error);
     }
@@ -136,6 +131,8 @@ export class Dispatcher {
     this.#waiting = { seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) };
   }
 }
+
+const halt = (error: ErrorInfo): FinalReply => ({ t: 'halt', error });
 
 /** Puts recorded queries to the fork again: their answers are known, but the script pays fuel for them. */
 async function repeatQueries(queries: readonly ForkQuery[], io: CallIo): Promise<void> {

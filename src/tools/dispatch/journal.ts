@@ -1,13 +1,22 @@
-import type { CallIo } from '../../wire/call.ts';
+import type { CallIo, FinalReply } from '../../wire/call.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import type { ForkQuery, JournalEntry, JournalOutcome } from '../../wire/journal.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
-import { canonicalName } from '../names.ts';
+import { outcomeOf } from './outcome.ts';
+import { pack, packedEntry, packedOutcome } from './packed.ts';
 
-/** The calls of one run: the open ones, and the ended ones in the order in which they ended. */
+/** A call without an end, and its packed messages. */
+interface OpenEntry {
+  readonly start: number;
+  readonly io: CallIo;
+  readonly call: Buffer;
+  reply: Buffer | null;
+}
+
+/** The calls of one run: the open ones, and the ended ones in the order in which they ended. Their values are packed. */
 export class CallJournal {
   readonly #entries: JournalEntry[] = [];
-  readonly #open = new Map<GuestCall, { readonly start: number; readonly io: CallIo }>();
+  readonly #open = new Map<GuestCall, OpenEntry>();
   readonly #onEntry: (entry: JournalEntry) => void;
 
   /** `onEntry` receives every call once it has ended. */
@@ -15,16 +24,28 @@ export class CallJournal {
     this.#onEntry = onEntry;
   }
 
-  open(call: GuestCall, io: CallIo): void {
-    this.#open.set(call, { start: performance.now(), io });
+  /** Returns the number of bytes that the journal keeps of the call. */
+  open(call: GuestCall, io: CallIo): number {
+    const bytes = pack(call);
+    this.#open.set(call, { start: performance.now(), io, call: bytes, reply: null });
+    return bytes.length;
+  }
+
+  /** Keeps the answer with which the call will be closed. Returns the number of its bytes. */
+  answer(call: GuestCall, reply: FinalReply): number {
+    const bytes = pack(reply);
+    const open = this.#open.get(call);
+    if (open !== undefined) open.reply = bytes;
+    return bytes.length;
   }
 
   /** Ends a call. Does nothing for a call that has ended before. */
-  close(call: GuestCall, outcome: JournalOutcome, spent?: AskSpent): void {
+  close(call: GuestCall, reply: FinalReply, spent?: AskSpent): void {
     const open = this.#open.get(call);
     if (open === undefined) return;
     this.#open.delete(call);
-    this.#keep(entryOf(call, outcome, elapsed(open.start), open.io.queries, spent));
+    const outcome = reply.t === 'ok' && open.reply !== null ? packedOutcome(open.reply) : outcomeOf(reply);
+    this.#keep(packedEntry(call, open.call, { queries: open.io.queries, outcome, spent, ms: elapsed(open.start) }));
   }
 
   /** Ends a call with its recorded entry. */
@@ -42,7 +63,7 @@ export class CallJournal {
    * `spent` gives the usage of an `ask`.
    */
   finish(halted: ErrorInfo, spent: (call: GuestCall) => AskSpent | undefined = () => undefined): readonly JournalEntry[] {
-    for (const [call, { io }] of [...this.#open]) this.close(call, { ok: false, halted: sentTo(io) ?? halted }, spent(call));
+    for (const [call, { io }] of [...this.#open]) this.close(call, { t: 'halt', error: sentTo(io) ?? halted }, spent(call));
     return this.#entries;
   }
 
@@ -55,21 +76,6 @@ export class CallJournal {
 /** Milliseconds since `start`, to the microsecond. */
 export function elapsed(start: number): number {
   return Math.round((performance.now() - start) * 1000) / 1000;
-}
-
-function entryOf(
-  call: GuestCall,
-  outcome: JournalOutcome,
-  ms: number,
-  queries: readonly ForkQuery[],
-  spent: AskSpent | undefined,
-): JournalEntry {
-  const { seq, at } = call;
-  const asked = queries.length === 0 ? {} : { asked: [...queries] };
-  if (call.t === 'tool') return { kind: 'tool', seq, name: canonicalName(call.name), args: call.args, at, ...asked, outcome, ms };
-  if (call.t === 'prompt') return { kind: 'prompt', seq, text: call.text, at, ...asked, outcome, ms };
-  const { model, prompt, options } = call;
-  return { kind: 'ask', seq, model, prompt, options, at, ...asked, outcome, ...(spent === undefined ? {} : { spent }), ms };
 }
 
 /** The error that the script was sent in place of an answer when the run was ended from outside; null when it was not. */

@@ -56,10 +56,10 @@ export class CallQuotas {
     }
   }
 
-  /** Counts the bytes of a call or an answer as JSON, which the journal keeps. Returns the breach of `journalBytes`, or null. */
-  countJournalBytes(callOrReply: object): ErrorInfo | null {
+  /** Counts the bytes that the journal keeps of a call or an answer. Returns the breach of `journalBytes`, or null. */
+  countJournalBytes(bytes: number): ErrorInfo | null {
     const allowed = this.#limits.journalBytes;
-    this.#journalBytes += Buffer.byteLength(JSON.stringify(callOrReply), 'utf8');
+    this.#journalBytes += bytes;
     if (this.#journalBytes <= allowed) return null;
     const message = `the calls of this run come to ${this.#journalBytes} bytes of arguments and results, ${allowed} are allowed`;
     this.#breach ??= quotaError({ limit: 'journalBytes', allowed, used: this.#journalBytes }, message);

@@ -53,17 +53,18 @@ export function recordTools(journal: readonly JournalEntry[], tools: readonly To
   for (const entry of journal) {
     const tool = entry.kind === 'tool' ? known.get(canonicalName(entry.name)) : undefined;
     if (entry.kind !== 'tool' || tool === undefined) continue;
-    const step = stepOf(entry.outcome);
+    const { args: given, outcome } = entry;
+    const step = stepOf(outcome);
     if (step === null) {
       unanswered++;
       continue;
     }
     calls++;
-    const width = Math.max(widths.get(tool) ?? 0, tool.parameters.length, entry.args.length);
+    const width = Math.max(widths.get(tool) ?? 0, tool.parameters.length, given.length);
     widths.set(tool, width);
-    const args = argNames(tool, entry.args.length).map((name, index) => ({
+    const args = argNames(tool, given.length).map((name, index) => ({
       name,
-      ...withoutSecrets(entry.args[index] ?? null, name),
+      ...withoutSecrets(given[index] ?? null, name),
     }));
     const answer = withoutSecrets(step);
     redacted += answer.found + args.reduce((sum, { found: each }) => sum + each, 0);

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   formatKeys,
   generateKeys,
@@ -19,6 +20,7 @@ import {
   type KeyInit,
   keyringFrom,
   loadKeyFile,
+  loadVerifyKeys,
   parseKeys,
   publicKeys,
   saveKeyFile,
@@ -65,6 +67,24 @@ describe('key files', () => {
     chmodSync(path('open.json'), 0o644);
     symlinkSync(path('open.json'), path('link.json'));
     expect(fault(() => loadKeyFile(path('link.json')))).toBe('mode');
+  });
+
+  it('of another user are refused, public halves too, and those of root are not (finding 18)', () => {
+    const file = path('theirs.json');
+    writeFileSync(file, formatKeys(KEYS), { mode: 0o600 });
+    const own = process.geteuid?.() ?? 0;
+    const other = vi.spyOn(process, 'geteuid').mockReturnValue(own + 1);
+    onTestFinished(() => other.mockRestore());
+    // Only root can give a file away. The file of any other user becomes foreign by the changed answer alone.
+    if (own === 0) chownSync(file, 12345, 12345);
+    for (const load of [loadKeyFile, loadVerifyKeys]) {
+      const error = thrownBy(() => load(file));
+      expect(error).toMatchObject({ code: 'ERR_KEY', detail: 'mode' });
+      expect(String(error)).toContain('belongs to another user');
+    }
+    if (own === 0) chownSync(file, 0, 0);
+    else other.mockReturnValue(own);
+    expect(loadKeyFile(file)).toHaveLength(4);
   });
 
   it('that cannot be read or written give one KeyError', () => {

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import type { HeapReport } from './journal.ts';
+
+const CHILD = fileURLToPath(new URL('journalchild.ts', import.meta.url));
+const MB = 1024 * 1024;
+
+it('issue 18.2: a journal takes the bytes that are counted, and a session that keeps no turns keeps no journals', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'journal-'));
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', CHILD, join(folder, 'store.db')]);
+    const { jsonBytes, ofRun, ofSession }: HeapReport = JSON.parse(stdout);
+    expect(jsonBytes).toBeGreaterThan(0.9 * MB);
+    expect(ofRun).toBeLessThan(2 * jsonBytes);
+    expect(ofSession).toBeLessThan(2 * jsonBytes);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}, 120_000);

@@ -1,0 +1,77 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../architecture/source.ts';
+import { type OtherNode, otherNode } from '../machine/node.ts';
+import { installed, PROGRAM, prepared, projectOf, run, succeed } from './kit.ts';
+
+/** A folder that belongs to no project. */
+let elsewhere = '';
+const cached = (): NodeJS.ProcessEnv => ({ npm_config_cache: prepared().cache });
+
+beforeAll(() => {
+  elsewhere = mkdtempSync(join(tmpdir(), 'neuroscript-elsewhere-'));
+});
+afterAll(() => rmSync(elsewhere, { recursive: true, force: true }));
+
+describe.each([24, 26])('on Node %i', (major) => {
+  let node: OtherNode;
+  beforeAll(() => {
+    node = otherNode([major]);
+  });
+  afterAll(() => node[Symbol.dispose]());
+
+  it('npm install of the tarball gives the command', () => {
+    const call = { cwd: prepared().project, input: PROGRAM, node: node.binary };
+    expect(run('npx', ['--no', 'neuroscript', 'run', '-'], call)).toMatchObject({ status: 0, stdout: '3\n' });
+    expect(succeed('node', ['--version'], call).trim()).toBe(node.version);
+  });
+
+  it('npx -p TARBALL gives the command in any folder', () => {
+    const call = { cwd: elsewhere, input: PROGRAM, node: node.binary, env: cached() };
+    const args = ['--yes', '-p', prepared().tarball, 'neuroscript', 'run', '-'];
+    expect(run('npx', args, call)).toMatchObject({ status: 0, stdout: '3\n' });
+  });
+});
+
+describe('a clone', () => {
+  it('runs its own command by npx, also from a pipe and at the first time, and keeps its build', () => {
+    const built = (): number => statSync(join(ROOT, 'dist', 'cli.js')).mtimeMs;
+    const before = built();
+    const call = { cwd: ROOT, input: PROGRAM, env: cached() };
+    expect(run('npx', ['neuroscript', 'run', '-'], call)).toMatchObject({ status: 0, stdout: '3\n' });
+    expect(run('npx', ['neuroscript', 'run', '-'], call)).toMatchObject({ status: 0, stdout: '3\n' });
+    expect(built()).toBe(before);
+  });
+
+  it('gives the command as a dependency by its folder', () => {
+    const cwd = projectOf({ 'package.json': '{ "private": true }' });
+    succeed('npm', ['install', ROOT], { cwd });
+    expect(run('npx', ['--no', 'neuroscript', 'run', '-'], { cwd, input: PROGRAM })).toMatchObject({ status: 0, stdout: '3\n' });
+  });
+});
+
+describe.each([20, 22])('on Node %i, which is too old', (major) => {
+  let node: OtherNode;
+  beforeAll(() => {
+    node = otherNode([major]);
+  });
+  afterAll(() => node[Symbol.dispose]());
+
+  const entries = ['', '/aeiou', '/loop', '/report', '/gate', '/grammar', '/mcp', '/stdlib-tools', '/testing'];
+  it.each(entries)('neuroscript-runtime%s says so in one sentence', (entry) => {
+    const cwd = projectOf({ 'index.mjs': `import 'neuroscript-runtime${entry}';\n` });
+    const { status, stderr } = run(node.binary, ['index.mjs'], { cwd, node: node.binary });
+    const said = `neuroscript-runtime needs Node 24 or newer; this is Node ${node.version.slice(1)}.`;
+    expect(status).toBe(1);
+    expect(stderr.split('\n')).toContain(`Error: ${said}`);
+  });
+
+  it('the command says so in one sentence', () => {
+    const command = join(installed(), 'bin', 'neuroscript.js');
+    const { stdout, ...rest } = run(node.binary, [command, 'run', '-'], { cwd: elsewhere, input: PROGRAM, node: node.binary });
+    const said = `neuroscript needs Node 24 or newer; this is Node ${node.version.slice(1)}.\n`;
+    expect({ stdout, ...rest }).toEqual({ status: 2, stdout: '', stderr: said });
+  });
+});

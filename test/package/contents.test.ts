@@ -1,0 +1,66 @@
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { linksOf } from '../docs/links.ts';
+import { installed, prepared, run, TOOLS } from './kit.ts';
+
+const MB = 1_000_000;
+const tool = (name: string): string => join(TOOLS, 'node_modules', '.bin', name);
+
+describe('the tarball', () => {
+  let files: readonly string[] = [];
+  const read = (path: string): string => readFileSync(join(installed(), path), 'utf8');
+  beforeAll(() => {
+    files = globSync('**/*', { cwd: installed(), exclude: ['node_modules'] }).filter((path) =>
+      statSync(join(installed(), path)).isFile(),
+    );
+  });
+
+  it('has at most 2 MB', () => {
+    expect(statSync(prepared().tarball).size).toBeLessThan(2 * MB);
+  });
+
+  it('holds what is built and what describes it, and neither sources, tests nor maps', () => {
+    const folders = new Set(files.filter((path) => path.includes('/')).map((path) => path.split('/')[0]));
+    expect([...folders].sort()).toEqual(['bench', 'bin', 'conformance', 'dist', 'docs', 'examples', 'schemas']);
+    expect(files.filter((path) => /\.map$|\.test\.|^test\/|^src\//.test(path))).toEqual([]);
+  });
+
+  it('every relative link of its pages leads to a file of it', () => {
+    const pages = files.filter((path) => path.endsWith('.md'));
+    expect(pages).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'docs/mcp.md', 'examples/mcp/README.md']));
+    const broken = pages.flatMap((page) =>
+      linksOf(read(page)).flatMap(([path]) => (existsSync(join(installed(), dirname(page), path)) ? [] : [`${page}: ${path}`])),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('publint finds no fault', () => {
+    expect(run(tool('publint'), ['run', '--strict', prepared().tarball], { cwd: TOOLS })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+  });
+
+  it('the types of every entry point resolve for importers', () => {
+    // The entry points are modules only; a CommonJS project reads them with `require` of Node 24, which TypeScript knows as `nodenext`.
+    const report = run(tool('attw'), ['--profile', 'esm-only', '--format', 'json', prepared().tarball], { cwd: TOOLS });
+    expect(report.status, report.stdout.slice(-2000)).toBe(0);
+  });
+
+  it('has a bill of its dependencies, and their licences', () => {
+    const { components } = bill.parse(JSON.parse(read('sbom.cdx.json')));
+    const { dependencies } = manifest.parse(JSON.parse(read('package.json')));
+    const named = components.map(({ group, name }) => (group === undefined ? name : `${group}/${name}`));
+    expect(named).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+    expect(components.filter(({ scope }) => scope === 'excluded')).toEqual([]);
+    const notices = read('THIRD-PARTY-NOTICES.md');
+    expect(named.filter((name) => !notices.includes(`## ${name} `))).toEqual([]);
+  });
+});
+
+const manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
+const bill = z.object({
+  components: z.array(z.object({ group: z.string().optional(), name: z.string(), scope: z.string().optional() })),
+});

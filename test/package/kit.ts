@@ -1,0 +1,82 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { inject, onTestFinished } from 'vitest';
+import { ROOT } from '../architecture/source.ts';
+
+/** The package of the tools for these tests. */
+export const TOOLS = join(ROOT, 'lab', 'package');
+
+/** What `setup.ts` makes once for all files. */
+export interface Prepared {
+  /** The tarball that `npm pack` made of this checkout. */
+  readonly tarball: string;
+  /** A project in which the tarball and `@types/node` are installed. */
+  readonly project: string;
+  /** A cache of npm that shares the downloads of this machine's, but no package that `npx` has installed. */
+  readonly cache: string;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    readonly prepared: Prepared;
+  }
+}
+
+export const prepared = (): Prepared => inject('prepared');
+
+/** The installed package. */
+export const installed = (): string => join(prepared().project, 'node_modules', 'neuroscript-runtime');
+
+export interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Call {
+  readonly cwd: string;
+  readonly input?: string;
+  /** The Node that the command and everything that it starts run on. */
+  readonly node?: string;
+  /** Folders that come before the others of the search path. */
+  readonly path?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Runs a command to its end, without what `npm run` has put into the environment of this process. */
+export function run(command: string, args: readonly string[], call: Call): Outcome {
+  const { cwd, input = '', node = process.execPath, path = [], env = {} } = call;
+  const own = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE)/.test(name));
+  const search = [dirname(node), ...path, join(cwd, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd,
+    input,
+    encoding: 'utf8',
+    timeout: 110_000,
+    env: { ...Object.fromEntries(own), NO_COLOR: '1', npm_config_prefer_offline: 'true', ...env, PATH: search },
+  });
+  return { status, stdout, stderr };
+}
+
+/** As {@link run}; returns standard output, and fails with standard error unless the command exits with 0. */
+export function succeed(command: string, args: readonly string[], call: Call): string {
+  const { status, stdout, stderr } = run(command, args, call);
+  if (status !== 0)
+    throw new Error(`${command} ${args.join(' ')} exited with ${status}:\n${stdout.slice(-4000)}${stderr.slice(-4000)}`);
+  return stdout;
+}
+
+/** A folder inside the project, where the installed package is found, with these files; gone when the test is over. */
+export function projectOf(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(prepared().project, 'case-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+/** A program that prints 3. */
+export const PROGRAM = 'command\n  emit 1 + 2\nendcommand\n';

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+/** Tests of the tarball in projects of others. They fetch what a user of the package fetches, and Nodes of other lines. */
+export default defineConfig({
+  test: {
+    include: ['test/package/**/*.test.ts'],
+    globalSetup: 'test/package/setup.ts',
+    pool: 'forks',
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+});
