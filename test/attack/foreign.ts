@@ -35,7 +35,7 @@ import { isSecretName, withoutSecrets } from '../../src/tools/mock/secrets.ts';
 import { checkToolName } from '../../src/tools/names.ts';
 import { loadPolicy } from '../../src/tools/policy/policyfile.ts';
 import { YamlFile } from '../../src/tools/yaml.ts';
-import { FrameReader } from '../../src/wire/frames.ts';
+import { FrameReader, parseFrames } from '../../src/wire/frames.ts';
 import { requestFromJson } from '../../src/wire/request.ts';
 import { safeName } from '../../stdlib-tools/fs/path.ts';
 
@@ -87,18 +87,18 @@ const token = ['<<<NSMAG:V3:', '<<<NSMAG:V3:HOST:', '<<<NSMAG:V3:HOST:e30.AAAA>>
 const marker = ['### ', '### PLAN\n', '### CONTROL: ', 'LOOP: ', '<<<LOOP:', '[[loop:', 'LOOP:{"control":"continue"}\n'];
 
 export const READERS: readonly ForeignReader[] = [
-  { name: 'an envelope in a reply', read: extractEnvelope, pieces: envelope, most: MB },
-  { name: 'an envelope', read: (text) => parseEnvelope(Buffer.from(text)), pieces: envelope, most: MB },
+  { name: 'an envelope in a reply', read: extractEnvelope, pieces: envelope, most: MB / 2 },
+  { name: 'an envelope', read: (text) => parseEnvelope(Buffer.from(text)), pieces: envelope, most: MB / 2 },
   { name: 'a stream that an envelope carries on', read: carryForward, pieces: envelope },
-  { name: 'USERDATA', read: (text) => validateUserdata(text), pieces: json, most: MB / 2 },
-  { name: 'USERDATA to send', read: (text) => composeEnvelope({ userdata: text, actions: '' }), pieces: envelope, most: MB / 2 },
+  { name: 'USERDATA', read: (text) => validateUserdata(text), pieces: json, most: MB / 4 },
+  { name: 'USERDATA to send', read: (text) => composeEnvelope({ userdata: text, actions: '' }), pieces: envelope, most: MB / 4 },
   { name: 'a token', read: decodeToken, pieces: token },
   { name: 'a decision in OUTPUT', read: (text) => selectDecision(text, at), pieces: token },
   { name: 'OUTPUT that is compared', read: normalizeStream, pieces: [' \n', '\t', '2025-10-15T08:00:00Z ', '0x1', 'a\r'] },
   { name: 'OUTPUT that is digested', read: (text) => progressDigest(text, text), pieces: [' \n', '\t'] },
   { name: 'strict JSON', read: (text) => parseStrict(text, { numbers: 'integers', padding: true }), pieces: json },
   { name: 'canonical JSON', read: (text) => canonicalize(text), pieces: json },
-  { name: 'a file of keys', read: parseKeys, pieces: json, most: MB },
+  { name: 'a file of keys', read: parseKeys, pieces: json, most: MB / 2 },
   { name: 'an export of sessions', read: readExport, pieces: json },
   { name: 'the state of a session', read: (text) => readState(text, 's'), pieces: json },
   { name: 'a started turn', read: readStarted, pieces: json },
@@ -107,7 +107,11 @@ export const READERS: readonly ForeignReader[] = [
   { name: 'the lines of a log', read: lines, pieces: ['{"prev":"', '{}\n'] },
   { name: 'bytes in pieces', read: pieces, pieces: ['\n'] },
   { name: 'the frames of a worker', read: frames },
-  { name: 'a frame of a worker', read: readWorkerFrame, pieces: [...json, '{"t":"out","emits":["'] },
+  {
+    name: 'a frame of a worker',
+    read: (text) => parseFrames(text).map(readWorkerFrame),
+    pieces: [...json, '{"t":"out","emits":["'],
+  },
   { name: 'a request', read: requestFromJson, pieces: json },
   {
     name: 'a key of a redaction',
@@ -116,7 +120,7 @@ export const READERS: readonly ForeignReader[] = [
   },
   { name: 'a redaction', read: (text) => redaction.clean(text), pieces: ['"password":', 'secret tex', '{"password":"'] },
   { name: 'a transcript', read: splitTranscript, pieces: ['---\n', '=== ', '--- '] },
-  { name: 'a reply of version 1', read: readV1Reply, pieces: [...marker, ...envelope], most: MB },
+  { name: 'a reply of version 1', read: readV1Reply, pieces: [...marker, ...envelope], most: MB / 2 },
   { name: 'markers of version 1', read: scanMarkers, pieces: marker },
   { name: 'control of version 1', read: parseControl, pieces: marker },
   { name: 'plans of version 1', read: plansOf, pieces: [...json, '```json\n', '```'] },
@@ -131,7 +135,7 @@ export const READERS: readonly ForeignReader[] = [
     read: (text) => boundedSchema({ type: 'object', description: text, properties: { [text]: { pattern: text } } }),
   },
   { name: 'the words of a server', read: plainWords, pieces: ['\u001b[', '\u202e', '`', '<!--'] },
-  { name: 'a record of the gate', read: parseRecord, pieces: ['{"id":"', '-'], most: MB },
+  { name: 'a record of the gate', read: parseRecord, pieces: ['{"id":"', '-'], most: MB / 2 },
   { name: 'a verifier of the gate', read: parseVerifier, pieces: ['"', "'", '\\ ', 'a '] },
   { name: 'a text for a terminal', read: printable, pieces: ['\u001b[', '\u009b', '\u202e'] },
   { name: 'lines for a terminal', read: printableLines, pieces: ['\u001b[', '\r'] },
@@ -181,7 +185,7 @@ export const PIECES: readonly string[] = [
 ];
 
 /** Units of the largest text of a reader that names no size. */
-export const UNITS = MB / 2;
+export const UNITS = MB / 4;
 
 /** A text of about so many units that ends with what does not fit. */
 export function adversarial(piece: string, units: number): string {

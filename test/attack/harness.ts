@@ -49,8 +49,8 @@ export async function assault(sandbox: Sandbox, by: Attacker, attack: Attack): P
   const { code, breach, spared = code === null && !breach } = attack.ends;
   check((workerPid() === pid) === spared, spared ? 'the worker was replaced' : 'the worker serves on');
   const counted = sandbox.boundaryBreaches - breaches;
-  // A run whose worker is spoiled before it starts begins again on a fresh worker, once: it does the same.
-  check(counted === (attack.unstarted === true ? 2 : 1) * Number(breach), `${counted} breaches of the boundary were counted`);
+  // A run whose worker is spoiled before its start was read begins again on a fresh worker, once, which does the same.
+  check(breach ? counted === 1 || counted === 2 : counted === 0, `${counted} breaches of the boundary were counted`);
   const left = held() - kept > KEPT ? collected() - kept : 0;
   check(left <= KEPT, `the host still holds ${left} bytes`);
   check(Reflect.get({}, 'polluted') === undefined, 'a prototype of the host was changed');

@@ -59,7 +59,7 @@ describe('18: a reader of foreign data takes time in proportion to its text', ()
 });
 
 /** Units of a text that a program gives to a tool, in one argument. */
-const ARGUMENT_UNITS = 2 ** 18;
+const ARGUMENT_UNITS = 2 ** 17;
 /** Arguments of the other parameters. */
 const OTHERS: Readonly<Record<string, unknown>> = {
   number: 0,
