@@ -64,6 +64,7 @@ const redaction = new Redaction({ keys: ['password'], values: ['secret text'] })
 const screen = secretHook({ KEY: 'secret text' }, { redact: true });
 const json = ['{"a":', '{"a":1,"', '["', '1,', '{},', '"\\u0061', '{"$num":"'];
 const yaml = [
+  '{? ',
   'a:\n',
   '- ',
   '- - ',
