@@ -6,9 +6,10 @@ import type { LimitValues } from '../wire/limits.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
-import { confinementLack } from './confinement.ts';
+import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
+import { movement } from './movement.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
 import { limitResources } from './resources.ts';
 import { SourceCache } from './sourcecache.ts';
@@ -38,6 +39,8 @@ const STDERR_CHARS = 4096;
 const KILL_MS = 500;
 /** Time that a worker needs to dispose of its last isolate, and to make and warm the next. */
 const PREPARED_MS = 4;
+/** After this time at rest the statistics are read again for the next task. */
+const STALE_MS = 100;
 
 /**
  * The host's end of one worker process. It checks the worker's frames, passes them to the current task, and kills the worker at
@@ -50,6 +53,8 @@ export class WorkerProcess {
   readonly gone: Promise<Gone>;
   /** Set at the `hello` frame; null where the system has no statistics. */
   stats: ProcessStats | null = null;
+  /** Set before it is ready. */
+  confinement: Confinement = new Map();
   /** The number of finished runs. */
   runs = 0;
   /** The affinity of its last run. */
@@ -59,6 +64,8 @@ export class WorkerProcess {
   baseRss: number | null = null;
   /** Resident bytes at the start of the last program that ran for some time: the memory that earlier programs left behind. */
   restRss: number | null = null;
+  /** Open descriptors when it was ready; null where the system does not tell. */
+  descriptors: number | null = null;
   #rest: NodeJS.Timeout | undefined;
   #atRest: StatsReading | null = null;
   readonly #child: ChildProcess;
@@ -78,7 +85,7 @@ export class WorkerProcess {
   #killed = false;
   #onGone: (gone: Gone) => void = () => {};
 
-  constructor({ child, cage, frames, stderr }: Launched, filtered = false) {
+  constructor({ child, cage, frames, stderr }: Launched, demands: readonly Hold[] = []) {
     this.#child = child;
     this.#cage = cage;
     this.#frames = frames;
@@ -86,7 +93,7 @@ export class WorkerProcess {
     this.gone = new Promise((resolve) => {
       this.#onGone = resolve;
     });
-    this.ready = this.#greet(filtered);
+    this.ready = this.#greet(demands);
     child.unref();
     frames.unref();
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -117,6 +124,17 @@ export class WorkerProcess {
   /** The statistics of the process without a task: the reading that was taken at rest, if there is one. */
   reading(): StatsReading {
     return this.#atRest ?? readStats(this.stats);
+  }
+
+  /**
+   * What the worker did since it came to rest, so that it must not have another task; null when it did nothing. A task that begins
+   * next counts from here.
+   */
+  moved(): string | null {
+    const before = this.#atRest;
+    if (before === null || performance.now() - this.#idleSince < STALE_MS) return null;
+    this.#atRest = readStats(this.stats);
+    return movement(before, this.#atRest);
   }
 
   /** The worker is idle from now on. */
@@ -190,7 +208,7 @@ export class WorkerProcess {
     else this.#child.kill('SIGKILL');
   }
 
-  async #greet(filtered: boolean): Promise<void> {
+  async #greet(demands: readonly Hold[]): Promise<void> {
     const late = setTimeout(() => {
       this.retire(`it did not say hello within ${START_MS} ms`);
     }, START_MS);
@@ -200,7 +218,7 @@ export class WorkerProcess {
       {
         onFrame: (frame) => {
           const pid = this.#pid();
-          const complaint = refusal(frame) ?? (this.#cage === null ? null : confinementLack(pid, filtered || this.#cage.filters));
+          const complaint = refusal(frame);
           if (complaint !== null) {
             this.retire(complaint);
             return;
@@ -219,6 +237,11 @@ export class WorkerProcess {
       await hello.promise;
       const pid = this.#pid();
       if (pid !== null) await limitResources(pid);
+      this.descriptors = this.stats?.holdings()?.descriptors ?? null;
+      this.#atRest = readStats(this.stats);
+      this.confinement = confinementOf(pid);
+      const lack = demands.map((hold) => this.confinement.get(hold)).find((reason) => reason !== undefined);
+      if (lack !== undefined) this.retire(`the operating system does not confine it: ${lack}`);
       if (this.dead) throw new Error(`the worker process ended while starting: ${this.#violation ?? 'it was killed'}`);
     } finally {
       clearTimeout(late);
