@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { openHandles, renderSoak, type SoakRow, soakFailures } from '../../bench/soak.ts';
 import { summarize } from '../../bench/stats.ts';
 import { generateKeys, keyringFrom } from '../../src/aeiou/index.ts';
-import { createRuntime, type Runtime } from '../../src/index.ts';
+import { createRuntime, type Runtime } from '../../src/entries/index.ts';
 import {
   AgentError,
   functionAgent,
