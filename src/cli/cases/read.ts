@@ -45,7 +45,7 @@ export function readCases(file: string, text: string): TestCase[] {
 }
 
 const SETTING = /^#: ?(.*)$/;
-const EXPECTATION = /(?:^|\s)#(=>|!!|!event)(?: (.*))?$/;
+const MARKS = ['#=>', '#!!', '#!event'] as const;
 const BLOCK = /^\s*(?:func|command|on\s+event|::)(?![A-Za-z0-9_])/;
 const COMMENT = /^\s*(?:#|--|$)/;
 
@@ -65,10 +65,10 @@ function readCase(file: string, lines: readonly string[], before: number): TestC
       set({ files, ...given }, setting, place(index), dirname(file));
       continue;
     }
-    const [, mark, what = ''] = EXPECTATION.exec(line) ?? [];
-    if (mark === '=>') emits.push(what);
-    if (mark === '!event') eventErrors.push(codeOf(what));
-    if (mark === '!!') {
+    const { mark, what } = expectationOf(line);
+    if (mark === '#=>') emits.push(what);
+    if (mark === '#!event') eventErrors.push(codeOf(what));
+    if (mark === '#!!') {
       if (error !== null) throw new UsageError(`${place(index)}: a case ends with one error`);
       const [code = '', limit] = what.split(' ');
       error = { code: codeOf(code), limit: limit ?? null, line: COMMENT.test(line) ? null : before + index + 1 };
@@ -85,6 +85,15 @@ function readCase(file: string, lines: readonly string[], before: number): TestC
   };
 }
 
+/** The expectation at the end of a line, or alone on it. */
+function expectationOf(line: string): { readonly mark: (typeof MARKS)[number] | null; readonly what: string } {
+  for (const mark of MARKS) {
+    const at = ` ${line} `.indexOf(` ${mark} `);
+    if (at >= 0) return { mark, what: line.slice(at + mark.length + 1) };
+  }
+  return { mark: null, what: '' };
+}
+
 interface Settings {
   readonly files: string[];
   readonly globals: Record<string, TaggedJson>;
@@ -93,7 +102,8 @@ interface Settings {
 }
 
 function set({ files, globals, events, limits }: Settings, setting: string, place: string, folder: string): void {
-  const [, word = '', rest = ''] = /^(\S*) *(.*)$/.exec(setting) ?? [];
+  const [word = ''] = setting.split(' ', 1);
+  const rest = setting.slice(word.length).trim();
   if (word === 'file') files.push(join(folder, rest));
   else if (word === 'global') {
     const { name, value } = parsePair(place, rest);
