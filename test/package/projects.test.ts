@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
 import { markedBlocks } from '../readme/blocks.ts';
-import { PROGRAM, prepared, projectOf, run, succeed, TOOLS } from './kit.ts';
+import { ENTRIES, PROGRAM, prepared, projectOf, run, succeed, TOOLS } from './kit.ts';
 
-/** The entry points, as others write them. */
-const ENTRIES = ['', '/aeiou', '/loop', '/report', '/gate', '/grammar', '/mcp', '/stdlib-tools', '/testing'].map(
-  (path) => `neuroscript-runtime${path}`,
-);
 const RUN = `createRuntime().then(async (runtime) => {
   console.log((await runtime.run(${JSON.stringify(PROGRAM)})).emits);
   await runtime.close();
@@ -62,7 +58,7 @@ describe('a project in TypeScript', () => {
 
   it('runs what it compiles', () => {
     const cwd = projectOf({ 'package.json': '{ "type": "module" }', 'host.ts': HOST });
-    expect(node(cwd, 'host.ts')).toBe("[ '8' ] 8\n");
+    expect(node(cwd, 'host.ts')).toBe(`[ '8' ] ${ENTRIES.length - 1}\n`);
   });
 });
 
