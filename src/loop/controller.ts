@@ -1,5 +1,6 @@
 import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/index.ts';
+import type { Runtime } from '../runtime/index.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { resolveCeilings } from './ceilings.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -45,6 +46,7 @@ export class LoopController {
   readonly #host: TurnHost;
   readonly #coordinator: SessionCoordinator;
   readonly #stepper: Stepper;
+  readonly #runtime: Runtime | undefined;
   readonly #clock: Clock;
   readonly #mutex = new KeyedMutex();
   readonly #running = new Map<string, AbortController>();
@@ -58,6 +60,7 @@ export class LoopController {
     const clock = options.clock ?? systemClock;
     const lifetimes = resolveLifetimes(options.lifetimes);
     this.#clock = clock;
+    this.#runtime = options.runtime;
     this.#host = {
       executor: executorOf(options),
       keyring: options.keyring ?? temporaryKeyring(clock),
@@ -254,9 +257,13 @@ export class LoopController {
           span.see(event);
           options.onEvent?.(event);
         };
-        const record = await takeStep(this.#stepper, sid, { ...options, onEvent }, keepLease);
-        this.metrics.record(record);
-        return record;
+        try {
+          const record = await takeStep(this.#stepper, sid, { ...options, onEvent }, keepLease);
+          this.metrics.record(record);
+          return record;
+        } finally {
+          if (this.#runtime !== undefined) this.metrics.seeRuntime(this.#runtime);
+        }
       }),
     );
   }

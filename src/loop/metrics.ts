@@ -1,4 +1,5 @@
 import { type Counter, metrics as global, type Meter } from '@opentelemetry/api';
+import type { Runtime } from '../runtime/index.ts';
 import type { LoopEvent } from './events.ts';
 import { HALT_REASONS, type HaltReason } from './record/decision.ts';
 import type { AgentUse, TurnRecord } from './record/record.ts';
@@ -22,6 +23,7 @@ export interface MetricsSnapshot {
   readonly agent_tokens_total: Counts;
   /** By outcome: `ok`, `error`. */
   readonly tool_calls_total: Counts;
+  readonly boundary_breaches_total: number;
 }
 
 interface Instrument {
@@ -68,6 +70,7 @@ const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
     label: { name: 'type', values: ['input', 'output', 'total'] },
   },
   tool_calls_total: { help: 'Calls of tools.', label: { name: 'outcome', values: ['ok', 'error'] } },
+  boundary_breaches_total: { help: 'Workers that were ended because they did what no worker does.', label: null },
 };
 
 /** The label value of a counter without a label. */
@@ -80,6 +83,8 @@ const NO_LABEL = '';
 export class Metrics {
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #counters: ReadonlyMap<string, Counter>;
+  /** The breaches of each runtime that are counted already. Controllers may share a runtime and these counters. */
+  readonly #breaches = new WeakMap<object, number>();
 
   /** Uses the meter of the application's SDK when absent. Without an SDK, only the snapshot counts. */
   constructor(meter: Meter = global.getMeter('neuroscript-runtime')) {
@@ -123,6 +128,13 @@ export class Metrics {
     if (event.type === 'replied') this.#add('agent_replies_total', event.problem === null ? 'ok' : 'refused');
   }
 
+  /** Counts the workers that a runtime has ended for a breach of its boundary since this was called last. */
+  seeRuntime(runtime: Pick<Runtime, 'boundaryBreaches'>): void {
+    const { boundaryBreaches } = runtime;
+    this.#add('boundary_breaches_total', NO_LABEL, boundaryBreaches - (this.#breaches.get(runtime) ?? 0));
+    this.#breaches.set(runtime, boundaryBreaches);
+  }
+
   snapshot(): MetricsSnapshot {
     return {
       decisions_total: this.#labelled('decisions_total'),
@@ -135,6 +147,7 @@ export class Metrics {
       agent_replies_total: this.#labelled('agent_replies_total'),
       agent_tokens_total: this.#labelled('agent_tokens_total'),
       tool_calls_total: this.#labelled('tool_calls_total'),
+      boundary_breaches_total: this.#plain('boundary_breaches_total'),
     };
   }
 

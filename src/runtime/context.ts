@@ -8,7 +8,7 @@ import type { Definitions } from './definitions.ts';
 import type { Deliveries } from './deliveries.ts';
 
 /** The part of a sandbox that the runtime needs; tests bring one that needs no worker. */
-export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'format' | 'close'>;
+export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'format' | 'close' | 'boundaryBreaches'>;
 
 /** What a runtime gives to all its runs. */
 export interface RuntimeContext {

@@ -109,6 +109,14 @@ export class Runtime implements AsyncDisposable {
     this.#context = { ...settings, sandbox, turn: rootTurn(settings.now), nextForkId: () => `fork-${++forks}` };
   }
 
+  /**
+   * Workers that were ended because they broke the protocol, let a program exceed a limit, or did anything without a run. Each shows
+   * a defect or an attack.
+   */
+  get boundaryBreaches(): number {
+    return this.#context.sandbox.boundaryBreaches;
+  }
+
   /** A root interpreter with its own definitions, globals and call counters. Throws {@link ConfigError} for a bad host. */
   interpreter(options: InterpreterOptions = {}): Interpreter {
     this.#mustBeOpen();

@@ -107,6 +107,8 @@ export class RunClock {
    * yet. Its CPU time tells which.
    */
   #onSilent(): void {
+    // A worker that was killed starts nothing any more. On a busy machine its end is reported late.
+    if (this.#worker.dead) return;
     if (!this.#watching) this.#watch();
     const elapsed = performance.now() - this.#begun;
     const cpuMs = this.#worker.stats?.cpuMs() ?? null;

@@ -5,6 +5,7 @@ import { launch, type WorkerFiles } from './launch.ts';
 import type { Launcher } from './launcher.ts';
 import { messageOf } from './result.ts';
 import { WorkerProcess } from './worker.ts';
+import { WorkerWatch } from './workerwatch.ts';
 
 /** How runs share processes: `worker` gives each a fresh isolate in a reused process, `process-per-turn` a process of its own. */
 export type Isolation = 'worker' | 'process-per-turn';
@@ -65,6 +66,10 @@ export class Pool {
   #breaches = 0;
   #retry: NodeJS.Timeout | undefined;
   #spare: NodeJS.Timeout | undefined;
+  readonly #watch = new WorkerWatch(this.#workers, this.#idle, (worker, what) => {
+    worker.retire(what);
+    if (this.#idle.includes(worker)) this.#forget(worker);
+  });
   #closed = false;
 
   constructor(options: PoolOptions) {
@@ -216,6 +221,7 @@ export class Pool {
 
   /** Starts waiting nested jobs, the deepest first, because the others wait for it. */
   #serveInner(): void {
+    if (this.#inner.length === 0) return;
     this.#inner.sort((left, right) => right.depth - left.depth);
     for (const job of [...this.#inner]) {
       if (this.#closed || this.#room(job.depth) <= 0 || (this.#idle.length === 0 && this.#isFull)) continue;
@@ -257,6 +263,7 @@ export class Pool {
     return detached(() => {
       const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage), launcher.demands);
       this.#workers.add(worker);
+      this.#watch.start();
       void worker.gone.then(({ violation }) => {
         if (violation !== null) this.#breaches++;
         this.#forget(worker);
@@ -295,6 +302,7 @@ export class Pool {
     if (at >= 0) this.#idle.splice(at, 1);
     this.#workers.delete(worker);
     this.#worn.delete(worker);
+    if (this.#workers.size === 0) this.#watch.stop();
     // A worker that failed to start is replaced later, by `#startFailed`.
     if (!this.#starting.delete(worker)) this.#serve();
   }

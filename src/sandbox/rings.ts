@@ -108,9 +108,9 @@ function processFacts({ launcher, confinement }: Sandbox): readonly Fact[] {
     },
     {
       holds: openStats(process.pid) !== null,
-      active: 'memory and CPU time are watched from outside',
+      active: 'memory, CPU time, processes and descriptors are watched from outside',
       missing: {
-        what: "a worker's memory and CPU time cannot be seen from outside: there is no /proc",
+        what: 'what a worker takes from the system cannot be seen from outside: there is no /proc',
         todo: 'run on Linux; elsewhere only the wall clock ends a worker that is wedged',
       },
     },

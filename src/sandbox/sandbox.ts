@@ -87,7 +87,7 @@ export class Sandbox implements AsyncDisposable {
     return this.#confinement;
   }
 
-  /** Workers that were ended because they broke the protocol or let a program exceed a limit. */
+  /** Workers that were ended because they broke the protocol, let a program exceed a limit, or did anything without a task. */
   get boundaryBreaches(): number {
     return this.#pool.breaches;
   }
@@ -159,6 +159,13 @@ export class Sandbox implements AsyncDisposable {
         if (signal?.aborted) {
           this.#pool.release(worker, true);
           resolve(unstartedResult(cancelledError(CANCELLED)));
+          return;
+        }
+        const movement = worker.moved();
+        if (movement !== null) {
+          worker.retire(movement);
+          this.#pool.release(worker, false);
+          again(unstartedResult(workerError(`the worker is no longer used: ${movement}`)));
           return;
         }
         const execution = this.#execution(worker, input, handlers, resolve, again);

@@ -9,6 +9,7 @@ import type { Cage } from './cage.ts';
 import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
+import { movement } from './movement.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
 import { limitResources } from './resources.ts';
 import { SourceCache } from './sourcecache.ts';
@@ -38,6 +39,8 @@ const STDERR_CHARS = 4096;
 const KILL_MS = 500;
 /** Time that a worker needs to dispose of its last isolate, and to make and warm the next. */
 const PREPARED_MS = 4;
+/** After this time at rest the statistics are read again for the next task. */
+const STALE_MS = 100;
 
 /**
  * The host's end of one worker process. It checks the worker's frames, passes them to the current task, and kills the worker at
@@ -61,6 +64,8 @@ export class WorkerProcess {
   baseRss: number | null = null;
   /** Resident bytes at the start of the last program that ran for some time: the memory that earlier programs left behind. */
   restRss: number | null = null;
+  /** Open descriptors when it was ready; null where the system does not tell. */
+  descriptors: number | null = null;
   #rest: NodeJS.Timeout | undefined;
   #atRest: StatsReading | null = null;
   readonly #child: ChildProcess;
@@ -119,6 +124,17 @@ export class WorkerProcess {
   /** The statistics of the process without a task: the reading that was taken at rest, if there is one. */
   reading(): StatsReading {
     return this.#atRest ?? readStats(this.stats);
+  }
+
+  /**
+   * What the worker did since it came to rest, so that it must not have another task; null when it did nothing. A task that begins
+   * next counts from here.
+   */
+  moved(): string | null {
+    const before = this.#atRest;
+    if (before === null || performance.now() - this.#idleSince < STALE_MS) return null;
+    this.#atRest = readStats(this.stats);
+    return movement(before, this.#atRest);
   }
 
   /** The worker is idle from now on. */
@@ -221,6 +237,8 @@ export class WorkerProcess {
       await hello.promise;
       const pid = this.#pid();
       if (pid !== null) await limitResources(pid);
+      this.descriptors = this.stats?.holdings()?.descriptors ?? null;
+      this.#atRest = readStats(this.stats);
       this.confinement = confinementOf(pid);
       const lack = demands.map((hold) => this.confinement.get(hold)).find((reason) => reason !== undefined);
       if (lack !== undefined) this.retire(`the operating system does not confine it: ${lack}`);

@@ -122,6 +122,16 @@ describe('metrics', () => {
     expect(metrics.snapshot().tool_calls_total).toEqual({ ok: 1, error: 1 });
   });
 
+  it('finding 6: count the workers that a runtime ended for a breach, once each', async () => {
+    const { metrics, counted } = sdk();
+    const [one, other] = [{ boundaryBreaches: 2 }, { boundaryBreaches: 1 }];
+    for (const runtime of [one, other, one]) metrics.seeRuntime(runtime);
+    one.boundaryBreaches = 5;
+    metrics.seeRuntime(one);
+    expect(await counted()).toMatchObject({ boundary_breaches_total: { '': 6 } });
+    expect(metrics.prometheus()).toContain('\nboundary_breaches_total 6\n');
+  });
+
   it('A3-10-4: labels are closed sets: nothing that comes from a program, a model or a session is one', () => {
     const metrics = new Metrics();
     const text = metrics.prometheus();

@@ -96,7 +96,7 @@ export class Dispatcher {
     const start = performance.now();
     try {
       const completed = known?.t === 'completed' ? known : null;
-      await repeatQueries(completed?.asked ?? [], io);
+      if (completed !== null) await repeatQueries(completed.asked, io);
       const reply = await this.#make(call, io, completed?.completion ?? null);
       const { breach } = this.#quotas;
       return breach === null || call.t === 'ask' ? reply : halt(breach);

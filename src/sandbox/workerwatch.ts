@@ -1,0 +1,72 @@
+import { movement } from './movement.ts';
+import type { Holdings, StatsReading } from './processstats.ts';
+import type { WorkerProcess } from './worker.ts';
+
+/** Descriptors that Node may open late. */
+const LATE_DESCRIPTORS = 8;
+const LOOK_MS = 1_000;
+
+/** A worker at rest: what it had used when the watch first saw it there. */
+interface Rest {
+  /** Tells this rest from the one after the next run. */
+  readonly runs: number;
+  readonly base: StatsReading;
+}
+
+/**
+ * Looks at all workers once a second, also at those without a task, which the watchdog of runs does not see. No worker starts
+ * processes or opens descriptors, and an idle one neither grows nor computes: a worker that does is not under the host's control.
+ * Does nothing where the system has no statistics.
+ */
+export class WorkerWatch {
+  readonly #all: Iterable<WorkerProcess>;
+  readonly #idle: readonly WorkerProcess[];
+  readonly #onMoved: (worker: WorkerProcess, what: string) => void;
+  readonly #rests = new WeakMap<WorkerProcess, Rest>();
+  #timer: NodeJS.Timeout | null = null;
+
+  /** `onMoved` gets each worker that must end, and what it did. */
+  constructor(
+    all: Iterable<WorkerProcess>,
+    idle: readonly WorkerProcess[],
+    onMoved: (worker: WorkerProcess, what: string) => void,
+  ) {
+    this.#all = all;
+    this.#idle = idle;
+    this.#onMoved = onMoved;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #look(): void {
+    for (const worker of [...this.#all]) {
+      const now = worker.dead ? null : (worker.stats?.holdings() ?? null);
+      if (now === null) continue;
+      const what = taken(worker, now) ?? (this.#idle.includes(worker) ? this.#atRest(worker, now) : null);
+      if (what !== null) this.#onMoved(worker, what);
+    }
+  }
+
+  #atRest(worker: WorkerProcess, now: Holdings): string | null {
+    const known = this.#rests.get(worker);
+    const { rssBytes, cpuMs } = known?.runs === worker.runs ? known.base : now;
+    // Memory that the worker has given back is not its own to take again.
+    const base = { rssBytes: rssBytes === null ? null : Math.min(rssBytes, now.rssBytes), cpuMs };
+    this.#rests.set(worker, { runs: worker.runs, base });
+    return movement(base, now);
+  }
+}
+
+/** What a worker took from the system that no worker takes; null when nothing. */
+function taken({ descriptors: before }: WorkerProcess, { children, descriptors }: Holdings): string | null {
+  if (children !== null && children > 0) return `it started ${children} processes`;
+  if (before === null || descriptors === null || descriptors - before <= LATE_DESCRIPTORS) return null;
+  return `it opened ${descriptors - before} descriptors`;
+}

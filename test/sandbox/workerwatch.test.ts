@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { describe, expect, it, vi } from 'vitest';
+import { openStats } from '../../src/sandbox/processstats.ts';
+import { WorkerProcess } from '../../src/sandbox/worker.ts';
+import { WorkerWatch } from '../../src/sandbox/workerwatch.ts';
+import { HOLED, handlers, inputOf, type Plan, rogue, run, sandboxOf } from './kit.ts';
+
+const MB = 1024 * 1024;
+
+// Each test waits for what workers do, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+/** The child processes of this one. */
+const children = (): number[] =>
+  readdirSync('/proc/self/task').flatMap((task) =>
+    (readFileSync(`/proc/self/task/${task}/children`, 'utf8').match(/\d+/g) ?? []).map(Number),
+  );
+
+function rssOf(pid: number): number {
+  const stats = openStats(pid);
+  const bytes = stats?.rssBytes() ?? 0;
+  stats?.close();
+  return bytes;
+}
+
+/** Waits for something that a worker brings about. */
+async function until(condition: () => boolean): Promise<void> {
+  const end = performance.now() + 50_000;
+  while (!condition() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(condition()).toBe(true);
+}
+
+const USAGE = { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };
+const RESULT = { ok: true, phase: 'exec', result: null, eventErrors: [], error: null, ...USAGE };
+
+/** A worker that answers each run rightly and then does something of its own. */
+const afterwards = (...steps: readonly object[]): Plan => ({
+  echo: true,
+  run: [
+    { frame: { t: 'started', id: 0 } },
+    // So that the run is watched.
+    { sleep: 100 },
+    { frame: { t: 'result', id: 0, result: RESULT, usage: USAGE, errors: [], last: false } },
+    ...steps,
+  ],
+});
+
+const growth = Array.from({ length: 40 }, () => [{ grow: 32 * MB }, { sleep: 50 }]).flat();
+
+describe('finding 6: a worker that moves without a task is ended and counted', () => {
+  it.each([
+    ['grows', afterwards(...growth)],
+    ['computes', afterwards({ compute: 60_000 })],
+  ])('when it %s', async (_what, plan) => {
+    const sandbox = await sandboxOf({ files: rogue(plan) });
+    expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
+    expect(sandbox.boundaryBreaches).toBe(0);
+    await until(() => sandbox.boundaryBreaches > 0);
+    // The next run gets another worker.
+    expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
+    await sandbox.close();
+  });
+
+  it('before its next run begins, so that the run does not pay for it', async () => {
+    const before = children();
+    const sandbox = await sandboxOf({ files: rogue(afterwards({ grow: 256 * MB })), launcher: 'none' });
+    for (let n = 0; n < 3; n++) {
+      const { result } = await sandbox.run(inputOf('nothing', {}, { memoryBytes: MB }), handlers());
+      expect(result.error).toBeNull();
+      const workers = children().filter((pid) => !before.includes(pid));
+      await until(() => sandbox.boundaryBreaches > n || workers.some((pid) => rssOf(pid) > 256 * MB));
+      // Beyond this time at rest a worker is looked at again.
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+    await sandbox.close();
+  });
+
+  /** A worker without permissions and limits of the system. */
+  async function bare(plan: Plan): Promise<WorkerProcess> {
+    const { worker, guest } = rogue(plan);
+    const child = spawn(process.execPath, [worker, guest], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
+    const frames = child.stdio[3];
+    if (!(frames instanceof Socket) || !(child.stderr instanceof Readable)) throw new Error('no pipes');
+    const bare = new WorkerProcess({ child, cage: null, frames, stderr: child.stderr });
+    await bare.ready;
+    return bare;
+  }
+
+  it.each([
+    ['processes', { before: [{ spawn: true }] }, 'it started 1 processes'],
+    ['descriptors', {}, /^it opened \d+ descriptors$/],
+  ])('when it has %s of its own, also during a run', async (what, plan, message) => {
+    const worker = await bare(plan);
+    if (what === 'descriptors') worker.descriptors = 0;
+    const moved: string[] = [];
+    const watch = new WorkerWatch([worker], [], (_worker, did) => moved.push(did));
+    watch.start();
+    await until(() => moved.length > 0);
+    watch.stop();
+    expect(moved[0]).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+    worker.kill();
+    await worker.gone;
+  });
+});
+
+it('an honest worker rests, also after large runs', async () => {
+  const sandbox = await sandboxOf({ files: HOLED });
+  await run(sandbox, 'hoard', {}, { memoryBytes: 32 * MB });
+  for (let n = 0; n < 5; n++) await run(sandbox, 'echo', { value: 'x'.repeat(MB) }, { memoryBytes: 512 * MB });
+  const stats = openStats(process.pid);
+  expect(stats?.holdings()).toMatchObject({ descriptors: expect.any(Number), children: expect.any(Number) });
+  stats?.close();
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  expect((await run(sandbox, 'nothing')).result.ok).toBe(true);
+  expect(sandbox.boundaryBreaches).toBe(0);
+  await sandbox.close();
+});
