@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { createRuntime, type LimitOptions, type RunResult, type Runtime } from '../src/index.ts';
+import { createRuntime, type LimitOptions, type RunResult, type Runtime } from '../src/entries/index.ts';
 import { TOOLS } from './breaches.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, table } from './table.ts';

@@ -19,11 +19,11 @@ const entries = Object.values(JSON.parse(readFileSync(join(root, 'package.json')
   ({ default: path }) => (path ? [path.slice('./dist/'.length, -'.js'.length)] : []),
 );
 
-/** Makes `src/supported.ts` the first module that each entry point runs. */
+/** Makes `src/entries/supported.ts` the first module that each entry point runs. */
 function guardEntries() {
   for (const entry of entries) {
     const file = join(fresh, `${entry}.js`);
-    const guard = relative(dirname(file), join(fresh, 'src/supported.js')).replaceAll('\\', '/');
+    const guard = relative(dirname(file), join(fresh, 'src/entries/supported.js')).replaceAll('\\', '/');
     writeFileSync(file, `import '${guard.startsWith('.') ? guard : `./${guard}`}';\n${readFileSync(file, 'utf8')}`);
   }
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { createRuntime } from '../../src/index.ts';
+import { createRuntime } from '../../src/entries/index.ts';
 import { bubblewrap, findBubblewrap } from '../../src/sandbox/bubblewrap.ts';
 import { type Cage, librariesOf } from '../../src/sandbox/cage.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
