@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRuntime } from '../../src/index.ts';
+import { createRuntime } from '../../src/runtime/index.ts';
 
 it('18: the first runtime of a process without a launcher warns, in words and with a code; the next ones do not', async () => {
   const warnings: Error[] = [];
