@@ -6,7 +6,7 @@ import { type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
 import { addLimits } from '../flags/options.ts';
-import { addStore, openStore } from '../flags/store.ts';
+import { addStore, listSessions, openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
@@ -65,8 +65,7 @@ export function addSessions(program: Command, execute: Execute): void {
 }
 
 async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await openStore(flags.store, { mustExist: true });
-  const sessions = await store.list();
+  const sessions = await listSessions(flags.store);
   if (flags.json) terminal.out.line(JSON.stringify(sessions, null, 2));
   else for (const session of sessions) terminal.out.line(sessionLine(session));
   return EXIT.ok;
