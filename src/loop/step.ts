@@ -23,6 +23,7 @@ import {
 import { SharedLock } from './sharedlock.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
 import { continuation, expiredCompletion } from './suspend/resume.ts';
+import { signApproval, verifiedApproval } from './suspend/signed.ts';
 import { type Consultation, consultAgent } from './turn/consult.ts';
 import { type HostSections, readReply } from './turn/input.ts';
 import { type EarlierRun, runSuspendableTurn, runTurn, type TurnHost, type TurnOutcome, type TurnStart } from './turn/turn.ts';
@@ -160,7 +161,8 @@ async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Prom
     await coordinator.commit(outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
     return outcome.record;
   }
-  const suspended = suspend(outcome, host.clock.now(), stepper.maxWaitMs);
+  const approved = await signApproval(host.keyring, { sid, turn }, outcome);
+  const suspended = suspend(outcome, approved, host.clock.now(), stepper.maxWaitMs);
   await coordinator.start({ ...startedTurn(step, plan, outcome.earlier), attempt: 0, suspended });
   const waiting = waitingOf(turn, suspended);
   watcher.emit({ sid, turn, type: 'suspended', waiting });
@@ -204,13 +206,15 @@ function planContinuation(step: Step, next: WaitingTurn): TurnPlan {
   const limits = tighten(tighten(ownLimits(step), started.limits), { wallMs: wallMsLeft(step) });
   const completion = suspended.completion ?? expiredCompletion(state.nextTurn, suspended);
   const { reply, agent } = started;
+  const { keyring, keys = keyring } = step.stepper.host;
+  const approved = verifiedApproval(keys, { sid: state.sid, turn: state.nextTurn }, suspended);
   const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(suspended.earlier.journal);
   return {
     ...storedReply(state, started, reply ?? ''),
     attempt: started.attempt + 1,
     limits,
     quota: quotaOf(resolveCeilings(options), spent),
-    waiting: { ...next, earlier: continuation(suspended, completion, limits) },
+    waiting: { ...next, earlier: continuation(suspended, approved, completion, limits) },
     before: started,
   };
 }

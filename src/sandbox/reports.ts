@@ -17,9 +17,9 @@ export const diagnostic: Reader<Diagnostic> = object<Diagnostic>({
 
 const strings = listOf(string);
 
-const metadata: Reader<readonly [string, string]> = (value, path) => {
-  const [key, text, ...more] = strings(value, path);
-  return key === undefined || text === undefined || more.length > 0 ? wrong(path, 'a key and a text') : [key, text];
+const metadata: Reader<readonly [string, string]> = (value) => {
+  const [key, text, ...more] = strings(value);
+  return key === undefined || text === undefined || more.length > 0 ? wrong('a key and a text') : [key, text];
 };
 
 /** The summary of a file. */

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { encodeFrame, FrameReader, MAX_FRAME_BYTES } from '../wire/frames.ts';
+import { encodeFrame, FrameReader, MAX_FRAME_BYTES, parseFrames } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
@@ -76,6 +76,8 @@ export class WorkerProcess {
   readonly #release: () => void;
   #task: WorkerTask | null = null;
   #violation: string | null = null;
+  /** Whether another frame follows the present one in the same list. */
+  #follows = false;
   #stderr = '';
   #dead = false;
   #killed = false;
@@ -150,7 +152,7 @@ export class WorkerProcess {
   free(): void {
     this.#task = null;
     this.#reader.maxBytes = HELLO_BYTES;
-    if (this.#reader.partial) this.retire('it sent more than its answer');
+    if (this.#follows || this.#reader.partial) this.retire('it sent more than its answer');
   }
 
   /** Sends a run without what the worker has already: kept sources, and limits that are those of its last run. Throws as {@link send}. */
@@ -264,9 +266,14 @@ export class WorkerProcess {
   }
 
   #take(text: string): void {
-    const frame = readWorkerFrame(text);
-    if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
-    this.#task.onFrame(frame);
+    const frames = parseFrames(text);
+    for (const [index, value] of frames.entries()) {
+      if (this.#violation !== null) return;
+      const frame = readWorkerFrame(value);
+      if (this.#task === null) throw new Error(`a frame '${frame.t}' came while nothing was asked`);
+      this.#follows = index + 1 < frames.length;
+      this.#task.onFrame(frame);
+    }
   }
 
   #bury(how: string): void {

@@ -1,6 +1,5 @@
 import { MAX_MESSAGE_UNITS } from '../wire/costs.ts';
 import { type ErrorInfo, type StackFrame, WireError } from '../wire/errors.ts';
-import { parseFrame } from '../wire/frames.ts';
 import type {
   AskLeft,
   CallSite,
@@ -41,12 +40,11 @@ import { diagnostic, finding, fuelEstimate, parsedFile } from './reports.ts';
  */
 
 /** Reads one frame. Throws {@link WireError} with the first field that has not the agreed form. */
-export function readWorkerFrame(text: string): WorkerFrame {
-  const frame = parseFrame(text);
-  if (!isRecord(frame)) wrong('frame', 'an object');
+export function readWorkerFrame(frame: unknown): WorkerFrame {
+  if (!isRecord(frame)) wrong('an object');
   const read = READERS.get(frame['t']);
   if (read === undefined) throw new WireError(`a frame of the unknown type ${JSON.stringify(frame['t'])?.slice(0, 40)}`);
-  return read(frame, '');
+  return read(frame);
 }
 
 type FrameOf<T extends WorkerFrame['t']> = Extract<WorkerFrame, { readonly t: T }>;
@@ -59,7 +57,7 @@ const MAX_STACK = 1024;
 const MAX_ERROR_TEXT = MAX_MESSAGE_UNITS + 64;
 
 /** A text of an error, cut where the interpreter would have done so. */
-const errorText: Reader<string> = (value, path) => string(value, path).slice(0, MAX_ERROR_TEXT);
+const errorText: Reader<string> = (value) => string(value).slice(0, MAX_ERROR_TEXT);
 
 const stackFrame = object<StackFrame>({ name: errorText, source: errorText, line: position, column: position });
 
@@ -92,9 +90,9 @@ const guestResult = object<GuestResult>({
   outputBytes: count,
 });
 
-const result: Reader<GuestResult> = (value, path) => {
-  const read = guestResult(value, path);
-  if (read.ok !== (read.error === null)) wrong('result.error', read.ok ? 'null in a success' : 'an error in a failure');
+const result: Reader<GuestResult> = (value) => {
+  const read = guestResult(value);
+  if (read.ok !== (read.error === null)) wrong(read.ok ? 'null in a success' : 'an error in a failure', 'error');
   return read;
 };
 
@@ -114,9 +112,9 @@ const outFrame = object<FrameOf<'out'>>({
   whispers: listOf(object<Whisper>({ to: string, text: string })),
 });
 
-const out: Reader<FrameOf<'out'>> = (value, path) => {
-  const frame = outFrame(value, path);
-  if (frame.emits.length !== frame.values.length) wrong('values', `${frame.emits.length} values`);
+const out: Reader<FrameOf<'out'>> = (value) => {
+  const frame = outFrame(value);
+  if (frame.emits.length !== frame.values.length) wrong(`${frame.emits.length} values`, 'values');
   return frame;
 };
 

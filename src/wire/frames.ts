@@ -2,7 +2,8 @@ import { WireError } from './errors.ts';
 import type { LimitValues } from './limits.ts';
 
 /**
- * Frames on a pipe: a length of four bytes, big-endian, then UTF-8 JSON of that length. A length of 0, a length above the reader's
+ * Frames on a pipe: a length of four bytes, big-endian, then UTF-8 JSON of that length. Several small frames of a worker may come as
+ * one JSON list with one length: reading each by itself takes the host twice as long. A length of 0, a length above the reader's
  * cap, bytes that are not UTF-8, and a pipe that ends within a frame are violations (`ERR_WIRE`). The side that detects a violation
  * closes the connection.
  */
@@ -12,8 +13,8 @@ const HEADER_BYTES = 4;
 /** Stands for a header until the length is known. */
 const NO_LENGTH = '\0'.repeat(HEADER_BYTES);
 const READ_BYTES = 64 * 1024;
-/** Most bytes of held frames; more are written at once, because no limit counts their memory. */
-const MAX_HELD_BYTES = 64 * 1024;
+/** Most UTF-16 units of held frames; more are written at once, because no limit counts their memory. */
+const MAX_HELD = 64 * 1024;
 
 /** Most bytes of any frame: the cap for frames of the host, and the ceiling of {@link frameLimit}. */
 export const MAX_FRAME_BYTES = 128 * MB;
@@ -122,8 +123,8 @@ export class FramePipe {
   readonly #reader = new FrameReader(MAX_FRAME_BYTES);
   /** Shared by all reads: allocating 64 KiB takes as long as the rest of a round trip. */
   readonly #buffer = new Uint8Array(READ_BYTES);
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
+  #held: string[] = [];
+  #heldUnits = 0;
 
   constructor(pipe: BytePipe) {
     this.#pipe = pipe;
@@ -158,22 +159,33 @@ export class FramePipe {
    * side takes a hundred times as long as adding a frame to a write. Throws as {@link write}.
    */
   hold(text: string): void {
-    const frame = encodeFrame(text, MAX_FRAME_BYTES);
-    this.#held.push(frame);
-    this.#heldBytes += frame.length;
-    if (this.#heldBytes > MAX_HELD_BYTES) this.flush();
+    checkLength(text.length, MAX_FRAME_BYTES);
+    // A large frame goes alone: together with others it could be more than the host accepts.
+    if (this.#heldUnits + text.length > MAX_HELD) this.flush();
+    this.#held.push(text);
+    this.#heldUnits += text.length;
+    if (this.#heldUnits > MAX_HELD) this.flush();
   }
 
   /** Writes the held frames. */
   flush(): void {
     // Called at every clock check; there is nearly always nothing to write.
     if (this.#held.length === 0) return;
-    const [first] = this.#held;
-    const bytes = this.#held.length === 1 && first !== undefined ? first : Buffer.concat(this.#held);
+    const texts = this.#held;
     this.#held = [];
-    this.#heldBytes = 0;
+    this.#heldUnits = 0;
+    const [only = '', ...more] = texts;
+    const bytes = encodeFrame(more.length === 0 ? only : `[${texts.join(',')}]`, MAX_FRAME_BYTES);
     for (let done = 0; done < bytes.length; ) done += this.#pipe.write(bytes.subarray(done));
   }
+}
+
+/** The frames in a text: its own, or those of its list. Throws {@link WireError} as {@link parseFrame}, and for an empty list. */
+export function parseFrames(text: string): readonly unknown[] {
+  const parsed = parseFrame(text);
+  if (!Array.isArray(parsed)) return [parsed];
+  if (parsed.length === 0) throw new WireError('a list of frames is empty');
+  return parsed;
 }
 
 /**

@@ -7,6 +7,7 @@ const started = { frame: { t: 'started', id: 1 } };
 const usage = { fuel: 1, cpuMs: 1, wallMs: 1, peakMemoryBytes: 1, toolCalls: 0, outputBytes: 0 };
 const good = { ok: true, phase: 'exec', result: null, eventErrors: [], error: null, ...usage };
 const result = { t: 'result', id: 1, result: good, usage, errors: [], last: false };
+const forged = { ...result, id: 'next', result: { ...good, result: 'forged' } };
 const out = { t: 'out', emits: [], values: [], whispers: [] };
 const at = { fork: 'f', source: 's', line: 1, column: 1 };
 const tool = { t: 'tool', seq: 1, name: 'tool.x', args: [], at };
@@ -26,6 +27,17 @@ async function answered(steps: readonly object[], plan: Plan = {}): Promise<{ co
 describe('a worker that breaks the protocol', () => {
   it('a worker that keeps to it is believed', async () => {
     expect((await answered([started, { frame: out }, { frame: result }])).code).toBe('none');
+    expect((await answered([{ frame: [started.frame, out, result] }])).code).toBe('none');
+  });
+
+  it.each<[string, unknown, string]>([
+    ['an empty list', [], 'a list of frames is empty'],
+    ['a list in a list', [started.frame, [result]], 'is not an object'],
+    ['a list of something else', [started.frame, 1], 'is not an object'],
+  ])('%s is no frame', async (_name, frame, message) => {
+    const seen = await answered([{ frame }]);
+    expect(seen.code).toBe('ERR_WORKER');
+    expect(seen.message).toContain(message);
   });
 
   it('a frame after the result kills the worker, not the result', async () => {
@@ -39,14 +51,16 @@ describe('a worker that breaks the protocol', () => {
   });
 
   it.each<[string, readonly object[]]>([
-    ['together with it', [{ frame: out }]],
-    ['in part', [{ bytes: '000000ff7b' }]],
-    ['when the next run has begun', [{ sleep: 30 }, { frame: out }]],
-  ])('finding 17: frames after the result, sent %s, end their worker and not the next run', async (_name, after) => {
-    const sandbox = await sandboxOf({ files: rogue({ echo: true, run: [started, { frame: result }, ...after] }) });
+    ['together with it', [{ frame: result }, { frame: out }]],
+    ['in one list with it', [{ frame: [result, out] }]],
+    ['in one list with it, as an answer to the next run', [{ frame: [result, { t: 'started', id: 'next' }, forged] }]],
+    ['in part', [{ frame: result }, { bytes: '000000ff7b' }]],
+    ['when the next run has begun', [{ frame: result }, { sleep: 30 }, { frame: out }]],
+  ])('finding 17: frames after the result, sent %s, end their worker and not the next run', async (_name, answer) => {
+    const sandbox = await sandboxOf({ files: rogue({ echo: true, run: [started, ...answer] }) });
     const runs = [1, 2, 3].map(() => run(sandbox, 'nothing', {}, { wallMs: 5000 }));
-    const codes = (await Promise.all(runs)).map(({ result: ended }) => ended.error?.code ?? 'none');
-    expect(codes).toEqual(['none', 'none', 'none']);
+    const ends = (await Promise.all(runs)).map(({ result: ended }) => ended.error?.code ?? ended.result);
+    expect(ends).toEqual([null, null, null]);
     expect(sandbox.boundaryBreaches).toBeGreaterThanOrEqual(2);
     await sandbox.close();
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { RuntimeClosedError, WireError } from '../../src/wire/errors.ts';
+import { parseFrame } from '../../src/wire/frames.ts';
 import { jsonText } from '../../src/wire/maporder.ts';
 
 const MB = 1024 * 1024;
@@ -17,10 +18,11 @@ const finding = {
 const cost = { kind: 'procedure', name: 'f', file: 'a.ns', line: 1, column: 1, least: 1, most: 2, because: null };
 const because = { message: 'm', file: 'a.ns', line: 1, column: 1 };
 const checked = { t: 'checked', id: 1, diagnostics: [], files: [], findings: [finding], estimates: [cost] };
-const read = (frame: unknown): unknown => readWorkerFrame(JSON.stringify(frame));
+const read = (frame: unknown): unknown => readWorkerFrame(JSON.parse(JSON.stringify(frame)));
 
 describe('values in what a worker says', () => {
-  const said = (json: string): unknown => readWorkerFrame(`{"t":"out","emits":["x"],"values":[${json}],"whispers":[]}`);
+  const said = (json: string): unknown =>
+    readWorkerFrame(parseFrame(`{"t":"out","emits":["x"],"values":[${json}],"whispers":[]}`));
 
   it('P9: a result shows whole-number keys by their own names, and of one that is there twice the last', () => {
     const frame = said('{"$10":{"$$a":{"$num":"NaN"}},"$2":[{"$7":1,"$3":2}]}');

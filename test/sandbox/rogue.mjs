@@ -69,11 +69,14 @@ const filled = ({ frame: value, fill }, n) => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.replaceAll('"$n"', n).replace('$fill', fill === undefined ? '' : fill[0].repeat(fill[1]));
 };
+const answering = (value, id, always) => {
+  if (Array.isArray(value)) return value.map((each) => answering(each, id, always));
+  if (value?.id === 'next') return { ...value, id: id + 1 };
+  return value?.id === undefined || !(always || value.id === 0) ? value : { ...value, id };
+};
 /** The steps with the id of the run that they answer. */
 const echoed = (steps, id, always) =>
-  steps.map((step) =>
-    step.frame?.id === undefined || !(always || step.frame.id === 0) ? step : { ...step, frame: { ...step.frame, id } },
-  );
+  steps.map((step) => (step.frame === undefined ? step : { ...step, frame: answering(step.frame, id, always) }));
 /** What is written without a pause between goes out in one piece: the host must not answer the first half before the second. */
 function joined(steps) {
   const pieces = [];

@@ -134,13 +134,13 @@ describe('frames that are held', () => {
   const bytesOf = (...texts: readonly string[]): string =>
     Buffer.concat(texts.map((text) => encodeFrame(text, CAP))).toString('latin1');
 
-  it('go out in front of the next one, in one piece', () => {
+  it('go out in front of the next one, in one list', () => {
     const { pipe, writes } = recorded();
     pipe.hold('one');
     pipe.hold('two');
     expect(writes).toEqual([]);
     pipe.write('three');
-    expect(writes).toEqual([bytesOf('one', 'two', 'three')]);
+    expect(writes).toEqual([bytesOf('[one,two,three]')]);
   });
 
   it('go out before anything is waited for, and when they are flushed', () => {
@@ -158,7 +158,17 @@ describe('frames that are held', () => {
     const { pipe, writes } = recorded();
     const text = 'x'.repeat(20_000);
     for (let n = 0; n < 10; n++) pipe.hold(text);
-    expect(writes).toEqual([bytesOf(text, text, text, text), bytesOf(text, text, text, text)]);
+    const three = bytesOf(`[${text},${text},${text}]`);
+    expect(writes).toEqual([three, three, three]);
+  });
+
+  it('make no list of more than 64 Ki units: a large one goes alone', () => {
+    const { pipe, writes } = recorded();
+    const large = 'x'.repeat(65_536);
+    pipe.hold('one');
+    pipe.hold('two');
+    pipe.write(large);
+    expect(writes).toEqual([bytesOf('[one,two]'), bytesOf(large)]);
   });
 });
 

@@ -29,8 +29,20 @@ export interface SuspendedTurn {
   readonly approved: string | null;
 }
 
+/** A human's approval of the ACTIONS of a turn that waits, signed by the host. */
+export interface SignedApproval {
+  /** Hash of the ACTIONS. */
+  readonly plan: string;
+  /** The key of the host that signed. */
+  readonly kid: string;
+  /** In base64url. */
+  readonly tag: string;
+}
+
 /** A suspended turn as it is stored. Any process can continue it. */
-export interface Suspension extends SuspendedTurn {
+export interface Suspension extends Omit<SuspendedTurn, 'approved'> {
+  /** Null when no human had to approve the ACTIONS. */
+  readonly approved: SignedApproval | null;
   /** Unix milliseconds. */
   readonly since: number;
   /** Unix milliseconds. */
@@ -70,7 +82,12 @@ export function callId(turn: number, { seq }: Pick<WaitingCall, 'seq'>): string 
 }
 
 /** A suspension that begins at `now`. `maxWaitMs` limits the time that the tool requested. */
-export function suspend({ waiting, earlier, promise, approved }: SuspendedTurn, now: number, maxWaitMs: number): Suspension {
+export function suspend(
+  { waiting, earlier, promise }: SuspendedTurn,
+  approved: SignedApproval | null,
+  now: number,
+  maxWaitMs: number,
+): Suspension {
   const expiresAt = Math.floor(now) + Math.min(maxWaitMs, waiting.expiresIn ?? maxWaitMs);
   return { waiting, earlier, promise, approved, since: Math.floor(now), expiresAt, completion: null, acceptChanged: false };
 }

@@ -6,7 +6,7 @@ import { ConfigError } from '../../wire/errors.ts';
 import { LIMITS, type LimitValues } from '../../wire/limits.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { AGENT_USE, HALT_REASON, RECORD } from '../record/schema.ts';
-import type { Suspension, Waiting } from '../record/suspension.ts';
+import type { SignedApproval, Suspension, Waiting } from '../record/suspension.ts';
 import type { SessionState, StartedTurn } from './store.ts';
 
 const STATE: z.ZodType<SessionState> = z.object({
@@ -43,15 +43,17 @@ const SUSPENSION_HEAD = z.looseObject({
   earlier: z.looseObject({ nonce: z.string(), run: z.looseObject({ limits: z.unknown() }), journal: z.array(z.unknown()) }),
   expiresAt: z.number(),
 });
+const APPROVED: z.ZodType<SignedApproval> = z.object({ plan: z.string(), kid: z.string(), tag: z.string() });
 /** Only the head is checked, as with records. */
 const SUSPENSION = z
   .custom<Suspension>((value) => SUSPENSION_HEAD.validate(value))
   .transform((kept): Suspension => {
     const { run } = kept.earlier;
-    // Suspensions that older versions stored have no `approved`; such a turn needs an approval again.
+    // Older versions stored no approval, or only its hash; such a turn needs an approval again.
+    const approved = APPROVED.safeParse(kept.approved);
     return {
       ...kept,
-      approved: kept.approved ?? null,
+      approved: approved.success ? approved.data : null,
       earlier: { ...kept.earlier, run: { ...run, limits: limits.parse(run.limits, FIRST_ISSUE) } },
     };
   });

@@ -16,10 +16,11 @@ export function expiredCompletion(turn: number, { waiting }: Suspension): Comple
 /**
  * How a suspended turn continues: the program runs again from its beginning, the journal answers the calls it made before, and
  * the completion answers the call that waited. Its time limit therefore covers the computation of this execution and the
- * time that its tools took before.
+ * time that its tools took before. `approved` is the hash of the ACTIONS that a human approved when the turn began.
  */
 export function continuation(
-  { waiting, earlier, approved }: Suspension,
+  { waiting, earlier }: Suspension,
+  approved: string | null,
   completion: Completion,
   limits: LimitValues,
 ): EarlierRun {

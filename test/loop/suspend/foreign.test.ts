@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { humanApproval, MemoryStore, planHash } from '../../../src/loop/index.ts';
+import { humanApproval, LoopController, MemoryStore, planHash, runtimeExecutor } from '../../../src/loop/index.ts';
 import type { ClaimedSession, Lease, WaitingTurn } from '../../../src/loop/sessions/store.ts';
 import { defineTool, type Gate } from '../../../src/tools/index.ts';
 import type { RunInput } from '../../../src/wire/protocol.ts';
-import { reply } from '../fake.ts';
+import { newKeyring, reply, TestClock } from '../fake.ts';
 import { agentOf, approval, openHost, SESSION } from './stage.ts';
 
 const program = (amount: number): string => `command
@@ -14,6 +14,7 @@ endcommand`;
 const HONEST = program(5);
 const SWAPPED = program(999_999);
 const agent = agentOf(HONEST);
+const LIBRARY = { name: 'lib', text: 'func Extra() means\nreturn 1\nendfunc', definitions: true };
 
 /** A store whose rows somebody else has written to. */
 class ForeignStore extends MemoryStore {
@@ -22,7 +23,9 @@ class ForeignStore extends MemoryStore {
   override async claim(sid: string, lease: Lease): Promise<ClaimedSession> {
     const claimed = await super.claim(sid, lease);
     const { next } = claimed;
-    return next.kind === 'waiting' ? { ...claimed, next: this.change(next) } : claimed;
+    // As a store in a file gives it back.
+    const read: typeof next = JSON.parse(JSON.stringify(next));
+    return read.kind === 'waiting' ? { ...claimed, next: this.change(read) } : claimed;
   }
 }
 
@@ -36,8 +39,10 @@ const withRun =
   };
 
 /** A host whose tool says what was paid, and a session that waits there. */
-async function waiting(options: Parameters<typeof openHost>[1] = {}) {
-  const store = new ForeignStore();
+async function waiting({
+  store = new ForeignStore(),
+  ...options
+}: Parameters<typeof openHost>[1] & { store?: ForeignStore } = {}) {
   const paid: unknown[] = [];
   const pay = defineTool({
     name: 'tool.bank.Pay',
@@ -106,6 +111,60 @@ describe('threat 14: a store that others can write', () => {
       error: { message: expect.stringMatching(/has to approve/) },
     });
     expect(host.paid).toEqual([]);
+  });
+
+  it.each<[string, (next: WaitingTurn) => WaitingTurn]>([
+    [
+      'reply, program and approved hash together',
+      (next) => {
+        const { started, suspended } = withRun(() => ({ sources: [{ name: 'ACTIONS', text: SWAPPED }] }))(next);
+        const { approved } = suspended;
+        const plan = planHash({ actions: SWAPPED });
+        const changed = { ...suspended, approved: approved === null ? null : { ...approved, plan } };
+        return { ...next, started: { ...started, reply: reply(SWAPPED), suspended: changed }, suspended: changed };
+      },
+    ],
+    ['a definition that the program uses', withRun(({ sources }) => ({ sources: [LIBRARY, ...sources] }))],
+    [
+      'the call that waits',
+      (next) => {
+        const { suspended } = next;
+        const changed = { ...suspended, waiting: { ...suspended.waiting, args: ['pay more'] } };
+        return { ...next, started: { ...next.started, suspended: changed }, suspended: changed };
+      },
+    ],
+  ])('ARGO-I2: an approval does not outlive a change of %s in the row', async (_, change) => {
+    await using host = await waiting();
+    const gate: Gate = async (work) => ({ state: 'executed', value: await work() });
+    const hash = planHash({ actions: HONEST });
+    await host.loop.runLoop({ ...SESSION, agent, requiresApproval: true, approval: humanApproval(hash, gate) });
+    await host.loop.complete('s', '1.1', { result: true });
+    host.store.change = change;
+    expect(await host.loop.resume('s', { agent, requiresApproval: true })).toMatchObject({
+      decision: 'HALT',
+      reason: 'ERR_POLICY',
+      error: { message: expect.stringMatching(/has to approve/) },
+    });
+    expect(host.paid).toEqual([]);
+  });
+
+  it('ARGO-I2: an approval that another key signed needs to be given again', async () => {
+    const clock = new TestClock();
+    const store = new ForeignStore();
+    await using host = await waiting({ clock, store });
+    const gate: Gate = async (work) => ({ state: 'executed', value: await work() });
+    const approval = () => humanApproval(planHash({ actions: HONEST }), gate);
+    await host.loop.runLoop({ ...SESSION, agent, requiresApproval: true, approval: approval() });
+    await host.loop.complete('s', '1.1', { result: true });
+    const other = new LoopController({
+      executor: runtimeExecutor(host.runtime),
+      keyring: newKeyring('other', clock),
+      clock,
+      store,
+    });
+    const options = { agent, requiresApproval: true, approval: approval() };
+    expect(await other.resume('s', options)).toMatchObject({ decision: 'DONE' });
+    expect(host.paid).toEqual([5]);
   });
 
   it('the limits of the host hold for the rest of the turn', async () => {

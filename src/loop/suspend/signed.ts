@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { KeyLookup, Keyring } from '../../aeiou/index.ts';
+import type { SignedApproval, SuspendedTurn, Suspension } from '../record/suspension.ts';
+
+/** The turn that was approved. */
+interface Place {
+  readonly sid: string;
+  readonly turn: number;
+}
+
+/** No token begins like this, so a signature of one can never stand for the other. */
+const DOMAIN = 'neuroscript approval 1';
+
+/**
+ * Signs that a human approved the ACTIONS of a turn that waits, for its store, in which others may write. Null when no approval was
+ * necessary, and when the fallback key cannot sign: then the turn needs another approval when it goes on.
+ */
+export async function signApproval(keyring: Keyring, place: Place, turn: SuspendedTurn): Promise<SignedApproval | null> {
+  const signer = keyring.signer('fallback');
+  if (turn.approved === null || signer === null) return null;
+  const tag = await signer.sign(messageOf(place, turn, turn.approved), new AbortController().signal);
+  return { plan: turn.approved, kid: signer.kid, tag: Buffer.from(tag).toString('base64url') };
+}
+
+/** The hash of the ACTIONS that a human approved; null when the signature does not belong to this turn as it is stored. */
+export function verifiedApproval(keys: KeyLookup, place: Place, suspended: Suspension): string | null {
+  const { approved } = suspended;
+  if (approved === null) return null;
+  const message = messageOf(place, suspended, approved.plan);
+  const key = keys.lookup(approved.kid);
+  return key?.verify(message, Buffer.from(approved.tag, 'base64url')) ? approved.plan : null;
+}
+
+/** Everything that determines what the turn does when it goes on, but its limits, which a host may only tighten. */
+function messageOf({ sid, turn }: Place, { waiting, earlier }: Pick<SuspendedTurn, 'waiting' | 'earlier'>, plan: string): Buffer {
+  const { run, journal, nonce } = earlier;
+  const { limits: _, ...input } = run;
+  const state = createHash('sha256').update(JSON.stringify({ input, journal, waiting })).digest('hex');
+  return Buffer.from([DOMAIN, sid, turn, nonce, plan, state].join('\n'));
+}
