@@ -7,7 +7,7 @@ export default defineConfig({
     globalSetup: 'test/package/setup.ts',
     pool: 'forks',
     fileParallelism: false,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 });

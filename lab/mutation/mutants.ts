@@ -28,33 +28,37 @@ interface Node {
   readonly [field: string]: unknown;
 }
 
-const OPERATORS: Readonly<Record<string, string>> = {
-  '<': '<=',
-  '<=': '<',
-  '>': '>=',
-  '>=': '>',
-  '===': '!==',
-  '!==': '===',
-  '+': '-',
-  '-': '+',
-  '*': '/',
-  '/': '*',
-  '%': '*',
-  '&&': '||',
-  '||': '&&',
-  '??': '&&',
-};
-const METHODS: Readonly<Record<string, string>> = {
-  min: 'max',
-  max: 'min',
-  some: 'every',
-  every: 'some',
-  startsWith: 'endsWith',
-  push: 'unshift',
-  shift: 'pop',
-  floor: 'ceil',
-  ceil: 'floor',
-};
+const OPERATORS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '<': '<=',
+    '<=': '<',
+    '>': '>=',
+    '>=': '>',
+    '===': '!==',
+    '!==': '===',
+    '+': '-',
+    '-': '+',
+    '*': '/',
+    '/': '*',
+    '%': '*',
+    '&&': '||',
+    '||': '&&',
+    '??': '&&',
+  }),
+);
+const METHODS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    min: 'max',
+    max: 'min',
+    some: 'every',
+    every: 'some',
+    startsWith: 'endsWith',
+    push: 'unshift',
+    shift: 'pop',
+    floor: 'ceil',
+    ceil: 'floor',
+  }),
+);
 
 /** All mutants of a TypeScript file, in the order of their places. Types, imports and messages are left alone. */
 export function mutantsOf(file: string, text: string): Mutant[] {
@@ -102,7 +106,7 @@ function mutate(node: Node, host: Node, text: string, add: Add): void {
     case 'BinaryExpression':
     case 'LogicalExpression': {
       const { left, right, operator } = node;
-      const other = OPERATORS[String(operator)];
+      const other = OPERATORS.get(String(operator));
       if (other === undefined || !isNode(left) || !isNode(right) || isText(left) || isText(right)) return;
       const at = text.indexOf(String(operator), left.end);
       const end = at + String(operator).length;
@@ -139,7 +143,7 @@ function mutate(node: Node, host: Node, text: string, add: Add): void {
     case 'CallExpression': {
       const { callee } = node;
       if (!isNode(callee) || callee.type !== 'MemberExpression' || !isNode(callee.property)) return;
-      const other = METHODS[String(callee.property.name)];
+      const other = METHODS.get(String(callee.property.name));
       if (other !== undefined) add('method', host, callee.property.start, callee.property.end, other);
       return;
     }

@@ -1,18 +1,19 @@
 import { join } from 'node:path';
 import { createVitest, type TestModule } from 'vitest/node';
 
-/** Cases of one test file that have to notice the active mutant; all of them when `cases` is missing. */
+/** Cases of one test file; all of them when `cases` is missing. */
 export interface Task {
   readonly file: string;
   readonly cases?: readonly string[];
   /** Milliseconds that a case may take, unless it says so itself. */
   readonly timeout: number;
-  /** Milliseconds after which the process is killed. */
+  /** Milliseconds without a step after which the process is killed. */
   readonly limit: number;
 }
 
-/** A case as it ended. */
+/** A case that ended. */
 export interface Case {
+  readonly file: string;
   readonly id: string;
   /** The id of the whole file. */
   readonly module: string;
@@ -29,21 +30,22 @@ export interface Verdict {
 
 /** A process of its own, so that it can be killed when a mutant keeps its tests from ending. Runs one task after the other. */
 const root = process.argv[2] ?? '.';
-const recording = process.argv[3] === 'record';
+const mode = process.argv[3];
+const setup = { record: 'recorder.ts', together: 'judge.ts' }[mode ?? ''];
 process.chdir(root);
 const vitest = await createVitest(
   {
     root,
     config: false,
     watch: true,
-    bail: recording ? 0 : 1,
+    bail: setup === undefined ? 1 : 0,
     reporters: [{}],
     pool: 'forks',
     maxWorkers: 1,
     fileParallelism: false,
     clearScreen: false,
     include: ['test/**/*.test.ts'],
-    setupFiles: recording ? [join(root, 'lab/mutation/recorder.ts')] : [],
+    setupFiles: setup === undefined ? [] : [join(root, 'lab/mutation', setup)],
   },
   { server: { watch: null } },
 );
@@ -61,7 +63,7 @@ async function run({ file, cases, timeout }: Task): Promise<Verdict> {
   const failure = testModules.map(failureOf).find((found) => found !== null);
   const outside =
     unhandledErrors.length === 0 ? null : { name: 'outside of any case', id: null, message: String(unhandledErrors[0]) };
-  return { failed: failure ?? outside, cases: recording ? testModules.flatMap(casesOf) : [] };
+  return { failed: failure ?? outside, cases: mode === 'record' ? testModules.flatMap(casesOf) : [] };
 }
 
 function failureOf(module: TestModule): Verdict['failed'] {
@@ -73,6 +75,7 @@ function failureOf(module: TestModule): Verdict['failed'] {
 
 function casesOf(module: TestModule): Case[] {
   return [...module.children.allTests()].map((test) => ({
+    file: module.relativeModuleId,
     id: test.id,
     module: module.id,
     name: test.fullName,

@@ -34,7 +34,22 @@ export class Workspace {
 
   /** Says which mutant is active in the processes that start from now on. Zero stands for none. */
   activate(mutant: number | typeof RECORD): void {
-    writeFileSync(join(this.root, '.mutant'), String(mutant));
+    this.write('.mutant', String(mutant));
+  }
+
+  /** The id of the active mutant; zero stands for none. */
+  active(): number {
+    return Number(readFileSync(join(this.root, '.mutant'), 'utf8'));
+  }
+
+  write(file: string, text: string): void {
+    writeFileSync(join(this.root, file), text);
+  }
+
+  lines(file: string): readonly string[] {
+    return readFileSync(join(this.root, file), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
   }
 
   remove(): void {

@@ -31,6 +31,7 @@ type AddCommand = (program: Command, execute: Execute) => void;
  * that it runs: loading all of them takes several times as long.
  */
 const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
+  ['init', async () => (await import('./commands/init.ts')).addInit],
   ['run', async () => (await import('./commands/run.ts')).addRun],
   ['check', async () => (await import('./commands/check.ts')).addCheck],
   ['fmt', async () => (await import('./commands/fmt.ts')).addFmt],

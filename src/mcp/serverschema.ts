@@ -34,6 +34,7 @@ export function boundedSchema(schema: unknown): JsonSchema {
         Object.entries(value['properties']).map(([name, each]) => [name, keep(each, depth + 1)]),
       );
     if (typed && isObject(value['items'])) kept['items'] = keep(value['items'], depth + 1);
+    else if (kept['minItems'] !== undefined || kept['maxItems'] !== undefined) kept['items'] = {};
     for (const key of ['anyOf', 'oneOf'] as const) {
       const choices = value[key];
       // `oneOf` becomes `anyOf`: the server checks that only one fits.

@@ -15,7 +15,7 @@ export function findBubblewrap(): Cage | string {
 
 function search(): Cage | string {
   if (process.platform !== 'linux') return `bubblewrap is for Linux, this is ${process.platform}`;
-  const filter = seccompFilter(process.arch);
+  const filter = seccompFilter(process.arch, true);
   if (filter === null) return `the filter of system calls is for x64 and arm64, this is ${process.arch}`;
   const path = systemTool('bwrap');
   if (path === null) return "bubblewrap is not installed: install the package 'bubblewrap'";
@@ -31,7 +31,7 @@ function search(): Cage | string {
 export function bubblewrap(path: string, libraries: readonly Bind[], filter: Uint8Array): Cage {
   return {
     name: 'bubblewrap',
-    filters: true,
+    holds: ['namespaces', 'rights', 'calls'],
     // Bubblewrap, and the first process of the namespace, which waits for the worker.
     generations: 2,
     command: (binds, program) => ({

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import type { Hold } from './confinement.ts';
 
 /** A file or folder of this machine, and its path for the worker. */
 export interface Bind {
@@ -18,8 +19,8 @@ export interface CageCommand {
 /** A program of this machine that starts a worker in a sandbox of the operating system. */
 export interface Cage {
   readonly name: 'bubblewrap' | 'unshare';
-  /** Whether it gives the worker a filter of system calls. */
-  readonly filters: boolean;
+  /** What it must hold of a worker. */
+  readonly holds: readonly Hold[];
   /** Processes between the program and the worker. */
   readonly generations: number;
   /** Starts `program` in a root that holds the libraries of Node and `binds`, and nothing else. All of it is read-only. */

@@ -1,29 +1,55 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** The namespaces that a confined process does not share with the host. */
+/**
+ * What the operating system can hold: `namespaces` of the worker's own, no `rights` of root nor a way to get any, a filter of system
+ * `calls`, and the `resources` that a worker needs only to load.
+ */
+export type Hold = 'namespaces' | 'rights' | 'calls' | 'resources';
+
+/** Everything that `launcher: 'required'` demands. */
+export const ALL_HOLDS: readonly Hold[] = ['namespaces', 'rights', 'calls', 'resources'];
+
+/** What the operating system does not hold of a worker, as the kernel reports it, and the reason in words. */
+export type Confinement = ReadonlyMap<Hold, string>;
+
 const NAMESPACES = ['pid', 'net', 'user', 'mnt', 'ipc', 'uts'] as const;
 
-/** Lines of `/proc/PID/status` of a confined process: no new rights, no capabilities. */
-const STATUS: readonly RegExp[] = [/^NoNewPrivs:\t1$/m, /^CapEff:\t0+$/m, /^CapPrm:\t0+$/m];
-/** Its line with a filter of system calls. */
-const FILTERED = /^Seccomp:\t2$/m;
+/** Lines of `/proc/PID/status` of a process without rights. */
+const RIGHTLESS: readonly RegExp[] = [/^NoNewPrivs:\t1$/m, /^CapEff:\t0+$/m, /^CapPrm:\t0+$/m];
+
+/** Lines of `/proc/PID/limits` of a process that cannot open anything, fill a file or dump core. */
+const LIMITED: readonly RegExp[] = [/^Max open files +0 +0 /m, /^Max file size +0 +0 /m, /^Max core file size +0 +0 /m];
 
 /**
- * What the operating system does not confine of a process, as the kernel reports it; null when it confines everything. With
- * `filtered`, that includes the system calls. A launcher is not believed: it may be another program of the same name, or ignore its
- * arguments.
+ * Asks the kernel how a process is confined. A launcher is not believed: it may be another program of the same name, or ignore its
+ * arguments. Nor is the worker.
  */
-export function confinementLack(pid: number | null, filtered: boolean): string | null {
-  if (pid === null) return 'the kernel does not show the worker below its launcher';
+export function confinementOf(pid: number | null): Confinement {
+  if (pid === null) return without('the kernel does not show the worker below its launcher');
   try {
+    const file = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'latin1');
+    const status = file('status');
+    const limits = file('limits');
+    const lacks = new Map<Hold, string>();
     const shared = NAMESPACES.filter((name) => readlinkSync(`/proc/${pid}/ns/${name}`) === readlinkSync(`/proc/self/ns/${name}`));
-    if (shared.length > 0) return `the launcher left the worker in the host's namespaces: ${shared.join(', ')}`;
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-    const open = [...STATUS, ...(filtered ? [FILTERED] : [])]
-      .filter((line) => !line.test(status))
-      .map(({ source }) => source.slice(1, source.indexOf(':')));
-    return open.length > 0 ? `the launcher left the worker unconfined by ${open.join(', ')}` : null;
+    if (shared.length > 0) lacks.set('namespaces', `it is in the host's namespaces: ${shared.join(', ')}`);
+    const rights = RIGHTLESS.filter((line) => !line.test(status)).map(({ source }) => source.slice(1, source.indexOf(':')));
+    if (rights.length > 0) lacks.set('rights', `the kernel does not report that it has no rights: ${rights.join(', ')}`);
+    if (filtersOf(status) <= filtersOf(readFileSync('/proc/self/status', 'latin1')))
+      lacks.set('calls', 'it has no filter of system calls of its own');
+    if (!LIMITED.every((line) => line.test(limits))) lacks.set('resources', 'it can open files');
+    return lacks;
   } catch (error) {
-    return `the kernel does not tell how the worker is confined: ${error instanceof Error ? error.message : String(error)}`;
+    return without(`the kernel does not tell how it is confined: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+function without(reason: string): Confinement {
+  return new Map(ALL_HOLDS.map((hold) => [hold, reason]));
+}
+
+/** Filters of system calls of a process. One that the host has, too, is a container's. Kernels before 5.9 tell only whether there is one. */
+function filtersOf(status: string): number {
+  const count = /^Seccomp_filters:\t(\d+)$/m.exec(status)?.[1];
+  return count === undefined ? Number(/^Seccomp:\t2$/m.test(status)) : Number(count);
 }

@@ -7,6 +7,7 @@ import { type Readable, Writable } from 'node:stream';
 import { ConfigError } from '../wire/errors.ts';
 import type { Bind, Cage } from './cage.ts';
 import { withoutInherited } from './descriptors.ts';
+import { seccompFilter } from './seccomp.ts';
 
 /** The two bundles of a worker, as paths. */
 export interface WorkerFiles {
@@ -63,7 +64,7 @@ function launchDirectly(files: WorkerFiles, memoryBytes: number): Launched {
   // The loader tells musl from glibc by the last of these files.
   const readable = [files.worker, files.guest, `${dirname(ivm)}/*`, `${loader}/*`, '/etc/alpine-release'];
   const places: Places = { ...files, node: process.execPath, ivm, readable };
-  const child = spawn(places.node, commandLine(places, memoryBytes), {
+  const child = spawn(places.node, commandLine(places, memoryBytes, true), {
     env: {},
     cwd: '/',
     stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'pipe']),
@@ -99,7 +100,10 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
     { from: loader, to: join(modules, 'node-gyp-build') },
     ...native.filter(({ from }) => existsSync(from)),
   ];
-  const { path, args, input } = cage.command(binds, [places.node, ...commandLine(places, memoryBytes)]);
+  const { path, args, input } = cage.command(binds, [
+    places.node,
+    ...commandLine(places, memoryBytes, !cage.holds.includes('calls')),
+  ]);
   const child = spawn(path, args, {
     env: {},
     cwd: '/',
@@ -113,12 +117,15 @@ function launchConfined(files: WorkerFiles, memoryBytes: number, cage: Cage): La
   return { child, cage, ...pipes };
 }
 
-function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number): string[] {
+/** With `filters` the worker sets the filter of system calls itself, if this Node can. */
+function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: number, filters: boolean): string[] {
+  const filter = filters && canFilter() ? seccompFilter(process.arch, false) : null;
   return [
     '--no-node-snapshot', // isolated-vm demands it
     '--stack-size=7200', // KB, of the 8 MB that systems give: isolates get less (`worker/main.ts`), native code the rest
     '--permission',
     '--allow-addons',
+    ...(filter === null ? [] : ['--allow-ffi']),
     ...readable.map((path) => `--allow-fs-read=${path}`),
     '--no-experimental-sqlite', // the permission model does not cover it
     '--no-experimental-webstorage',
@@ -130,7 +137,13 @@ function commandLine({ worker, guest, ivm, readable }: Places, memoryBytes: numb
     guest,
     ivm,
     String(memoryBytes),
+    Buffer.from(filter ?? []).toString('base64'),
   ];
+}
+
+/** Whether Node can call native functions, with which a worker sets a filter. */
+function canFilter(): boolean {
+  return process.platform === 'linux' && process.allowedNodeEnvironmentFlags.has('--allow-ffi');
 }
 
 function nativeModule(): { readonly ivm: string; readonly loader: string } {

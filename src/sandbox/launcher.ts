@@ -1,12 +1,14 @@
 import { ConfigError } from '../wire/errors.ts';
 import { findBubblewrap } from './bubblewrap.ts';
 import type { Cage } from './cage.ts';
+import { ALL_HOLDS, type Hold } from './confinement.ts';
 import { messageOf } from './result.ts';
 import { findUnshare } from './unshare.ts';
 
 /**
  * How workers are started: `auto` in the best sandbox of the operating system that works on this machine, and without one where none
- * works; `required` in a sandbox that confines them completely, or not at all; `bubblewrap` and `unshare` in this sandbox or not at
+ * works; `required` in one of which the kernel confirms everything (own namespaces, no rights of root, a filter of system calls,
+ * resource limits), or not at all; `bubblewrap` and `unshare` in this sandbox or not at
  * all; `none` without a sandbox.
  */
 export type LauncherChoice = 'auto' | 'required' | Cage['name'] | 'none';
@@ -19,8 +21,8 @@ export interface Launcher {
   readonly cage: Cage | null;
   /** Why there is none, or no better one; null when there is no better one. */
   readonly reason: string | null;
-  /** Whether a worker without a filter of system calls is refused. */
-  readonly filtered: boolean;
+  /** What the kernel must confirm of a worker before it gets a job. */
+  readonly demands: readonly Hold[];
 }
 
 /** The best comes first. */
@@ -40,15 +42,12 @@ const broken = new Map<Cage['name'], string>();
 export async function withLauncher<T>(choice: LauncherChoice, open: (launcher: Launcher) => Promise<T>): Promise<T> {
   if (!LAUNCHERS.includes(choice))
     throw new ConfigError(`launcher must be one of ${LAUNCHERS.join(', ')}, got '${String(choice)}'`);
-  if (choice === 'none') return open({ cage: null, reason: 'it was switched off', filtered: false });
+  if (choice === 'none') return open({ cage: null, reason: 'it was switched off', demands: [] });
   const failed = new Map<Cage['name'], string>();
   const reasons: string[] = [];
   const opened = async (cage: Cage | null): Promise<T> => {
-    const result = await open({
-      cage,
-      reason: reasons.length === 0 ? null : reasons.join('; '),
-      filtered: choice === 'required',
-    });
+    const demands = choice === 'required' ? ALL_HOLDS : (cage?.holds ?? []);
+    const result = await open({ cage, reason: reasons.length === 0 ? null : reasons.join('; '), demands });
     for (const [name, reason] of failed) broken.set(name, reason);
     return result;
   };

@@ -77,10 +77,10 @@ export class Pool {
     this.#levels = Math.min(options.levels, options.maxWorkers - 1);
   }
 
-  /** Starts the workers; resolves when the first is ready. Throws {@link ConfigError} when none can be started. */
-  async open(): Promise<void> {
+  /** Starts the workers; resolves with the first when it is ready. Throws {@link ConfigError} when none can be started. */
+  async open(): Promise<WorkerProcess> {
     try {
-      await Promise.any(Array.from({ length: this.#options.concurrency }, () => this.#spawn()));
+      return await Promise.any(Array.from({ length: this.#options.concurrency }, () => this.#spawn()));
     } catch (error) {
       await this.close();
       throw new ConfigError(error instanceof AggregateError ? messageOf(error.errors[0]) : messageOf(error), { cause: error });
@@ -241,7 +241,7 @@ export class Pool {
   }
 
   /** Starts a worker for the next job. Rejects when the worker cannot be used; that is already handled. */
-  async #spawn(): Promise<void> {
+  async #spawn(): Promise<WorkerProcess> {
     try {
       const worker = this.#create();
       this.#starting.add(worker);
@@ -249,6 +249,7 @@ export class Pool {
       this.#failedStarts = 0;
       this.#starting.delete(worker);
       this.#settle(worker);
+      return worker;
     } catch (error) {
       this.#startFailed(error);
       throw error;
@@ -259,7 +260,7 @@ export class Pool {
   #create(): WorkerProcess {
     const { files, memoryBytes, launcher } = this.#options;
     return detached(() => {
-      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage), launcher.filtered);
+      const worker = new WorkerProcess(launch(files, memoryBytes, launcher.cage), launcher.demands);
       this.#workers.add(worker);
       this.#watch.start();
       void worker.gone.then(({ violation }) => {

@@ -7,16 +7,15 @@ const RESOURCES: readonly string[] = ['--core=0:0', '--fsize=0:0', '--nofile=0:0
 
 /**
  * Takes from a process what it needs only to load, through `prlimit` of util-linux. Afterwards it cannot open a file or a socket,
- * whatever code runs in it. Resolves with false where the system has no `prlimit` or the process does not exist any more.
+ * whatever code runs in it. Does nothing where the system has no `prlimit`; the kernel tells afterwards what holds.
  */
-export async function limitResources(pid: number): Promise<boolean> {
+export async function limitResources(pid: number): Promise<void> {
   const prlimit = process.platform === 'linux' ? systemTool('prlimit') : null;
-  if (prlimit === null) return false;
+  if (prlimit === null) return;
   try {
     const child = spawn(prlimit, ['--pid', String(pid), ...RESOURCES], { env: {}, cwd: '/', stdio: 'ignore' });
-    const [code] = await once(child, 'exit');
-    return code === 0;
+    await once(child, 'exit');
   } catch {
-    return false; // The system could not start it.
+    // The system could not start it.
   }
 }

@@ -79,7 +79,7 @@ interface Fact {
   readonly missing: Lack;
 }
 
-function processFacts({ launcher }: Sandbox): readonly Fact[] {
+function processFacts({ launcher, confinement }: Sandbox): readonly Fact[] {
   const closed = new Set(requiredScopes());
   const { cage } = launcher;
   const confined = cage !== null;
@@ -87,15 +87,23 @@ function processFacts({ launcher }: Sandbox): readonly Fact[] {
   return [
     {
       holds: confined,
-      active: `${cage?.name}: own namespaces for processes, network, users and messages, a read-only root`,
+      active: `${cage?.name}: own namespaces for processes, network, users and messages, a read-only root, no rights of root`,
       missing: { what: `the operating system does not confine the workers: ${reason}`, todo: adviceOn(reason) },
     },
     {
-      holds: cage?.filters === true,
+      holds: !confinement.has('calls'),
       active: 'a filter of system calls',
       missing: {
-        what: 'no filter of system calls confines the workers',
-        todo: "install the package 'bubblewrap', and do without '--launcher unshare' and '--launcher none'",
+        what: `a worker that was taken over could use every system call: ${confinement.get('calls')}`,
+        todo: "install the package 'bubblewrap', or use Node 26 on Linux (x64 or arm64), whose workers filter their calls themselves",
+      },
+    },
+    {
+      holds: !confinement.has('resources'),
+      active: 'resource limits: no new files, nothing written to files, no core dumps',
+      missing: {
+        what: `a worker that was taken over could open files: ${confinement.get('resources')}`,
+        todo: "install 'prlimit' (package 'util-linux'); the host uses it on Linux",
       },
     },
     {
@@ -119,15 +127,24 @@ function processFacts({ launcher }: Sandbox): readonly Fact[] {
   ];
 }
 
-/** What to do without a launcher; `reason` is the launcher's text, or bubblewrap's own message. */
+/** What to do without a launcher, by what the launchers or this program said. The first match counts. */
+const ADVICE: readonly (readonly [said: RegExp, todo: string])[] = [
+  [/switched off/, "leave '--launcher none' out"],
+  [
+    /No space left on device/,
+    "let users make namespaces: 'sysctl user.max_user_namespaces' is 0 or used up; in a container, see docs/containers.md",
+  ],
+  [
+    /Operation not permitted|Permission denied|ermission|not allow|namespaces/,
+    'let users make namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu an AppArmor profile for bwrap; in a container, see docs/containers.md',
+  ],
+  [/is for Linux|is for x64/, 'run the host on Linux (x64 or arm64), or in a container or virtual machine of its own'],
+  [/loader/, 'use a Node that was built for the GNU C library, or run the host in a container of its own'],
+  [/not installed/, "install the package 'bubblewrap' (Debian, Ubuntu: apt-get install bubblewrap)"],
+];
+
 function adviceOn(reason: string): string {
-  if (reason.includes('switched off')) return "leave '--launcher none' out";
-  if (reason.includes('is not installed')) return "install the package 'bubblewrap' (Debian, Ubuntu: apt-get install bubblewrap)";
-  if (reason.startsWith('the launcher '))
-    return 'run the host on Linux (x64 or arm64), or in a container or virtual machine of its own';
-  if (reason.includes('loader'))
-    return 'use a Node that was built for the GNU C library, or run the host in a container of its own';
-  return 'let users make namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu an AppArmor profile for bwrap; in a container, allow it to nest them';
+  return ADVICE.find(([said]) => said.test(reason))?.[1] ?? 'see docs/containers.md for what a launcher needs';
 }
 
 function ring(number: Ring['ring'], name: Ring['name'], active: readonly string[], facts: readonly Fact[]): Ring {

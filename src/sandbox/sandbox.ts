@@ -5,6 +5,7 @@ import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import { defaultLimits } from '../wire/limits.ts';
 import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } from '../wire/protocol.ts';
 import { affinityOf } from './affinity.ts';
+import type { Confinement } from './confinement.ts';
 import { Execution, type RunHandlers } from './execution.ts';
 import type { Job } from './jobqueue.ts';
 import { checkFiles, packageFiles, type WorkerFiles } from './launch.ts';
@@ -47,6 +48,7 @@ export class Sandbox implements AsyncDisposable {
   #outstanding = 0;
   readonly #keepAlive = setInterval(() => {}, 1 << 30).unref();
   #closing: Promise<void> | null = null;
+  #confinement: Confinement = new Map();
 
   /** Use {@link create}, which starts the workers. */
   constructor(pool: Pool, launcher: Launcher) {
@@ -75,8 +77,14 @@ export class Sandbox implements AsyncDisposable {
   static async #open(options: PoolOptions): Promise<Sandbox> {
     const pool = new Pool(options);
     const sandbox = new Sandbox(pool, options.launcher);
-    await sandbox.#whileAwake(() => pool.open());
+    const worker = await sandbox.#whileAwake(() => pool.open());
+    sandbox.#confinement = worker.confinement;
     return sandbox;
+  }
+
+  /** What the operating system does not hold of the workers, as the kernel reported it of the first. */
+  get confinement(): Confinement {
+    return this.#confinement;
   }
 
   /** Workers that were ended because they broke the protocol, let a program exceed a limit, or did anything without a task. */

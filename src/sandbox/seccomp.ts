@@ -39,7 +39,6 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   lseek: [8, 62],
   getcwd: [79, 17],
   getdents64: [217, 61],
-  fcntl: [72, 25],
   dup: [32, 23],
   dup3: [292, 24],
   pipe2: [293, 59],
@@ -80,7 +79,6 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   clock_getres: [229, 114],
   nanosleep: [35, 101],
   getrandom: [318, 278],
-  prlimit64: [302, 261],
   sched_getaffinity: [204, 123],
   sched_getscheduler: [145, 120],
   sched_getparam: [143, 121],
@@ -97,6 +95,9 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   wait4: [61, 260],
 };
 
+/** Calls that a worker makes only while it loads, and signals: without namespaces, it could send them to other processes. */
+const LOADING: ReadonlySet<string> = new Set(['execve', 'wait4', 'open', 'openat', 'kill', 'tgkill']);
+
 /** A system call that is allowed only where `argument & mask` is one of `values`. */
 interface Guarded {
   readonly numbers: Numbers;
@@ -111,6 +112,10 @@ const GUARDED: readonly Guarded[] = [
   { numbers: [56, 220], argument: 0, mask: 0x7e03_0080, values: [0x0001_0000] },
   // ioctl: FIONBIO, FIOCLEX, TCGETS.
   { numbers: [16, 29], argument: 1, mask: 0xffff_ffff, values: [0x5421, 0x5451, 0x5401] },
+  // fcntl: F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC. F_SETOWN could have a signal sent to another process.
+  { numbers: [72, 25], argument: 1, mask: 0xffff_ffff, values: [0, 1, 2, 3, 4, 1030] },
+  // prlimit64: the limits of this process.
+  { numbers: [302, 261], argument: 0, mask: 0xffff_ffff, values: [0] },
   // prctl: PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_SET_VMA.
   { numbers: [157, 167], argument: 0, mask: 0xffff_ffff, values: [15, 16, 23, 0x5356_4d41] },
 ];
@@ -137,8 +142,11 @@ const X32 = 0x4000_0000;
 
 type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, k: number];
 
-/** The filter in the kernel's format; null for an architecture that is not supported. */
-export function seccompFilter(arch: string): Uint8Array | null {
+/**
+ * The filter in the kernel's format; null for an architecture that is not supported. A worker that has loaded can do with fewer calls
+ * than one that `loads` under the filter.
+ */
+export function seccompFilter(arch: string, loads: boolean): Uint8Array | null {
   const architecture = ARCHITECTURES.get(arch);
   if (architecture === undefined) return null;
   const { index, audit } = architecture;
@@ -150,9 +158,9 @@ export function seccompFilter(arch: string): Uint8Array | null {
     [JUMP_AT_LEAST, 0, 1, X32],
     [RETURN, 0, 0, KILL],
   ];
-  for (const numbers of Object.values(ALLOWED)) {
+  for (const [name, numbers] of Object.entries(ALLOWED)) {
     const number = numbers[index];
-    if (number !== null) program.push([JUMP_EQUAL, 0, 1, number], [RETURN, 0, 0, ALLOW]);
+    if (number !== null && (loads || !LOADING.has(name))) program.push([JUMP_EQUAL, 0, 1, number], [RETURN, 0, 0, ALLOW]);
   }
   for (const { numbers, argument, mask, values } of GUARDED) {
     const number = numbers[index];

@@ -61,7 +61,7 @@ exec "$unshare" --user --map-user=65534 --map-group=65534 --root=${ROOT} --wd=/ 
 function unshareOf({ setpriv, unshare, mount, mkdir, sh }: Tools, libraries: readonly Bind[]): Cage {
   return {
     name: 'unshare',
-    filters: false,
+    holds: ['namespaces', 'rights'],
     generations: 1,
     command: (binds, program) => {
       const all = [...libraries, ...binds];

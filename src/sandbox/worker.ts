@@ -6,7 +6,7 @@ import type { LimitValues } from '../wire/limits.ts';
 import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } from '../wire/protocol.ts';
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
-import { confinementLack } from './confinement.ts';
+import { type Confinement, confinementOf, type Hold } from './confinement.ts';
 import { killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
 import { movement } from './movement.ts';
@@ -53,6 +53,8 @@ export class WorkerProcess {
   readonly gone: Promise<Gone>;
   /** Set at the `hello` frame; null where the system has no statistics. */
   stats: ProcessStats | null = null;
+  /** Set before it is ready. */
+  confinement: Confinement = new Map();
   /** The number of finished runs. */
   runs = 0;
   /** The affinity of its last run. */
@@ -84,7 +86,7 @@ export class WorkerProcess {
   #killed = false;
   #onGone: (gone: Gone) => void = () => {};
 
-  constructor({ child, cage, frames, stderr }: Launched, filtered = false) {
+  constructor({ child, cage, frames, stderr }: Launched, demands: readonly Hold[] = []) {
     this.#child = child;
     this.#cage = cage;
     this.#frames = frames;
@@ -92,7 +94,7 @@ export class WorkerProcess {
     this.gone = new Promise((resolve) => {
       this.#onGone = resolve;
     });
-    this.ready = this.#greet(filtered);
+    this.ready = this.#greet(demands);
     child.unref();
     frames.unref();
     stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -208,7 +210,7 @@ export class WorkerProcess {
     else this.#child.kill('SIGKILL');
   }
 
-  async #greet(filtered: boolean): Promise<void> {
+  async #greet(demands: readonly Hold[]): Promise<void> {
     const late = setTimeout(() => {
       this.retire(`it did not say hello within ${START_MS} ms`);
     }, START_MS);
@@ -218,7 +220,7 @@ export class WorkerProcess {
       {
         onFrame: (frame) => {
           const pid = this.#pid();
-          const complaint = refusal(frame) ?? (this.#cage === null ? null : confinementLack(pid, filtered || this.#cage.filters));
+          const complaint = refusal(frame);
           if (complaint !== null) {
             this.retire(complaint);
             return;
@@ -239,6 +241,9 @@ export class WorkerProcess {
       if (pid !== null) await limitResources(pid);
       this.descriptors = this.stats?.holdings()?.descriptors ?? null;
       this.#atRest = readStats(this.stats);
+      this.confinement = confinementOf(pid);
+      const lack = demands.map((hold) => this.confinement.get(hold)).find((reason) => reason !== undefined);
+      if (lack !== undefined) this.retire(`the operating system does not confine it: ${lack}`);
       if (this.dead) throw new Error(`the worker process ended while starting: ${this.#violation ?? 'it was killed'}`);
     } finally {
       clearTimeout(late);

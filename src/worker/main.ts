@@ -5,6 +5,7 @@ import { parse } from '../../grammar/index.ts';
 import { FramePipe } from '../wire/frames.ts';
 import { PROTOCOL_VERSION, type WorkerFrame } from '../wire/protocol.ts';
 import { disarm } from './disarm.ts';
+import { filterSystemCalls } from './filter.ts';
 import { GuestImage, type IsolatedVm } from './image.ts';
 import { Parser } from './parser.ts';
 import { closePermissions } from './permissions.ts';
@@ -19,14 +20,15 @@ import { warmupFrames } from './warmup.ts';
 const GUEST_STACK_KB = 6500;
 
 /**
- * The worker process: `worker.js GUEST ISOLATED_VM MEMORY_BYTES`, with the frames on descriptor 3. It loads its files, drops the
- * permissions that it needed for that, prepares the first isolate and says hello. Then it answers the frames of the host one by
- * one and never returns to the event loop.
+ * The worker process: `worker.js GUEST ISOLATED_VM MEMORY_BYTES FILTER`, with the frames on descriptor 3. It loads its files, sets the
+ * filter of system calls (base64; empty when a launcher sets one), drops the permissions that it needed for that, prepares the first
+ * isolate and says hello. Then it answers the frames of the host one by one and never returns to the event loop.
  */
-function main([guestFile, ivmFile, memoryBytes]: readonly string[]): void {
-  if (guestFile === undefined || ivmFile === undefined) throw new Error('usage: worker GUEST ISOLATED_VM MEMORY_BYTES');
+function main([guestFile, ivmFile, memoryBytes, filter = '']: readonly string[]): void {
+  if (guestFile === undefined || ivmFile === undefined) throw new Error('usage: worker GUEST ISOLATED_VM MEMORY_BYTES FILTER');
   const ivm: IsolatedVm = createRequire(ivmFile)(ivmFile);
   const guest = readFileSync(guestFile, 'utf8');
+  if (filter !== '') filterSystemCalls(Buffer.from(filter, 'base64'));
   const dropped = closePermissions(process.permission, process.allowedNodeEnvironmentFlags);
 
   // V8's code cache of a script has the functions that were compiled when the cache was made. By default V8 compiles a function at

@@ -3,8 +3,8 @@
  * ignores an unknown scope, so only `has` counts.
  */
 
-/** Permissions for loading: reading the worker's own files, and the native part of isolated-vm. */
-const NEEDED_TO_LOAD = ['fs.read', 'addon'] as const;
+/** Permissions for loading: reading the worker's own files, the native part of isolated-vm, and setting the filter. */
+const NEEDED_TO_LOAD = ['fs.read', 'addon', 'ffi'] as const;
 
 /** All scopes that the permission model of some supported Node version can close. */
 const SCOPES = ['fs.read', 'fs.write', 'child', 'worker', 'addon', 'wasi', 'inspector', 'net', 'ffi'] as const;

@@ -99,6 +99,7 @@ export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   schemas: 'JSON Schemas of the public JSON',
   conformance: 'golden envelopes, tokens and decisions for every implementation of AEIOU v3',
   examples: 'programs, agents and tools to start from; every one is a test',
+  templates: 'what `neuroscript init` writes; every one is installed and run as a test',
   docs: 'one page a topic; `docs/errors/` has one page an error code',
   scripts: 'what npm scripts run, and what writes generated pages',
   test: 'mirrors the source, and holds it to its rules in `architecture/`, `traceability/`, `docs/` and `readme/`',

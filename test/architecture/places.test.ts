@@ -16,6 +16,7 @@ const FOLDERS = [
   'scripts',
   'src',
   'stdlib-tools',
+  'templates',
   'test',
 ];
 const TOP = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'package.json', 'package-lock.json', '.npmrc', 'biome.json'];

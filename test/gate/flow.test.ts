@@ -115,6 +115,10 @@ describe('step 3: only its exit code counts', () => {
     expect(verifier.calls()).toHaveLength(1);
   });
 
+  it('a timeout of one millisecond is allowed', () => {
+    expect(ask(queueWith(), { command: '/bin/sleep', args: ['60'], timeoutMs: 1 }).line).toBe(BROKEN);
+  });
+
   it.each([0, -1, Number.NaN])('a timeout of %s is no timeout and refused', (timeoutMs) => {
     const { command, calls } = stub('exit 0');
     const verdict = ask(queueWith(), { command, args: [], timeoutMs });

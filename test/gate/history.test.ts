@@ -111,6 +111,7 @@ describe('the record is whole, or everything is denied', () => {
     'a hash that is no text': [other({ hash: null }), 1],
     'a key twice': [other().replace('}', `,"id":"${OTHER}"}`), 1],
     'the id twice, the second time in escapes': [line().replace('}', `,"\\u0069d":"${OTHER}"}`), 1],
+    'the id twice, the second time behind nested values': [line().replace('}', `,"by":{"a":[{}]},"id":"${OTHER}"}`), 1],
     'the id twice, once the one that was asked for': [`{"id":"${ID}","id":"${OTHER}","timestamp":"","hash":""}\n`, 1],
     'a NUL': [`${other()}\0${other()}`, 2],
     'NULs at the end, as after a crash': [Buffer.concat([Buffer.from(other()), Buffer.alloc(512)]), 2],

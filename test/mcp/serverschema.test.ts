@@ -28,6 +28,10 @@ describe('the schema of a server is bounded', () => {
     expect(JSON.stringify(boundedSchema(deep(25)))).toBe(JSON.stringify(deep(25)).replace('{"type":"string"}', '{}'));
   });
 
+  it('and a size of a list is kept in the form that is enforced', () => {
+    expect(boundedSchema({ type: 'array', maxItems: 2, prefixItems: [{}] })).toEqual({ type: 'array', maxItems: 2, items: {} });
+  });
+
   it('to 10,000 characters of JSON a keyword', () => {
     const kept = { const: 'x'.repeat(9998) };
     expect(boundedSchema(kept)).toEqual(kept);

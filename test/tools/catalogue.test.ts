@@ -91,6 +91,14 @@ describe('the catalogue', () => {
       for (const each of [inputSchema, outputSchema ?? {}]) expect(ajv.validateSchema(each)).toBe(true);
   });
 
+  it('shows the default of an ArgType, and leaves out the type of an argument that may be anything', () => {
+    const [entry] = toolCatalogue([
+      defineTool({ name: 'tool.a.B', args: [{ name: 'x' }, { name: 'n', type: 'int', default: 5 }], run }),
+    ]);
+    expect(entry?.call).toBe('tool.a.B(x, n: int = 5)');
+    expect(entry?.args[1]).toMatchObject({ required: false, default: 5 });
+  });
+
   it('describes arguments as the tool takes them', () => {
     const [price, order] = toolSchemas(TOOLS);
     const takes = (which: typeof price, args: object): boolean => ajv.validate(which?.inputSchema ?? {}, args);
@@ -161,6 +169,20 @@ describe('a text for a model', () => {
       if (leftOut.length > 1) expect(budget - tokens).toBeLessThan(30);
       expect(shortened.length + leftOut.length > 0).toBe(budget < whole.tokens);
     }
+  });
+
+  it('counts a token for every three bytes', () => {
+    expect(['', 'a', 'abc', 'abcd', 'é€'].map(estimateTokens)).toEqual([0, 1, 1, 2, 2]);
+  });
+
+  it('names groups with their number of tools, and the only tool of a group by its name', () => {
+    const lone = defineTool({ name: 'tool.lone.One', description: 'x'.repeat(2000), args: [{ name: 'y'.repeat(2000) }], run });
+    const footer = (budget: number) =>
+      toolPrompt([lone, ...many], { budget })
+        .text.split('\n')
+        .at(-2);
+    expect(footer(250)).toMatch(/^Left out for lack of space: \d+ more, tool\.lone\.One, tool\.g0\.\* \(\d+\), .*\(\d+\)\.$/);
+    expect(footer(120)).toMatch(/ more, tool\.lone\.One and others\.$/);
   });
 
   it('every tool gets its signature before any gets its description', () => {

@@ -107,6 +107,21 @@ describe('arguments by any schema', () => {
     expect(each.parameters.map(({ required }) => required)).toEqual([true, false]);
   });
 
+  it('JSON Schema: a bound may be zero', async () => {
+    const tool = defineTool({ name: 'tool.t.J', args: { a: { type: 'array', items: {}, maxItems: 0 } }, run: nothing });
+    expect(await matchArgs(tool, [[]])).toMatchObject({ ok: true });
+    expect(await matchArgs(tool, [[1]])).toMatchObject({ ok: false });
+  });
+
+  it('a schema whose library says nothing usable about it is documented as anything', () => {
+    const validate = (value: unknown) => ({ value });
+    for (const jsonSchema of [null, 'none', {}, { input: 1, output: 2 }]) {
+      const schema = { '~standard': { version: 1, vendor: 'test', validate, jsonSchema } } as const;
+      const tool = defineTool({ name: 'tool.t.J', args: { a: schema }, run: nothing });
+      expect(tool.parameters.map((parameter) => parameter.schema)).toEqual([{}]);
+    }
+  });
+
   it('JSON Schema: a property may have the name of any keyword, and notes stand beside keywords', async () => {
     const args = {
       type: 'object',
@@ -168,6 +183,8 @@ describe('arguments by any schema', () => {
         ['a misspelt keyword', { type: 'string', minLenght: 3 }, /'minLenght' is no keyword/],
         ['an unknown format', { type: 'string', format: 'postcode' }, /'format' cannot be "postcode"/],
         ['a bound that is a text', { type: 'string', minLength: '3' }, /'minLength' cannot be "3"/],
+        ['a list of names with a number in it', { type: 'object', required: ['a', 1] }, /'required' cannot be \["a",1\]/],
+        ['a size of a list without its items', { type: 'array', maxItems: 3 }, /'maxItems' is not enforced without 'items'/],
         ['a bound without a type', { minLength: 3 }, /'minLength' is not enforced without 'type'/],
         ['a keyword of an older draft', { type: 'object', dependencies: {} }, /'dependencies' is no keyword/],
         ['a misspelling deep within', { type: 'array', items: { anyOf: [{ maximun: 1 }] } }, /'items.anyOf.maximun'/],
@@ -358,10 +375,11 @@ describe('a result is held to what returns promises', () => {
       words(z.array(z.number())),
       words({ type: 'array', items: { enum: ['a', 'b'] } }),
       words({ type: ['string', 'null'] }),
+      words({ const: 'on' }),
       words({ description: 'the price', type: 'number' }),
       words({}),
       words(z.date()),
-    ]).toEqual(['list of number', 'list of ("a" | "b")', 'string | nil', 'the price', 'any', 'any']);
+    ]).toEqual(['list of number', 'list of ("a" | "b")', 'string | nil', '"on"', 'the price', 'any', 'any']);
   });
 });
 

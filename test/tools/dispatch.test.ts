@@ -340,6 +340,9 @@ describe('tools that call tools', () => {
   it('without end: code 37 when nested, a quota when too many', async () => {
     const down = tool('down', (_args, runtime) => runtime.callTool('t.down', []));
     expect(await new Bench([down]).call('tool.t.down')).toMatchObject({ t: 'error', code: 37 });
+    const levels = tool('levels', ({ a }, runtime) => (a === 0 ? 'deep' : runtime.callTool('t.levels', [Number(a) - 1])));
+    expect(await new Bench([levels]).call('tool.t.levels', [32])).toEqual({ t: 'ok', value: 'deep' });
+    expect(await new Bench([levels]).call('tool.t.levels', [33])).toMatchObject({ t: 'error', code: 37 });
     const many = tool('many', async (_args, runtime) => {
       for (;;) await runtime.callTool('t.add', [1, 2]);
     });
@@ -418,6 +421,31 @@ describe('the journal and the audit trail', () => {
       },
     ]);
     expect(told).toEqual(journal);
+  });
+
+  it('counts the time of a call in milliseconds', async () => {
+    const bench = new Bench([tool('slow', () => new Promise((resolve) => setTimeout(resolve, 50, null)))]);
+    const begun = performance.now();
+    await bench.call('tool.t.slow');
+    const [entry] = bench.dispatcher.finish(null);
+    expect(entry?.ms).toBeGreaterThan(45);
+    expect(entry?.ms).toBeLessThanOrEqual(performance.now() - begun);
+  });
+
+  it('a call leaves nothing behind that waits for its end', async () => {
+    const port = variables();
+    let waiting = 0;
+    const whenOver = (callback: () => void) => {
+      waiting += 1;
+      const forget = port.whenOver(callback);
+      return () => {
+        waiting -= 1;
+        forget();
+      };
+    };
+    const bench = new Bench([tool('good', () => 1), tool('bad', () => Promise.reject(new Error('no')))]);
+    for (const name of ['tool.t.good', 'tool.t.bad']) await bench.call(name, [], { ...port, over: false, whenOver });
+    expect(waiting).toBe(0);
   });
 
   it('a call that the run did not outlive ends in the error that ended the run', async () => {

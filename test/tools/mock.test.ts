@@ -85,6 +85,18 @@ describe('mock tools', () => {
     expect(await tools.call('tool.m.x', [given])).toMatchObject({ message: expect.stringMatching(wanting(wants)) });
   });
 
+  it('the error of an unexpected call shows 80 characters of a value', async () => {
+    const tools = bench('tools: { tool.a.B: { args: [x], cases: [{ when: { x: 1 }, returns: 1 }] } }');
+    const shown = async (text: string): Promise<unknown> => tools.call('tool.a.b', [text]);
+    expect(await shown('a'.repeat(78))).toMatchObject({ message: expect.stringContaining(`"${'a'.repeat(78)}";`) });
+    expect(await shown('a'.repeat(79))).toMatchObject({ message: expect.stringContaining(`"${'a'.repeat(79)}…;`) });
+  });
+
+  it('a sum may have one part', async () => {
+    const tools = bench('tools: { tool.a.B: { args: [x], cases: [{ returns: { $add: [{ $arg: x }] } }] } }');
+    expect(await tools.call('tool.a.b', [4])).toEqual({ t: 'ok', value: 4 });
+  });
+
   it('a pattern or a type matches what fits it', async () => {
     const tools = bench(
       'tools: { tool.m.X: { args: [p], cases: [{ when: { p: { $like: "/x/*" } }, returns: path }, { when: { p: { $type: number } }, returns: number }, { when: { p: { $type: map } }, returns: map }], otherwise: { returns: else } } }',
@@ -325,6 +337,7 @@ tools:
 
 it.each<[string, () => unknown, RegExp]>([
   ['a tools file', () => loadMockTools(5 as never, 'f.yaml'), /the text of f\.yaml must be a text, got number/],
+  ['a file without a name', () => loadPolicy('{}', 5 as never), /the name of a file must be a text, got number/],
   ['a policy file', () => loadPolicy(null as never, 'p.yaml'), /the text of p\.yaml must be a text, got null/],
   ['a journal', () => recordTools('x' as never, []), /the journal must be a list, got string/],
   ['the tools of a recording', () => recordTools([], undefined as never), /the tools of a recording must be a list/],
@@ -360,6 +373,13 @@ describe('a tools file that is wrong', () => {
       tool('cases: [{ returns: 1 }]\nretuns: 1'),
       'tools.yaml:4: tools.tool.a.B.retuns: unknown key; known are description, example, args',
     ],
+    [
+      'two keys twice',
+      'tools:\n  tool.a.B: { args: [], args: [], otherwise: error, otherwise: error }\n',
+      'tools.yaml:2:25: Map keys must be unique',
+    ],
+    ['a state without a key', tool('cases: [{ returns: { $state: [] } }]'), '$state must name a key of the state'],
+    ['a sum of nothing', tool('cases: [{ returns: { $add: [] } }]'), '$add must be a list of values'],
     ['no cases', tool('args: [a]'), 'tools.yaml:2: tools.tool.a.B: needs cases or otherwise'],
     ['cases that are a map', tool('cases: { returns: 1 }'), 'tools.yaml:3: tools.tool.a.B.cases: must be a list, got a map'],
     [

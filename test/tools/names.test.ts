@@ -23,5 +23,7 @@ describe('what a name that no tool has may mean', () => {
     expect(toolAdvice('tool.http.Get', NAMES)).toBeUndefined();
     const many = Array.from({ length: 30 }, (_, index) => `tool.g.a${index}`);
     expect(toolAdvice('tool.g.Unlike', many)).toMatch(/^tool\.g has a0, .*, a23 and 6 more$/);
+    expect(toolAdvice('tool.g.Unlike', many.slice(0, 25))).toMatch(/, a23 and 1 more$/);
+    expect(toolAdvice('tool.g.Unlike', many.slice(0, 24))).toMatch(/, a23$/);
   });
 });

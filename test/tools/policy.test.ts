@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { defineTool, Policy, PolicyGuard, type PolicyOptions, ToolRegistry, toolAdvice } from '../../src/tools/index.ts';
+import {
+  definePure,
+  defineTool,
+  Policy,
+  PolicyGuard,
+  type PolicyOptions,
+  ToolRegistry,
+  toolAdvice,
+} from '../../src/tools/index.ts';
 import { matchesPattern, meets, parseCapability } from '../../src/tools/policy/capability.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 
@@ -49,6 +57,7 @@ describe('the policy gate', () => {
   it('names the beginning of a long allow list, and how long it is', () => {
     const allow = Array.from({ length: 100 }, (_, index) => `tool.g.t${index}`);
     expect(admit({ allow })).toMatch(/\[tool\.g\.t0, .*, tool\.g\.t11, … and 88 more\]$/);
+    expect(admit({ allow: allow.slice(0, 13) })).toMatch(/, tool\.g\.t11, … and 1 more\]$/);
     expect(admit({ allow: allow.slice(0, 12) })).toMatch(/, tool\.g\.t11\]$/);
   });
 
@@ -124,6 +133,9 @@ describe('capabilities', () => {
     ['fs:read:/data/*', 'fs:read:/data/a/b.txt', false],
     ['fs:read:/data/?.[tc]sv', 'fs:read:/data/a.csv', true],
     ['fs:read:/data/a.txt', 'fs:read:/data/aXtxt', false],
+    ['fs:read:/data/a[b]', 'fs:read:/data/ab', true],
+    ['fs:read:/data/a[b]', 'fs:read:/data/aa', false],
+    ['fs:read:/data/a[b]', 'fs:read:/data/a[', false],
     ['fs:read:/a,/b', 'fs:read:/a,/b', true],
     ['fs:read:/a', 'fs:read:/a,/b', false],
     ['fs:read:/a', 'fs:read', true],
@@ -133,6 +145,8 @@ describe('capabilities', () => {
     ['net:read:*.example.org', 'net:read:api.example.org:443', true],
     ['net:read:*.example.org', 'net:read:example.org', true],
     ['net:read:*.example.org', 'net:read:badexample.org', false],
+    ['net:read:example.org', 'net:read:ample.org', false],
+    ['net:read:ap?.example.org', 'net:read:api.example.org', true],
     ['env:read:APP_*', 'env:read:app_key', true],
     ['env:read:APP_*', 'env:read:HOME', false],
     ['model:use:gpt', 'model:use:other', false],
@@ -167,6 +181,27 @@ describe('the registry and its views', () => {
     expect(() => registry.register(again)).toThrow(/there is a tool tool\.memory\.Get already/);
     expect(() => registry.forFork('f', [again])).toThrow(ConfigError);
     expect(() => registry.forFork('f', [trusted, trusted])).toThrow(ConfigError);
+  });
+
+  it('refuses tools that are no list', () => {
+    for (const tools of [{}, 'x', null]) expect(() => new ToolRegistry(tools as never)).toThrow(/tools must be a list/);
+  });
+
+  it('names the pure tools that every guard admits, and those of the fork itself without an entry in the allow list', () => {
+    const pure = (name: string) =>
+      definePure(name, { description: 'Pure.', args: [], returns: 'nil', example: [`emit ${name}()`, 'nil'] });
+    const registry = new ToolRegistry([plain, pure('tool.a.One'), pure('tool.a.Two')]);
+    const guard = (policy: PolicyOptions) => new PolicyGuard(new Policy(policy));
+    const all = guard({ allow: ['*'] });
+    const view = registry.forFork('f', [pure('tool.own.Three'), trusted]);
+    expect(registry.pureNames(all)).toEqual(['tool.a.one', 'tool.a.two']);
+    expect(registry.pureNames(guard({ allow: ['tool.a.one'] }))).toEqual(['tool.a.one']);
+    expect(registry.pureNames(guard({ allow: [] }))).toEqual([]);
+    expect(registry.pureNames(new PolicyGuard(null))).toEqual([]);
+    expect(view.pureNames([all])).toEqual(['tool.a.one', 'tool.a.two', 'tool.own.three']);
+    expect(view.pureNames([all, guard({ allow: ['tool.a.two'] })])).toEqual(['tool.a.two', 'tool.own.three']);
+    expect(view.pureNames([all, guard({ allow: ['*'], deny: ['tool.own.*'] })])).toEqual(['tool.a.one', 'tool.a.two']);
+    expect(view.pureNames([])).toEqual([]);
   });
 
   it('a fork sees its own tools beside the shared ones, others do not', () => {

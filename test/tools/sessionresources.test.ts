@@ -55,6 +55,16 @@ describe('the directory of a session', () => {
   });
 });
 
+describe('the sessions of a runtime', () => {
+  it('are bounded in number: code 37', async () => {
+    const sessions = new SessionResources(base);
+    for (let count = 0; count < 10_000; count += 1) sessions.of(`s${count}`, SILENT_LOGGER);
+    expect(() => sessions.of('one more', SILENT_LOGGER)).toThrow(expect.objectContaining({ nsCode: 37 }));
+    await sessions.end('s0');
+    sessions.of('one more', SILENT_LOGGER);
+  });
+});
+
 describe('handles', () => {
   it('stand for an object of this session, under their own kind, until they are released', () => {
     const { handles } = new ToolResources(base, SILENT_LOGGER);

@@ -54,6 +54,7 @@ describe('the worker process', () => {
     const readable = flags.filter((flag) => flag.startsWith('--allow-')).map((flag) => flag.replace(/.*\/node_modules\//, ''));
     expect(readable).toEqual([
       '--allow-addons',
+      ...(process.allowedNodeEnvironmentFlags.has('--allow-ffi') ? ['--allow-ffi'] : []),
       `--allow-fs-read=${HOLED.worker}`,
       `--allow-fs-read=${HOLED.guest}`,
       'isolated-vm/*',
@@ -100,7 +101,7 @@ describe('18-5: hostile JavaScript in place of the worker, without an operating 
 
   it('the kernel lets an idle worker dump no core, fill no file and open no descriptor', async () => {
     const limits = await greeted(async (pid) => {
-      expect(await limitResources(pid)).toBe(true);
+      await limitResources(pid);
       return readFileSync(`/proc/${pid}/limits`, 'utf8');
     });
     for (const limit of ['Max file size', 'Max core file size', 'Max open files'])

@@ -51,6 +51,9 @@ const forms = (table: typeof TYPED): ReadonlyMap<string, Form> =>
 const TYPED_FORMS = forms(TYPED);
 const ALL_FORMS = new Map([...forms(UNTYPED), ...TYPED_FORMS]);
 
+/** Keywords that the compiler passes over in a schema that says nothing about the items. */
+const SIZES_OF_LISTS = words('minItems maxItems');
+
 /** Keywords whose value is a schema or a list of schemas, and those whose value maps names to schemas. */
 const WITH_SCHEMA = words('items prefixItems additionalItems contains additionalProperties propertyNames anyOf oneOf allOf');
 const WITH_SCHEMAS = words('properties patternProperties $defs definitions');
@@ -69,6 +72,8 @@ export function checkKeywords(schema: unknown, path = ''): void {
     if (form === undefined) throw new Error(`${where} is no keyword that can be enforced`);
     if (!form(value)) throw new Error(`${where} cannot be ${JSON.stringify(value)}`);
     if (TYPED_FORMS.has(keyword) && !hasValues(schema)) throw new Error(`${where} is not enforced without 'type' beside it`);
+    if (SIZES_OF_LISTS.includes(keyword) && schema['items'] === undefined && schema['prefixItems'] === undefined)
+      throw new Error(`${where} is not enforced without 'items' beside it`);
     const within = WITH_SCHEMAS.includes(keyword) && isObject(value) ? Object.entries(value) : [];
     for (const [name, each] of within) checkKeywords(each, `${path}${keyword}.${name}.`);
     if (WITH_SCHEMA.includes(keyword)) for (const each of [value].flat()) checkKeywords(each, `${path}${keyword}.`);
