@@ -27,7 +27,7 @@ function calibration(): number {
 
 const USAGE = '"fuel":1,"peakMemoryBytes":1,"toolCalls":0,"outputBytes":0';
 const FRAMES: Readonly<Record<string, (value: string) => string>> = {
-  tool: (value) => `{"t":"tool","seq":1,"name":"t","args":${value},"at":{"fork":"f","source":"s","line":1,"column":1}}`,
+  tool: (value) => `{"t":"tool","seq":1,"name":"t","args":[${value}],"at":{"fork":"f","source":"s","line":1,"column":1}}`,
   result: (value) =>
     `{"t":"result","id":1,"result":{"ok":true,"phase":"exec","result":${value},"eventErrors":[],"error":null,${USAGE}},"usage":{"cpuMs":1,"wallMs":1,${USAGE}},"errors":[],"last":false}`,
   out: (value) => `{"t":"out","emits":["x"],"values":[${value}],"whispers":[]}`,
