@@ -19,6 +19,7 @@ export class OpenCall implements CallIo {
   readonly #waiting: { readonly query: ForkQuery; readonly answer: PromiseWithResolvers<VarFrame> }[] = [];
   readonly #queries: ForkQuery[] = [];
   #reply: FinalReply | null = null;
+  #accepted = false;
   #over = false;
 
   readonly #cpuMs: () => number | null;
@@ -46,8 +47,13 @@ export class OpenCall implements CallIo {
 
   /** Checks the deadlines, so that no journal takes a late answer for the one that the script got. */
   get over(): boolean {
-    if (!this.#abort.aborted && this.#reply === null) this.#expire();
+    if (!this.#abort.aborted && this.#reply === null && !this.#accepted) this.#expire();
     return this.#abort.aborted;
+  }
+
+  accept(): boolean {
+    this.#accepted = !this.over;
+    return this.#accepted;
   }
 
   whenOver(callback: () => void): () => void {

@@ -2,7 +2,7 @@ import type { CallIo, FinalReply } from '../wire/call.ts';
 import { cancelledError, timeoutError, workerError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, WireError } from '../wire/errors.ts';
 import { frameLimit, MAX_FRAME_VALUES } from '../wire/frames.ts';
-import type { CallSite, GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
+import type { GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { BusyPoll } from './busypoll.ts';
 import { OpenCall } from './call.ts';
 import { RunClock } from './clock.ts';
@@ -73,8 +73,8 @@ export class Execution implements WorkerTask {
   #lastSeq = 0;
   readonly #ledger: Ledger;
   #call: OpenCall | null = null;
-  /** The position of the open call in the program. */
-  #at: CallSite | null = null;
+  /** The open call as the program made it. */
+  #asked: GuestCall | null = null;
   /** Why the host ends the run. The worker's own report cannot change it. */
   #verdict: ErrorInfo | null = null;
   #over = false;
@@ -197,14 +197,28 @@ export class Execution implements WorkerTask {
       },
     );
     this.#call = open;
-    this.#at = call.at;
+    this.#asked = call;
     this.#owner.onBlocked(true);
     if (this.#verdict !== null) {
       open.halt(this.#verdict);
       return;
     }
-    if (call.t !== 'ask') this.#toolTimer = setTimeout(() => this.#endCall(call), toolMs);
+    if (call.t !== 'ask') this.#startToolTimer(toolMs);
     void this.#answer(call, open);
+  }
+
+  /**
+   * Starts the time of the open call. Every call starts the same timer again, and none stops it: to make and to clear a timer takes as
+   * long as a small tool. So it may fire while no call is open, or an `ask`.
+   */
+  #startToolTimer(toolMs: number): void {
+    if (this.#toolTimer !== undefined) {
+      this.#toolTimer.refresh();
+      return;
+    }
+    this.#toolTimer = setTimeout(() => {
+      if (this.#asked !== null && this.#asked.t !== 'ask') this.#endCall(this.#asked);
+    }, toolMs);
   }
 
   /** The tool has had its time. */
@@ -235,12 +249,11 @@ export class Execution implements WorkerTask {
   }
 
   #onReplied(reply: FinalReply): void {
-    clearTimeout(this.#toolTimer);
     this.#call = null;
     this.#owner.onBlocked(false);
     if (reply.t === 'halt') this.#end(reply.error, HANDLER_HALT_MS);
     else this.#poll.onAnswer();
-    this.#at = null;
+    this.#asked = null;
   }
 
   /** Calls a handler of the host. An exception ends the run and spares the host. */
@@ -255,7 +268,8 @@ export class Execution implements WorkerTask {
   /** Ends the run with this error; the first verdict counts. The worker is killed after `graceMs`, or at once when that is 0. */
   #end(verdict: ErrorInfo, graceMs: number): void {
     if (this.#over || this.#verdict !== null) return;
-    const place = this.#at === null ? {} : { source: this.#at.source, line: this.#at.line, column: this.#at.column };
+    const at = this.#asked?.at;
+    const place = at === undefined ? {} : { source: at.source, line: at.line, column: at.column };
     this.#verdict = { ...verdict, ...place };
     this.#stopTimers();
     this.#call?.halt(this.#verdict);

@@ -42,6 +42,8 @@ export class Ledger {
   readonly #callsOf = new Map<string, number>();
   /** What nested loops used. */
   readonly #nested = { fuel: 0, toolCalls: 0, cpuMs: 0 };
+  /** The fork of the last call; a procedure makes many calls. */
+  #lastFork: string | null = null;
   #breach: ErrorInfo | null = null;
 
   constructor(input: RunInput) {
@@ -155,9 +157,11 @@ export class Ledger {
    */
   knows({ fork }: CallSite, seq: number): boolean {
     const { forkId } = this.#input;
-    if (fork === forkId) return true;
+    if (fork === forkId || fork === this.#lastFork) return true;
     const number = fork.startsWith(`${forkId}.`) ? fork.slice(forkId.length + 1) : '';
-    return /^[1-9]\d{0,15}$/.test(number) && Number(number) <= seq;
+    if (!/^[1-9]\d{0,15}$/.test(number) || Number(number) > seq) return false;
+    this.#lastFork = fork;
+    return true;
   }
 
   /** Returns the amount; above the limit it is a breach, unless an earlier one has ended the run. */

@@ -221,6 +221,7 @@ export class Pool {
 
   /** Starts waiting nested jobs, the deepest first, because the others wait for it. */
   #serveInner(): void {
+    if (this.#inner.length === 0) return;
     this.#inner.sort((left, right) => right.depth - left.depth);
     for (const job of [...this.#inner]) {
       if (this.#closed || this.#room(job.depth) <= 0 || (this.#idle.length === 0 && this.#isFull)) continue;

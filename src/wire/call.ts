@@ -13,6 +13,11 @@ export interface CallIo {
   readonly signal: AbortSignal;
   /** True after `signal` is aborted. Reading it is cheap; making a signal takes longer than the rest of a call. */
   readonly over: boolean;
+  /**
+   * Checks for the last time whether the answer is in time: true when the script will get it. The handler then returns the answer at
+   * once, and no deadline is checked in between, so that a journal and the script cannot disagree on the answer.
+   */
+  accept?(): boolean;
   /** Calls back when `signal` is aborted, at once if it is aborted already. The returned function removes the callback. */
   whenOver(callback: () => void): () => void;
   /** CPU time of the run so far, milliseconds; null where the system does not tell. */

@@ -199,9 +199,8 @@ export function parseFrames(text: string, maxValues = Number.POSITIVE_INFINITY):
  * no later walk over the value can overflow the stack or take long. Throws {@link WireError}.
  */
 export function parseFrame(text: string, maxValues = Number.POSITIVE_INFINITY): unknown {
-  const { depth, values } = shapeOf(text, maxValues);
-  if (depth > MAX_FRAME_DEPTH) throw new WireError(`a frame nests deeper than ${MAX_FRAME_DEPTH} levels`);
-  if (values > maxValues) throw new WireError(`a frame has more than ${maxValues} values`);
+  // Each level takes a bracket, so a short text cannot nest too deep.
+  if (text.length > MAX_FRAME_DEPTH) checkShape(text, maxValues);
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -263,6 +262,12 @@ function shapeOf(text: string, maxValues: number): { readonly depth: number; rea
     }
   }
   return { depth, values };
+}
+
+function checkShape(text: string, maxValues: number): void {
+  const { depth, values } = shapeOf(text, maxValues);
+  if (depth > MAX_FRAME_DEPTH) throw new WireError(`a frame nests deeper than ${MAX_FRAME_DEPTH} levels`);
+  if (values > maxValues) throw new WireError(`a frame has more than ${maxValues} values`);
 }
 
 /** Whether the text of a frame has more than {@link MAX_FRAME_VALUES} values, so that the host would refuse it. */

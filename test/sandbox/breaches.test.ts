@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/index.ts';
-import { handlers, inputOf, never, run, sandboxOf, timed } from './kit.ts';
+import { handlers, inputOf, never, OK, run, sandboxOf, timed } from './kit.ts';
 
 const MB = 1024 * 1024;
 
@@ -86,6 +86,21 @@ describe('wall time', () => {
     expect(seen.emits).toEqual(['one']);
     expect(usage.outputBytes).toBe(4);
     expect(outputComplete).toBe(false);
+  });
+
+  it('each call has toolMs of its own: less for several calls is no breach, and the last one has all of it', async () => {
+    let calls = 0;
+    let asked = 0;
+    const answers = handlers(async () => {
+      asked = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, ++calls < 3 ? 900 : 60_000).unref());
+      return OK;
+    });
+    const { result } = await sandbox.run(inputOf('calls', { count: 3 }, { toolMs: 1_500 }), answers);
+    expect(result.error).toMatchObject({ code: 'ERR_TIMEOUT', limit: 'toolMs', allowed: 1_500 });
+    expect(calls).toBe(3);
+    expect(performance.now() - asked).toBeGreaterThan(1_450);
+    await nextRunWorks();
   });
 
   it('one call may take toolMs, and no script can catch that', async () => {

@@ -79,9 +79,9 @@ export async function approvedCall(
   { canonicalName, requiresApproval }: ToolDefinition,
   args: readonly TaggedJson[],
   turn: TurnContext,
-  work: () => Promise<unknown>,
+  work: () => unknown,
 ): Promise<unknown> {
-  if (!requiresApproval) return work();
+  if (!requiresApproval) return await work();
   const approval = turn.value(APPROVAL);
   // The plan is hashed as canonical JSON, which sorts keys itself: the places of whole-number keys must not be written into it.
   const plan = { tool: canonicalName, args: args.map(plainMaps) };
@@ -96,7 +96,7 @@ export async function approvedCall(
 }
 
 /** The result of the work, or the {@link Pending} that announces a later one. */
-async function unlessPending(work: () => Promise<unknown>): Promise<unknown> {
+async function unlessPending(work: () => unknown): Promise<unknown> {
   try {
     return await work();
   } catch (error) {

@@ -49,7 +49,7 @@ export class Dispatcher {
     if (this.#waiting?.seq === call.seq) {
       // A waiting call enters the journal when it is answered, in a later run.
       if (!io.over) this.#journal.drop(call);
-    } else if (!io.over) this.#journal.close(call, reply, this.#asks.spentBy(call));
+    } else if (io.accept?.() ?? !io.over) this.#journal.close(call, reply, this.#asks.spentBy(call));
     // An answer that comes too late never reaches the script: `finish` then records how the call really ended.
     return reply;
   }
@@ -79,7 +79,7 @@ export class Dispatcher {
     this.#quotas.countCallsElsewhere(entry.kind === 'ask' ? (entry.spent?.toolCalls ?? 0) : Number(entry.kind === 'tool'));
     this.#quotas.countJournalBytes(this.#journal.answer(call, reply));
     await repeatQueries(entry.asked ?? [], io);
-    if (!io.over) this.#journal.repeat(call, entry);
+    if (io.accept?.() ?? !io.over) this.#journal.repeat(call, entry);
     return reply;
   }
 
@@ -96,7 +96,7 @@ export class Dispatcher {
     const start = performance.now();
     try {
       const completed = known?.t === 'completed' ? known : null;
-      await repeatQueries(completed?.asked ?? [], io);
+      if (completed !== null) await repeatQueries(completed.asked, io);
       const reply = await this.#make(call, io, completed?.completion ?? null);
       const { breach } = this.#quotas;
       return breach === null || call.t === 'ask' ? reply : halt(breach);

@@ -31,7 +31,7 @@ export async function invoke(
     // A call that is completed began in an earlier run, with the approval that it needed.
     const result =
       completion === null
-        ? await approvedCall(tool, given, turn, async () => tool.run(args, runtime))
+        ? await approvedCall(tool, given, turn, () => tool.run(args, runtime))
         : await complete(tool, completion, args, runtime);
     return resultJson(tool, result, limits.toolBytes);
   };

@@ -11,15 +11,19 @@ import { encodeAs } from './outcome.ts';
  * Checks a result by the `returns` of its tool, on which callers rely. Throws {@link ToolError} 21, which names the tool and the
  * problem.
  */
-async function heldToPromise(tool: ToolDefinition, result: unknown, maxBytes: number): Promise<unknown> {
-  if (tool.result === null) return result;
-  if ('type' in tool.result) {
+async function heldToPromise(
+  tool: ToolDefinition,
+  promised: NonNullable<ToolDefinition['result']>,
+  result: unknown,
+  maxBytes: number,
+): Promise<unknown> {
+  if ('type' in promised) {
     const value = decode(encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), result, maxBytes));
     if (value === null) return null;
-    const fitted = coerce(tool.result.type, value);
+    const fitted = coerce(promised.type, value);
     return fitted.ok ? fitted.value : broken(tool, fitted.problem);
   }
-  const judged = await tool.result.schema['~standard'].validate(result);
+  const judged = await promised.schema['~standard'].validate(result);
   return judged.issues === undefined ? judged.value : broken(tool, issuesText(judged.issues));
 }
 
@@ -28,7 +32,7 @@ async function heldToPromise(tool: ToolDefinition, result: unknown, maxBytes: nu
  * one that is larger than `toolBytes`, which no tool can widen.
  */
 export async function resultJson(tool: ToolDefinition, result: unknown, toolBytes: number): Promise<TaggedJson> {
-  const held = await heldToPromise(tool, result, toolBytes);
+  const held = tool.result === null ? result : await heldToPromise(tool, tool.result, result, toolBytes);
   const json = encodeAs(NS_CODES.ToolExecutionFailed, unholdable(tool), held, toolBytes);
   const most = tool.maxResultBytes;
   if (most === null || most >= toolBytes) return json;
