@@ -1,4 +1,4 @@
-import { defineTool, type LimitOptions, type RunOptions, type RunResult } from '../src/index.ts';
+import { defineTool, type LimitOptions, type RunOptions, type RunResult } from '../src/entries/index.ts';
 import { textBytes } from '../src/wire/costs.ts';
 import { limitOf } from '../src/wire/limits.ts';
 

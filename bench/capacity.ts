@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { createRuntime, defineTool } from '../src/index.ts';
+import { createRuntime, defineTool } from '../src/entries/index.ts';
 import { Sandbox } from '../src/sandbox/index.ts';
 import { BusyError } from '../src/wire/errors.ts';
 import { defaultLimits } from '../src/wire/limits.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createRuntime, defineTool, type Interpreter, type RunResult, type Runtime } from '../src/index.ts';
+import { createRuntime, defineTool, type Interpreter, type RunResult, type Runtime } from '../src/entries/index.ts';
 import { launch, packageFiles, withLauncher } from '../src/sandbox/index.ts';
 import { pureTools } from '../stdlib-tools/index.ts';
 import { type Summary, summarize } from './stats.ts';

@@ -1,4 +1,4 @@
-import { createRuntime } from '../src/index.ts';
+import { createRuntime } from '../src/entries/index.ts';
 import { commands } from './breaches.ts';
 import { forgetPeak, residence, workerPid } from './residence.ts';
 import { short, table } from './table.ts';

@@ -1,4 +1,4 @@
-import { createRuntime } from '../src/index.ts';
+import { createRuntime } from '../src/entries/index.ts';
 import { type Engine, timed } from './engine.ts';
 
 /** This project: a prewarmed worker process, a fresh isolate per run, all limits on. */

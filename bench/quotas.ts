@@ -1,4 +1,4 @@
-import { createRuntime, type Runtime } from '../src/index.ts';
+import { createRuntime, type Runtime } from '../src/entries/index.ts';
 import { CASES, type Case, TOOLS } from './breaches.ts';
 import { benchCapacity } from './capacity.ts';
 import { benchGrowth, type GrowthRow, MOST_GROWTH, renderGrowth } from './growth.ts';

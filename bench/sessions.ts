@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generateKeys, keyringFrom } from '../src/aeiou/index.ts';
-import { createRuntime, defineTool } from '../src/index.ts';
+import { createRuntime, defineTool } from '../src/entries/index.ts';
 import { type Agent, LoopController, runtimeExecutor, SqliteStore, systemClock } from '../src/loop/index.ts';
 import { short, table } from './table.ts';
 

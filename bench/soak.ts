@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { createRuntime, type LimitOptions, type RunResult, type Runtime } from '../src/index.ts';
+import { createRuntime, type LimitOptions, type RunResult, type Runtime } from '../src/entries/index.ts';
 import { TOOLS } from './breaches.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, table } from './table.ts';
@@ -79,7 +79,8 @@ async function soak(runtime: Runtime, ms: number, until: number): Promise<SoakRo
   return { until, runs, wrong, honestMs: summarize(honest), hostRssBytes: process.memoryUsage.rss(), handles };
 }
 
-function openHandles(): number {
+/** Open descriptors, or active resources where the system does not report descriptors. */
+export function openHandles(): number {
   // Node's active resources lack handles that do not keep the process alive, such as the pipes of workers.
   return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : process.getActiveResourcesInfo().length;
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRuntime, defineTool, type Runtime } from '../src/index.ts';
+import { createRuntime, defineTool, type Runtime } from '../src/entries/index.ts';
 import type { Candidate, Row } from './compare.ts';
 import type { Engine } from './engine.ts';
 import { measureFuel } from './fuel.ts';

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
-import { answerRequest, BusyError, createRuntime, loadPolicy } from 'neuroscript-runtime';
+import { BusyError, createRuntime, loadPolicy } from 'neuroscript-runtime';
+import { answerRequest } from 'neuroscript-runtime/wire';
 import { tools } from './tools.mjs';
 
 const policy = loadPolicy(readFileSync(new URL('policy.yaml', import.meta.url), 'utf8'), 'policy.yaml');

@@ -12,18 +12,28 @@ const entries = Object.entries(manifest.parse(JSON.parse(readFileSync(join(ROOT,
 );
 
 describe('the public entry points', () => {
-  it('are the runtime, the protocol, the loop, its reports, the gate, the grammar, MCP, the standard tools and the kit for tests', () => {
-    expect(entries.map(({ name }) => name)).toEqual([
-      '.',
-      './aeiou',
-      './loop',
-      './report',
-      './gate',
-      './grammar',
-      './mcp',
-      './stdlib-tools',
-      './testing',
-    ]);
+  it('are those of the contract and those that hold the rest, in the order of the parts', () => {
+    expect(entries.map(({ name }) => name)).toEqual(
+      [
+        '.',
+        ...'tools context wire aeiou tokens protocol loop agents sessions replay turn v1'.split(' ').map((name) => `./${name}`),
+      ].concat(['./report', './gate', './grammar', './syntax', './mcp', './stdlib-tools', './testing']),
+    );
+  });
+
+  it.each(entries)('$name has at most sixty names', ({ file }) => {
+    const names = [...exportsOf(file).keys()];
+    expect(names.length).toBeLessThanOrEqual(60);
+  });
+
+  it('keep the names that others import', () => {
+    const has = (file: string, names: string): readonly string[] => names.split(' ').filter((name) => !exportsOf(file).has(name));
+    expect(has('src/entries/index.ts', 'createRuntime currentTurn defineTool AgentModelStore SessionStorage')).toEqual([]);
+    const protocol = 'generateKeys keyringFrom parseKeys Keyring nativeCrypto parseEnvelope composeEnvelope extractEnvelope';
+    const judged =
+      'validateUserdata verifyToken selectDecision progressDigest ReplayCache ProgressGuard canonicalize parseStrict';
+    expect(has('src/entries/aeiou.ts', `${protocol} ${judged}`)).toEqual([]);
+    expect(has('src/entries/loop.ts', 'LoopController MemoryLog runtimeExecutor askHandler')).toEqual([]);
   });
 
   it.each(entries)('every symbol of $name has a doc comment', ({ file }) => {

@@ -11,11 +11,11 @@ export interface Import {
   readonly typeOnly: boolean;
 }
 
-/** The parts that rules speak of: a folder of `src`, else the top folder; files right in `src` are `entry`. */
+/** The parts that rules speak of: a folder of `src`, else the top folder. */
 export function partOf(path: string): string {
   const [top = '', second = ''] = path.split('/');
   if (top !== 'src') return top;
-  return second.endsWith('.ts') ? 'entry' : second;
+  return second;
 }
 
 /** Whether an import stays within the repository. */

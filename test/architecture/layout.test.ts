@@ -12,7 +12,7 @@ describe('the layout of the repository', () => {
     const made = new Set(['node_modules', 'dist', 'coverage', 'src', 'bin']);
     const top = folders('.').filter((name) => !name.startsWith('.') && !made.has(name));
     const known = [...PARTS.map(({ name }) => name), ...Object.keys(OTHER_FOLDERS)];
-    expect([...top, ...folders('src'), 'entry'].sort()).toEqual(known.sort());
+    expect([...top, ...folders('src')].sort()).toEqual(known.sort());
   });
 
   it('CONTRIBUTING.md shows it; `npx node scripts/layout.mjs` writes it', () => {

@@ -3,7 +3,7 @@
  * `CONTRIBUTING.md` and the rule about faces are derived from this table.
  */
 export interface Part {
-  /** Its name in the rules: a folder of `src`, else a folder of the repository; `entry` is the files right in `src`. */
+  /** Its name in the rules: a folder of `src`, else a folder of the repository. */
   readonly name: string;
   /** What it is for, in a few words. */
   readonly holds: string;
@@ -31,7 +31,7 @@ export const BESIDE_THE_INDEX: Readonly<Record<string, string>> = {
   'grammar/vocabulary/names.ts': 'a leaf that the host uses without the parser',
 };
 
-const FILES = new Set(['wire', 'files', 'sqlite', 'guest', 'worker', 'gate', 'entry', 'cli', 'bench']);
+const FILES = new Set(['wire', 'files', 'sqlite', 'guest', 'worker', 'gate', 'entries', 'cli', 'bench']);
 
 function part(name: string, holds: string, imports: string, packages: string, node: boolean): Part {
   const list = (words: string): readonly string[] => (words === '' ? [] : words.split(' '));
@@ -61,7 +61,13 @@ export const PARTS: readonly Part[] = [
   ),
   part('report', 'sessions, turns, tokens, calls and errors as text: `neuroscript-runtime/report`', 'loop aeiou wire', '', true),
   part('gate', 'the ARGO gate, its executor and approvals', '', '', true),
-  part('entry', 'the entry point `neuroscript-runtime`', 'runtime sandbox tools context wire', '', false),
+  part(
+    'entries',
+    'the entry points of the package that have no folder of their own',
+    'loop runtime aeiou sandbox tools context wire grammar',
+    '',
+    false,
+  ),
   part(
     'testing',
     'the kit for authors of tools: `neuroscript-runtime/testing`',
@@ -87,7 +93,7 @@ export const PARTS: readonly Part[] = [
   part(
     'bench',
     'measurements, with peers beside',
-    'entry loop runtime aeiou sandbox tools context wire stdlib-tools',
+    'entries loop runtime aeiou sandbox tools context wire stdlib-tools',
     '@pydantic/monty quickjs-emscripten isolated-vm',
     true,
   ),
@@ -99,15 +105,15 @@ export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   schemas: 'JSON Schemas of the public JSON',
   conformance: 'golden envelopes, tokens and decisions for every implementation of AEIOU v3',
   examples: 'programs, agents and tools to start from; every one is a test',
+  containers: 'profiles for Docker, Podman and Kubernetes, see `docs/containers.md`',
   templates: 'what `neuroscript init` writes; every one is installed and run as a test',
   docs: 'one page a topic; `docs/errors/` has one page an error code',
   scripts: 'what npm scripts run, and what writes generated pages',
   test: 'mirrors the source, and holds it to its rules in `architecture/`, `traceability/`, `docs/` and `readme/`',
 };
 
-/** Folder of a part, with a slash at its end; the file of the entry point. */
+/** Folder of a part, with a slash at its end. */
 function folderOf({ name }: Part): string {
-  if (name === 'entry') return 'src/index.ts';
   return ['grammar', 'stdlib-tools', 'bench'].includes(name) ? `${name}/` : `src/${name}/`;
 }
 

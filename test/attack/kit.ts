@@ -1,5 +1,12 @@
 import { expect } from 'vitest';
-import { createRuntime, defineTool, type LimitOptions, type RunOptions, type RunResult, type Runtime } from '../../src/index.ts';
+import {
+  createRuntime,
+  defineTool,
+  type LimitOptions,
+  type RunOptions,
+  type RunResult,
+  type Runtime,
+} from '../../src/entries/index.ts';
 
 export const MB = 1024 * 1024;
 

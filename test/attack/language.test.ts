@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgetPeak, residence, workerPid } from '../../bench/residence.ts';
-import type { Runtime } from '../../src/index.ts';
+import type { Runtime } from '../../src/entries/index.ts';
 import { arena, attack, MB, TIGHT } from './kit.ts';
 import { type Attack, ENDLESS, FLOODS, HOARDS, TEXTS } from './programs.ts';
 

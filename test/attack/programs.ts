@@ -1,4 +1,4 @@
-import type { LimitOptions, RunOptions } from '../../src/index.ts';
+import type { LimitOptions, RunOptions } from '../../src/entries/index.ts';
 import { type Ending, quota } from './kit.ts';
 
 /** A hostile program and how it must end; null: it must succeed, having been harmless after all. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { LIMITS } from '../../src/index.ts';
+import { LIMITS } from '../../src/entries/wire.ts';
 
 const command = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 const bench = (...args: readonly string[]): { status: number | null; stdout: string; stderr: string } =>

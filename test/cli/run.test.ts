@@ -114,10 +114,10 @@ describe('run', () => {
     expect((await neuroscript(['run', 'a.ns', '--event', 'e'], { cwd })).stdout).not.toContain(first);
   });
 
-  it('a failing event handler is told on stderr, the run stays fine', async () => {
+  it('a failing event handler is told on stderr, and the command exits with 1', async () => {
     const cwd = folder({ 'a.ns': 'on event "e" do\n  emit "before"\n  fail "broken"\nendon\n' });
     const ended = await neuroscript(['run', 'a.ns', '--event', 'e'], { cwd });
-    expect(ended.code).toBe(0);
+    expect(ended.code).toBe(1);
     expect(ended.stdout).toBe('before\n');
     expect(ended.stderr).toContain('broken');
   });

@@ -1,4 +1,4 @@
-import { createHostContext, type Runtime, SILENT_LOGGER, type ToolDefinition } from '../../src/index.ts';
+import { createHostContext, type Runtime, SILENT_LOGGER, type ToolDefinition } from '../../src/entries/index.ts';
 import type { ErrorInfo } from '../../src/wire/errors.ts';
 import type { EventError, EventInput, TaggedJson, Whisper } from '../../src/wire/protocol.ts';
 import { drive, type TestTool } from '../guest/driver.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { PolicyOptions } from '../../src/index.ts';
+import type { PolicyOptions } from '../../src/entries/index.ts';
 
 /**
  * Conformance files: several small programs in one file, separated by lines of `---`, each with what it must do.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRuntime, type RunResult, type Runtime } from '../../src/index.ts';
+import { createRuntime, type RunResult, type Runtime } from '../../src/entries/index.ts';
 import { program } from '../fuzz/programs.ts';
 import { Random } from '../fuzz/random.ts';
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { createRuntime, type Runtime } from '../../src/index.ts';
+import { createRuntime, type Runtime } from '../../src/entries/index.ts';
 import { TEST_TOOLS } from '../guest/tools.ts';
 import { inProcess, inSandbox, type Outcome, type Tools } from './both.ts';
 import { type Chunk, readChunks } from './chunks.ts';

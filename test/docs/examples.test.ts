@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createRuntime, loadMockTools } from '../../src/index.ts';
+import { createRuntime, loadMockTools } from '../../src/entries/index.ts';
 import { filesBelow, ROOT } from '../architecture/source.ts';
 
 const blocksOf = (text: string, language: string): string[] =>

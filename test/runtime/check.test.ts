@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defineTool } from '../../src/index.ts';
+import { defineTool } from '../../src/entries/index.ts';
 import { fakeRuntime } from './fake.ts';
 
 const tools = [

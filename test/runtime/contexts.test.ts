@@ -13,7 +13,7 @@ import {
   SILENT_LOGGER,
   ToolError,
   type TurnContext,
-} from '../../src/index.ts';
+} from '../../src/entries/index.ts';
 
 /** Each proof goes through the real sandbox: worker process, isolate, pipe. */
 

@@ -9,7 +9,7 @@ import {
   type Runtime,
   SILENT_LOGGER,
   type ToolRuntime,
-} from '../../src/index.ts';
+} from '../../src/entries/index.ts';
 import { command, func } from './sources.ts';
 
 /** What other tests prove of the parts, each row once more with everything in place: through the real sandbox. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRuntime, defineTool, type Runtime } from '../../src/index.ts';
+import { createRuntime, defineTool, type Runtime } from '../../src/entries/index.ts';
 import { DEEP_PROGRAMS } from '../guest/shapes.ts';
 import { command, func } from './sources.ts';
 

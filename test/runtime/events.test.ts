@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRuntime, defineTool, type Runtime, SILENT_LOGGER } from '../../src/index.ts';
+import { createRuntime, defineTool, type Runtime, SILENT_LOGGER } from '../../src/entries/index.ts';
 import { Deliveries } from '../../src/runtime/deliveries.ts';
 import { workerError } from '../../src/wire/errorinfo.ts';
 import type { RunResult } from '../../src/wire/result.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerRequest, defineTool, type Runtime } from '../../src/index.ts';
+import { defineTool, type Runtime } from '../../src/entries/index.ts';
+import { answerRequest } from '../../src/entries/wire.ts';
 import { ScriptBench } from '../../src/testing/index.ts';
 
 let bench: ScriptBench;

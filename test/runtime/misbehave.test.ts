@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createRuntime, defineTool, type Runtime, TurnClosedError } from '../../src/index.ts';
+import { createRuntime, defineTool, type Runtime, TurnClosedError } from '../../src/entries/index.ts';
 import { command } from './sources.ts';
 
 /** Everything that a tool can do wrong has one typed, named outcome, and the session goes on or halts as documented. */

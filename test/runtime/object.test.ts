@@ -10,7 +10,7 @@ import {
   type RunResult,
   type Runtime,
   type TurnContext,
-} from '../../src/index.ts';
+} from '../../src/entries/index.ts';
 import { rootTools, storeTools } from '../../stdlib-tools/index.ts';
 import { command, func } from './sources.ts';
 

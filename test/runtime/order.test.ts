@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createRuntime, defineTool, mapEntries, type Runtime, type Value } from '../../src/index.ts';
+import { createRuntime, defineTool, mapEntries, type Runtime, type Value } from '../../src/entries/index.ts';
 
 /** What arrived at the tools. */
 let seen: unknown;

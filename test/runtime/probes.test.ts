@@ -8,7 +8,7 @@ import {
   type RunResult,
   type Runtime,
   SILENT_LOGGER,
-} from '../../src/index.ts';
+} from '../../src/entries/index.ts';
 import { command, func } from './sources.ts';
 
 /** Who a probe found itself called by. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createRuntime, defineTool, loadMockTools, perSession, type Runtime } from '../../src/index.ts';
+import { createRuntime, defineTool, loadMockTools, perSession, type Runtime } from '../../src/entries/index.ts';
 import { command } from './sources.ts';
 
 const counted = perSession(() => ({ calls: 0 }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRuntime } from '../../src/index.ts';
+import { createRuntime } from '../../src/entries/index.ts';
 import { poolLimits } from '../../src/sandbox/limits.ts';
 import { BusyError, ConfigError } from '../../src/wire/errors.ts';
 import { neuroscript } from '../cli/spawn.ts';

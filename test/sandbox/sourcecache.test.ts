@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRuntime, type Runtime } from '../../src/index.ts';
+import { createRuntime, type Runtime } from '../../src/entries/index.ts';
 import { SourceCache } from '../../src/sandbox/sourcecache.ts';
 import type { HostFrame, SentSource, Source } from '../../src/wire/protocol.ts';
 

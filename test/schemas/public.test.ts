@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerRequest, createRuntime, defineTool, LIMITS, type Runtime, ToolError } from '../../src/index.ts';
+import { createRuntime, defineTool, type Runtime, ToolError } from '../../src/entries/index.ts';
+import { answerRequest, LIMITS } from '../../src/entries/wire.ts';
 import { requestFromJson } from '../../src/wire/request.ts';
 import type { PublicResult } from '../../src/wire/result.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { defineTool, loadMockTools, TimeDate, ToolError } from '../../src/index.ts';
+import { defineTool, loadMockTools, TimeDate, ToolError } from '../../src/entries/index.ts';
 import {
   callTool,
   FakeClock,

@@ -1,0 +1,37 @@
+/**
+ * The forms of control tokens, and minting them. Entry point `neuroscript-runtime/tokens`.
+ */
+
+export {
+  type Action,
+  type ControlPayload,
+  DEFAULT_LIFETIMES,
+  type DecodedToken,
+  decodeToken,
+  isTokenLine,
+  isTurnNonce,
+  type Lifetimes,
+  MAX_TOKEN_BYTES,
+  type MagicCode,
+  type MagicDetail,
+  type Minted,
+  Minter,
+  type MinterOptions,
+  MintLedger,
+  type MintRequest,
+  newTurnNonce,
+  prepareToken,
+  requireToken,
+  resolveLifetimes,
+  secondsOf,
+  TOKEN_KIND,
+  type TokenClock,
+  type TokenCode,
+  type TokenDetail,
+  type TokenFailure,
+  type TokenIds,
+  type TokenPayload,
+  type TurnFacts,
+  type UnsignedToken,
+  type UsedId,
+} from '../aeiou/index.ts';
