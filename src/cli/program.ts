@@ -33,6 +33,7 @@ type AddCommand = (program: Command, execute: Execute) => void;
 const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['init', async () => (await import('./commands/init.ts')).addInit],
   ['run', async () => (await import('./commands/run.ts')).addRun],
+  ['test', async () => (await import('./commands/test.ts')).addTest],
   ['check', async () => (await import('./commands/check.ts')).addCheck],
   ['fmt', async () => (await import('./commands/fmt.ts')).addFmt],
   ['repl', async () => (await import('./commands/repl.ts')).addRepl],
