@@ -5,7 +5,7 @@ import { type CheckedFile, lint, type Report } from './finding.ts';
 import { eachRoot } from './scopes.ts';
 
 /** `{{name}}`, `${name}`. */
-const FILLED = /\{\{\s*[A-Za-z_]\w*(?:[.[][^{}]*)?\s*\}\}|\$\{\s*[A-Za-z_]\w*[^{}]*\}/;
+const FILLED = /\{\{\s*[A-Za-z_]\w*(?:[.[][^{}]*|\s*)\}\}|\$\{\s*[A-Za-z_][^{}]*\}/;
 
 /** Checks the texts of programs without `eval`, which may fill in any text. */
 export function checkPlaceholders(files: readonly CheckedFile[], report: Report): void {

@@ -93,4 +93,5 @@ process.on('message', (task: Task) => {
     },
   );
 });
+process.on('disconnect', () => process.exit());
 process.send?.('ready');

@@ -33,6 +33,7 @@ type AddCommand = (program: Command, execute: Execute) => void;
 const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['init', async () => (await import('./commands/init.ts')).addInit],
   ['run', async () => (await import('./commands/run.ts')).addRun],
+  ['test', async () => (await import('./commands/test.ts')).addTest],
   ['check', async () => (await import('./commands/check.ts')).addCheck],
   ['fmt', async () => (await import('./commands/fmt.ts')).addFmt],
   ['repl', async () => (await import('./commands/repl.ts')).addRepl],
@@ -58,7 +59,8 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
 ]);
 
 /** Runs the command that an argument list names and resolves with its exit code. Never rejects: a failure is one printed line. */
-export async function runProgram(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+export async function runProgram(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const argv = meant(words);
   let code: ExitCode = EXIT.ok;
   try {
     const program = await createProgram(argv, terminal, async (action) => {
@@ -79,11 +81,18 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
   }
 }
 
+/** `version` is a flag. `help X` of an unknown command is the unknown command, with its suggestion. */
+function meant(argv: readonly string[]): readonly string[] {
+  const [first, second] = argv;
+  if (first === 'version') return ['--version', ...argv.slice(1)];
+  return first === 'help' && second !== undefined && !COMMANDS.has(second) ? [second] : argv;
+}
+
 /** The program with the command that `argv` names, or with all of them: help and mistyped names need the whole list. */
 async function createProgram(argv: readonly string[], terminal: Terminal, execute: Execute): Promise<Command> {
   const program = new Command('neuroscript')
     .description('Runs programs that AI agents write: sandboxed, under limits, with signed control tokens.')
-    .version(VERSION, '--version', 'print the version')
+    .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     // The usage lines of the commands have their arguments; the list stays narrow without them.
@@ -109,10 +118,7 @@ function usageOf(error: CommanderError, argv: readonly string[]): string | null 
   const first = argv[0] ?? '';
   if (error.code === 'commander.unknownCommand' && /\.ns(\.txt)?$/.test(first))
     return `'${printable(first)}' is no command; to run the file, write: neuroscript run ${printable(first)}`;
-  return error.message
-    .replace(/^error: /, '')
-    .replace(/\s*\(Did you mean (.*?)\?\)/s, '; did you mean $1?')
-    .split('\n')
-    .map(printable)
-    .join(' ');
+  const [said = '', advice] = error.message.replace(/^error: /, '').split('\n(Did you mean ');
+  const text = advice === undefined ? said : `${said}; did you mean ${advice.replace(/\)$/, '')}`;
+  return text.split('\n').map(printable).join(' ');
 }

@@ -43,7 +43,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-const TOKEN = /"(?:[^"\\]+|\\.)*"(\s*:)?|[{}[\]]/g;
+const TOKEN = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/g;
 
 /** Whether the top level of a valid JSON object has a duplicate key. `JSON.parse` would silently take the second of two ids. */
 function hasDoubleKey(json: string): boolean {

@@ -25,20 +25,21 @@ export function renderError(error: ErrorInfo, sources: SourceTexts, palette: Pal
   const lines = [headline(place, error.message, error.code, palette)];
   if (place !== null && error.column !== null)
     lines.push(...excerpt(sources.get(place.file), place.line, error.column, error.column, palette));
-  const hint = error.hint ?? NEXT_STEPS.get(error.code);
+  const hint = error.hint ?? nextStep(error);
   if (hint !== undefined) lines.push(`  hint: ${printable(hint)}`);
   const limit = renderLimit(error);
   if (limit !== null) lines.push(`  ${limit}`);
   return [...lines, ...renderStack(error.stack, palette)];
 }
 
-/** Hints about flags, for errors that know nothing of the command line. */
-const NEXT_STEPS: ReadonlyMap<string, string> = new Map([
-  [
-    'NS1003',
-    "a file given with --policy says what is allowed; without one, the tools of --tools and --mcp and those without effects ('explain NS1003')",
-  ],
-]);
+/** A hint about flags for a denied call, which knows nothing of the command line. */
+function nextStep({ code, message }: ErrorInfo): string | undefined {
+  if (code !== 'NS1003') return undefined;
+  const tool = /^tool '([\w.]+)' was not found/.exec(message)?.[1];
+  if (tool === undefined)
+    return "a file given with --policy says what is allowed; without one, the tools of --tools and --mcp and those without effects ('explain NS1003')";
+  return `to allow it, give --policy FILE; the file names every tool of the program: {allow: [${tool}], grants: ["*:*:*"]} ('explain NS1003')`;
+}
 
 /** A finding of the parser, in the same form. */
 export function renderDiagnostic(found: Diagnostic, code: string, sources: SourceTexts, palette: Palette): string[] {

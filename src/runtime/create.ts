@@ -1,4 +1,12 @@
-import { type RuntimeLimitOptions, Sandbox, type SandboxOptions, splitLimits, type WorkerFiles } from '../sandbox/index.ts';
+import {
+  type Launcher,
+  type RuntimeLimitOptions,
+  Sandbox,
+  type SandboxOptions,
+  splitLimits,
+  type WorkerFiles,
+} from '../sandbox/index.ts';
+import { WARNINGS } from '../wire/codes.ts';
 import { anything, checker, checkText, required } from '../wire/options.ts';
 import { Runtime } from './runtime.ts';
 import { checkSettings, RUNTIME_SETTINGS, type RuntimeSettings } from './settings.ts';
@@ -41,5 +49,18 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     nesting: settings.ask === undefined ? 0 : ASK_LEVELS,
     memoryBytes: settings.limits.memoryBytes,
   });
+  warnWithoutLauncher(sandbox.launcher);
   return new Runtime(sandbox, settings);
+}
+
+let warned = false;
+
+/** The first runtime of a process that has no launcher warns. */
+function warnWithoutLauncher({ cage, reason }: Launcher): void {
+  if (cage !== null || warned) return;
+  warned = true;
+  process.emitWarning(`no sandbox of the operating system confines the workers: ${reason}`, {
+    code: WARNINGS.noLauncher,
+    detail: "'neuroscript doctor' says what is missing. With the option launcher: 'required', createRuntime refuses to start.",
+  });
 }

@@ -30,17 +30,22 @@ export class Run implements GuestPorts {
   readonly #startCpu: number;
   readonly #startWall = performance.now();
 
-  constructor(prepared: Prepared, limits: LimitValues, port: HostPort, trees: readonly Tree[]) {
+  /** `startCpu` is the CPU time that the isolate has used before, milliseconds. */
+  constructor(prepared: Prepared, startCpu: number, limits: LimitValues, port: HostPort, trees: readonly Tree[]) {
     this.#prepared = prepared;
+    this.#startCpu = startCpu;
     this.#limits = limits;
     this.#trees = trees;
     this.#bridge = new Bridge(port, limits);
-    this.#startCpu = cpuMs(prepared);
   }
 
   clock(): number {
-    if (this.#bridge.breach !== null || this.#cpuMs() >= this.#limits.cpuMs) return 1;
-    return performance.now() - this.#startWall >= this.#limits.wallMs ? 2 : 0;
+    if (this.#bridge.breach !== null) return 1;
+    const elapsed = performance.now() - this.#startWall;
+    // A program computes on one thread, so its own CPU time is at most the elapsed time. To read it takes longer than a statement.
+    const most = elapsed + this.#bridge.nestedCpuMs;
+    if (most >= this.#limits.cpuMs && this.#cpuMs() >= this.#limits.cpuMs) return 1;
+    return elapsed >= this.#limits.wallMs ? 2 : 0;
   }
 
   /** CPU time of the isolate and of its nested loops, milliseconds. */
@@ -127,7 +132,8 @@ const NO_RESULT: GuestResult = {
   outputBytes: 0,
 };
 
-function cpuMs({ isolate }: Prepared): number {
+/** CPU time of an isolate, milliseconds. */
+export function cpuMs({ isolate }: Pick<Prepared, 'isolate'>): number {
   return Number(isolate.cpuTime) / 1e6;
 }
 
@@ -136,10 +142,15 @@ export function partOf(trees: readonly Tree[], file: unknown, part: unknown): st
   return typeof file === 'number' && typeof part === 'number' ? (trees[file]?.parts[part] ?? '') : '';
 }
 
+/** The JSON of limits, which many runs share. */
+const limitTexts = new WeakMap<LimitValues, string>();
+
 /** The JSON of a `GuestInput`. The trees are JSON already; to parse and write them again would cost more than a small run. */
-export function guestInput({ sources: _, ...rest }: RunInput, trees: readonly Tree[]): string {
-  const head = JSON.stringify(rest satisfies Omit<GuestInput, 'files'>);
-  return `${head.slice(0, -1)},"files":[${trees.map(({ head }) => head).join(',')}]}`;
+export function guestInput({ sources: _, limits, ...rest }: RunInput, trees: readonly Tree[]): string {
+  const head = JSON.stringify(rest satisfies Omit<GuestInput, 'files' | 'limits'>);
+  const bounds = limitTexts.get(limits) ?? JSON.stringify(limits);
+  limitTexts.set(limits, bounds);
+  return `${head.slice(0, -1)},"limits":${bounds},"files":[${trees.map(({ head }) => head).join(',')}]}`;
 }
 
 /** The guest's result; null when the text is none. The host checks every field. */

@@ -5,10 +5,10 @@ import type { LimitValues } from '../wire/limits.ts';
 import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
 import { checkSources, formatSource } from './check.ts';
-import type { GuestImage, GuestPorts, Prepared } from './image.ts';
+import type { GuestImage, GuestPorts, Prepared, Ready } from './image.ts';
 import { type Parser, pureCalls, syntaxError, type Tree } from './parser.ts';
 import type { FramePort } from './pipe.ts';
-import { type Ended, Run } from './run.ts';
+import { cpuMs, type Ended, Run } from './run.ts';
 import { WARMUP_ID, Warmup } from './warmup.ts';
 
 const MB = 1024 * 1024;
@@ -30,7 +30,7 @@ export class Server implements HostPort, GuestPorts {
   readonly #parser: Parser;
   #frames: FramePort | null = null;
   #image: GuestImage | null = null;
-  #next: Prepared | null = null;
+  #next: Ready | null = null;
   /** The isolate of the last run. Disposing of it takes time, so it waits until the host sends `prepare` or the next run. */
   #spent: Prepared | null = null;
   /** Answers the isolate that is running. */
@@ -52,15 +52,17 @@ export class Server implements HostPort, GuestPorts {
   /** Takes the image, which needs this server's ports, and prepares the first isolate. */
   prepare(image: GuestImage, memoryBytes: number): void {
     this.#image = image;
-    this.#next = image.prepare(heapMb(memoryBytes, 0));
+    this.#next = ready(image.prepare(heapMb(memoryBytes, 0)));
   }
 
   clock(): number {
     // A program that computes does not read the pipe. When the host dies, the system gives the worker another parent; asking for
     // the parent costs 0.2 µs.
-    if (process.ppid !== this.#hostPid) dieAtOnce();
     // The first check comes before the first statement. A program that reaches the second runs for longer, so held frames go out.
-    if (++this.#checks > 1) this.#frames?.flush();
+    if (++this.#checks > 1) {
+      if (process.ppid !== this.#hostPid) dieAtOnce();
+      this.#frames?.flush();
+    }
     return this.#run?.clock() ?? 1;
   }
 
@@ -148,7 +150,9 @@ export class Server implements HostPort, GuestPorts {
     this.hold(JSON.stringify({ t: 'started', id } satisfies WorkerFrame));
     if (performance.now() - asked > READY_MS) this.#frames?.flush();
     this.#checks = 0;
-    const run = new Run(prepared, input.limits, this, parsed.trees);
+    // Loading the pure tools is no part of the run.
+    const startCpu = pureTools === undefined ? prepared.startCpu : cpuMs(prepared);
+    const run = new Run(prepared, startCpu, input.limits, this, parsed.trees);
     this.#run = run;
     const ended = run.execute(pureTools === undefined ? rest : { ...rest, pure }, pureTools);
     this.#run = null;
@@ -166,24 +170,25 @@ export class Server implements HostPort, GuestPorts {
     this.#spent = null;
     spent.isolate.dispose();
     if (this.#image === null || this.#next !== null) return;
-    this.#next = this.#image.prepare(spent.heapMb);
+    const next = this.#image.prepare(spent.heapMb);
     this.#run = this.#warmup;
-    this.#warmup?.run(this.#next);
+    this.#warmup?.run(next);
     this.#run = null;
+    this.#next = ready(next);
   }
 
   /** The prepared isolate when its heap limit suits this run, else a new one. */
-  #take(limits: LimitValues, trees: readonly Tree[]): Prepared {
+  #take(limits: LimitValues, trees: readonly Tree[]): Ready {
     const chars = trees.reduce((sum, tree) => sum + tree.chars, 0);
     const wanted = heapMb(limits.memoryBytes, chars);
     this.#spent?.isolate.dispose();
     this.#spent = null;
-    const ready = this.#next;
+    const next = this.#next;
     this.#next = null;
-    if (ready?.heapMb === wanted) return ready;
-    ready?.isolate.dispose();
+    if (next?.heapMb === wanted) return next;
+    next?.isolate.dispose();
     if (this.#image === null) throw new Error('the server has no image');
-    return this.#image.prepare(wanted);
+    return ready(this.#image.prepare(wanted));
   }
 
   #refuse(
@@ -216,6 +221,11 @@ export class Server implements HostPort, GuestPorts {
   #send(frame: WorkerFrame): void {
     this.write(JSON.stringify(frame));
   }
+}
+
+/** Reads the CPU time of an isolate before its run: reading it takes as long as a statement of the program. */
+function ready(prepared: Prepared): Ready {
+  return { ...prepared, startCpu: cpuMs(prepared) };
 }
 
 /** The host is gone. An isolate is on the stack, so throwing is not possible. */

@@ -105,6 +105,7 @@ export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   schemas: 'JSON Schemas of the public JSON',
   conformance: 'golden envelopes, tokens and decisions for every implementation of AEIOU v3',
   examples: 'programs, agents and tools to start from; every one is a test',
+  containers: 'profiles for Docker, Podman and Kubernetes, see `docs/containers.md`',
   templates: 'what `neuroscript init` writes; every one is installed and run as a test',
   docs: 'one page a topic; `docs/errors/` has one page an error code',
   scripts: 'what npm scripts run, and what writes generated pages',
@@ -128,5 +129,5 @@ export function layout(): string {
 
 /** `CONTRIBUTING.md` with the layout of today. */
 export function withLayout(page: string): string {
-  return page.replace(/(## Layout\n\n```\n)[^`]*(```)/, (_, before: string, after: string) => `${before}${layout()}${after}`);
+  return page.replace(/(## Layout\n\n```\n)[\s\S]*?(```)/, (_, before: string, after: string) => `${before}${layout()}${after}`);
 }

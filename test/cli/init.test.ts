@@ -3,7 +3,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folder, linesOf, neuroscript } from './spawn.ts';
 
-const STARTER = ['.gitignore', 'README.md', 'agent.txt', 'order.ns', 'order.test.mjs', 'policy.yaml', 'tools.mjs'];
+const STARTER = [
+  '.gitignore',
+  'README.md',
+  'agent.txt',
+  'order.ns',
+  'order.test.ns',
+  'policy.yaml',
+  'tools.mjs',
+  'tools.test.mjs',
+];
 
 describe('neuroscript init', () => {
   it('writes a project into the named folder, which it makes, and lists the files', async () => {

@@ -125,6 +125,8 @@ describe('completion', () => {
   it.each([
     ['knows keywords, variables and procedures', 'emit cou', [['count', 'counted'], 'cou']],
     ['tools', 'call tool.str.', [['tool.str.length', 'tool.str.upper'], 'tool.str.']],
+    ['tools in any letter case (19-7)', 'call Tool.Str.Up', [['tool.str.upper'], 'Tool.Str.Up']],
+    ['the name after digits and dots', 'emit 1.5cou', [['count', 'counted'], 'cou']],
     ['commands of the prompt', ' :re', [[':reset'], ':re']],
     ['nothing behind a blank', 'emit ', [[], '']],
     ['nothing that is not there', 'zzz', [[], 'zzz']],

@@ -4,6 +4,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
 
 describe('run', () => {
+  it('says nothing of a launcher that is missing: doctor does', async () => {
+    const ended = await neuroscript(['run', '-', '--launcher', 'none'], { stdin: command('emit 1') });
+    expect(ended).toMatchObject({ code: 0, stdout: '1\n', stderr: '' });
+  });
+
   it('runs standard input', async () => {
     const ended = await neuroscript(['run', '-'], { stdin: 'command\n  emit 1 + 2\nendcommand\n' });
     expect(ended).toEqual({ code: 0, stdout: '3\n', stderr: '' });
@@ -114,10 +119,10 @@ describe('run', () => {
     expect((await neuroscript(['run', 'a.ns', '--event', 'e'], { cwd })).stdout).not.toContain(first);
   });
 
-  it('a failing event handler is told on stderr, the run stays fine', async () => {
+  it('a failing event handler is told on stderr, and the command exits with 1', async () => {
     const cwd = folder({ 'a.ns': 'on event "e" do\n  emit "before"\n  fail "broken"\nendon\n' });
     const ended = await neuroscript(['run', 'a.ns', '--event', 'e'], { cwd });
-    expect(ended.code).toBe(0);
+    expect(ended.code).toBe(1);
     expect(ended.stdout).toBe('before\n');
     expect(ended.stderr).toContain('broken');
   });

@@ -221,8 +221,28 @@ describe('explain', () => {
   });
 
   it('lists all codes in their order', async () => {
-    const codes = linesOf((await within(['explain'])).stdout);
+    const lines = linesOf((await within(['explain'])).stdout);
+    const codes = lines.map((line) => line.split(' ')[0]);
     expect(codes.indexOf('NS9')).toBeLessThan(codes.indexOf('NS10'));
     expect(codes).toContain('ERR_QUOTA');
+    expect(lines).toContain('NS14                       DivisionByZero');
+    expect(lines.find((line) => line.startsWith('LINT_COMMENT_TRAP'))).toMatch(/ an operator that begins a comment$/);
+    expect(lines.filter((line) => !/^\w+ +\S/.test(line) || line.length > 100)).toEqual([]);
+    const { stdout } = await within(['explain', '--json']);
+    expect(JSON.parse(stdout).map(({ code }: { readonly code: string }) => code)).toEqual(codes);
+  });
+
+  it('knows the names that programs see, and prints JSON (19-6)', async () => {
+    expect((await within(['explain', 'Type'])).stdout).toMatch(/^# NS7: Type/);
+    const { stdout } = await within(['explain', 'divisionbyzero', '--json']);
+    expect(JSON.parse(stdout)).toEqual({ code: 'NS14', title: 'DivisionByZero', page: expect.stringMatching(/^# NS14/) });
+    expect((await within(['explain', 'Tpye'])).stderr).toContain('did you mean Type?');
+  });
+
+  it('fits a terminal of 80 columns, but for programs and tables (19-16)', async () => {
+    for (const code of ['ERR_QUOTA', 'NS1003', 'LINT_COMMENT_TRAP']) {
+      const lines = linesOf((await within(['explain', code])).stdout);
+      expect(lines.filter((line) => line.length > 80 && !line.startsWith('|'))).toEqual([]);
+    }
   });
 });

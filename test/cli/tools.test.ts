@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
@@ -58,16 +58,29 @@ describe('--tools', () => {
     expect(ended).toMatchObject({ code: 0, stdout: "1\n2\ntool 'tool.shop.price' failed: no gold\n", stderr: '' });
   });
 
-  it('a module that imports this package gets the runtime that runs it: its turn, its errors, its checks', async () => {
-    const cwd = folder({
-      'main.ns': command('on error do', 'emit system_error["code"]', 'clear_error', 'endon', 'call tool.a.Who()'),
-      'tools.mjs': SHARING,
-    });
-    mkdirSync(join(cwd, 'node_modules'));
-    symlinkSync(ROOT, join(cwd, 'node_modules/neuroscript-runtime'));
-    const { stdout, stderr } = await neuroscript(['run', 'main.ns', '--tools', 'tools.mjs'], { cwd });
-    expect({ stdout, stderr }).toEqual({ stdout: '1234\n', stderr: '' });
-  });
+  it.each<[string, (modules: string) => void]>([
+    ['from its own copy', (modules) => symlinkSync(ROOT, join(modules, 'neuroscript-runtime'))],
+    [
+      'where another copy is installed',
+      (modules) => {
+        mkdirSync(join(modules, 'neuroscript-runtime'));
+        writeFileSync(join(modules, 'neuroscript-runtime', 'index.js'), "throw new Error('another copy');");
+      },
+    ],
+    ['where no copy is installed', () => {}],
+  ])(
+    'a module that imports this package %s gets the runtime that runs it: its turn, its errors, its checks',
+    async (_, install) => {
+      const cwd = folder({
+        'main.ns': command('on error do', 'emit system_error["code"]', 'clear_error', 'endon', 'call tool.a.Who()'),
+        'tools.mjs': SHARING,
+      });
+      mkdirSync(join(cwd, 'node_modules'));
+      install(join(cwd, 'node_modules'));
+      const { stdout, stderr } = await neuroscript(['run', 'main.ns', '--tools', 'tools.mjs'], { cwd });
+      expect({ stdout, stderr }).toEqual({ stdout: '1234\n', stderr: '' });
+    },
+  );
 
   it('takes mocks from a module too', async () => {
     const cwd = folder({ 'm.mjs': 'export default { tools: { "tool.t.X": { cases: [{ returns: [1, 2] }] } } };\n' });

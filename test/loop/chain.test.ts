@@ -84,6 +84,18 @@ describe('the chain', () => {
     expect(await log.has('a\u2028b', 1)).toBe(true);
   });
 
+  it('a log that lacks its last lines is cut off for whoever knows the hash of one', async () => {
+    const path = newPath();
+    const lines = await logOf(path, 3);
+    const link = readLink(lines[2] ?? '');
+    const through = typeof link === 'string' ? link : link.hash;
+    expect(await verifyChain([path], { through })).toMatchObject({ ok: true, lines: 3 });
+    await writeFile(path, `${lines.slice(0, 2).join('\n')}\n`);
+    expect(await verifyChain([path])).toMatchObject({ ok: true, lines: 2 });
+    const why = 'the line with the expected hash is missing: the log was cut off';
+    expect(await verifyChain([path], { through })).toEqual({ ok: false, file: path, line: 3, why });
+  });
+
   it('a line that was not finished is named', async () => {
     const path = newPath();
     const lines = await logOf(path, 2);
@@ -127,13 +139,35 @@ describe('the file', () => {
     expect(rotated.length).toBeGreaterThan(3);
     for (const file of rotated) expect((await readFile(file)).length).toBeLessThanOrEqual(2000);
     expect(await verifyChain([...rotated, path])).toMatchObject({ ok: true, lines: 30 });
-    expect(await verifyChain([path])).toMatchObject({ ok: false, line: 1 });
+    expect(await verifyChain([path])).toMatchObject({ ok: false, line: 1, why: expect.stringMatching(/files before this one/) });
     expect(await verifyChain([...rotated.toSpliced(1, 1), path])).toMatchObject({ ok: false, file: rotated[2], line: 1 });
     // After the death of a process between putting the file aside and making the new one.
     await rm(path);
     await new FileLog(path).append(entry(31));
     expect(await verifyChain([...rotated, path])).toMatchObject({ ok: true });
     expect((await readdir(folder)).some((name) => name.endsWith('.lock'))).toBe(true);
+  });
+
+  it('a file may be as large as its bound', async () => {
+    const path = newPath();
+    const log = new FileLog(path, { maxBytes: 1024 });
+    await log.append(entry(1));
+    const { length } = await readFile(path);
+    await log.append(entry(1, { SID: 's'.repeat(1 + 1024 - 2 * length) }));
+    expect([(await readFile(path)).length, rotatedFiles(path)]).toEqual([1024, []]);
+    await log.append(entry(2));
+    expect(rotatedFiles(path)).toHaveLength(1);
+  });
+
+  it('no append leaves a file open, rotated or not', async () => {
+    const path = newPath();
+    const log = new FileLog(path, { maxBytes: 1024, fsync: 'always' });
+    await log.append(entry(0));
+    const open = async (): Promise<number> => (await readdir('/dev/fd')).length;
+    const before = await open();
+    for (let turn = 1; turn <= 40; turn++) await log.append(entry(turn));
+    expect(rotatedFiles(path).length).toBeGreaterThan(3);
+    expect(await open()).toBeLessThan(before + 5);
   });
 
   it('knows which decisions it has, also of the file put aside last', async () => {

@@ -57,6 +57,7 @@ describe('the decision log', () => {
       expect(Object.keys(entry).filter((key) => ![...MANDATORY, ...OPTIONAL].includes(key))).toEqual([]);
       expect(entry.ts).toBe('2024-08-30T10:05:45.000Z');
     }
+    expect([await log.has('sid-2', 1), await log.has('sid-2', 3), await log.has('sid-3', 1)]).toEqual([true, false, false]);
   });
 
   it('A3-10-2: reason, kid, jti and verification_failure_reason appear when they apply (AMB-08)', async () => {

@@ -69,7 +69,8 @@ describe('after the death of a process', () => {
     const { loop, log, executor } = next(clock, { store, onInterrupted: 'halt' });
     const result = await loop.resume('s', { agent: programAgent('done') });
     expect(result).toMatchObject({ decision: 'HALT', reason: 'ERR_INTERRUPTED', error: { code: 'ERR_INTERRUPTED' } });
-    expect(result.turns).toMatchObject([{ turn: 1, decision: 'HALT', output: '', outputComplete: false }]);
+    expect(result.turns).toMatchObject([{ turn: 1, decision: 'HALT', output: '', outputComplete: false, latencyMs: 0 }]);
+    expect(result.error?.message).toMatch(/turn 1 was started and not decided: its process died$/);
     expect(executor.spy.calls).toEqual([]);
     expect(log.entries).toMatchObject([{ turn_index: 1, decision: 'HALT', reason: 'ERR_INTERRUPTED' }]);
     expect(await store.read('s')).toMatchObject({ status: 'halted', reason: 'ERR_INTERRUPTED', nextTurn: 2 });
@@ -85,7 +86,9 @@ describe('after the death of a process', () => {
       await expect(again.loop.resume('s', { agent: programAgent() })).rejects.toThrow('killed');
     }
     const last = next(clock, { store });
-    expect(await last.loop.resume('s', { agent: programAgent() })).toMatchObject({ reason: 'ERR_INTERRUPTED' });
+    const result = await last.loop.resume('s', { agent: programAgent() });
+    expect(result).toMatchObject({ reason: 'ERR_INTERRUPTED' });
+    expect(result.error?.message).toMatch(/its process died 3 times$/);
   });
 
   it.each([true, false])(
@@ -313,6 +316,10 @@ describe('leases', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  it('may last a tenth of a second', () => {
+    expect(() => controller({ leaseMs: 100 })).not.toThrow();
   });
 
   it.each([{ leaseMs: 99 }, { leaseMs: 1.5 }, { leaseMs: Number.NaN }, { owner: '' }])('refuses %j', (options) => {

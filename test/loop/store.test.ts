@@ -145,6 +145,25 @@ describe.each<[string, () => Promise<SessionStore>]>([
     expect((await store.list())[0]?.owed).toBe(0);
   });
 
+  it('what is logged is a turn or the end, and the lease is kept where the session goes on', async () => {
+    const store = await make();
+    await store.create(state('s'), 1);
+    await store.claim('s', lease('a'));
+    await store.start(started('s'), 'a');
+    await store.commit(commitOf('s', 1, { unlogged: true }));
+    await store.commit(
+      commitOf('s', 1, { record: null, next: state('s', { status: 'halted', nextTurn: 2 }), unlogged: true, at: 9 }),
+    );
+    await store.logged('s', 1, 'a', true);
+    expect(await store.claim('s', lease('a'))).toMatchObject({ unlogged: [], unloggedEnd: 9 });
+    await store.logged('s', 2, 'a', true);
+    expect(await store.claim('s', lease('a'))).toMatchObject({ unloggedEnd: null });
+    await store.logged('s', 2, 'a', true);
+    expect((await store.list())[0]?.lease).toMatchObject({ owner: 'a' });
+    await store.logged('s', 2, 'a', false);
+    expect((await store.list())[0]?.lease).toBeNull();
+  });
+
   it('a turn is committed only when it was started, and started only when it is the next', async () => {
     const store = await make();
     await store.create(state('s'), 1);
@@ -189,10 +208,13 @@ describe.each<[string, () => Promise<SessionStore>]>([
     await store.create(state('s'), 1);
     await store.claim('s', lease('a'));
     await store.start(started('s'), 'a');
-    await store.commit(commitOf('s', 1, { used: [{ jti: 'old', second: 10 }] }));
+    await store.commit(commitOf('s', 1, { used: ['old', 'edge'].map((jti, index) => ({ jti, second: 10 + index })) }));
     await store.start(started('s', 2), 'a');
     await store.commit(commitOf('s', 2, { used: [{ jti: 'new', second: 20 }], usedSince: 11 }));
-    expect((await store.claim('s', lease('a'))).used).toEqual([{ jti: 'new', second: 20 }]);
+    expect((await store.claim('s', lease('a'))).used).toEqual([
+      { jti: 'edge', second: 11 },
+      { jti: 'new', second: 20 },
+    ]);
     await store.start(started('s', 3), 'a');
     await store.commit(commitOf('s', 3, { next: state('s', { status: 'done', nextTurn: 4 }), used: [{ jti: 'x', second: 21 }] }));
     expect((await store.claim('s', lease('a'))).used).toEqual([]);

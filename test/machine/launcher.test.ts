@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -164,6 +164,23 @@ describe.each(['bubblewrap', 'unshare'] as const)('the launcher %s', (launcher) 
     }
     const left = (): string[] => launchers().filter((pid) => !before.includes(pid));
     const end = performance.now() + 5_000;
+    while (left().length > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(left()).toEqual([]);
+  });
+
+  it('18: no worker outlives a host that was killed', async () => {
+    const bin = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
+    const host = spawn(process.execPath, [bin, 'run', '-', '--launcher', launcher, '--fuel', '1000000000000'], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    host.stdin?.end('command\n  while true\n    set n = 1\n  endwhile\nendcommand\n');
+    const workers = (): number[] => (host.pid === undefined ? [] : descendants(host.pid));
+    const end = performance.now() + 20_000;
+    while (workers().length < 2 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+    const before = workers();
+    expect(before.length).toBeGreaterThanOrEqual(2);
+    host.kill('SIGKILL');
+    const left = (): number[] => before.filter((pid) => existsSync(`/proc/${pid}`));
     while (left().length > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(left()).toEqual([]);
   });

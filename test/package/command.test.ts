@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
 import { type OtherNode, otherNode } from '../machine/node.ts';
-import { installed, PROGRAM, prepared, projectOf, run, succeed } from './kit.ts';
+import { ENTRIES, installed, PROGRAM, prepared, projectOf, run, succeed } from './kit.ts';
 
 /** A folder that belongs to no project. */
 let elsewhere = '';
@@ -59,9 +59,8 @@ describe.each([20, 22])('on Node %i, which is too old', (major) => {
   });
   afterAll(() => node[Symbol.dispose]());
 
-  const entries = ['', '/aeiou', '/loop', '/report', '/gate', '/grammar', '/mcp', '/stdlib-tools', '/testing'];
-  it.each(entries)('neuroscript-runtime%s says so in one sentence', (entry) => {
-    const cwd = projectOf({ 'index.mjs': `import 'neuroscript-runtime${entry}';\n` });
+  it.each(ENTRIES)('%s says so in one sentence', (entry) => {
+    const cwd = projectOf({ 'index.mjs': `import '${entry}';\n` });
     const { status, stderr } = run(node.binary, ['index.mjs'], { cwd, node: node.binary });
     const said = `neuroscript-runtime needs Node 24 or newer; this is Node ${node.version.slice(1)}.`;
     expect(status).toBe(1);

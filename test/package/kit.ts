@@ -1,11 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import { ROOT } from '../architecture/source.ts';
 
 /** The package of the tools for these tests. */
 export const TOOLS = join(ROOT, 'lab', 'package');
+
+/** The entry points, as others write them. */
+export const ENTRIES: readonly string[] = Object.entries<unknown>(
+  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).exports,
+).flatMap(([name, target]) => (typeof target === 'string' ? [] : [`neuroscript-runtime${name.slice(1)}`]));
 
 /** What `setup.ts` makes once for all files. */
 export interface Prepared {

@@ -1,16 +1,10 @@
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
-import {
-  type ExportedSession,
-  exportFile,
-  exportSession,
-  Redaction,
-  type RedactionRules,
-  SqliteStore,
-} from '../../loop/index.ts';
+import { type ExportedSession, exportFile, exportSession, Redaction, type RedactionRules } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { YamlFile } from '../../tools/index.ts';
 import { configText, named } from '../flags/setup.ts';
+import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
@@ -18,7 +12,7 @@ import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 
 interface ExportFlags {
-  readonly store: string;
+  readonly store?: string;
   readonly redact?: string;
   readonly out?: string;
 }
@@ -45,7 +39,7 @@ export function addExport(command: Command, execute: Execute): void {
 }
 
 async function exportAll(sids: readonly string[], flags: ExportFlags, terminal: Terminal): Promise<ExitCode> {
-  using store = await SqliteStore.open(flags.store, { mustExist: true });
+  using store = await openStore(flags.store, { mustExist: true });
   const redaction = flags.redact === undefined ? new Redaction() : await readRules(flags.redact);
   const all = sids.length === 0 ? (await store.list()).map(({ sid }) => sid) : sids;
   const sessions: ExportedSession[] = [];
@@ -70,10 +64,14 @@ async function readRules(name: string): Promise<Redaction> {
 }
 
 async function write(file: string, text: string): Promise<void> {
+  let made = false;
   try {
     await using handle = await open(file, 'wx', 0o600);
+    made = true;
     await handle.writeFile(`${text}\n`);
   } catch (error) {
+    // Half a file, as of a full disk, would refuse the next attempt.
+    if (made) await rm(file, { force: true });
     const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     throw new UsageError(`cannot write ${printable(file)}: ${exists ? 'it exists already' : fileTrouble(error, 'make')}`);
   }

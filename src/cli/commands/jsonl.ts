@@ -28,8 +28,13 @@ export async function answerRequests(
     return typeof text === 'string' ? answerRequest(runtime, text, { signal: interrupt, journal }) : Promise.resolve(text);
   };
   const lines = splitLines(until(interrupt, terminal.stdin), LINE_BYTES);
-  await inOrder(lines, width, answer, (result) => out.lineWhenReady(jsonText(result)));
+  await inOrder(lines, width, answer, (result) => out.lineWhenReady(oneLine(jsonText(result))));
   return interrupt.aborted ? EXIT.cancelled : EXIT.ok;
+}
+
+/** JSON without the two characters, U+2028 and U+2029, at which some readers split lines. Only texts contain them. */
+function oneLine(json: string): string {
+  return json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 /** The request of a line, or the answer to a line without one. */

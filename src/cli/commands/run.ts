@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { nearestName } from '../../../grammar/vocabulary/names.ts';
 import { createHostContext, SILENT_LOGGER } from '../../context/index.ts';
-import { printableLines, renderCall } from '../../report/index.ts';
+import { printable, printableLines, renderCall } from '../../report/index.ts';
 import { createRuntime, type Runtime } from '../../runtime/index.ts';
 import { limitOf } from '../../wire/limits.ts';
 import { jsonText } from '../../wire/maporder.ts';
@@ -8,12 +9,12 @@ import type { EventInput, OutFrame, Source, TaggedJson } from '../../wire/protoc
 import type { RunResult } from '../../wire/result.ts';
 import { toPublicResult } from '../../wire/result.ts';
 import { addModels, MODELS_HELP, type ModelFlags, type Models, readModels } from '../flags/models.ts';
-import { addLimits, limitsOf, parseJson, parsePair, repeatable, wholeNumber } from '../flags/options.ts';
+import { addLimits, limitsOf, type Named, parseJson, parseNamed, parsePair, repeatable, wholeNumber } from '../flags/options.ts';
 import { RECORD_HELP, Recorder } from '../flags/record.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
-import { type ExitCode, exitOf } from '../terminal/exit.ts';
+import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { readSources, STDIN } from '../terminal/input.ts';
+import { readSources, readText, STDIN } from '../terminal/input.ts';
 import { showEnd, showSaid } from '../terminal/result.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { answerRequests } from './jsonl.ts';
@@ -25,10 +26,21 @@ interface Pair {
   readonly value: TaggedJson;
 }
 
+/** An argument for --call: a value, or the file with it. */
+type Argument = { readonly value: TaggedJson } | { readonly file: string };
+
+/** The values that flags give a run. */
+interface Given {
+  readonly args: readonly TaggedJson[];
+  readonly globals: Readonly<Record<string, TaggedJson>>;
+}
+
 interface RunFlags extends SetupFlags, ModelFlags {
   readonly call?: string;
-  readonly arg?: readonly TaggedJson[];
+  readonly arg?: readonly Argument[];
+  readonly argFile?: readonly Argument[];
   readonly global?: readonly Pair[];
+  readonly globalFile?: readonly Named[];
   readonly event?: readonly Pair[];
   readonly now?: number;
   readonly ids?: string;
@@ -57,21 +69,29 @@ Examples:
 
 /** `run FILE…`, `run -`, `run --jsonl`. */
 export function addRun(program: Command, execute: Execute): void {
+  // One list for both flags, in the order of the command line.
+  const given: Argument[] = [];
+  const argument = (one: Argument): readonly Argument[] => {
+    given.push(one);
+    return given;
+  };
   const command = program
     .command('run')
     .summary('run programs')
     .description('Runs NeuroScript programs in a sandbox.')
     .argument('[FILE...]', "program files; '-' is standard input")
     .option('--call <PROCEDURE>', 'call this procedure after the command blocks; --json shows its result')
-    .option(
-      '--arg <JSON>',
-      'an argument for --call (repeatable)',
-      repeatable((text) => parseJson('--arg', text)),
-    )
+    .option('--arg <JSON>', 'an argument for --call (repeatable)', (text) => argument({ value: parseJson('--arg', text) }))
+    .option('--arg-file <FILE>', 'as --arg, from a file with JSON (repeatable)', (file) => argument({ file }))
     .option(
       '--global <NAME=JSON>',
       'set a variable before the programs run (repeatable)',
       repeatable((text) => parsePair('--global', text)),
+    )
+    .option(
+      '--global-file <NAME=FILE>',
+      'as --global, from a file with JSON (repeatable)',
+      repeatable((text) => parseNamed('--global-file', text, 'FILE')),
     )
     .option('--event <NAME=JSON>', 'deliver this event at the end (repeatable)', repeatable(eventPair))
     .option('--now <UNIX>', 'the time of --event, which handlers get as TS (default: now)', wholeNumber('--now', 0))
@@ -103,24 +123,26 @@ async function run(files: readonly string[], flags: RunFlags, terminal: Terminal
   const sources = await readSources(files, limits.sourceBytes ?? limitOf('sourceBytes').default, () => terminal.stdin);
   if (sources.every(({ text }) => text.trim() === '') && flags.call === undefined && flags.event === undefined)
     terminal.err.text(`neuroscript: ${files.join(', ')}: no program found; nothing was run\n`);
+  const given = await givenBy(flags);
   const recorder = await Recorder.open(flags.record);
   const { clock, ids } = sourcesOf(flags);
   const { ask, stores } = await readModels(flags, { keyring: readKeyring(undefined, clock), clock, ids });
   await using runtime = await createRuntime({ ...setup, limits, concurrency: 1, ...(ask === undefined ? {} : { ask }) });
-  const result = await perform(runtime, stores, sources, flags, terminal);
-  if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled')) report(result, sources, flags, terminal);
+  const result = await perform(runtime, stores, sources, given, flags, terminal);
+  if (!(terminal.out.closed.aborted && result.error?.kind === 'cancelled'))
+    report(await advised(result, runtime, sources, flags, terminal), sources, flags, terminal);
   recorder?.add(...result.journal);
   if (['request', 'parse', 'load'].includes(result.phase)) await recorder?.discard(terminal);
   else await recorder?.save(setup.tools, terminal);
-  return exitOf(result.error);
+  return result.error === null && result.eventErrors.length > 0 ? EXIT.runtime : exitOf(result.error);
 }
 
 function refuseContradictions(files: readonly string[], flags: RunFlags): void {
   if (flags.jsonl) {
     if (files.length > 0) throw new UsageError('--jsonl reads its programs from standard input and takes no FILE');
-    for (const flag of ['json', 'call', 'arg', 'global', 'event', 'now', 'ids'] as const)
+    for (const [flag, name] of PER_REQUEST)
       if (flags[flag] !== undefined)
-        throw new UsageError(`--${flag} does not go with --jsonl: every request says that for itself`);
+        throw new UsageError(`--${name} does not go with --jsonl: every request says that for itself`);
     if (flags.models !== undefined)
       throw new UsageError('--models cannot be combined with --jsonl: its programs cannot ask a model');
     if (flags.record !== undefined || flags.checkFirst)
@@ -128,13 +150,49 @@ function refuseContradictions(files: readonly string[], flags: RunFlags): void {
   } else if (files.length === 0) {
     throw new UsageError("run needs a FILE, or '-' for standard input");
   }
-  if (flags.arg !== undefined && flags.call === undefined) throw new UsageError('--arg needs --call, the procedure it is for');
+  if (flags.call !== undefined) return;
+  if (flags.arg !== undefined) throw new UsageError('--arg needs --call, the procedure it is for');
+  if (flags.argFile !== undefined) throw new UsageError('--arg-file needs --call, the procedure it is for');
 }
 
-function perform(
+/** Flags that every request of --jsonl has for itself, with their names. */
+const PER_REQUEST = [
+  ['json', 'json'],
+  ['call', 'call'],
+  ['arg', 'arg'],
+  ['argFile', 'arg-file'],
+  ['global', 'global'],
+  ['globalFile', 'global-file'],
+  ['event', 'event'],
+  ['now', 'now'],
+  ['ids', 'ids'],
+] as const;
+
+/** Maximum bytes of a file with a value. */
+const VALUE_BYTES = 64 * 1024 * 1024;
+
+async function givenBy({ arg, argFile, global, globalFile }: RunFlags): Promise<Given> {
+  const read = async (flag: string, file: string): Promise<TaggedJson> => {
+    const text = await readText(file, VALUE_BYTES, () => {
+      throw new UsageError(`${flag} cannot read standard input; name a file`);
+    });
+    return parseJson(`${flag} ${printable(file)}`, text);
+  };
+  const args: TaggedJson[] = [];
+  for (const one of arg ?? argFile ?? []) args.push('file' in one ? await read('--arg-file', one.file) : one.value);
+  const globals = new Map((global ?? []).map(({ name, value }) => [name, value]));
+  for (const { name, text } of globalFile ?? []) globals.set(name, await read('--global-file', text));
+  return { args, globals: Object.fromEntries(globals) };
+}
+
+/** The session of runs with --storage: its tools keep values for each session. */
+const SESSION = 'run';
+
+async function perform(
   runtime: Runtime,
   stores: Models['stores'],
   sources: readonly Source[],
+  { args, globals }: Given,
   flags: RunFlags,
   terminal: Terminal,
 ): Promise<RunResult> {
@@ -151,19 +209,50 @@ function perform(
   const events: EventInput[] = (flags.event ?? []).map(({ name, value }) => {
     return { name, source: 'cli', payload: value, id: ids.session(), ts: clock.now() * 1e6 };
   });
-  return runtime
+  using turn = flags.storage === undefined ? null : runtime.turn({ sessionId: SESSION });
+  return await runtime
     .interpreter({ host, ...(stores === undefined ? {} : { stores }) })
-    .fork()
+    .fork(turn === null ? {} : { turn })
     .runRequest({
       sources,
-      globals: Object.fromEntries((flags.global ?? []).map(({ name, value }) => [name, value])),
+      globals,
       events,
       signal: terminal.interrupt,
       checkFirst: flags.checkFirst ?? false,
-      ...(flags.call === undefined ? {} : { call: { name: flags.call, args: flags.arg ?? [] } }),
+      ...(flags.call === undefined ? {} : { call: { name: flags.call, args } }),
       ...(live ? { onOut: (out: OutFrame) => showSaid(out, terminal) } : {}),
       ...(live && flags.trace ? { onCall: (entry) => terminal.err.line(renderCall(entry, terminal.paintErr)) } : {}),
     });
+}
+
+/** Adds the procedure that a misspelt --call means, and says on standard error what did nothing at all. */
+async function advised(
+  result: RunResult,
+  runtime: Runtime,
+  sources: readonly Source[],
+  { call, event }: RunFlags,
+  { err }: Terminal,
+): Promise<RunResult> {
+  const ranNothing = result.ok && call === undefined && (event !== undefined || result.usage.fuel === 0);
+  const unknown = call !== undefined && result.phase === 'call' && !result.ok && result.error.code === 'NS2';
+  if (!ranNothing && !unknown) return result;
+  const { files } = await runtime.parse(sources);
+  const procedures = files.flatMap((file) => file.procedures);
+  const meant = unknown ? nearestName(call, procedures) : undefined;
+  if (meant !== undefined && !result.ok) return { ...result, error: { ...result.error, hint: `did you mean '${meant}'?` } };
+  if (!ranNothing) return result;
+  const handlers = files.reduce((sum, file) => sum + file.events, 0);
+  if (event !== undefined && handlers === 0) err.line('neuroscript: no file has an event handler, so --event did nothing');
+  if (
+    call === undefined &&
+    event === undefined &&
+    procedures.length + handlers > 0 &&
+    files.every(({ commandBlocks }) => commandBlocks === 0)
+  )
+    err.line(
+      `neuroscript: nothing was run: the files have no command block; run a procedure with --call ${procedures[0] ?? 'NAME'}, or give --event NAME`,
+    );
+  return result;
 }
 
 function report(result: RunResult, sources: readonly Source[], flags: RunFlags, terminal: Terminal): void {

@@ -74,7 +74,7 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   const { tools, policy } = await readSetup(flags, resources);
   const guard = new PolicyGuard(policy);
   const callable = flags.all ? tools : tools.filter((tool) => guard.denial(tool, false) === null);
-  const chosen = choose(callable, names);
+  const chosen = choose(callable, tools, names);
   const { out } = terminal;
   if (format === 'json') out.line(JSON.stringify(toolCatalogue(chosen), null, 2));
   else if (format === 'schema') out.line(JSON.stringify(toolSchemas(chosen), null, 2));
@@ -84,11 +84,20 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   return EXIT.ok;
 }
 
-function choose(tools: readonly ToolDefinition[], names: readonly string[]): readonly ToolDefinition[] {
+function choose(
+  tools: readonly ToolDefinition[],
+  all: readonly ToolDefinition[],
+  names: readonly string[],
+): readonly ToolDefinition[] {
   if (names.length === 0) return tools;
   const patterns = names.map((name) => (name.startsWith('*') ? name : canonicalName(name)));
   for (const [index, pattern] of patterns.entries()) {
     if (tools.some((tool) => matchesPattern(pattern, tool.canonicalName))) continue;
+    const hidden = all.find((tool) => matchesPattern(pattern, tool.canonicalName));
+    if (hidden !== undefined)
+      throw new UsageError(
+        `the policy denies ${printable(hidden.name)}; show it with --all, allow it with --policy FILE: allow: [${printable(hidden.canonicalName)}]`,
+      );
     const meant = nearestTool(
       pattern,
       tools.map((tool) => tool.canonicalName),

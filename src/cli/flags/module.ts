@@ -45,14 +45,16 @@ const BUILT = new URL('dist/', PACKAGE);
 const BUNDLED = new URL('cli/', BUILT);
 
 /**
- * Gives modules that import this package the copy inside the bundled command line. With the copy in `dist/src` they would
- * make tools and errors that this process does not recognise, and see no turn.
+ * Gives modules that import this package the copy inside the bundled command line, wherever they are. With the copy in `dist/src`,
+ * or with another installation, they would make tools and errors that this process does not recognise, and see no turn.
  */
 function shareLibrary(): void {
   if (!import.meta.url.startsWith(BUNDLED.href)) return;
   registerHooks({
     resolve(specifier, context, next) {
-      const found = next(specifier, context);
+      // The package knows itself by its name.
+      const own = /^neuroscript-runtime(\/|$)/.test(specifier);
+      const found = next(specifier, own ? { ...context, parentURL: import.meta.url } : context);
       if (!found.url.startsWith(BUILT.href)) return found;
       const bundled = new URL(found.url.slice(BUILT.href.length), BUNDLED);
       return existsSync(bundled) ? { ...found, url: bundled.href } : found;

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { quantity } from '../../report/index.ts';
+import { clip, quantity } from '../../report/index.ts';
 import type { RuntimeLimitOptions } from '../../sandbox/index.ts';
 import { LAUNCHERS } from '../../sandbox/index.ts';
 import { LIMITS, type LimitKey, POOL_LIMITS, type PoolKey } from '../../wire/limits.ts';
@@ -53,12 +53,23 @@ export function limitsOf(flags: Readonly<Record<string, unknown>>): RuntimeLimit
   return given;
 }
 
-/** Reads `NAME=JSON`; the error for a value that is no JSON says how to quote it. */
-export function parsePair(flag: string, text: string): { readonly name: string; readonly value: TaggedJson } {
+/** A name and a text. */
+export interface Named {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Reads `NAME=TEXT`; `form` is what the error calls the text. */
+export function parseNamed(flag: string, text: string, form: string): Named {
   const cut = text.indexOf('=');
-  if (cut <= 0) throw new UsageError(`${flag} '${text}' lacks its value; write ${flag} NAME=JSON`);
-  const name = text.slice(0, cut);
-  return { name, value: parseJson(`${flag} ${name}`, text.slice(cut + 1)) };
+  if (cut <= 0) throw new UsageError(`${flag} '${text}' lacks its value; write ${flag} NAME=${form}`);
+  return { name: text.slice(0, cut), text: text.slice(cut + 1) };
+}
+
+/** Reads `NAME=JSON`; the error for a value that is no JSON says how to quote it. */
+export function parsePair(flag: string, given: string): { readonly name: string; readonly value: TaggedJson } {
+  const { name, text } = parseNamed(flag, given, 'JSON');
+  return { name, value: parseJson(`${flag} ${name}`, text) };
 }
 
 /** Reads the JSON text of a flag. */
@@ -69,7 +80,7 @@ export function parseJson(what: string, text: string): TaggedJson {
     const quoted = /^[\p{L}\p{N} _.:/-]+$/u.test(text)
       ? `; for text write '${JSON.stringify(text)}' with both kinds of quotes`
       : '';
-    throw new UsageError(`${what}: '${text}' is not JSON${quoted}`);
+    throw new UsageError(`${what}: '${clip(text, 100)}' is not JSON${quoted}`);
   }
 }
 

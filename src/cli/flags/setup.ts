@@ -40,12 +40,15 @@ export function addSetup(command: Command): Command {
       'an MCP server with tools for programs: NAME=COMMAND, NAME=URL, or a file with mcpServers (repeatable)',
       repeatable((text) => text),
     )
-    .option('--storage <FILE>', 'SQLite file for what tool.memory, tool.scratch and tool.capsule store (default: in memory)')
+    .option('--storage <FILE>', 'SQLite file for what tool.memory, tool.scratch and tool.capsule store; also allows these tools')
     .option(
       '--policy <FILE>',
       'policy file (YAML); by default the tools of --tools and --mcp and those without effects are allowed',
     );
 }
+
+/** The tools that keep values. */
+const KEEPING = /^tool\.(?:memory|scratch|capsule)\./;
 
 /**
  * Reads the tools file, the policy file and the servers. Programs see these tools and the standard ones; a tool of a tools file
@@ -61,7 +64,9 @@ export async function readSetup(flags: SetupFlags, resources: AsyncDisposableSta
   const isFree = (tool: ToolDefinition): boolean => !taken.has(tool.canonicalName);
   const standard = (await usable(() => standardTools(flags.storage, resources))).filter(isFree);
   const harmless = standard.filter(({ effects, requiresTrust }) => effects === 'none' && !requiresTrust);
-  const allow = [...chosen, ...harmless].map((tool) => tool.canonicalName);
+  // Who names a file for values wants programs to keep some.
+  const keeping = flags.storage === undefined ? [] : standard.filter((tool) => KEEPING.test(tool.canonicalName));
+  const allow = [...chosen, ...harmless, ...keeping].map((tool) => tool.canonicalName);
   const policy = flags.policy === undefined ? new Policy({ allow, grants: ['*:*:*'] }) : await readPolicy(flags.policy);
   return {
     tools: [...chosen, ...standard, ...policyTools(policy).filter(isFree)],

@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Command } from 'commander';
-import { SqliteStore } from '../../loop/index.ts';
+import { type SessionSummary, SqliteStore } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
@@ -21,6 +22,8 @@ export function defaultStore(env: Readonly<Record<string, string | undefined>> =
   const state = env['XDG_STATE_HOME'] ?? '';
   // The XDG specification says to ignore relative paths.
   const base = isAbsolute(state) ? state : join(homedir(), '.local', 'state');
+  if (!isAbsolute(base))
+    throw new UsageError('there is no home directory to keep sessions in; name a file with --store FILE, or set HOME');
   return join(base, 'neuroscript', 'sessions.db');
 }
 
@@ -32,6 +35,13 @@ export function addStore(command: Command): Command {
 /** The file that a flag names; null for `none`. */
 export function storeFile(flag: string | undefined): string | null {
   return flag === NONE ? null : (flag ?? defaultStore());
+}
+
+/** The sessions of the store that a flag names; none where nothing was ever kept in the user's own store. */
+export async function listSessions(flag: string | undefined): Promise<readonly SessionSummary[]> {
+  if (flag === undefined && !existsSync(defaultStore())) return [];
+  using store = await openStore(flag, { mustExist: true });
+  return await store.list();
 }
 
 /** Opens the store that a flag names, for commands that need one. Throws {@link UsageError} for `none`. */

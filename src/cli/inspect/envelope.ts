@@ -27,8 +27,8 @@ const MOST = 20;
 /** Maximum bytes of a transcript. */
 const TRANSCRIPT_BYTES = 16 * MAX_ENVELOPE_BYTES;
 
-/** A line that would be a marker without its blanks. */
-const NEARLY = /^[ \t]+<<<NSENV:V3:START>>>[ \t\r]*$|^<<<NSENV:V3:START>>>[ \t\r]+$/m;
+/** A line that is a marker, apart from its blanks. */
+const NEARLY = /^[ \t]*<<<NSENV:V3:START>>>[ \t\r]*$/m;
 
 /** AEIOU v3 envelopes: one that a host composed, one within a model's reply, several in a transcript. */
 export const ENVELOPE: Kind = {

@@ -52,7 +52,8 @@ export function isCommand(line: string): boolean {
 
 /** Runs a command. Throws {@link UsageError} for an unknown command and for an unusable file. */
 export async function runCommand(line: string, scene: Omit<Scene, 'rest'>): Promise<ExitCode | 'quit'> {
-  const [, name = '', rest = ''] = /^\s*(\S+)\s*(.*?)\s*$/s.exec(line) ?? [];
+  const [, name = '', after = ''] = /^(\S+)(.*)$/s.exec(line.trim()) ?? [];
+  const rest = after.trim();
   const command = COMMANDS.get(name);
   if (command === undefined) throw new UsageError(`unknown command ${clip(printable(name), 40)}; :help lists the commands`);
   const wanted = command.shown.split(' ')[1];

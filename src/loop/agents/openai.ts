@@ -89,5 +89,6 @@ function checkUrl(text: unknown): string {
     throw new ConfigError(`baseUrl of a model agent must be an http or https URL, got '${String(text).slice(0, 200)}'`);
   // Credentials would appear wherever the URL is shown.
   if (url.username !== '' || url.password !== '') throw new ConfigError('baseUrl of a model agent must hold no user or password');
-  return url.href.replace(/\/+$/, '');
+  const parts = url.href.split('/');
+  return parts.slice(0, parts.findLastIndex((part) => part !== '') + 1).join('/');
 }

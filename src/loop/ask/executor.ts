@@ -24,7 +24,7 @@ export function askExecutor(request: AskRequest, quota: AskQuota, policy: Policy
     fork({ context, tools, limits }) {
       const id = `${context.sessionId}#${context.turnIndex}`;
       const fork = request.fork({ turn: context, tools, limits, id, ...(policy === undefined ? {} : { policy }) });
-      const inner = turnFork(fork, context);
+      const inner = turnFork(fork);
       return {
         ...inner,
         async execute(execution) {

@@ -103,13 +103,13 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
     fork({ context, tools, limits, policy }) {
       const id = `${context.sessionId}#${context.turnIndex}`;
       const fork = root.fork({ turn: context, tools, limits, id, ...(policy === undefined ? {} : { policy }) });
-      return turnFork(fork, context);
+      return turnFork(fork);
     },
   };
 }
 
 /** Adapts a fork of a runtime to the sandbox of one turn. */
-export function turnFork(fork: Fork, context: TurnContext): TurnFork {
+export function turnFork(fork: Fork): TurnFork {
   return {
     denied: (tool) => fork.denied(tool),
     facts: () => ({
@@ -128,7 +128,6 @@ export function turnFork(fork: Fork, context: TurnContext): TurnFork {
         onOut,
         onCall,
         mayWait,
-        signal: context.signal,
         ...(onInput === undefined ? {} : { onInput }),
         ...(recorded === undefined ? {} : { recorded }),
       }),

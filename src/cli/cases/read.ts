@@ -1,0 +1,129 @@
+import { dirname, join } from 'node:path';
+import { printable } from '../../report/index.ts';
+import type { RunRequest } from '../../runtime/index.ts';
+import type { LimitOptions } from '../../sandbox/index.ts';
+import type { EventInput, TaggedJson } from '../../wire/protocol.ts';
+import { parseJson, parsePair } from '../flags/options.ts';
+import { UsageError } from '../terminal/failure.ts';
+
+/** One case of a test file: a program, and what it must do. */
+export interface TestCase {
+  readonly title: string;
+  /** The test file, and the line of the case in it. */
+  readonly file: string;
+  readonly line: number;
+  /** The program of the case, with as many lines in front as in the file, so that positions are those of the file. */
+  readonly source: string;
+  /** Files that run together with it. */
+  readonly files: readonly string[];
+  /** What its run gets. */
+  readonly given: Pick<RunRequest, 'globals' | 'events' | 'limits'>;
+  readonly expected: Expected;
+}
+
+/** What a case must do. */
+export interface Expected {
+  readonly emits: readonly string[];
+  /** The error that ends the program; `limit` is that of a quota, `line` that of the comment, if it stands behind code. */
+  readonly error: { readonly code: string; readonly limit: string | null; readonly line: number | null } | null;
+  /** Codes of the errors of event handlers. */
+  readonly eventErrors: readonly string[];
+}
+
+/** The cases of a test file, which lines of `---` separate. Throws {@link UsageError} with the line of a mistake. */
+export function readCases(file: string, text: string): TestCase[] {
+  const cases: TestCase[] = [];
+  const lines = text.split(/\r?\n/);
+  let first = 0;
+  for (const [index, line] of [...lines, '---'].entries()) {
+    if (line.trimEnd() !== '---') continue;
+    const start = lines.findIndex((each, at) => at >= first && each.trim() !== '');
+    if (start >= 0 && start < index) cases.push(readCase(file, lines.slice(start, index), start));
+    first = index + 1;
+  }
+  return cases;
+}
+
+const SETTING = /^#: ?(.*)$/;
+const MARKS = ['#=>', '#!!', '#!event'] as const;
+const BLOCK = /^\s*(?:func|command|on\s+event|::)(?![A-Za-z0-9_])/;
+const COMMENT = /^\s*(?:#|--|$)/;
+
+/** A case from its lines, of which `before` stand in front in the file. */
+function readCase(file: string, lines: readonly string[], before: number): TestCase {
+  const place = (index: number): string => `${printable(file)}:${before + index + 1}`;
+  const title = SETTING.exec(lines[0] ?? '')?.[1]?.trim() ?? '';
+  if (title === '') throw new UsageError(`${place(0)}: a case starts with '#: ' and its title`);
+  const { files, ...given }: Settings = { files: [], globals: {}, events: [], limits: {} };
+  const emits: string[] = [];
+  const eventErrors: string[] = [];
+  let error: Expected['error'] = null;
+  for (const [index, line] of lines.entries()) {
+    if (index === 0) continue;
+    const setting = SETTING.exec(line)?.[1];
+    if (setting !== undefined) {
+      set({ files, ...given }, setting, place(index), dirname(file));
+      continue;
+    }
+    const { mark, what } = expectationOf(line);
+    if (mark === '#=>') emits.push(what);
+    if (mark === '#!event') eventErrors.push(codeOf(what));
+    if (mark === '#!!') {
+      if (error !== null) throw new UsageError(`${place(index)}: a case ends with one error`);
+      const [code = '', limit] = what.split(' ');
+      error = { code: codeOf(code), limit: limit ?? null, line: COMMENT.test(line) ? null : before + index + 1 };
+    }
+  }
+  return {
+    title,
+    file,
+    line: before + 1,
+    source: programOf(lines, before),
+    files,
+    given,
+    expected: { emits, error, eventErrors },
+  };
+}
+
+/** The expectation at the end of a line, or alone on it. */
+function expectationOf(line: string): { readonly mark: (typeof MARKS)[number] | null; readonly what: string } {
+  for (const mark of MARKS) {
+    const at = ` ${line} `.indexOf(` ${mark} `);
+    if (at >= 0) return { mark, what: line.slice(at + mark.length + 1) };
+  }
+  return { mark: null, what: '' };
+}
+
+interface Settings {
+  readonly files: string[];
+  readonly globals: Record<string, TaggedJson>;
+  readonly events: EventInput[];
+  readonly limits: LimitOptions;
+}
+
+function set({ files, globals, events, limits }: Settings, setting: string, place: string, folder: string): void {
+  const [word = ''] = setting.split(' ', 1);
+  const rest = setting.slice(word.length).trim();
+  if (word === 'file') files.push(join(folder, rest));
+  else if (word === 'global') {
+    const { name, value } = parsePair(place, rest);
+    globals[name] = value;
+  } else if (word === 'event') {
+    const { name, value } = rest.includes('=') ? parsePair(place, rest) : { name: rest, value: null };
+    events.push({ name, source: 'test', payload: value });
+  } else if (word === 'limits') Object.assign(limits, parseJson(place, rest));
+  else throw new UsageError(`${place}: '#: ${printable(word)}' is none of file, global, event, limits`);
+}
+
+/** `9` and `NS9` are the same code. */
+function codeOf(text: string): string {
+  return /^\d+$/.test(text) ? `NS${text}` : text;
+}
+
+/** The program with its lines where they are in the file. Statements alone become a command block, which the line of the title opens. */
+function programOf(lines: readonly string[], before: number): string {
+  const code = lines.find((line) => !COMMENT.test(line));
+  if (code === undefined) return '';
+  const wraps = !BLOCK.test(code);
+  return ['\n'.repeat(before), wraps ? 'command' : '', '\n', lines.slice(1).join('\n'), wraps ? '\nendcommand\n' : '\n'].join('');
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { MemoryLog } from '../../src/loop/log/log.ts';
+import { SessionCoordinator } from '../../src/loop/sessions/coordinator.ts';
+import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { newSession } from '../../src/loop/sessions/store.ts';
+import { programAgent, TestClock, USERDATA } from './fake.ts';
+import { controller } from './host.ts';
+
+/** A coordinator called `me` with a lease of a second, and a store with these sessions, nested ones as `PARENT/SID`. */
+async function coordinated(...sids: readonly string[]) {
+  const [store, clock, log] = [new MemoryStore(), new TestClock(), new MemoryLog()];
+  for (const name of sids) {
+    const [sid = '', parent] = name.split('/').reverse();
+    await store.create(newSession(sid, '{}', parent === undefined ? null : { sid: parent, turn: 1, seq: 1 }), clock.ms);
+  }
+  const coordinator = new SessionCoordinator({ store, log, clock, owner: 'me', leaseMs: 1000, replayTtl: 300 });
+  return { store, clock, log, coordinator };
+}
+
+describe('recovering', () => {
+  it('names open sessions by id, but none that this process is in a turn of', async () => {
+    const { coordinator } = await coordinated('a', 'b');
+    await coordinator.claim('a');
+    await coordinator.during(
+      'a',
+      () => {},
+      async () => expect(await coordinator.recover()).toEqual(['b']),
+    );
+    expect(await coordinator.recover()).toEqual(['a', 'b']);
+  });
+
+  it('leaves a lease as it is when nothing is owed to the log', async () => {
+    const { coordinator, store } = await coordinated('a');
+    await coordinator.claim('a');
+    await coordinator.recover();
+    expect((await store.list())[0]?.lease).toMatchObject({ owner: 'me' });
+  });
+
+  it('names an open session whose last decision it had to log', async () => {
+    const { coordinator, store, clock, log } = await coordinated();
+    const { loop } = controller({ store, clock, log: new MemoryLog() });
+    await loop.open(USERDATA, 's');
+    await loop.step('s', { agent: programAgent('continue') });
+    const [record] = await store.turns('s');
+    Object.assign(store, {
+      list: async () => (await MemoryStore.prototype.list.call(store)).map((each) => ({ ...each, owed: 1 })),
+      claim: async (...args: Parameters<MemoryStore['claim']>) => ({
+        ...(await MemoryStore.prototype.claim.apply(store, args)),
+        unlogged: [record],
+      }),
+    });
+    expect(await coordinator.recover()).toEqual(['s']);
+    expect(log.entries).toMatchObject([{ SID: 's', turn_index: 1, decision: 'CONTINUE' }]);
+  });
+
+  it('halts a nested session that nobody has driven for the length of a lease, and no sooner', async () => {
+    const { coordinator, store, clock } = await coordinated('outer/nested');
+    clock.ms += 999;
+    expect(await coordinator.recover()).toEqual([]);
+    expect(await store.read('nested')).toMatchObject({ status: 'open' });
+    clock.ms += 1;
+    expect(await coordinator.recover()).toEqual([]);
+    expect(await store.read('nested')).toMatchObject({ status: 'halted', reason: 'ERR_INTERRUPTED' });
+  });
+});
+
+describe('committing', () => {
+  it('logs an end between two turns, and nothing for a session that goes on', async () => {
+    const { coordinator, log } = await coordinated('s');
+    const { state } = await coordinator.claim('s');
+    await coordinator.commit(null, { ...state, output: 'x' }, true);
+    expect(log.entries).toEqual([]);
+    await coordinator.commit(null, { ...state, status: 'halted', reason: 'ERR_CANCELLED' });
+    expect(log.entries).toMatchObject([{ SID: 's', turn_index: 1, decision: 'HALT', reason: 'ERR_CANCELLED' }]);
+  });
+
+  it('A3-11.3-1: keeps the ids of the tokens that verified, with the second of the commit', async () => {
+    const { coordinator, store, clock } = await coordinated();
+    const { loop } = controller({ store, clock });
+    await loop.open(USERDATA, 's');
+    await loop.step('s', { agent: programAgent('continue') });
+    const [record] = await store.turns('s');
+    const jti = record?.jti ?? 'none';
+    expect((await coordinator.claim('s')).used).toEqual([{ jti, second: Math.floor(clock.ms / 1000) }]);
+    const { state } = await coordinator.claim('s');
+    const candidate = record?.candidates[0];
+    if (record === undefined || candidate === undefined) return expect.unreachable('the turn has a candidate');
+    const candidates = [
+      { ...candidate, ok: false, jti: 'refused' },
+      { ...candidate, jti: null },
+      { ...candidate, jti: 'second' },
+    ];
+    await coordinator.start({
+      ...{ sid: 's', turn: 2, attempt: 1, nonce: 'n', startedAt: 5, reply: null, agent: null, suspended: null },
+      limits: record.inputs.limits,
+    });
+    await coordinator.commit({ ...record, turn: 2, candidates }, { ...state, nextTurn: 3 }, true);
+    expect((await coordinator.claim('s')).used.map((used) => used.jti)).toEqual([jti, 'second']);
+  });
+
+  it('halting a session between two turns keeps the end of its chain of records', async () => {
+    const { coordinator, store, clock } = await coordinated();
+    const { loop } = controller({ store, clock });
+    await loop.open(USERDATA, 's');
+    await loop.step('s', { agent: programAgent('continue') });
+    const [record] = await store.turns('s');
+    expect(await coordinator.cancel('s')).toBe(true);
+    expect(await store.read('s')).toMatchObject({ status: 'halted', head: record?.seal?.hash });
+  });
+});

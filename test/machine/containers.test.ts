@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const COMMAND = [process.execPath, fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url))];
+
+/** Runs a shell in the restriction; it replaces itself by the command that follows as its arguments. */
+const inside = (setUp: string): readonly string[] => ['sh', '-c', `${setUp} && exec "$@"`, 'sh'];
+
+const NOBODY = ['--reuid', '65534', '--regid', '65534', '--clear-groups'];
+const CAPLESS = ['--inh-caps=-all', '--bounding-set=-all'];
+
+/** The restrictions of containers, made with the tools of this machine: a prefix of the command, and whether a launcher works in it. */
+const RESTRICTIONS: Readonly<Record<string, { readonly prefix: readonly string[]; readonly cage: boolean }>> = {
+  'a read-only root': { prefix: ['unshare', '--mount', ...inside('mount -o remount,bind,ro / && cd /')], cage: true },
+  'no new privileges': { prefix: ['setpriv', '--no-new-privs'], cage: true },
+  'a user without rights': { prefix: ['setpriv', ...NOBODY, ...CAPLESS], cage: true },
+  'the restricted standard of Kubernetes': {
+    prefix: [
+      ...['unshare', '--mount', ...inside('mount -o remount,bind,ro / && cd /')],
+      ...['setpriv', '--no-new-privs', ...NOBODY, ...CAPLESS],
+    ],
+    cage: true,
+  },
+  'no user namespaces': {
+    prefix: ['unshare', '--user', '--map-root-user', ...inside('echo 0 > /proc/sys/user/max_user_namespaces')],
+    cage: false,
+  },
+};
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'containers-'));
+  chmodSync(folder, 0o755);
+  writeFileSync(join(folder, 'honest.ns'), 'command\n  emit 6 * 7\nendcommand\n');
+  writeFileSync(join(folder, 'hostile.ns'), 'command\n  set n = [1]\n  while true\n    set n = n + n\n  endwhile\nendcommand\n');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs the command in a restriction. */
+function restricted(
+  prefix: readonly string[],
+  ...args: string[]
+): { readonly code: number; readonly stdout: string; readonly stderr: string } {
+  const [file = '', ...rest] = [...prefix, ...COMMAND, ...args];
+  const { status, stdout, stderr } = spawnSync(file, rest, { encoding: 'utf8', timeout: 60_000 });
+  return { code: status ?? -1, stdout, stderr };
+}
+
+describe.each(Object.entries(RESTRICTIONS))('18: with %s', (_name, { prefix, cage }) => {
+  it('doctor shows which launcher works, and what to do where none does', () => {
+    const { stdout } = restricted(prefix, 'doctor', '--json');
+    const [, , ring] = JSON.parse(stdout).rings;
+    const words = JSON.stringify(ring);
+    if (cage) {
+      expect(words).toMatch(/(?:bubblewrap|unshare): own namespaces/);
+    } else {
+      expect(ring.missing[0].what).toMatch(/bubblewrap does not work: .*; unshare does not work: .*No space left on device/);
+      expect(ring.missing[0].todo).toContain('user.max_user_namespaces');
+    }
+    expect(words).toContain('resource limits: no new files');
+    if (process.allowedNodeEnvironmentFlags.has('--allow-ffi')) expect(words).toContain('a filter of system calls');
+  });
+
+  it.each(['bubblewrap', 'unshare', 'required'])('--launcher %s runs a program, or refuses to start and says why', (launcher) => {
+    const run = restricted(prefix, 'run', join(folder, 'honest.ns'), '--launcher', launcher);
+    if (cage) expect(run).toMatchObject({ code: 0, stdout: '42\n' });
+    else expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('cannot be used') });
+  });
+
+  it('an honest program ends right, and so does the next one after a hostile one', () => {
+    expect(restricted(prefix, 'run', join(folder, 'honest.ns'))).toMatchObject({ code: 0, stdout: '42\n' });
+    const hostile = restricted(prefix, 'run', join(folder, 'hostile.ns'));
+    expect(hostile.code).not.toBe(0);
+    expect(hostile.stderr).toMatch(/memory|fuel|list/);
+    expect(restricted(prefix, 'run', join(folder, 'honest.ns'))).toMatchObject({ code: 0, stdout: '42\n' });
+  });
+});
