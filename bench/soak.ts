@@ -79,7 +79,8 @@ async function soak(runtime: Runtime, ms: number, until: number): Promise<SoakRo
   return { until, runs, wrong, honestMs: summarize(honest), hostRssBytes: process.memoryUsage.rss(), handles };
 }
 
-function openHandles(): number {
+/** Open descriptors, or active resources where the system does not report descriptors. */
+export function openHandles(): number {
   // Node's active resources lack handles that do not keep the process alive, such as the pipes of workers.
   return process.platform === 'linux' ? readdirSync('/proc/self/fd').length : process.getActiveResourcesInfo().length;
 }

@@ -1,4 +1,4 @@
-// The long forms of what .ci/run checks briefly: every benchmark in full, a soak, fuzzing, and a thousand kills of the gate's
+// The long forms of what .ci/run checks briefly: every benchmark in full, a soak, another one with attackers, fuzzing, and a thousand kills of the gate's
 // executor. Takes about an hour on two quiet cores; one title as an argument runs that step alone. The last line is
 // `N passed, N failed`.
 import { spawnSync } from 'node:child_process';
@@ -14,6 +14,7 @@ const STEPS = new Map([
   ['suspend', bench('suspend')],
   ['sessions', bench('sessions')],
   ['soak', bench('soak', '--seconds', '600')],
+  ['attackers', ['node', ['--no-warnings', 'test/attack/soak.ts', '600']]],
   ['fuzz', ['npm', ['run', '--silent', 'fuzz', '--', '--seconds', '600', '--seed', String(Date.now() % 1_000_000)]]],
   ['gate', ['npx', ['vitest', 'run', 'test/gate/crash.test.ts'], { GATE_KILLS: '1000' }]],
   ['machine', ['npm', ['run', '--silent', 'test:machine']]],

@@ -28,8 +28,8 @@ export class YamlFile {
       const what = malformed === undefined ? '' : 'this is not YAML: ';
       throw new ConfigError(`${this.#placeOf(problem.pos[0])}: ${what}${firstLine(problem.message)}`);
     }
-    const twice = secondKey(this.#document);
-    if (twice !== null) throw new ConfigError(`${this.#placeOf(twice)}: Map keys must be unique`);
+    const wrong = wrongKey(this.#document);
+    if (wrong !== null) throw new ConfigError(`${this.#placeOf(wrong.at)}: ${wrong.problem}`);
     try {
       this.value = this.#document.toJS({ maxAliasCount: 100 });
     } catch (cause) {
@@ -93,24 +93,27 @@ export class YamlFile {
   }
 }
 
-/** The offset of the first duplicate key; null when there is none. */
-function secondKey(document: Document.Parsed<ParsedNode>): number | null {
-  let found: number | null = null;
+/**
+ * The first key that occurs twice in its map or is no scalar; null when there is none. The parser would turn a list or a map in the
+ * place of a key into text, which takes cubic time when such keys nest.
+ */
+function wrongKey(document: Document.Parsed<ParsedNode>): { readonly at: number; readonly problem: string } | null {
+  let wrong: { readonly at: number; readonly problem: string } | null = null;
   visit(document, {
     Map(_key, { items }) {
       const seen = new Set<unknown>();
       for (const { key } of items) {
-        if (!isScalar(key)) continue;
-        if (seen.has(key.value)) {
-          found = key.range?.[0] ?? 0;
-          return visit.BREAK;
-        }
-        seen.add(key.value);
+        if (key === null) continue;
+        const at = (isNode(key) ? key.range?.[0] : undefined) ?? 0;
+        if (!isScalar(key)) wrong = { at, problem: 'Map keys must be texts or numbers' };
+        else if (seen.has(key.value)) wrong = { at, problem: 'Map keys must be unique' };
+        else seen.add(key.value);
+        if (wrong !== null) return visit.BREAK;
       }
       return undefined;
     },
   });
-  return found;
+  return wrong;
 }
 
 /** The kind of a value, in the words of the file. */

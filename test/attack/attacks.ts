@@ -221,6 +221,8 @@ const FORGED: readonly Attack[] = [
   guest('hides the type behind another', refused, send(json(said).replace('}', ',"t":"result"}'))),
   guest('hides the type in escapes', refused, send(json(said).replace('}', ',"\\u0074":"result"}'))),
   guest('sends no JSON', refused, send('[')),
+  guest('sends two frames as one', refused, send(`${json(said)},${json(result)}`)),
+  guest('sends more than a frame', broke('not'), send(`${json(said)},5`)),
   guest('calls with more than fits into a frame', { ...stopped('ERR_QUOTA', 'toolBytes'), spared: true }, [
     { frame: { ...tool, args: ['$fill'] }, fill: ['x', 2_000_000] },
   ]),
@@ -235,7 +237,9 @@ const BYTES: readonly Attack[] = [
   worker('a frame that is larger than any', broke('larger than'), [{ bytes: 'ffffffff' }]),
   worker('a frame larger than the limits allow', broke('larger than'), [{ frame: emit('$fill'), fill: ['x', 2_000_000] }]),
   worker('a type that does not exist', broke('unknown type'), send({ t: 'root' })),
-  worker('a list', broke('not an object'), send('[]')),
+  worker('a list without frames', broke('empty'), send('[]')),
+  worker('a list of lists', broke('not an object'), send('[[]]')),
+  worker('a frame after its result in one list', { code: null, breach: true }, send([result, said])),
   worker('brackets without end', broke('nests deeper'), [{ frame: '$fill', fill: ['[', 1_000_000] }]),
   worker('a frame that is cut off', broke('cut off'), [{ bytes: `000000ff${hex('{"t":')}` }, { exit: 0 }]),
   worker('the start of another run', broke("'started' came out of turn"), send({ ...FRAMES.started, id: MANY }), {

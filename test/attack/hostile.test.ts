@@ -11,7 +11,10 @@ const ATTACKERS = ['guest', 'worker'] as const satisfies readonly Attacker[];
 const LAUNCHED: readonly Attack[] = ATTACKS.filter(({ limit, ends }) => limit !== undefined && !ends.breach);
 /** Without a launcher each attack is made; the other launchers change nothing about frames. */
 const ROWS = new Map<LauncherChoice, readonly Attack[]>([['none', ATTACKS]]);
-for (const choice of LAUNCHERS) if (choice !== 'auto' && choice !== 'none' && (await works(choice))) ROWS.set(choice, LAUNCHED);
+/** What these two choose is one of the others. */
+const CHOOSING: readonly LauncherChoice[] = ['auto', 'required'];
+for (const choice of LAUNCHERS)
+  if (!CHOOSING.includes(choice) && !ROWS.has(choice) && (await works(choice))) ROWS.set(choice, LAUNCHED);
 
 /** Whether this machine has the launcher. */
 async function works(launcher: LauncherChoice): Promise<boolean> {

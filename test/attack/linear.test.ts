@@ -1,49 +1,110 @@
-import { describe, expect, it } from 'vitest';
-import { isSecretName, withoutSecrets } from '../../src/tools/mock/secrets.ts';
-import { safeName } from '../../stdlib-tools/fs/path.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ToolBench } from '../../src/testing/index.ts';
+import { Policy, type ToolDefinition } from '../../src/tools/index.ts';
+import * as standard from '../../stdlib-tools/index.ts';
+import { adversarial, PIECES, READERS, UNITS } from './foreign.ts';
 
-/**
- * What the host does with a program's texts takes time in proportion to them. Each case gives a text of a size that its function
- * would need minutes for if its time were quadratic.
- */
-const UNITS = 400_000;
-const BOUND_MS = 2_000;
+/** Most by which the CPU time may grow when a text is twice as long. Linear work takes twice the time. */
+const GROWTH = 2.5;
+/** Doublings from one size to the next: over several of them the steps of an allocator do not count. */
+const DOUBLINGS = 3;
+/** Sizes that are measured, the largest last. Work of quadratic time fails at a small size, in little time. */
+const SIZES = 3;
+/** CPU milliseconds below which a measurement says nothing. */
+const NOISE_MS = 4;
+/** A measurement that looks wrong is made again so often. The least counts, because other processes and garbage only add. */
+const TRIES = 3;
 
-interface Case {
-  readonly name: string;
-  readonly work: (text: string) => unknown;
-  readonly text: (units: number) => string;
+/** What is wrong with the time that some work takes on texts of one piece; null when it grows in proportion. */
+async function superlinear(piece: string, most: number, work: (text: string) => unknown): Promise<string | null> {
+  let before = Number.POSITIVE_INFINITY;
+  for (let size = SIZES - 1; size >= 0; size--) {
+    const text = adversarial(piece, most / 2 ** (DOUBLINGS * size));
+    const allowed = GROWTH ** DOUBLINGS * Math.max(before, NOISE_MS);
+    let least = await cpuMs(() => work(text));
+    for (let again = 1; again < TRIES && least > allowed; again++) least = Math.min(least, await cpuMs(() => work(text)));
+    if (least > allowed)
+      return `${text.length} units of ${JSON.stringify(piece)} took ${least} ms, an eighth of them ${before} ms`;
+    before = least;
+  }
+  return null;
 }
 
-const repeat =
-  (piece: string, end = '') =>
-  (units: number): string =>
-    piece.repeat(Math.ceil(units / piece.length)) + end;
-const secrets = (text: string): unknown => withoutSecrets(text);
+/** CPU milliseconds that some work takes, whether it succeeds or refuses its text. */
+async function cpuMs(work: () => unknown): Promise<number> {
+  const before = process.cpuUsage();
+  try {
+    await work();
+  } catch {}
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
 
-const CASES: readonly Case[] = [
-  { name: 'SanitizeFilename, dots before a letter', work: safeName, text: (units) => `a${'.'.repeat(units)}a` },
-  { name: 'SanitizeFilename, bad characters', work: safeName, text: repeat('?', 'a') },
-  { name: 'a recording: beginnings of web tokens', work: secrets, text: repeat('eyJ-') },
-  { name: 'a recording: first parts of web tokens', work: secrets, text: repeat('eyJabcde-.') },
-  { name: 'a recording: prefixes of keys', work: secrets, text: repeat('sk-a-') },
-  { name: 'a recording: beginnings of addresses', work: secrets, text: repeat('a.') },
-  { name: 'a recording: addresses without an end', work: secrets, text: repeat('a://a:') },
-  { name: 'a recording: beginnings of private keys', work: secrets, text: repeat('-----BEGIN A PRIVATE KEY') },
-  { name: 'a recording: names of arguments', work: isSecretName, text: repeat('_aB') },
-  { name: 'a recording: names of separators', work: isSecretName, text: repeat('__') },
-];
+async function findings(pieces: readonly string[], most: number, work: (text: string) => unknown): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const piece of new Set(pieces)) {
+    const finding = await superlinear(piece, most, work);
+    if (finding !== null) found.push(finding);
+  }
+  return found;
+}
 
-describe("the host's work on a program's text is linear", () => {
-  it.each(CASES)('$name', ({ work, text }) => {
-    expect(cpuMs(() => work(text(UNITS)))).toBeLessThan(BOUND_MS);
+describe('18: a reader of foreign data takes time in proportion to its text', () => {
+  it.each(READERS)('$name', { timeout: 120_000 }, async ({ read, pieces = [], most = UNITS }) => {
+    expect(await findings([...PIECES, ...pieces], most, read)).toEqual([]);
   });
 });
 
-/** CPU milliseconds that some work takes. */
-function cpuMs(work: () => unknown): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
+/** Units of a text that a program gives to a tool, in one argument. */
+const ARGUMENT_UNITS = 2 ** 17;
+/** Arguments of the other parameters. */
+const OTHERS: Readonly<Record<string, unknown>> = {
+  number: 0,
+  bool: true,
+  map: {},
+  list: [],
+  slice_string: [],
+  timedate: '2025-10-15T08:00:00Z',
+};
+
+describe('18: a tool of the host takes time in proportion to its arguments', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'linear-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const tools: readonly ToolDefinition[] = [
+    ...[standard.capsuleTools(), standard.cryptoTools(), standard.memoryTools(), standard.scratchTools(), standard.timeTools()],
+    ...[
+      standard.fsTools({ directoryOf: async () => folder }),
+      standard.policyTools(standard.pathRule(['a'])),
+      standard.storeTools(),
+    ],
+    ...[standard.rootTools(), standard.toolsTools(), standard.systemTools({ policy: new Policy({ allow: ['*'] }) })],
+  ].flat();
+  const texts = tools.flatMap(({ name, parameters }) =>
+    parameters.flatMap(({ name: parameter, kind }, index) =>
+      typeOf(kind) === 'string' || typeOf(kind) === 'any' ? [{ name, parameter, index, parameters }] : [],
+    ),
+  );
+
+  it.each(texts)('$name: $parameter', { timeout: 120_000 }, async ({ name, index, parameters }) => {
+    await using bench = new ToolBench(tools, { turn: { sessionId: 's', turnIndex: 1 } });
+    const call = (text: string) =>
+      bench.call(
+        name,
+        parameters.map(({ kind }, at) => (at === index ? text : (OTHERS[typeOf(kind)] ?? 'a'))),
+      );
+    expect(await findings(PIECES, ARGUMENT_UNITS, call)).toEqual([]);
+  });
+
+  it('every group of tools that the package has is among them', () => {
+    const factories = Object.keys(standard).filter((name) => name.endsWith('Tools') && name !== 'pureTools');
+    expect(factories).toHaveLength(11);
+  });
+});
+
+/** The type of an argument. A schema may take a text. */
+function typeOf(kind: ToolDefinition['parameters'][number]['kind']): string {
+  return 'type' in kind ? kind.type : 'any';
 }

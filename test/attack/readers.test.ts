@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
 import { WireError } from '../../src/wire/errors.ts';
+import { parseFrame } from '../../src/wire/frames.ts';
 import { FRAMES, FULL_RESULT } from './frames.ts';
 
 /** Values of every type of JSON, one of them beyond its numbers. */
@@ -14,7 +15,7 @@ const SAMPLES = [...Object.values(FRAMES), FULL_RESULT].map((frame) => [frame.t,
 
 describe.each(SAMPLES)('18: every field of %s is read: %s', (_type, text) => {
   it('as it is', () => {
-    expect(readWorkerFrame(text)).toEqual(JSON.parse(text));
+    expect(readWorkerFrame(parseFrame(text))).toEqual(JSON.parse(text));
   });
 
   it.each([...pathsIn(JSON.parse(text), [])].map((path) => path.join('.')))('%s', (name) => {
@@ -29,7 +30,7 @@ describe.each(SAMPLES)('18: every field of %s is read: %s', (_type, text) => {
 /** Whether a frame is refused. Any other failure is a defect of the reader. */
 function isRefused(text: string): boolean {
   try {
-    readWorkerFrame(text);
+    readWorkerFrame(parseFrame(text));
     return false;
   } catch (error) {
     expect(error).toBeInstanceOf(WireError);

@@ -12,6 +12,9 @@ const parts = readFileSync(path, 'utf8').split(removal.text);
 if (parts.length !== 2) throw new Error(`${removal.file} holds this ${parts.length - 1} times: ${removal.text}`);
 const variant = parts.join(removal.without);
 
+// A worker that nothing stops ends with this process, which the test ends after some time.
+process.once('SIGTERM', () => process.exit(1));
+
 registerHooks({
   load(url, context, next) {
     const loaded = next(url, context);

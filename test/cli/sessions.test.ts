@@ -42,6 +42,15 @@ describe('loop --store and sessions', () => {
     const show = await within(['sessions', 'show', 's', '--store', store]);
     expect(show.stdout).toMatch(/^s {2}done {2}2 turns {2}/);
     expect(show.stdout).toContain('Turn 2 of session s');
+    const brief = await within(['sessions', 'show', 's', '--brief', '--store', store]);
+    expect(brief.stdout.split('\n').slice(1)).toEqual(['turn 1  CONTINUE', 'turn 2  DONE', '']);
+    const one = await within(['sessions', 'show', 's', '--turn', '2', '--store', store]);
+    expect(one.stdout).toContain('Turn 2 of session s');
+    expect(one.stdout).not.toContain('Turn 1 of session s');
+    expect(await within(['sessions', 'show', 's', '--turn', '3', '--store', store])).toMatchObject({
+      code: 2,
+      stderr: 'neuroscript: session s has no decided turn 3 that can be read\n',
+    });
     const exported = await within(['sessions', 'export', '--store', store]);
     expect(JSON.parse(exported.stdout)).toMatchObject({
       sessions: [{ sid: 's', turns: [{ version: 2, turn: 1 }, { turn: 2 }] }],

@@ -52,7 +52,11 @@ export const REFERENCE: readonly ReferenceRow[] = [
     'str.ParseJsonString',
     'str.ParseFromJsonBase64',
   ),
-  ...rows('better', 'keys keep their order, `<`, `>` and `&` are written as they are', 'str.ToJsonString'),
+  ...rows(
+    'better',
+    'keys keep their order; `<`, `>`, `&`, U+2028 and U+2029 are written as they are; a value that is no map or list is refused with code 7',
+    'str.ToJsonString',
+  ),
   ...rows(
     'better',
     'no capability is needed: patterns take linear time, paid for in fuel',

@@ -5,7 +5,7 @@ import { explainTurn, printable, sessionLine } from '../../report/index.ts';
 import { type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
-import { addLimits } from '../flags/options.ts';
+import { addLimits, wholeNumber } from '../flags/options.ts';
 import { addStore, listSessions, openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -19,6 +19,11 @@ import { addSession } from './turn.ts';
 interface StoreFlags {
   readonly store?: string;
   readonly json?: true;
+}
+
+interface ShowFlags extends StoreFlags {
+  readonly turn?: number;
+  readonly brief?: true;
 }
 
 interface CancelFlags extends StoreFlags {
@@ -37,8 +42,10 @@ export function addSessions(program: Command, execute: Execute): void {
     .action((flags: StoreFlags) => execute((terminal) => usable(() => list(flags, terminal))));
   add('show', 'Explains the turns of one session.')
     .argument('<SID>', 'session id')
+    .option('--turn <N>', 'one turn alone', wholeNumber('--turn', 1))
+    .option('--brief', 'one line a turn')
     .option('--json', 'print the session as one JSON object')
-    .action((sid: string, flags: StoreFlags) => execute((terminal) => usable(() => show(sid, flags, terminal))));
+    .action((sid: string, flags: ShowFlags) => execute((terminal) => usable(() => show(sid, flags, terminal))));
   const resume = add('resume', 'Drives an open session to its end. Decided turns never run again.')
     .argument('<SID>', 'session id')
     .addOption(
@@ -71,16 +78,21 @@ async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-async function show(sid: string, flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
+async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<ExitCode> {
   using store = await openStore(flags.store, { mustExist: true });
   const session = (await store.list()).find((one) => one.sid === sid);
   if (session === undefined) throw unknown(sid);
   const lost: string[] = [];
-  const turns = await store.turns(sid, (_, problem) => lost.push(problem));
+  const all = await store.turns(sid, (_, problem) => lost.push(problem));
+  const turns = flags.turn === undefined ? all : all.filter(({ turn }) => turn === flags.turn);
+  if (flags.turn !== undefined && turns.length === 0)
+    throw new UsageError(`session ${printable(sid)} has no decided turn ${flags.turn} that can be read`);
   if (flags.json) terminal.out.line(JSON.stringify({ ...session, turns: turns.map(toPublicTurn) }));
   else {
     terminal.out.line(sessionLine(session));
-    for (const turn of turns) for (const line of ['', ...explainTurn(turn, terminal.paintOut)]) terminal.out.line(line);
+    for (const turn of turns)
+      if (flags.brief) terminal.out.line(`turn ${turn.turn}  ${turn.decision}${turn.reason === null ? '' : ` ${turn.reason}`}`);
+      else for (const line of ['', ...explainTurn(turn, terminal.paintOut)]) terminal.out.line(line);
   }
   for (const problem of lost) terminal.err.line(`neuroscript: ${printable(problem)}`);
   return lost.length === 0 ? EXIT.ok : EXIT.runtime;

@@ -1,0 +1,218 @@
+import {
+  canonicalize,
+  carryForward,
+  composeEnvelope,
+  decodeToken,
+  extractEnvelope,
+  generateKeys,
+  keyringFrom,
+  normalizeStream,
+  parseEnvelope,
+  parseKeys,
+  parseStrict,
+  progressDigest,
+  selectDecision,
+  validateUserdata,
+} from '../../src/aeiou/index.ts';
+import { LineSplitter } from '../../src/files/lines.ts';
+import { parseRecord } from '../../src/gate/record.ts';
+import { parseVerifier } from '../../src/gate/verifier.ts';
+import { ChainWalk, Redaction, readExport, splitTranscript } from '../../src/loop/index.ts';
+import { redactKey } from '../../src/loop/replay/redactkey.ts';
+import { readRecord, readStarted, readState, readWaiting } from '../../src/loop/sessions/rows.ts';
+import { parseControl } from '../../src/loop/v1/control.ts';
+import { readV1Reply } from '../../src/loop/v1/envelope.ts';
+import { scanMarkers } from '../../src/loop/v1/markers.ts';
+import { plansOf } from '../../src/loop/v1/plan.ts';
+import { secretHook } from '../../src/loop/v1/secrets.ts';
+import { parseMcpSpec, readMcpConfig } from '../../src/mcp/index.ts';
+import { boundedSchema, plainWords } from '../../src/mcp/serverschema.ts';
+import { clip, columns, printable, printableLines, wrap } from '../../src/report/text.ts';
+import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
+import { firstSentence, oneLine } from '../../src/tools/catalogue/text.ts';
+import { loadMockTools } from '../../src/tools/mock/file.ts';
+import { isSecretName, withoutSecrets } from '../../src/tools/mock/secrets.ts';
+import { checkToolName } from '../../src/tools/names.ts';
+import { loadPolicy } from '../../src/tools/policy/policyfile.ts';
+import { YamlFile } from '../../src/tools/yaml.ts';
+import { FrameReader, parseFrames } from '../../src/wire/frames.ts';
+import { requestFromJson } from '../../src/wire/request.ts';
+import { safeName } from '../../stdlib-tools/fs/path.ts';
+
+/** A reader of data that the host has not made. It may refuse its text with any error. */
+export interface ForeignReader {
+  readonly name: string;
+  readonly read: (text: string) => unknown;
+  /** Pieces that begin what this reader looks for, in addition to {@link PIECES}. */
+  readonly pieces?: readonly string[];
+  /** Most UTF-16 units that it takes. */
+  readonly most?: number;
+}
+
+const MB = 2 ** 20;
+const LINE_BYTES = 64 * 1024;
+/** Bytes that a slow sender sends at once. */
+const PART = 512;
+const at = {
+  sessionId: 's',
+  turnIndex: 1,
+  turnNonce: 'n'.repeat(22),
+  now: 1,
+  keys: keyringFrom(generateKeys('k'), { clock: { now: () => 1 } }),
+};
+const redaction = new Redaction({ keys: ['password'], values: ['secret text'] });
+const screen = secretHook({ KEY: 'secret text' }, { redact: true });
+const json = ['{"a":', '{"a":1,"', '["', '1,', '{},', '"\\u0061', '{"$num":"'];
+const yaml = [
+  '{? ',
+  'a:\n',
+  '- ',
+  '- - ',
+  '? ',
+  '&a ',
+  '*a ',
+  '!!t ',
+  '| \n',
+  '> \n',
+  '"\\x',
+  "'",
+  '# ',
+  '{a: ',
+  '%',
+  '--- ',
+  'a: *b\n',
+  '<<: ',
+];
+const envelope = ['<<<NSENV:V3:', '<<<NSENV:V3:START>>>\n', '<<<NSENV:V3:USERDATA>>>\n', '<<<', '<<<NSENV:V3:END>>>\n'];
+const token = ['<<<NSMAG:V3:', '<<<NSMAG:V3:HOST:', '<<<NSMAG:V3:HOST:e30.AAAA>>>\n', '<<<NSMAG:'];
+const marker = ['### ', '### PLAN\n', '### CONTROL: ', 'LOOP: ', '<<<LOOP:', '[[loop:', 'LOOP:{"control":"continue"}\n'];
+
+export const READERS: readonly ForeignReader[] = [
+  { name: 'an envelope in a reply', read: extractEnvelope, pieces: envelope, most: MB / 2 },
+  { name: 'an envelope', read: (text) => parseEnvelope(Buffer.from(text)), pieces: envelope, most: MB / 2 },
+  { name: 'a stream that an envelope carries on', read: carryForward, pieces: envelope },
+  { name: 'USERDATA', read: (text) => validateUserdata(text), pieces: json, most: MB / 4 },
+  { name: 'USERDATA to send', read: (text) => composeEnvelope({ userdata: text, actions: '' }), pieces: envelope, most: MB / 4 },
+  { name: 'a token', read: decodeToken, pieces: token },
+  { name: 'a decision in OUTPUT', read: (text) => selectDecision(text, at), pieces: token },
+  { name: 'OUTPUT that is compared', read: normalizeStream, pieces: [' \n', '\t', '2025-10-15T08:00:00Z ', '0x1', 'a\r'] },
+  { name: 'OUTPUT that is digested', read: (text) => progressDigest(text, text), pieces: [' \n', '\t'] },
+  { name: 'strict JSON', read: (text) => parseStrict(text, { numbers: 'integers', padding: true }), pieces: json },
+  { name: 'canonical JSON', read: (text) => canonicalize(text), pieces: json },
+  { name: 'a file of keys', read: parseKeys, pieces: json, most: MB / 2 },
+  { name: 'an export of sessions', read: readExport, pieces: json },
+  { name: 'the state of a session', read: (text) => readState(text, 's'), pieces: json },
+  { name: 'a started turn', read: readStarted, pieces: json },
+  { name: 'a turn that waits', read: readWaiting, pieces: json },
+  { name: 'the record of a turn', read: (text) => readRecord(text), pieces: json },
+  { name: 'the lines of a log', read: lines, pieces: ['{"prev":"', '{}\n'] },
+  { name: 'bytes in pieces', read: pieces, pieces: ['\n'] },
+  { name: 'the frames of a worker', read: frames },
+  {
+    name: 'a frame of a worker',
+    read: (text) => parseFrames(text).map(readWorkerFrame),
+    pieces: [...json, '{"t":"out","emits":["'],
+  },
+  { name: 'a request', read: requestFromJson, pieces: json },
+  {
+    name: 'a key of a redaction',
+    read: (text) => redactKey(text, 'password', 'x'),
+    pieces: ['"password":', '\\"password\\":{', '"password":"', '"password": [', '\\\\'],
+  },
+  { name: 'a redaction', read: (text) => redaction.clean(text), pieces: ['"password":', 'secret tex', '{"password":"'] },
+  { name: 'a transcript', read: splitTranscript, pieces: ['---\n', '=== ', '--- '] },
+  { name: 'a reply of version 1', read: readV1Reply, pieces: [...marker, ...envelope], most: MB / 2 },
+  { name: 'markers of version 1', read: scanMarkers, pieces: marker },
+  { name: 'control of version 1', read: parseControl, pieces: marker },
+  { name: 'plans of version 1', read: plansOf, pieces: [...json, '```json\n', '```'] },
+  { name: 'secrets in OUTPUT', read: screen, pieces: ['secret tex', 'secret text'] },
+  { name: 'YAML', read: (text) => new YamlFile(text, 'f'), pieces: yaml, most: MB / 16 },
+  { name: 'a file of mocks', read: (text) => loadMockTools(text, 'f'), pieces: ['tool.a.B: 1\n', 'cases:\n'], most: MB / 16 },
+  { name: 'a policy', read: (text) => loadPolicy(text, 'f'), pieces: ['allow: [', 'allow:\n- '], most: MB / 16 },
+  { name: 'servers of MCP', read: (text) => readMcpConfig(text, 'f', {}), pieces: ['mcpServers:\n', 'a: {env: '], most: MB / 16 },
+  { name: 'a server of MCP', read: parseMcpSpec, pieces: ['a=', 'a=b ', 'a="', 'https://'] },
+  {
+    name: 'the schema of a server',
+    read: (text) => boundedSchema({ type: 'object', description: text, properties: { [text]: { pattern: text } } }),
+  },
+  { name: 'the words of a server', read: plainWords, pieces: ['\u001b[', '\u202e', '`', '<!--'] },
+  { name: 'a record of the gate', read: parseRecord, pieces: ['{"id":"', '-'], most: MB / 2 },
+  { name: 'a verifier of the gate', read: parseVerifier, pieces: ['"', "'", '\\ ', 'a '] },
+  { name: 'a text for a terminal', read: printable, pieces: ['\u001b[', '\u009b', '\u202e'] },
+  { name: 'lines for a terminal', read: printableLines, pieces: ['\u001b[', '\r'] },
+  { name: 'a text that is cut', read: (text) => clip(text, 80), pieces: ['\u0301', '👩‍👩‍👧'] },
+  { name: 'the width of a text', read: columns, pieces: ['👩‍👩‍👧', '\u200d'] },
+  { name: 'a text in lines', read: (text) => wrap(text, 80), pieces: ['a ', 'a-', '👩‍👩‍👧'] },
+  { name: 'a sentence', read: firstSentence, pieces: ['. ', '.', '! '] },
+  { name: 'a text in a line', read: oneLine, pieces: [' \n', '\t '] },
+  { name: 'the name of a tool', read: checkToolName, pieces: ['tool.', 'a.', '_'] },
+  { name: 'the name of a file', read: safeName, pieces: ['a.', '?', '..'] },
+  {
+    name: 'the secrets of a recording',
+    read: (text) => withoutSecrets(text),
+    pieces: ['eyJ-', 'eyJabcde-.', 'sk-a-', 'a.', 'a://a:', '-----BEGIN A PRIVATE KEY'],
+  },
+  { name: 'the names of a recording', read: isSecretName, pieces: ['_aB', '__'] },
+];
+
+/** Pieces for every reader. A text is one of them, again and again, with an end that does not fit. */
+export const PIECES: readonly string[] = [
+  'a',
+  ' ',
+  '\t',
+  '\n',
+  '\r\n',
+  '[',
+  '{"a":',
+  '"',
+  '\\',
+  '\\"',
+  '.',
+  '-',
+  '_',
+  '<',
+  '>',
+  ':',
+  '#',
+  ',',
+  '0',
+  'é',
+  '\u0301',
+  '👩',
+  '/',
+  '=',
+  'a b',
+  '\0',
+];
+
+/** Units of the largest text of a reader that names no size. */
+export const UNITS = MB / 4;
+
+/** A text of about so many units that ends with what does not fit. */
+export function adversarial(piece: string, units: number): string {
+  return `${piece.repeat(Math.ceil(units / piece.length))}!`;
+}
+
+function lines(text: string): void {
+  const walk = new ChainWalk();
+  for (let start = 0; start < text.length; start += LINE_BYTES) walk.next(text.slice(start, start + LINE_BYTES));
+}
+
+/** Reads the bytes of a text as they come from a slow sender. */
+function pieces(text: string): void {
+  const splitter = new LineSplitter(8 * MB);
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; start += PART) for (const _ of splitter.push(bytes.subarray(start, start + PART)));
+}
+
+function frames(text: string): void {
+  const reader = new FrameReader(8 * MB);
+  const bytes = Buffer.from(text);
+  const head = Buffer.alloc(4);
+  head.writeUInt32BE(bytes.length);
+  reader.push(head);
+  for (let start = 0; start < bytes.length; start += PART) {
+    reader.push(bytes.subarray(start, start + PART));
+    reader.next();
+  }
+}
