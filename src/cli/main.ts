@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { paletteFor } from '../report/index.ts';
+import { WARNINGS } from '../wire/codes.ts';
 import { runProgram } from './program.ts';
 import { answerOf, EXIT, type ExitCode } from './terminal/exit.ts';
 import { exitOfThrown, failureLine, UsageError } from './terminal/failure.ts';
@@ -24,6 +25,7 @@ export async function main(argv: string[]): Promise<void> {
   });
   // Without a listener Node opens its inspector on this signal, which a compromised worker could send. It stays until the end.
   if (process.listenerCount('SIGUSR1') === 0) process.on('SIGUSR1', () => {});
+  keepQuietAboutLaunchers();
   const out = new Output(process.stdout);
   const interrupt = new AbortController();
   const opened = new Set<Readable>();
@@ -67,4 +69,13 @@ export async function main(argv: string[]): Promise<void> {
   for (const signal of SIGNALS) process.off(signal, stop);
   // An open standard input would keep the process alive.
   closeInput();
+}
+
+/** Leaves out the warning of a library that runs without a launcher: `doctor` tells how workers are held, and errors stay readable. */
+function keepQuietAboutLaunchers(): void {
+  const shown = process.listeners('warning');
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (!('code' in warning) || warning.code !== WARNINGS.noLauncher) for (const show of shown) show(warning);
+  });
 }

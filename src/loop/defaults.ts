@@ -1,4 +1,5 @@
 import { generateKeys, type Keyring, keyringFrom } from '../aeiou/index.ts';
+import { WARNINGS } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
 import type { Clock } from './clock.ts';
 import type { LoopControllerOptions } from './options.ts';
@@ -17,7 +18,7 @@ let warned = false;
 export function temporaryKeyring(clock: Clock): Keyring {
   if (!warned)
     process.emitWarning('a LoopController has no keyring: it signs with keys that end with this process', {
-      code: 'NEUROSCRIPT_TEMPORARY_KEYS',
+      code: WARNINGS.temporaryKeys,
       detail: 'Give it `keyring`, for instance from loadKeyFile of neuroscript-runtime/aeiou.',
     });
   warned = true;

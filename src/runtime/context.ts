@@ -7,8 +7,9 @@ import type { TextBuffers } from './buffers.ts';
 import type { Definitions } from './definitions.ts';
 import type { Deliveries } from './deliveries.ts';
 
-/** The part of a sandbox that the runtime needs; tests bring one that needs no worker. */
-export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'format' | 'close' | 'boundaryBreaches'>;
+/** The part of a sandbox that the runtime needs. Tests bring one that has no workers, and says nothing of them. */
+export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'format' | 'close'> &
+  Partial<Pick<Sandbox, 'boundaryBreaches' | 'drain' | 'launcher' | 'load'>>;
 
 /** What a runtime gives to all its runs. */
 export interface RuntimeContext {

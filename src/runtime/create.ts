@@ -6,6 +6,7 @@ import {
   splitLimits,
   type WorkerFiles,
 } from '../sandbox/index.ts';
+import { WARNINGS } from '../wire/codes.ts';
 import { anything, checker, checkText, required } from '../wire/options.ts';
 import { Runtime } from './runtime.ts';
 import { checkSettings, RUNTIME_SETTINGS, type RuntimeSettings } from './settings.ts';
@@ -59,7 +60,7 @@ function warnWithoutLauncher({ cage, reason }: Launcher): void {
   if (cage !== null || warned) return;
   warned = true;
   process.emitWarning(`no sandbox of the operating system confines the workers: ${reason}`, {
-    code: 'NEUROSCRIPT_NO_LAUNCHER',
+    code: WARNINGS.noLauncher,
     detail: "'neuroscript doctor' says what is missing. With the option launcher: 'required', createRuntime refuses to start.",
   });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Actor,
   createHostContext,
@@ -11,10 +12,10 @@ import {
   type TurnContext,
   type TurnInit,
 } from '../context/index.ts';
-import type { ParseOutcome } from '../sandbox/index.ts';
+import type { ParseOutcome, PoolLoad } from '../sandbox/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { anything, checker, checkList, checkObject, checkText, listOf, required } from '../wire/options.ts';
+import { anything, checker, checkList, checkObject, checkText, listOf, required, wholeNumber } from '../wire/options.ts';
 import type { CheckReport, EventInput, FormatReport, Source, TaggedJson } from '../wire/protocol.ts';
 import type { RunResult } from '../wire/result.ts';
 import { type CheckOptions, checkEnvironment } from './check.ts';
@@ -95,12 +96,30 @@ const checkRunOptions = checker<RunOptions>({
   ),
 });
 
+/** How a runtime is closed. */
+export interface CloseOptions {
+  /** Milliseconds for the runs that were begun; 0 when absent. */
+  readonly drainMs?: number;
+}
+
+const checkCloseOptions = checker<CloseOptions>({ drainMs: wholeNumber(0, 2 ** 31 - 1) });
+
+/** The worker processes and runs of a runtime at one moment. */
+export interface RuntimeStats extends PoolLoad {
+  /** Workers that were ended because they did what no worker does. */
+  readonly boundaryBreaches: number;
+}
+
+const NO_LOAD: PoolLoad = { workers: 0, idle: 0, computing: 0, waitingForHost: 0, queued: 0 };
+
 /** Runs scripts: owns the sandbox with its workers, the tools, the policy and the limits. Made by `createRuntime`. */
 export class Runtime implements AsyncDisposable {
   /** The most that every run gets. */
   readonly limits: LimitValues;
   readonly #context: InterpreterRuntime;
   #closing: Promise<void> | null = null;
+  /** Aborted when `close` waits no longer. */
+  readonly #hurry = new AbortController();
 
   /** Made by `createRuntime`. */
   constructor(sandbox: SandboxPort, settings: Settings) {
@@ -114,7 +133,18 @@ export class Runtime implements AsyncDisposable {
    * a defect or an attack.
    */
   get boundaryBreaches(): number {
-    return this.#context.sandbox.boundaryBreaches;
+    return this.#context.sandbox.boundaryBreaches ?? 0;
+  }
+
+  /** The sandbox of the operating system that holds the workers. */
+  get launcher(): 'bubblewrap' | 'unshare' | 'none' {
+    return this.#context.sandbox.launcher?.cage?.name ?? 'none';
+  }
+
+  /** The worker processes and runs at this moment, for metrics. */
+  stats(): RuntimeStats {
+    const { sandbox } = this.#context;
+    return { ...NO_LOAD, ...sandbox.load?.(), boundaryBreaches: this.boundaryBreaches };
   }
 
   /** A root interpreter with its own definitions, globals and call counters. Throws {@link ConfigError} for a bad host. */
@@ -188,9 +218,15 @@ export class Runtime implements AsyncDisposable {
     await this.#context.resources.end(sessionId);
   }
 
-  /** Cancels all runs, ends the workers, and ends all sessions as {@link endSession} does. Idempotent. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  /**
+   * Cancels all runs, ends the workers, and ends all sessions as {@link endSession} does. With `drainMs`, refuses new runs at once and
+   * gives those that were begun this time to end, in milliseconds; a second `close` ends the wait. Idempotent.
+   */
+  close(options: CloseOptions = {}): Promise<void> {
+    checkCloseOptions('the options of close', options);
+    const { drainMs = 0 } = options;
+    if (drainMs === 0 || this.#closing !== null) this.#hurry.abort();
+    this.#closing ??= this.#close(drainMs);
     return this.#closing;
   }
 
@@ -202,7 +238,12 @@ export class Runtime implements AsyncDisposable {
     return new Interpreter(this.#context, { host: hostOf(host, actor), stores: createStores(stores), symbols, signers });
   }
 
-  async #close(): Promise<void> {
+  async #close(drainMs: number): Promise<void> {
+    if (!this.#hurry.signal.aborted) {
+      const over = sleep(drainMs, undefined, { signal: this.#hurry.signal }).catch(() => {});
+      await Promise.race([this.#context.sandbox.drain?.(), over]);
+      this.#hurry.abort();
+    }
     this.#context.turn.close();
     await this.#context.sandbox.close();
     await this.#context.resources.close();

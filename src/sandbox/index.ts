@@ -14,7 +14,7 @@ export {
   splitLimits,
   tighten,
 } from './limits.ts';
-export type { Isolation } from './pool.ts';
+export type { Isolation, PoolLoad } from './pool.ts';
 export type { ParseOutcome } from './query.ts';
 export type { SandboxResult } from './result.ts';
 export { examineRings, type Lack, type Ring } from './rings.ts';

@@ -26,6 +26,20 @@ export interface PoolOptions {
   readonly memoryBytes: number;
 }
 
+/** The worker processes and jobs of a pool at one moment. */
+export interface PoolLoad {
+  /** Worker processes, those included that only start. */
+  readonly workers: number;
+  /** Workers that could begin a run. */
+  readonly idle: number;
+  /** Runs that compute. */
+  readonly computing: number;
+  /** Runs whose tool, prompt or ask the host has not answered yet. */
+  readonly waitingForHost: number;
+  /** Runs that wait for a worker. */
+  readonly queued: number;
+}
+
 /** The pool replaces a worker after this number of runs. */
 const MAX_RUNS = 2_000;
 /** The pool replaces a worker that has grown by this number of bytes since its start. */
@@ -97,6 +111,17 @@ export class Pool {
     else if (!nested) this.#enqueue(job);
     else if (job.depth <= this.#levels && (this.#room(job.depth) <= 0 || this.#isFull)) this.#inner.push(job);
     else this.#startOwn(job);
+  }
+
+  /** Its worker processes and jobs at this moment. */
+  load(): PoolLoad {
+    return {
+      workers: this.#workers.size,
+      idle: this.#idle.length,
+      computing: this.#computing,
+      waitingForHost: this.#blocked.size,
+      queued: this.#queue.length + this.#inner.length,
+    };
   }
 
   /** Workers that were ended for a violation. */

@@ -11,7 +11,7 @@ import type { Job } from './jobqueue.ts';
 import { checkFiles, packageFiles, type WorkerFiles } from './launch.ts';
 import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
-import { type Isolation, Pool, type PoolOptions } from './pool.ts';
+import { type Isolation, Pool, type PoolLoad, type PoolOptions } from './pool.ts';
 import { checkQuery, formatQuery, type ParseOutcome, parseQuery, type Query, QueryTask } from './query.ts';
 import { messageOf, type SandboxResult, unstartedResult } from './result.ts';
 import { Watchdog } from './watchdog.ts';
@@ -47,6 +47,7 @@ export class Sandbox implements AsyncDisposable {
   #nextId = 1;
   #outstanding = 0;
   readonly #keepAlive = setInterval(() => {}, 1 << 30).unref();
+  #draining: PromiseWithResolvers<void> | null = null;
   #closing: Promise<void> | null = null;
   #confinement: Confinement = new Map();
 
@@ -82,6 +83,18 @@ export class Sandbox implements AsyncDisposable {
     return sandbox;
   }
 
+  /** Its worker processes and runs at this moment. */
+  load(): PoolLoad {
+    return this.#pool.load();
+  }
+
+  /** Refuses new runs, except those that belong to a running one, and resolves when none is left. */
+  async drain(): Promise<void> {
+    this.#draining ??= Promise.withResolvers();
+    if (this.#outstanding === 0) this.#draining.resolve();
+    await this.#draining.promise;
+  }
+
   /** What the operating system does not hold of the workers, as the kernel reported it of the first. */
   get confinement(): Confinement {
     return this.#confinement;
@@ -94,7 +107,7 @@ export class Sandbox implements AsyncDisposable {
 
   /** Runs a program in a fresh isolate. Aborting `signal` ends it at any point with `ERR_CANCELLED`. */
   async run(input: RunInput, handlers: RunHandlers, signal?: Cancellation): Promise<SandboxResult> {
-    if (this.#closing !== null) throw new RuntimeClosedError();
+    if (this.#closing !== null || (this.#draining !== null && handlers.nested !== true)) throw new RuntimeClosedError();
     if (signal?.aborted) return unstartedResult(cancelledError(CANCELLED));
     return await this.#whileAwake(() => this.#run(input, handlers, signal));
   }
@@ -262,7 +275,10 @@ export class Sandbox implements AsyncDisposable {
       return await work();
     } finally {
       this.#outstanding--;
-      if (this.#outstanding === 0) this.#keepAlive.unref();
+      if (this.#outstanding === 0) {
+        this.#keepAlive.unref();
+        this.#draining?.resolve();
+      }
     }
   }
 }

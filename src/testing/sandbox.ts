@@ -18,7 +18,6 @@ export interface PlannedCall {
 /** A sandbox without a process: each run makes one tool call. Everything on the host's side is real. */
 export class CallSandbox implements SandboxPort {
   /** There is no boundary. */
-  readonly boundaryBreaches = 0;
   #planned: PlannedCall | null = null;
   #reply: FinalReply | null = null;
   #closed = false;

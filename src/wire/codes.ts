@@ -68,3 +68,6 @@ const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(NS_CODES).map(
 export function nsCodeName(code: number): string {
   return NAMES.get(code) ?? 'ToolSpecific';
 }
+
+/** The codes of the warnings that the library gives with `process.emitWarning`. */
+export const WARNINGS = { noLauncher: 'NEUROSCRIPT_NO_LAUNCHER', temporaryKeys: 'NEUROSCRIPT_TEMPORARY_KEYS' } as const;

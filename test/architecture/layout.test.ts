@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { OTHER_FOLDERS, PARTS, withLayout } from './parts.ts';
+import { layout, OTHER_FOLDERS, PARTS, withLayout } from './parts.ts';
 import { ROOT } from './source.ts';
 
 describe('the layout of the repository', () => {
@@ -18,5 +18,6 @@ describe('the layout of the repository', () => {
   it('CONTRIBUTING.md shows it; `npx node scripts/layout.mjs` writes it', () => {
     const page = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
     expect(withLayout(page)).toBe(page);
+    expect(withLayout('## Layout\n\n```\nold `lines`\n```\nmore')).toBe(`## Layout\n\n\`\`\`\n${layout()}\`\`\`\nmore`);
   });
 });

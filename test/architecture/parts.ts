@@ -129,5 +129,5 @@ export function layout(): string {
 
 /** `CONTRIBUTING.md` with the layout of today. */
 export function withLayout(page: string): string {
-  return page.replace(/(## Layout\n\n```\n)[^`]*(```)/, (_, before: string, after: string) => `${before}${layout()}${after}`);
+  return page.replace(/(## Layout\n\n```\n)[\s\S]*?(```)/, (_, before: string, after: string) => `${before}${layout()}${after}`);
 }

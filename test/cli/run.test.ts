@@ -4,6 +4,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { command, folder, linesOf, neuroscript, pressControlC } from './spawn.ts';
 
 describe('run', () => {
+  it('says nothing of a launcher that is missing: doctor does', async () => {
+    const ended = await neuroscript(['run', '-', '--launcher', 'none'], { stdin: command('emit 1') });
+    expect(ended).toMatchObject({ code: 0, stdout: '1\n', stderr: '' });
+  });
+
   it('runs standard input', async () => {
     const ended = await neuroscript(['run', '-'], { stdin: 'command\n  emit 1 + 2\nendcommand\n' });
     expect(ended).toEqual({ code: 0, stdout: '3\n', stderr: '' });

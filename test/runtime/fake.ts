@@ -33,7 +33,6 @@ export type FakeProgram = (guest: FakeGuest) => Promise<Partial<GuestResult> | u
 
 /** An in-process sandbox: runs functions in place of scripts, so that the runtime is tested without workers. */
 export class FakeSandbox implements SandboxPort {
-  readonly boundaryBreaches = 0;
   readonly inputs: RunInput[] = [];
   /** Whether each run was marked as part of another run's call. */
   readonly nested: boolean[] = [];

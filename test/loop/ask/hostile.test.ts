@@ -22,7 +22,6 @@ const io: CallIo = {
 /** A sandbox whose guest was taken over: it makes these calls, whatever the program is. */
 function rogue(calls: readonly GuestCall[]): SandboxPort {
   return {
-    boundaryBreaches: 0,
     async run(_, handlers) {
       for (const call of calls) await handlers.onCall(call, io);
       const done = { ok: true, phase: 'exec', result: null, eventErrors: [], error: null } as const;
