@@ -111,6 +111,8 @@ describe('patterns', () => {
     ['*.echo', 'tool.t.echo', true],
     ['tool.t.*', 'tool.t.echo', true],
     ['tool.t.*', 'tool.tx.echo', false],
+    ['tool.t.echo', 'tool.t.echo', true],
+    ['tool.t.echo', 'tool.t.echx', false],
     ['*', 'anything', true],
     ['**', 'anything', true],
     ['tool.*.echo', 'tool.t.echo', false],
