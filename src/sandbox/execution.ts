@@ -1,7 +1,7 @@
 import type { CallIo, FinalReply } from '../wire/call.ts';
 import { cancelledError, timeoutError, workerError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, WireError } from '../wire/errors.ts';
-import { frameLimit } from '../wire/frames.ts';
+import { frameLimit, MAX_FRAME_VALUES } from '../wire/frames.ts';
 import type { GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../wire/protocol.ts';
 import { BusyPoll } from './busypoll.ts';
 import { OpenCall } from './call.ts';
@@ -106,7 +106,7 @@ export class Execution implements WorkerTask {
 
   /** Sends the run. Throws when the input cannot be sent; the worker is free then. */
   begin(): void {
-    this.#worker.assign(this, frameLimit(this.#input.limits));
+    this.#worker.assign(this, frameLimit(this.#input.limits), MAX_FRAME_VALUES);
     this.#clock.begin();
     try {
       this.#worker.run(this.#id, this.#input);

@@ -77,6 +77,7 @@ export class WorkerProcess {
   #limits: LimitValues | null = null;
   readonly #release: () => void;
   #task: WorkerTask | null = null;
+  #maxValues = Number.POSITIVE_INFINITY;
   #violation: string | null = null;
   /** Whether another frame follows the present one in the same list. */
   #follows = false;
@@ -113,12 +114,13 @@ export class WorkerProcess {
     return this.#dead || this.#killed;
   }
 
-  /** Gives the worker to a task, during which it may send frames of at most `maxBytes`. */
-  assign(task: WorkerTask, maxBytes: number): void {
+  /** Gives the worker to a task, during which it may send frames of at most `maxBytes` and `maxValues`. */
+  assign(task: WorkerTask, maxBytes: number, maxValues = Number.POSITIVE_INFINITY): void {
     clearTimeout(this.#rest);
     this.#atRest = null;
     this.#task = task;
     this.#reader.maxBytes = maxBytes;
+    this.#maxValues = maxValues;
   }
 
   /** The statistics of the process without a task: the reading that was taken at rest, if there is one. */
@@ -271,7 +273,7 @@ export class WorkerProcess {
   }
 
   #take(text: string): void {
-    const frames = parseFrames(text);
+    const frames = parseFrames(text, this.#maxValues);
     for (const [index, value] of frames.entries()) {
       if (this.#violation !== null) return;
       const frame = readWorkerFrame(value);

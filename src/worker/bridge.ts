@@ -1,6 +1,6 @@
 import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { frameLimit } from '../wire/frames.ts';
+import { frameLimit, hasManyValues, MAX_FRAME_VALUES } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { AskSpent, GuestFrame, GuestReply } from '../wire/protocol.ts';
 
@@ -51,7 +51,9 @@ export class Bridge {
     if (typeof text !== 'string' || !expected)
       return this.#halt(internalError(`the interpreter sent a frame '${kind}' where none such may come`));
     // A UTF-16 unit is at most three bytes of UTF-8, so most texts need not be counted.
-    if (text.length * 3 > this.#maxBytes && utf8Bytes(text) > this.#maxBytes) return this.#halt(this.#tooLarge(kind));
+    if (text.length * 3 > this.#maxBytes && utf8Bytes(text) > this.#maxBytes)
+      return this.#halt(this.#tooLarge(kind, `${this.#maxBytes} bytes`));
+    if (hasManyValues(text)) return this.#halt(this.#tooLarge(kind, `${MAX_FRAME_VALUES} values`));
     if (kind === OUT) {
       if (follows) this.#port.hold(text);
       else this.#port.write(text);
@@ -82,10 +84,10 @@ export class Bridge {
     return JSON.stringify({ ...reply, spent: { fuel, toolCalls } });
   }
 
-  #tooLarge(kind: string | null): ErrorInfo {
+  #tooLarge(kind: string | null, most: string): ErrorInfo {
     const limit = kind === OUT ? 'outputBytes' : 'toolBytes';
     const what = kind === OUT ? 'output gathered between two calls' : 'a call to the host';
-    const message = `${what} does not fit into one frame of ${this.#maxBytes} bytes`;
+    const message = `${what} does not fit into one frame of ${most}`;
     return quotaError({ limit, allowed: this.#maxBytes }, message);
   }
 

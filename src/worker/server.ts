@@ -1,6 +1,6 @@
 import { quotaError, usageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { frameLimit } from '../wire/frames.ts';
+import { frameLimit, hasManyValues, MAX_FRAME_VALUES } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
@@ -208,13 +208,17 @@ export class Server implements HostPort, GuestPorts {
     const text = JSON.stringify({ t: 'result', id, errors: [], ...ended } satisfies WorkerFrame);
     const allowed = frameLimit(limits);
     const used = Buffer.byteLength(text, 'utf8');
-    if (used <= allowed) {
+    const many = hasManyValues(text);
+    if (used <= allowed && !many) {
       this.write(text);
       return;
     }
-    const message = `the returned value has ${used} bytes as JSON, ${allowed} are allowed`;
+    const message = many
+      ? `the returned values are more than ${MAX_FRAME_VALUES}`
+      : `the returned value has ${used} bytes as JSON, ${allowed} are allowed`;
     const error = quotaError({ limit: 'toolBytes', allowed, used }, message);
-    const result: GuestResult = { ...ended.result, ok: false, result: null, eventErrors: [], error };
+    const { variables: _, ...counted } = ended.result;
+    const result: GuestResult = { ...counted, ok: false, result: null, eventErrors: [], error };
     this.#send({ t: 'result', id, errors: [], ...ended, result });
   }
 

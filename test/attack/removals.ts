@@ -53,7 +53,7 @@ export const REMOVALS: readonly Removal[] = [
   },
   { ...ledger('claims times that have not passed', 'between(0, claimed.wallMs, elapsedMs)', 'claimed.wallMs'), by: 'worker' },
   ledger('a call of another fork', "fork.slice(forkId.length + 1) : ''", "fork.slice(forkId.length + 1) : '1'"),
-  ledger('a call of a fork that cannot be', ' && Number(number) <= seq'),
+  ledger('a call of a fork that cannot be', ' || Number(number) > seq'),
   // What a breach leads to.
   from(EXECUTION, 'guest')('too many emits', 'this.#worker.retire(breach.message);'),
   // The order of frames.

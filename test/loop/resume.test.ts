@@ -265,7 +265,7 @@ describe('leases', () => {
     const clock = new TestClock();
     const { loop } = controller({ clock, store });
     const leases = new Leases({ store, clock, owner: 'me', leaseMs: 1000 });
-    for (const sid of ['a', 'b']) {
+    for (const sid of ['a', 'b', 'c']) {
       await loop.open(USERDATA, sid);
       await store.claim(sid, leases.lease());
     }
@@ -273,6 +273,7 @@ describe('leases', () => {
     const told: string[] = [];
     leases.hold('a', () => void told.push('a'));
     leases.hold('b', () => void told.push('b'));
+    leases.hold('c', () => void told.push('c'));
     expect(leases.isRenewing).toBe(true);
     clock.ms += 900;
     await store.release('b', 'me');
@@ -283,6 +284,7 @@ describe('leases', () => {
     leases.drop('a');
     expect(leases.isRenewing).toBe(true);
     leases.drop('b');
+    leases.drop('c');
     expect(leases.isRenewing).toBe(false);
   });
 

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
+import { frameLimit, hasManyValues, MAX_FRAME_VALUES, parseFrame } from '../../src/wire/frames.ts';
+import { defaultLimits } from '../../src/wire/limits.ts';
+import { handlers, inputOf, REAL, rogue, run, sandboxOf } from './kit.ts';
+
+/** The largest frame of a run with the default limits. */
+const BYTES = frameLimit(defaultLimits('run')) - 1000;
+/** The host may compute for this multiple of the calibration loop on one frame. It takes up to 17 times; without a limit on values it took 140 times. */
+const MULTIPLE = 40;
+
+function cpuMs(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** CPU time of a loop of 20 million steps. */
+function calibration(): number {
+  return cpuMs(() => {
+    let sum = 0;
+    for (let step = 0; step < 2e7; step++) sum = (sum * 31 + step) | 0;
+    expect(sum).not.toBe(1);
+  });
+}
+
+const USAGE = '"fuel":1,"peakMemoryBytes":1,"toolCalls":0,"outputBytes":0';
+const FRAMES: Readonly<Record<string, (value: string) => string>> = {
+  tool: (value) => `{"t":"tool","seq":1,"name":"t","args":[${value}],"at":{"fork":"f","source":"s","line":1,"column":1}}`,
+  result: (value) =>
+    `{"t":"result","id":1,"result":{"ok":true,"phase":"exec","result":${value},"eventErrors":[],"error":null,${USAGE}},"usage":{"cpuMs":1,"wallMs":1,${USAGE}},"errors":[],"last":false}`,
+  out: (value) => `{"t":"out","emits":["x"],"values":[${value}],"whispers":[]}`,
+  var: (value) => `{"t":"var","found":true,"value":${value},"error":null}`,
+};
+
+/** Items until a list has so many bytes, or as many values as a frame may have. */
+function listOf(item: (index: number) => string, values: number, [open, close] = ['[', ']']): readonly string[] {
+  const size = item(100_000).length + 1;
+  const counts = [Math.floor(BYTES / size), Math.floor((MAX_FRAME_VALUES - 200) / values)];
+  return counts.map((count) => `${open}${Array.from({ length: count }, (_, index) => item(index)).join(',')}${close}`);
+}
+
+const VALUES: readonly (readonly [string, readonly string[]])[] = [
+  ['empty lists', listOf(() => '[]', 2)],
+  ['numbers', listOf(() => '0', 1)],
+  ['nested lists', listOf(() => '[[[]]]', 4)],
+  ['small maps', listOf((index) => `{"a${index}":0}`, 5)],
+  ['one map', listOf((index) => `"k${index}":0`, 4, ['{', '}'])],
+];
+
+describe('finding 8: the host computes for no longer than a multiple of a calibration loop on one frame', () => {
+  it.each(Object.keys(FRAMES).flatMap((kind) => VALUES.map(([name, texts]) => [kind, name, texts] as const)))(
+    '%s with %s',
+    (kind, _name, texts) => {
+      const allowed = Math.min(calibration(), calibration()) * MULTIPLE;
+      const [largest = '', fullest = ''] = texts.map((text) => FRAMES[kind]?.(text));
+      expect(cpuMs(() => expect(() => readWorkerFrame(parseFrame(largest, MAX_FRAME_VALUES))).toThrow('values'))).toBeLessThan(
+        allowed,
+      );
+      expect(cpuMs(() => readWorkerFrame(parseFrame(fullest, MAX_FRAME_VALUES)))).toBeLessThan(allowed);
+    },
+  );
+
+  it('a text of any length is one value, whatever it holds', () => {
+    expect(hasManyValues(JSON.stringify('[,:"\\'.repeat(1_000_000)))).toBe(false);
+  });
+});
+
+describe('finding 8: a program with too many values for a frame', () => {
+  const program = (...lines: readonly string[]) => ({
+    ...inputOf('', {}, { fuel: 1e9 }),
+    globals: {},
+    sources: [{ name: 'src', text: `${lines.join('\n')}\n` }],
+  });
+  const list = ['set l = [0]', 'while len(l) < 1000000', 'set l = l + l', 'endwhile'];
+
+  it.each([
+    ['as arguments', program('command', ...list, 'call tool.t.take(l)', 'endcommand')],
+    ['as its result', { ...program('func f() means', ...list, 'return l', 'endfunc'), call: { name: 'f', args: [] } }],
+  ])('%s ends with a quota, and its worker lives on', async (_how, input) => {
+    const sandbox = await sandboxOf({ files: REAL });
+    const { result } = await sandbox.run(input, handlers());
+    expect(result.error).toMatchObject({ code: 'ERR_QUOTA', limit: 'toolBytes' });
+    expect(result.error?.message).toContain('values');
+    expect(sandbox.boundaryBreaches).toBe(0);
+    await sandbox.close();
+  });
+
+  it('a worker that sends one all the same is ended', async () => {
+    const frame = FRAMES['tool']?.(VALUES[0]?.[1][0] ?? '');
+    const sandbox = await sandboxOf({
+      files: rogue({ echo: true, run: [{ frame: { t: 'started', id: 0 } }, { frame: frame ?? '' }] }),
+    });
+    const { result } = await run(sandbox, 'nothing');
+    expect(result.error).toMatchObject({ code: 'ERR_WORKER' });
+    expect(sandbox.boundaryBreaches).toBe(1);
+    await sandbox.close();
+  });
+});
