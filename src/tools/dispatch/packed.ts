@@ -27,71 +27,55 @@ export function packedEntry(call: GuestCall, packed: Buffer, { queries, outcome,
   const asked = queries.length === 0 ? {} : { asked: queries.map(packedQuery) };
   if (call.t === 'prompt') return { kind: 'prompt', seq, text: call.text, at, ...asked, outcome, ms };
   if (call.t === 'tool') {
-    const name = canonicalName(call.name);
-    return {
-      kind: 'tool',
-      seq,
-      name,
-      get args(): readonly TaggedJson[] {
-        return unpack(packed).args;
-      },
-      at,
-      ...asked,
-      outcome,
-      ms,
-    };
+    const entry = withPacked({ kind: 'tool' as const, seq, name: canonicalName(call.name) }, packed, 'args');
+    return Object.assign(entry, { at, ...asked, outcome, ms });
   }
-  const { model } = call;
-  return {
-    kind: 'ask',
-    seq,
-    model,
-    get prompt(): TaggedJson {
-      return unpack(packed).prompt;
-    },
-    get options(): TaggedJson {
-      return unpack(packed).options;
-    },
-    at,
-    ...asked,
-    outcome,
-    ...(spent === undefined ? {} : { spent }),
-    ms,
-  };
+  const entry = withPacked({ kind: 'ask' as const, seq, model: call.model }, packed, 'prompt', 'options');
+  return Object.assign(entry, { at, ...asked, outcome, ...(spent === undefined ? {} : { spent }), ms });
 }
 
 /** The outcome of a call that was answered with a value; `packed` is that answer. */
 export function packedOutcome(packed: Buffer): JournalOutcome {
-  return {
-    ok: true,
-    get value(): TaggedJson {
-      return unpack(packed).value;
-    },
-  };
+  return withPacked({ ok: true as const }, packed, 'value');
 }
 
 function packedQuery(query: ForkQuery): ForkQuery {
   if (query.t === 'var.get') return query;
   const packed = pack(query);
   const { t, name } = query;
-  if (t === 'var.set') {
-    return {
-      t,
-      name,
-      get value(): TaggedJson {
-        return unpack(packed).value;
-      },
-    };
-  }
-  const { redefine } = query;
+  if (t === 'var.set') return withPacked({ t, name }, packed, 'value');
+  return Object.assign(withPacked({ t, name }, packed, 'value'), { redefine: query.redefine });
+}
+
+const PACKED = Symbol('packed');
+
+/** Own and enumerable, so that copies and JSON have the values. All entries share them: an accessor of its own costs each 450 bytes. */
+const ACCESSORS: { readonly [Field in keyof Unpacked]: PropertyDescriptor } = {
+  args: accessor('args'),
+  prompt: accessor('prompt'),
+  options: accessor('options'),
+  value: accessor('value'),
+};
+
+function accessor(field: keyof Unpacked): PropertyDescriptor {
   return {
-    t,
-    name,
-    get value(): TaggedJson {
-      return unpack(packed).value;
+    enumerable: true,
+    get(this: { readonly [PACKED]: Buffer }): TaggedJson {
+      return unpack(this[PACKED])[field];
     },
-    redefine,
   };
+}
+
+/** Gives an object fields that decode the packed message whenever they are read. */
+function withPacked<T extends object, Field extends keyof Unpacked>(
+  target: T,
+  packed: Buffer,
+  ...fields: readonly Field[]
+): T & Pick<Unpacked, Field> {
+  Object.defineProperty(target, PACKED, { value: packed });
+  for (const field of fields) Object.defineProperty(target, field, ACCESSORS[field]);
+  // The fields were just defined.
+  return target as T & Pick<Unpacked, Field>;
 }
 
 /** The fields of a packed message. Readers know which message they packed, and so which fields it has. */
