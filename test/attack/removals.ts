@@ -75,7 +75,7 @@ export const REMOVALS: readonly Removal[] = [
   from(FRAMES, 'worker')('a frame larger than the limits allow', 'if (length > maxBytes) throw', 'if (false) throw'),
   from(FRAMES, 'worker')('an empty frame', 'if (length === 0) throw', 'if (false) throw'),
   from(FRAMES, 'worker')('no UTF-8', 'fatal: true', 'fatal: false'),
-  from(FRAMES, 'worker')('a value nested without end', '++depth > MAX_FRAME_DEPTH', 'false'),
+  from(FRAMES, 'worker')('a value nested without end', 'if (depth > MAX_FRAME_DEPTH) throw', 'if (false) throw'),
   from(READERS, 'worker')('less than nothing left', 'number >= 0 ? number', 'number === number ? number'),
   from(READERS, 'worker')('half a call left', 'Number.isSafeInteger(value)', 'true'),
   from(READERS, 'worker')('more used than numbers hold', ' && value < Number.POSITIVE_INFINITY'),

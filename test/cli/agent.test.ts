@@ -165,7 +165,7 @@ describe('where sessions are kept', () => {
         code: 0,
       });
     expect(existsSync(join(cwd, 'state'))).toBe(false);
-    expect(await within(['sessions', 'list'], { cwd, env })).toMatchObject({ code: 2 });
+    expect(await within(['sessions', 'list'], { cwd, env })).toMatchObject({ code: 0 });
     expect(existsSync(join(cwd, 'state'))).toBe(false);
   });
 

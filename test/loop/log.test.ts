@@ -134,6 +134,7 @@ describe('metrics', () => {
       agent_replies_total: { ok: 4 },
       agent_tokens_total: {},
       tool_calls_total: {},
+      boundary_breaches_total: 0,
     });
   });
 

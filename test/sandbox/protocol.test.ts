@@ -16,7 +16,8 @@ const ask = { t: 'ask', seq: 1, model: 'm', prompt: 'p', options: null, left, at
 
 /** What the host makes of a worker that answers its first run like this. */
 async function answered(steps: readonly object[], plan: Plan = {}): Promise<{ code: string; message: string; ms: number }> {
-  const sandbox = await sandboxOf({ files: rogue({ ...plan, run: steps }) });
+  // Under unshare a worker is the first process of its namespace, which no signal of its own ends.
+  const sandbox = await sandboxOf({ files: rogue({ ...plan, run: steps }), launcher: 'none' });
   const { value, ms } = await timed(() => run(sandbox, 'nothing', {}, { wallMs: 2000 }));
   await sandbox.close();
   const { error } = value.result;

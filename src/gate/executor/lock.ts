@@ -58,7 +58,7 @@ function contentOf(path: string): string {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const bytes = Buffer.alloc(4096);
-    return bytes.toString('utf8', 0, readSync(file, bytes));
+    return bytes.toString('utf8', 0, readSync(file, bytes, 0, bytes.length, 0));
   } finally {
     closeSync(file);
   }
