@@ -5,28 +5,34 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-const COMMAND = [process.execPath, fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url))];
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Where every user can read the repository, which may stand in a folder of its owner alone. */
+const OPEN = '/mnt';
+const COMMAND = [process.execPath, join(ROOT, 'bin/neuroscript.js')].map((path) => path.replace(ROOT, `${OPEN}/`));
+const BIND = `mount --bind ${ROOT} ${OPEN}`;
 
 /** Runs a shell in the restriction; it replaces itself by the command that follows as its arguments. */
 const inside = (setUp: string): readonly string[] => ['sh', '-c', `${setUp} && exec "$@"`, 'sh'];
 
+const READ_ONLY = 'mount -o remount,bind,ro / && cd /';
+const OPENED = ['unshare', '--mount', ...inside(BIND)];
 const NOBODY = ['--reuid', '65534', '--regid', '65534', '--clear-groups'];
 const CAPLESS = ['--inh-caps=-all', '--bounding-set=-all'];
 
 /** The restrictions of containers, made with the tools of this machine: a prefix of the command, and whether a launcher works in it. */
 const RESTRICTIONS: Readonly<Record<string, { readonly prefix: readonly string[]; readonly cage: boolean }>> = {
-  'a read-only root': { prefix: ['unshare', '--mount', ...inside('mount -o remount,bind,ro / && cd /')], cage: true },
-  'no new privileges': { prefix: ['setpriv', '--no-new-privs'], cage: true },
-  'a user without rights': { prefix: ['setpriv', ...NOBODY, ...CAPLESS], cage: true },
+  'a read-only root': { prefix: ['unshare', '--mount', ...inside(`${BIND} && ${READ_ONLY}`)], cage: true },
+  'no new privileges': { prefix: [...OPENED, 'setpriv', '--no-new-privs'], cage: true },
+  'a user without rights': { prefix: [...OPENED, 'setpriv', ...NOBODY, ...CAPLESS], cage: true },
   'the restricted standard of Kubernetes': {
     prefix: [
-      ...['unshare', '--mount', ...inside('mount -o remount,bind,ro / && cd /')],
+      ...['unshare', '--mount', ...inside(`${BIND} && ${READ_ONLY}`)],
       ...['setpriv', '--no-new-privs', ...NOBODY, ...CAPLESS],
     ],
     cage: true,
   },
   'no user namespaces': {
-    prefix: ['unshare', '--user', '--map-root-user', ...inside('echo 0 > /proc/sys/user/max_user_namespaces')],
+    prefix: [...OPENED, 'unshare', '--user', '--map-root-user', ...inside('echo 0 > /proc/sys/user/max_user_namespaces')],
     cage: false,
   },
 };
