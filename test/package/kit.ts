@@ -49,10 +49,10 @@ interface Call {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs a command to its end, without what `npm run` has put into the environment of this process. */
+/** Runs a command to its end, without what `npm run` has put into the environment of this process, but with the machine's certificates. */
 export function run(command: string, args: readonly string[], call: Call): Outcome {
   const { cwd, input = '', node = process.execPath, path = [], env = {} } = call;
-  const own = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE)/.test(name));
+  const own = Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD|NODE(?!_EXTRA_CA_CERTS))/.test(name));
   const search = [dirname(node), ...path, join(cwd, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter);
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd,
