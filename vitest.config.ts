@@ -5,6 +5,9 @@ const PROCESSES = ['test/cli/**/*.test.ts', 'test/mcp/**/*.test.ts', 'test/bench
 /** Tests that look at clocks: one file at a time, so that none disturbs another. */
 const TIMED = ['test/sandbox/**/*.test.ts', 'test/worker/**/*.test.ts'];
 
+/** Builds with one check removed: `npm run test:removals`. */
+const REMOVALS = ['test/attack/removals.test.ts'];
+
 /** A group of files; groups run one after the other. */
 function group(name: string, order: number, options: object) {
   return { extends: true as const, test: { name, sequence: { groupOrder: order }, ...options } };
@@ -21,8 +24,9 @@ export default defineConfig({
         include: ['test/**/*.test.ts'],
         exclude: ['test/machine/**', 'test/package/**', ...PROCESSES, ...TIMED],
       }),
-      group('processes', 1, { include: PROCESSES }),
+      group('processes', 1, { include: PROCESSES, exclude: REMOVALS }),
       group('timed', 2, { include: TIMED, fileParallelism: false }),
+      group('removals', 3, { include: REMOVALS }),
     ],
   },
 });
