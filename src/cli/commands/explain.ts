@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import { nearestName } from '../../../grammar/vocabulary/names.ts';
-import { printable, wrap } from '../../report/index.ts';
+import { printable } from '../../report/index.ts';
 import { type ErrorPage, errorPages } from '../errorpages.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { paragraph } from '../terminal/layout.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
-
-/** Columns of a terminal that everything fits. */
-const WIDTH = 80;
 
 /** `explain CODE`: shows the page of an error code. */
 export function addExplain(program: Command, execute: Execute): void {
@@ -26,7 +24,9 @@ async function explain(asked: string | undefined, json: boolean, { out }: Termin
   const entries = await errorPages();
   if (asked === undefined) {
     if (json) out.line(JSON.stringify(entries.map(({ code, title }) => ({ code, title }))));
-    else for (const { code, title } of entries) out.line(`${code.padEnd(26)} ${title}`);
+    else
+      for (const { code, title } of entries)
+        for (const line of paragraph(title, `${code.padEnd(26)} `, ' '.repeat(27))) out.line(line);
     return EXIT.ok;
   }
   const entry = entryOf(asked, entries);
@@ -53,6 +53,6 @@ function wrapped(page: string): readonly string[] {
   let inProgram = false;
   return page.split('\n').flatMap((line) => {
     if (line.startsWith('```')) inProgram = !inProgram;
-    return inProgram || line.startsWith('|') ? [line] : wrap(line, WIDTH);
+    return inProgram || line.startsWith('|') ? [line] : paragraph(line);
   });
 }
