@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { printable, printableLines } from '../../report/index.ts';
 import {
+  argumentNotes,
   type CatalogueTool,
   canonicalName,
   matchesPattern,
@@ -125,11 +126,10 @@ function prompt(tools: readonly ToolDefinition[], { budget, prefer }: ToolsFlags
 function helpOf(entry: CatalogueTool, { paintOut }: Terminal): string[] {
   const { name, call, description, args, example } = entry;
   const indented = (text: string): string => printableLines(text.trimEnd()).replace(/^/gm, '    ');
-  const described = args.filter((arg) => arg.description !== '');
   return [
     `${paintOut.bold(printable(name))}${printable(call.slice(name.length))}`,
     ...(description === '' ? [] : [indented(description)]),
-    ...described.map((arg) => indented(`${arg.name}: ${arg.description}`)),
+    ...argumentNotes(args).map(indented),
     ...(example === undefined ? [] : [indented(`example: ${example}`)]),
   ];
 }
