@@ -1,15 +1,20 @@
 import type { SessionParent, SessionSummary, Waiting } from '../loop/index.ts';
 import { counted } from './layout.ts';
-import { printable } from './text.ts';
+import { clip, printable } from './text.ts';
+
+/** Columns of a subject and of an agent's name. */
+const SHOWN = 40;
 
 /** One session in one line. */
 export function sessionLine(session: SessionSummary): string {
-  const { sid, status, reason, turns, updatedAt, started, waits, lease, parent, damaged } = session;
+  const { sid, status, reason, subject, agent, turns, updatedAt, started, waits, lease, parent, damaged } = session;
   const parts = [
     printable(sid),
     reason === null ? status : `${status} ${reason}`,
     counted(turns, 'turn'),
     new Date(updatedAt).toISOString(),
+    ...(subject === null ? [] : [`subject ${clip(printable(subject), SHOWN)}`]),
+    ...(agent === null ? [] : [`agent ${clip(printable(agent), SHOWN)}`]),
     ...(parent === null ? [] : [askedBy(parent)]),
     ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
     ...(waits === null ? [] : [waitOf(waits)]),
