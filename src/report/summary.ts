@@ -6,6 +6,9 @@ import { usageParts } from './session.ts';
 import { clip, printable } from './text.ts';
 import { amount, quantity, timeText } from './units.ts';
 
+/** Columns of a subject and of an agent's name. */
+const SHOWN = 40;
+
 /** A decision or a status, with its reason. */
 export function outcomeText(word: string, reason: string | null): string {
   return reason === null ? word : `${word} ${reason}`;
@@ -32,6 +35,8 @@ export function sessionLine(session: SessionLine): string {
     sid,
     status,
     reason,
+    subject = null,
+    agent = null,
     turns,
     updatedAt,
     started = null,
@@ -45,6 +50,8 @@ export function sessionLine(session: SessionLine): string {
     outcomeText(status, reason),
     counted(turns, 'turn'),
     ...(updatedAt === undefined ? [] : [timeText(updatedAt)]),
+    ...(subject === null ? [] : [`subject ${clip(printable(subject), SHOWN)}`]),
+    ...(agent === null ? [] : [`agent ${clip(printable(agent), SHOWN)}`]),
     ...(parent === null ? [] : [askedBy(parent)]),
     ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
     ...(waits === null ? [] : [waitOf(waits)]),

@@ -45,6 +45,7 @@ const state = (sid: string, more: Partial<SessionState> = {}): SessionState => (
   scratchpad: null,
   progress: NO_PROGRESS_YET,
   spent: { fuel: 0, tokens: 0 },
+  agent: null,
   ...more,
 });
 const started = (sid: string, turn = 1) => ({
@@ -224,7 +225,8 @@ describe.each<[string, () => Promise<SessionStore>]>([
 
   it('lists sessions in the order of their ids', async () => {
     const store = await make();
-    for (const sid of ['b', 'a', 'c']) await store.create(state(sid), 1);
+    for (const sid of ['b', 'a']) await store.create(state(sid), 1);
+    await store.create(state('c', { userdata: '{"subject":"what it is about","fields":{}}', agent: 'model' }), 1);
     await store.claim('a', lease('me', 0, 99));
     await store.start(started('a'), 'me');
     await store.claim('b', lease('a'));
@@ -234,6 +236,8 @@ describe.each<[string, () => Promise<SessionStore>]>([
     const idle = {
       status: 'open',
       reason: null,
+      subject: null,
+      agent: null,
       waits: null,
       turns: 0,
       createdAt: 1,
@@ -247,7 +251,7 @@ describe.each<[string, () => Promise<SessionStore>]>([
     expect(await store.list()).toEqual([
       { ...idle, sid: 'a', started: 1, lease: { owner: 'me', until: 99 } },
       { ...idle, sid: 'b', status: 'halted', reason: 'ERR_TOKEN_MISSING', turns: 1, updatedAt: 7, owed: 1 },
-      { ...idle, sid: 'c' },
+      { ...idle, sid: 'c', subject: 'what it is about', agent: 'model' },
     ]);
   });
 

@@ -435,7 +435,7 @@ describe('the journal and the audit trail', () => {
     const bench = new Bench([tool('x', (args) => args['a'])], { init: { onCall: (entry) => void told.push(entry) } });
     await bench.call('tool.T.X', [new Uint8Array([1])]);
     await bench.call('tool.t.x', [1, 2, 3]);
-    const journal = bench.dispatcher.finish(null);
+    const journal = bench.dispatcher.finish(null).entries;
     expect(journal).toEqual([
       {
         kind: 'tool',
@@ -471,7 +471,7 @@ describe('the journal and the audit trail', () => {
     const bench = new Bench([tool('slow', () => new Promise((resolve) => setTimeout(resolve, 50, null)))]);
     const begun = performance.now();
     await bench.call('tool.t.slow');
-    const [entry] = bench.dispatcher.finish(null);
+    const [entry] = bench.dispatcher.finish(null).entries;
     expect(entry?.ms).toBeGreaterThan(45);
     expect(entry?.ms).toBeLessThanOrEqual(performance.now() - begun);
   });
@@ -509,7 +509,7 @@ describe('the journal and the audit trail', () => {
       column: null,
       stack: [],
     } as const;
-    expect(bench.dispatcher.finish(error)).toMatchObject([{ seq: 1, outcome: { ok: false, halted: error } }]);
+    expect(bench.dispatcher.finish(error).entries).toMatchObject([{ seq: 1, outcome: { ok: false, halted: error } }]);
   });
 
   it('callbacks of the application that throw are logged and change nothing', async () => {
@@ -537,7 +537,7 @@ describe('promptuser and ask', () => {
     ]);
     expect(await prompt(bench)).toMatchObject({ t: 'error', code: 26 });
     expect(written).toEqual(['Name? ', 'Name? ', 'Name? ']);
-    expect(bench.dispatcher.finish(null)).toMatchObject([
+    expect(bench.dispatcher.finish(null).entries).toMatchObject([
       { kind: 'prompt', text: 'Name?', outcome: { ok: true, value: 'Ann' } },
       {},
       { outcome: { code: 26 } },
@@ -572,6 +572,8 @@ describe('promptuser and ask', () => {
       at: SITE,
     } as const;
     expect(await bench.dispatcher.handle(ask, variables())).toMatchObject({ t: 'error', code: 9 });
-    expect(bench.dispatcher.finish(null)).toMatchObject([{ kind: 'ask', model: 'm', prompt: 'p', options: { turns: 1 } }]);
+    expect(bench.dispatcher.finish(null).entries).toMatchObject([
+      { kind: 'ask', model: 'm', prompt: 'p', options: { turns: 1 } },
+    ]);
   });
 });

@@ -1,17 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { nearestName } from '../../../grammar/vocabulary/names.ts';
-import { printable, wrap } from '../../report/index.ts';
+import { printable } from '../../report/index.ts';
 import { PACKAGE } from '../package.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { paragraph } from '../terminal/layout.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 const PAGES = new URL('docs/errors/', PACKAGE);
 const LINTS = new URL('docs/lints.md', PACKAGE);
-
-/** Columns of a terminal that everything fits. */
-const WIDTH = 80;
 
 /** What is said about one code. */
 interface Entry {
@@ -38,7 +36,9 @@ async function explain(asked: string | undefined, json: boolean, { out }: Termin
   const entries = [...(await pages()), ...(await lints())].sort((a, b) => byNumber(a.code, b.code));
   if (asked === undefined) {
     if (json) out.line(JSON.stringify(entries.map(({ code, title }) => ({ code, title }))));
-    else for (const { code, title } of entries) out.line(`${code.padEnd(26)} ${title}`);
+    else
+      for (const { code, title } of entries)
+        for (const line of paragraph(title, `${code.padEnd(26)} `, ' '.repeat(27))) out.line(line);
     return EXIT.ok;
   }
   const entry = entryOf(asked, entries);
@@ -85,7 +85,7 @@ function wrapped(page: string): readonly string[] {
   let inProgram = false;
   return page.split('\n').flatMap((line) => {
     if (line.startsWith('```')) inProgram = !inProgram;
-    return inProgram || line.startsWith('|') ? [line] : wrap(line, WIDTH);
+    return inProgram || line.startsWith('|') ? [line] : paragraph(line);
   });
 }
 

@@ -37,7 +37,7 @@ export function addSessions(program: Command, execute: Execute): void {
     .summary('list, resume, end and remove the sessions of a store')
     .description('Works on the sessions that "neuroscript loop" keeps.');
   const add = (name: string, description: string): Command => addStore(sessions.command(name).description(description));
-  add('list', 'Lists the sessions: status, turns, last change, owner.')
+  add('list', 'Lists the sessions: status, turns, last change, subject, agent, owner.')
     .option('--json', 'print a JSON list')
     .action((flags: StoreFlags) => execute((terminal) => usable(() => list(flags, terminal))));
   add('show', 'Explains the turns of one session.')

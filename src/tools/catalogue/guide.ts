@@ -11,6 +11,8 @@ export interface ToolPromptOptions {
   readonly budget?: number;
   /** Patterns of names, as in a policy. Tools of the first pattern come first, then those of the second, and all others last. */
   readonly prefer?: readonly string[];
+  /** Shows signatures alone. */
+  readonly brief?: boolean;
 }
 
 /** A text for a model, with an account of its content. */
@@ -43,14 +45,19 @@ type Detail = 0 | 1 | 2 | 3;
 
 /**
  * The catalogue of tools as a text for a model's instructions, within a budget of tokens. First every tool gets its signature, in the
- * preferred order, then its first sentence, then everything. Tools that do not fit are left out, and the last line names them. Throws
+ * preferred order, then its first sentence, then everything; groups take turns, so that one large group does not use the budget up.
+ * Tools that do not fit are left out, and the last line names them. Throws
  * {@link ConfigError} (`ERR_CONFIG`) for a budget that is too small for that line.
  */
-export function toolPrompt(tools: readonly ToolDefinition[], { budget, prefer = [] }: ToolPromptOptions = {}): ToolPrompt {
+export function toolPrompt(
+  tools: readonly ToolDefinition[],
+  { budget, prefer = [], brief = false }: ToolPromptOptions = {},
+): ToolPrompt {
   if (budget !== undefined) wholeNumber(1)('the budget in tokens', budget);
   const entries = inOrder(toolCatalogue(tools), prefer);
   const lines = entries.map((entry) => ([1, 2, 3] as const).map((detail) => linesOf(entry, detail)));
-  const details = entries.map((): Detail => (budget === undefined ? 3 : 0));
+  const most = brief ? 1 : 3;
+  const details = entries.map((): Detail => (budget === undefined ? most : 0));
   let named = 0;
   const render = (): string => {
     const shown = details.flatMap((detail, index) => (detail === 0 ? [] : [lines[index]?.[detail - 1] ?? '']));
@@ -59,11 +66,12 @@ export function toolPrompt(tools: readonly ToolDefinition[], { budget, prefer = 
   };
   if (budget !== undefined) {
     // A small budget serves tools rather than the names of tools that are left out.
-    named = MOST_NAMED.find((most) => estimateTokens(footer(entries, most).join('\n')) <= budget / 4) ?? 0;
+    named = MOST_NAMED.find((names) => estimateTokens(footer(entries, names).join('\n')) <= budget / 4) ?? 0;
     const least = estimateTokens(render());
     if (least > budget) throw new ConfigError(`a budget of ${budget} tokens is too small for any tool; the least is ${least}`);
-    for (const detail of [1, 2, 3] as const)
-      for (const index of entries.keys()) {
+    const turns = inTurns(entries, prefer);
+    for (const detail of ([1, 2, 3] as const).slice(0, most))
+      for (const index of turns) {
         const before = details[index] ?? 0;
         details[index] = detail;
         // The rest of a budget may still be enough for a shorter tool further down.
@@ -81,11 +89,25 @@ export function toolPrompt(tools: readonly ToolDefinition[], { budget, prefer = 
 }
 
 function inOrder(entries: readonly CatalogueTool[], prefer: readonly string[]): readonly CatalogueTool[] {
-  const rank = ({ name }: CatalogueTool): number => {
-    const found = prefer.findIndex((pattern) => matchesPattern(pattern, name));
-    return found < 0 ? prefer.length : found;
-  };
-  return [...entries].sort((a, b) => rank(a) - rank(b));
+  return [...entries].sort((a, b) => rankOf(a, prefer) - rankOf(b, prefer));
+}
+
+/** The number of the first pattern that a tool matches. */
+function rankOf({ name }: CatalogueTool, prefer: readonly string[]): number {
+  const found = prefer.findIndex((pattern) => matchesPattern(pattern, name));
+  return found < 0 ? prefer.length : found;
+}
+
+/** The indices of tools in the order in which they get space: by pattern, then the first tool of every group, the second ones and so on. */
+function inTurns(entries: readonly CatalogueTool[], prefer: readonly string[]): readonly number[] {
+  const groups = new Map<string, number>();
+  const places = entries.map((entry, index) => {
+    const key = `${rankOf(entry, prefer)} ${entry.group}`;
+    const turn = groups.get(key) ?? 0;
+    groups.set(key, turn + 1);
+    return { index, rank: rankOf(entry, prefer), turn };
+  });
+  return places.sort((a, b) => a.rank - b.rank || a.turn - b.turn).map(({ index }) => index);
 }
 
 function linesOf(entry: CatalogueTool, detail: 1 | 2 | 3): string {
