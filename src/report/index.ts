@@ -4,8 +4,9 @@
  * Whatever a program, a tool or an agent wrote is made printable: no control character of theirs reaches the terminal. Styles
  * come from the {@link Palette} of the caller.
  */
+export { SYNTAX } from '../wire/findings.ts';
 export { renderCall } from './calls.ts';
-export { excerpt, renderDiagnostic, renderError, renderFinding, type SourceTexts, SYNTAX } from './errors.ts';
+export { excerpt, renderDiagnostic, renderError, renderFinding, type SourceTexts } from './errors.ts';
 export { counted } from './layout.ts';
 export { type Palette, paletteFor, plainPalette } from './palette.ts';
 export { explainEnd, explainSession, explainTurn } from './session.ts';
