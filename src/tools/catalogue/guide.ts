@@ -89,12 +89,18 @@ export function toolPrompt(
       }
   }
   const text = render();
+  const isShort = (index: number): boolean => {
+    const [entry, detail = 0] = [entries[index], details[index]];
+    if (entry === undefined || detail === 0 || detail === 3) return false;
+    const shared = common.get(entry.group);
+    return lines[index]?.[2] !== lines[index]?.[detail - 1] || phrasesOf(entry).some((phrase) => shared?.has(phrase));
+  };
   const namesOf = (wanted: (index: number) => boolean) => entries.flatMap(({ name }, index) => (wanted(index) ? [name] : []));
   return {
     text,
     tokens: estimateTokens(text),
     leftOut: namesOf((index) => details[index] === 0),
-    shortened: namesOf((index) => details[index] !== 0 && lines[index]?.[2] !== lines[index]?.[(details[index] ?? 1) - 1]),
+    shortened: namesOf((index) => isShort(index)),
   };
 }
 
