@@ -58,7 +58,9 @@ describe('what a journal may hold', () => {
 describe('what a tool gives back', () => {
   it('finding 8: no more values than a frame may have, however few their bytes', async () => {
     const replyTo = (items: number, item: unknown) =>
-      new Bench([tool('x', () => Array.from({ length: items }, () => item))], { limits: { toolBytes: 2 ** 24 } }).call('tool.t.x');
+      new Bench([tool('x', () => Array.from({ length: items }, () => item))], { limits: { toolBytes: 2 ** 24 } }).call(
+        'tool.t.x',
+      );
     expect(await replyTo(MAX_FRAME_VALUES - 1, 0)).toMatchObject({ t: 'ok' });
     expect(await replyTo(MAX_FRAME_VALUES, 0)).toMatchObject({ t: 'halt', error: { code: 'ERR_QUOTA', limit: 'toolBytes' } });
     // A map in a list counts as an item and as a list of its own, and each of its keys as four.
