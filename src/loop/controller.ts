@@ -1,6 +1,7 @@
 import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/index.ts';
 import type { Runtime } from '../runtime/index.ts';
+import { currentTelemetry, type Telemetry } from '../telemetry/index.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { resolveCeilings } from './ceilings.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -26,7 +27,7 @@ import { SessionCoordinator } from './sessions/coordinator.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
 import { newSession, SessionLeasedError, type SessionParent, SessionStateError, type SessionSummary } from './sessions/store.ts';
-import { Spans } from './spans.ts';
+import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { type Stepper, takeStep } from './step.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
@@ -50,7 +51,7 @@ export class LoopController {
   readonly #clock: Clock;
   readonly #mutex = new KeyedMutex();
   readonly #running = new Map<string, AbortController>();
-  readonly #spans: Spans;
+  readonly #telemetry: Telemetry;
   /** Counters over all sessions of this controller. */
   readonly metrics: Metrics;
 
@@ -90,7 +91,7 @@ export class LoopController {
       maxAttempts: options.onInterrupted === 'halt' ? 1 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
     };
     this.metrics = options.metrics ?? new Metrics();
-    this.#spans = options.spans ?? new Spans();
+    this.#telemetry = options.telemetry ?? options.runtime?.telemetry ?? currentTelemetry();
   }
 
   /**
@@ -212,13 +213,15 @@ export class LoopController {
     const signal = options.signal === undefined ? cancel.signal : AbortSignal.any([cancel.signal, options.signal]);
     this.#running.set(sid, cancel);
     try {
-      return await this.#turns(sid, { ...options, signal }, pace);
+      return await withSessionSpan(this.#telemetry, sid, options.agent, (session) =>
+        this.#turns(sid, { ...options, signal }, pace, session),
+      );
     } finally {
       this.#running.delete(sid);
     }
   }
 
-  async #turns(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
+  async #turns(sid: string, options: ResumeOptions, pace: Pace, session: SessionSpan): Promise<LoopResult> {
     const { maxTurns } = resolveCeilings(options);
     const { wallMs = WALL_MS, keepTurns = true } = options;
     const begun = this.#clock.monotonic();
@@ -228,6 +231,7 @@ export class LoopController {
     let output: string | null = null;
     const stop = async (reason: HaltReason, message: string): Promise<LoopResult> => {
       await this.halt(sid, reason);
+      session.stopped(reason);
       return { ...halted(sid, reason, message), output, turns };
     };
     for (let decided = state.nextTurn - 1; ; decided++) {
@@ -236,13 +240,17 @@ export class LoopController {
       if (decided >= maxTurns) return stop('ERR_MAX_TURNS', `the session did not end within ${maxTurns} turns`);
       try {
         const record = await this.#step(sid, { ...options, wallMs: left }, true);
+        session.decided(record);
         if (keepTurns) turns.push(record);
         output = visibleOutput(record);
         const { decision, reason, error } = record;
         if (decision !== 'CONTINUE') return { sid, decision, reason, error, output, turns };
         await pace();
       } catch (error) {
-        if (error instanceof SuspendedError) return { ...suspendedAt(sid, error.waiting), output, turns };
+        if (error instanceof SuspendedError) {
+          session.stopped(SuspendedError.code);
+          return { ...suspendedAt(sid, error.waiting), output, turns };
+        }
         if (!(error instanceof AgentError)) throw error;
         return stop(error.reason, error.message);
       }
@@ -251,10 +259,9 @@ export class LoopController {
 
   #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
     return this.#mutex.run(sid, () =>
-      this.#spans.turn(sid, options.agent.name ?? null, async (span) => {
+      withTurnSpan(this.#telemetry, sid, options.agent, async () => {
         const onEvent: LoopListener = (event) => {
           this.metrics.see(event);
-          span.see(event);
           options.onEvent?.(event);
         };
         try {
@@ -292,6 +299,6 @@ function watched(
   signal: AbortSignal | undefined,
   run: (more: Omit<Watched<LoopEvent>, 'pace'>, pace: Pace) => Promise<LoopResult>,
 ): AsyncGenerator<LoopProgress, LoopResult, void> {
-  const minor = ({ type }: LoopEvent): boolean => type === 'output' || type === 'called';
+  const minor = ({ type }: LoopEvent): boolean => type === 'delta' || type === 'output' || type === 'called';
   return stream({ signal, minor, run: ({ pace, ...more }) => run(more, pace) });
 }

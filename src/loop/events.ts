@@ -12,6 +12,11 @@ export type LoopEvent = { readonly sid: string; readonly turn: number } & LoopEv
 export type LoopEventBody =
   /** The agent is consulted; `prompt` is the envelope. Repeated when a reply held no envelope. */
   | { readonly type: 'asked'; readonly attempt: number; readonly prompt: string }
+  /**
+   * A piece of a reply that is under way, for agents that stream. A higher `retry` begins the reply anew, because the transport of an
+   * earlier attempt failed. The `replied` event has the whole text.
+   */
+  | { readonly type: 'delta'; readonly attempt: number; readonly retry: number; readonly text: string }
   /** The agent replied; `problem` says why the reply holds no envelope. */
   | {
       readonly type: 'replied';
