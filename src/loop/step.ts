@@ -339,6 +339,7 @@ function stateAfter(
       fuel: state.spent.fuel + usage.fuel,
       tokens: state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(journal),
     },
+    agent: agent?.name ?? state.agent,
     head: seal?.hash ?? state.head,
   };
 }

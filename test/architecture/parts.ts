@@ -109,6 +109,7 @@ export const PARTS: readonly Part[] = [
 /** Folders of the repository that hold no product code. */
 export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   lab: 'tools that only some work needs; a package of its own, which the root does not install',
+  site: 'the documentation as a site; a package of its own, which the root does not install',
   schemas: 'JSON Schemas of the public JSON',
   conformance: 'golden envelopes, tokens and decisions for every implementation of AEIOU v3',
   examples: 'programs, agents and tools to start from; every one is a test',
