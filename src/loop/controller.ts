@@ -7,7 +7,7 @@ import { AgentError, agentBrief } from './agents/index.ts';
 import { resolveCeilings } from './ceilings.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { executorOf, temporaryKeyring } from './defaults.ts';
-import type { LoopEvent, LoopListener } from './events.ts';
+import { joinDeltas, type LoopEvent, type LoopListener } from './events.ts';
 import { randomIds } from './ids.ts';
 import { Metrics } from './metrics.ts';
 import {
@@ -346,6 +346,6 @@ function watched(
   signal: AbortSignal | undefined,
   run: (more: Omit<Watched<LoopEvent>, 'pace'>, pace: Pace) => Promise<LoopResult>,
 ): AsyncGenerator<LoopProgress, LoopResult, void> {
-  const minor = ({ type }: LoopEvent): boolean => type === 'delta' || type === 'output' || type === 'called';
-  return stream({ signal, minor, run: ({ pace, ...more }) => run(more, pace) });
+  const minor = ({ type }: LoopEvent): boolean => type === 'output' || type === 'called';
+  return stream({ signal, minor, merge: joinDeltas, run: ({ pace, ...more }) => run(more, pace) });
 }

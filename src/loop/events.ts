@@ -36,6 +36,16 @@ export type LoopEventBody =
   | { readonly type: 'suspended'; readonly waiting: Waiting }
   | { readonly type: 'decided'; readonly record: TurnRecord };
 
+/** Two pieces of a reply as one, so that a slow reader gets all of them in fewer events; null for other events. */
+export function joinDeltas(last: { readonly type: string }, event: LoopEvent): LoopEvent | null {
+  if (event.type !== 'delta' || !isDelta(last) || last.attempt !== event.attempt || last.retry !== event.retry) return null;
+  return { ...event, text: last.text + event.text };
+}
+
+function isDelta(event: { readonly type: string }): event is LoopEvent & { readonly type: 'delta' } {
+  return event.type === 'delta';
+}
+
 /**
  * Receives the events of a session. If it throws, the turn under way continues and is stored; then the call that was given the
  * listener rejects with the thrown error, and the session does not continue.
