@@ -33,6 +33,7 @@ import {
   type RunRequest,
   type RunSettings,
 } from './request.ts';
+import { withRunSpan } from './runspan.ts';
 import { toTagged } from './values.ts';
 
 /** How a fork differs from its root. */
@@ -90,39 +91,7 @@ export class Fork {
     const number = ++this.#runs;
     // Light forks are counted within a run, so the second run of this fork needs a name of its own.
     const context = number === 1 ? this.#context : { ...this.#context, forkId: `${this.id}:${number}` };
-    const { runtime, root, tools, guards } = context;
-    const input = asked.recorded?.input ?? inputOf(context, asked);
-    const { sources, limits } = input;
-    using turn = this.turn.derive(asked.signal === undefined ? {} : { signal: asked.signal });
-    const callbacks = new Callbacks(turn);
-    const request = callbacks.guard(asked);
-    const denied = async () => firstDeniedCall(runtime.sandbox, tools, guards, sources, limits.sourceBytes);
-    const refusal = turnEnd(turn, runtime.now, limits) ?? (request.checkFirst === true ? await denied() : null);
-    if (refusal !== null) return refusedResult(refusal);
-    await using resources = new RunResources(runtime.resources, turn.sessionId, root.host.logger);
-    const output = new RunOutput(root, request);
-    const dispatcher = dispatcherOf(context, input, turn, request, resources);
-    request.onInput?.(input);
-    const depth = callDepth();
-    // Frames of a worker arrive in the worker's asynchronous context: callbacks and tools belong into that of their caller.
-    const caller = new AsyncResource('NeuroScriptRun');
-    const outcome = await runtime.sandbox.run(
-      input,
-      {
-        onOut: (out) => caller.runInAsyncScope(() => output.add(out)),
-        onCall: (call, io) => caller.runInAsyncScope(() => dispatcher.handle(call, io)),
-        nested: depth > 0,
-        depth,
-        session: turn.sessionId,
-      },
-      turn,
-    );
-    const error = endingError(outcome, turn, limits);
-    await dispatcher.settled();
-    callbacks.rethrow();
-    const journal = dispatcher.finish(error);
-    output.reportEventErrors(outcome.result.eventErrors);
-    return resultOf(outcome, error, output, journal, limits, dispatcher.waiting);
+    return withRunSpan(context, () => this.#run(context, asked));
   }
 
   /** Runs a source: its definitions are known to this run alone. Resolves and rejects as {@link runRequest}. */
@@ -168,6 +137,42 @@ export class Fork {
     return denialOf(this.tools, this.#guards, tool)?.reason ?? null;
   }
 
+  async #run(context: RunContext, asked: RunRequest): Promise<RunResult> {
+    const { runtime, root, tools, guards } = context;
+    const input = asked.recorded?.input ?? inputOf(context, asked);
+    const { sources, limits } = input;
+    using turn = this.turn.derive(asked.signal === undefined ? {} : { signal: asked.signal });
+    const callbacks = new Callbacks(turn);
+    const request = callbacks.guard(asked);
+    const denied = async () => firstDeniedCall(runtime.sandbox, tools, guards, sources, limits.sourceBytes);
+    const refusal = turnEnd(turn, runtime.now, limits) ?? (request.checkFirst === true ? await denied() : null);
+    if (refusal !== null) return refusedResult(refusal);
+    await using resources = new RunResources(runtime.resources, turn.sessionId, root.host.logger);
+    const output = new RunOutput(root, request);
+    const dispatcher = dispatcherOf(context, input, turn, request, resources);
+    request.onInput?.(input);
+    const depth = callDepth();
+    // Frames of a worker arrive in the worker's asynchronous context: callbacks and tools belong into that of their caller.
+    const caller = new AsyncResource('NeuroScriptRun');
+    const outcome = await runtime.sandbox.run(
+      input,
+      {
+        onOut: (out) => caller.runInAsyncScope(() => output.add(out)),
+        onCall: (call, io) => caller.runInAsyncScope(() => dispatcher.handle(call, io)),
+        nested: depth > 0,
+        depth,
+        session: turn.sessionId,
+      },
+      turn,
+    );
+    const error = endingError(outcome, turn, limits);
+    await dispatcher.settled();
+    callbacks.rethrow();
+    const journal = dispatcher.finish(error);
+    output.reportEventErrors(outcome.result.eventErrors);
+    return resultOf(outcome, error, output, journal, limits, dispatcher.waiting);
+  }
+
   #mustBeOpen(): void {
     if (this.#context.runtime.turn.closed) throw new RuntimeClosedError();
   }
@@ -192,6 +197,7 @@ function dispatcherOf(
     resources: () => resources.get(),
     onCall,
     audit: runtime.audit,
+    telemetry: runtime.telemetry,
     ask: asks?.({ context, turn, limits, sources: own(), globals }),
     recorded: recorded?.calls,
     mayWait,
