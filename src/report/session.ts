@@ -164,6 +164,7 @@ function explainError(error: ErrorInfo): string[] {
 const MEASURES: Readonly<Record<Exclude<keyof Usage, 'fuel'>, (value: number) => string>> = {
   cpuMs: (ms) => `CPU ${duration(ms)}`,
   wallMs: (ms) => `${duration(ms)} in all`,
+  queueMs: (ms) => `${duration(ms)} waiting for a worker`,
   peakMemoryBytes: (bytes) => `${grouped(bytes)} bytes of values`,
   toolCalls: (calls) => counted(calls, 'tool call'),
   outputBytes: (bytes) => `${grouped(bytes)} bytes of output`,

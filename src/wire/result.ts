@@ -82,6 +82,7 @@ export const NO_USAGE: Usage = Object.freeze({
   peakMemoryBytes: 0,
   toolCalls: 0,
   outputBytes: 0,
+  queueMs: 0,
 });
 
 /** The result of a request that was refused before anything was parsed. */
