@@ -118,7 +118,7 @@ function steady(result: PublicResult): unknown {
     ...rest,
     // Whether the worker could still tell the place before it had to go is a matter of milliseconds.
     error: error?.kind === 'timeout' ? { ...error, message: '', source: null, line: null, column: null, stack: [] } : error,
-    usage: { ...usage, fuel: 0, cpuMs: 0, wallMs: 0, queueMs: 0, peakMemoryBytes: 0 },
+    usage: { ...usage, fuel: 0, cpuMs: 0, wallMs: 0, peakMemoryBytes: 0 },
     journal: journal.map((entry) => ({
       ...entry,
       at: { ...entry.at, fork: 'fork' },
