@@ -22,7 +22,7 @@ export default defineConfig({
     projects: [
       group('logic', 0, {
         include: ['test/**/*.test.ts'],
-        exclude: ['test/machine/**', 'test/package/**', ...PROCESSES, ...TIMED],
+        exclude: ['test/machine/**', 'test/package/**', 'test/interop/**', ...PROCESSES, ...TIMED],
       }),
       group('processes', 1, { include: PROCESSES, exclude: REMOVALS }),
       group('timed', 2, { include: TIMED, fileParallelism: false }),

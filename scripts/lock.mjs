@@ -1,9 +1,10 @@
 // Completes package-lock.json. npm leaves optional platform packages out of the lock when the registry it asked does
 // not offer them, and `npm ci` then refuses the lock as incomplete. An entry with version, os, cpu and optional is all
-// that `npm ci` wants to see for a package it will not install here. Run by `npm run lock` after every dependency change.
+// that `npm ci` wants to see for a package it will not install here. Run by `npm run lock` after every dependency change;
+// an argument names the folder of another package.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-const LOCK = new URL('../package-lock.json', import.meta.url);
+const LOCK = new URL(`../${process.argv[2] ?? '.'}/package-lock.json`, import.meta.url);
 
 /** The os, cpu and libc fields that a platform package would have, read off its name (`…-linux-x64-musl`). */
 function platformOf(name) {

@@ -39,9 +39,12 @@ export const OPERATORS: Readonly<Record<Exclude<BinaryOp, 'and' | 'or'> | '**', 
   '>=': (meter, left, right) => ordered(meter, '>=', left, right),
 };
 
+const UNSET =
+  'a variable that was never set and a missing map key are nil; to count in a map, write set m[k] = tool.map.Get(m, k, 0) + 1';
+
 /** Raises code 7 at the operator. */
 function refuse(meter: Meter, op: string, left: Value, right: Value, hint?: string): never {
-  const unset = left === null || right === null ? 'a variable that was never set and a missing map key are nil' : undefined;
+  const unset = left === null || right === null ? UNSET : undefined;
   return meter.fail('Type', `'${op}' cannot be applied to ${describe(left)} and ${describe(right)}`, hint ?? unset);
 }
 

@@ -251,6 +251,8 @@ function optionsOf(machine: Machine, value: Value, at: number): Value {
   return machine.fail('Type', `the options of ask are a map, got ${describe(value)}`, 'write \'with {"max_turns": 3}\'');
 }
 
+const NO_INPUT = 'pass the value as a global (--global NAME=JSON); a program from standard input (-) leaves no input to read';
+
 function compilePrompt(context: Context, stmt: PromptStmt): Exec {
   const { machine } = context;
   const prompt = context.expr(stmt.prompt);
@@ -259,7 +261,7 @@ function compilePrompt(context: Context, stmt: PromptStmt): Exec {
     const value = prompt(frame);
     machine.at = stmt.s;
     const text = toText(machine, value);
-    if (!machine.stdin) machine.fail('IOFailed', 'failed to get user input: this run has no standard input');
+    if (!machine.stdin) machine.fail('IOFailed', 'failed to get user input: this run has no standard input', NO_INPUT);
     const line = promptUser(machine, frame, text);
     if (typeof line !== 'string') throw new InternalError('the host answered promptuser with something that is no text');
     const trimmed = line.trim();

@@ -36,7 +36,7 @@ export interface Stepper {
   /** The system text for agents, in addition to the envelopes. */
   readonly system: string;
   readonly limits: LimitOptions;
-  /** Most attempts at a turn whose process dies. */
+  /** Most attempts at a turn alone in its process, after a first one beside other turns. */
   readonly maxAttempts: number;
   readonly onExpired: OnExpired;
   /** Whether a tool may suspend a turn. */
@@ -107,7 +107,7 @@ async function takeTurn(
 function reasonToHalt({ host, maxAttempts, onExpired }: Stepper, { state, next, cancelled }: ClaimedSession): HaltReason | null {
   if (next.kind === 'fresh') return null;
   if (next.kind === 'waiting' && cancelled) return 'ERR_CANCELLED';
-  if (next.started.attempt >= maxAttempts) return 'ERR_INTERRUPTED';
+  if (next.started.attempt > maxAttempts) return 'ERR_INTERRUPTED';
   if (next.kind === 'interrupted') return null;
   const { suspended } = next;
   const waiting = waitingOf(state.nextTurn, suspended);
@@ -367,6 +367,7 @@ function stateAfter(
       fuel: state.spent.fuel + usage.fuel,
       tokens: state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(journal),
     },
+    agent: agent?.name ?? state.agent,
     head: seal?.hash ?? state.head,
   };
 }

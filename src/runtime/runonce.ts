@@ -14,6 +14,7 @@ import type { RunContext } from './context.ts';
 import { inputOf } from './input.ts';
 import { RunOutput } from './output.ts';
 import { checkRequest, type RunRequest } from './request.ts';
+import { withRunSpan } from './runspan.ts';
 
 /**
  * Runs a request once, in a fresh isolate. Resolves for everything that a script, a limit or a cancellation does. Rejects with
@@ -22,6 +23,10 @@ import { checkRequest, type RunRequest } from './request.ts';
  */
 export async function runOnce(context: RunContext, asked: RunRequest): Promise<RunResult> {
   checkRequest('the request of a run', asked);
+  return withRunSpan(context, () => run(context, asked));
+}
+
+async function run(context: RunContext, asked: RunRequest): Promise<RunResult> {
   const input = asked.recorded?.input ?? inputOf(context, asked);
   using turn = context.turn.derive(asked.signal === undefined ? {} : { signal: asked.signal });
   const callbacks = new Callbacks(turn);
@@ -126,6 +131,7 @@ function dispatcherOf(
     resources: () => resources.get(),
     onCall,
     audit: runtime.audit,
+    telemetry: runtime.telemetry,
     ask: asks?.({ context, turn, limits, sources: own(), globals }),
     recorded: recorded?.calls,
     mayWait,
@@ -137,7 +143,7 @@ function resultOf(
   { result: ended, errors, usage, outputComplete }: SandboxResult,
   error: ErrorInfo | null,
   { emits, values, whispers }: RunOutput,
-  journal: readonly JournalEntry[],
+  journal: ReturnType<Dispatcher['finish']>,
   limits: LimitValues,
   waiting: WaitingCall | null,
 ): RunResult {
@@ -150,23 +156,30 @@ function resultOf(
     result,
     eventErrors,
     ...(variables === undefined ? {} : { variables }),
-    usage: withEndingAsk(usage, journal, limits),
+    usage: withEndingAsk(usage, journal.last, limits),
     ...(outputComplete ? {} : { outputComplete: false as const }),
-    journal,
   };
-  if (error === null) return { ok: true, ...facts, error };
-  return {
-    ok: false,
+  if (error === null) return withJournal({ ok: true, ...facts, error }, journal);
+  const failure = {
+    ok: false as const,
     ...facts,
     ...(errors.length === 0 ? {} : { errors }),
     error,
     ...(waiting === null || error.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
   };
+  return withJournal(failure, journal);
+}
+
+/** Makes the entries of a journal when they are read for the first time: few callers of a tool look at them. */
+function withJournal<T extends object>(result: T, journal: ReturnType<Dispatcher['finish']>): T & Pick<RunResult, 'journal'> {
+  let entries: RunResult['journal'] | undefined;
+  Object.defineProperty(result, 'journal', { enumerable: true, get: () => (entries ??= journal.entries) });
+  // The property was just defined.
+  return result as T & Pick<RunResult, 'journal'>;
 }
 
 /** The usage of a run, with that of an `ask` that ended it: the interpreter was gone and could not be charged. */
-function withEndingAsk(usage: Usage, journal: readonly JournalEntry[], limits: LimitValues): Usage {
-  const last = journal.at(-1);
+function withEndingAsk(usage: Usage, last: JournalEntry | undefined, limits: LimitValues): Usage {
   if (last?.kind !== 'ask' || last.spent === undefined || !('halted' in last.outcome)) return usage;
   const { fuel, toolCalls, cpuMs } = last.spent;
   // Reporting the end costs fuel too, beyond what the run had left.

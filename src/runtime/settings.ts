@@ -1,5 +1,6 @@
 import type { LimitOptions } from '../sandbox/index.ts';
 import { resolveLimits } from '../sandbox/index.ts';
+import { Telemetry } from '../telemetry/index.ts';
 import {
   type AuditRecord,
   Policy,
@@ -31,6 +32,8 @@ export interface RuntimeSettings {
   readonly now?: () => number;
   /** The parent of the directories of sessions; the system's directory for temporary files when absent. */
   readonly sandboxRoot?: string;
+  /** Where spans and metrics go; the application's OpenTelemetry SDK when absent. Without an SDK there are none. */
+  readonly telemetry?: Telemetry;
 }
 
 /** Checked {@link RuntimeSettings}. */
@@ -45,6 +48,7 @@ export interface Settings {
   readonly resources: SessionResources;
   readonly ask: AskHandler | undefined;
   readonly tenants: Tenants;
+  readonly telemetry: Telemetry;
 }
 
 /** The checks of {@link RuntimeSettings}. */
@@ -57,6 +61,7 @@ export const RUNTIME_SETTINGS = {
   tenants: checkObject,
   now: checkFunction,
   sandboxRoot: checkText,
+  telemetry: anything,
 } as const;
 
 const checkRuntimeSettings = checker<RuntimeSettings>(RUNTIME_SETTINGS);
@@ -77,6 +82,7 @@ export function checkSettings(settings: RuntimeSettings): Settings {
     resources,
     ask,
     tenants: new Tenants(tenants, now),
+    telemetry: settings.telemetry ?? new Telemetry(),
   };
 }
 

@@ -48,14 +48,21 @@ export const PARTS: readonly Part[] = [
   part('files', 'reading files, lines and values of any origin, within a bound', '', 'zod', true),
   part('sqlite', 'opening and migrating SQLite files', 'files wire', '', true),
   part('context', 'host and turn contexts, stores of an interpreter', 'wire', '', true),
-  part('tools', 'defining, finding, allowing, calling, mocking and recording tools', 'context wire grammar', 'yaml zod', true),
+  part('telemetry', 'spans and metrics by the conventions of OpenTelemetry', 'wire', '@opentelemetry/api', false),
+  part(
+    'tools',
+    'defining, finding, allowing, calling, mocking and recording tools',
+    'telemetry context wire grammar',
+    'yaml zod',
+    true,
+  ),
   part('crypto', 'Ed25519, HMAC, SHA-256, base64url', '', '@noble/ed25519 @noble/hashes', true),
   part('aeiou', 'AEIOU v3: envelope, token, keys, decision', 'crypto wire', 'canonicalize', true),
-  part('runtime', 'createRuntime, interpreters and their forks', 'sandbox tools crypto context wire', '', true),
+  part('runtime', 'createRuntime, interpreters and their forks', 'telemetry sandbox tools crypto context wire', '', true),
   part(
     'loop',
     'the host loop: sessions, turns, the magic tool, agents, log, replay',
-    'files sqlite runtime aeiou sandbox tools context wire',
+    'files sqlite runtime telemetry aeiou sandbox tools context wire',
     'yaml zod ai @ai-sdk/openai-compatible @opentelemetry/api',
     true,
   ),
@@ -64,7 +71,7 @@ export const PARTS: readonly Part[] = [
   part(
     'entries',
     'the entry points of the package that have no folder of their own',
-    'loop runtime aeiou sandbox tools context wire grammar',
+    'loop runtime telemetry aeiou sandbox tools context wire grammar',
     '',
     false,
   ),
@@ -79,7 +86,7 @@ export const PARTS: readonly Part[] = [
   part(
     'mcp',
     'Model Context Protocol, as client and as server',
-    'files loop runtime aeiou sandbox tools context wire',
+    'files loop runtime telemetry aeiou sandbox tools context wire',
     '@modelcontextprotocol/client @modelcontextprotocol/server zod',
     true,
   ),
@@ -102,6 +109,7 @@ export const PARTS: readonly Part[] = [
 /** Folders of the repository that hold no product code. */
 export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   lab: 'tools that only some work needs; a package of its own, which the root does not install',
+  site: 'the documentation as a site; a package of its own, which the root does not install',
   schemas: 'JSON Schemas of the public JSON',
   conformance: 'golden envelopes, tokens and decisions for every implementation of AEIOU v3',
   examples: 'programs, agents and tools to start from; every one is a test',

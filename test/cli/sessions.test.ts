@@ -39,6 +39,8 @@ describe('loop --store and sessions', () => {
     expect(run).toMatchObject({ code: 0, stderr: '' });
     const list = await within(['sessions', 'list', '--store', store, '--json']);
     expect(JSON.parse(list.stdout)).toMatchObject([{ sid: 's', status: 'done', turns: 2, lease: null, owed: 0 }]);
+    const line = (await within(['sessions', 'list', '--store', store])).stdout;
+    expect(line).toMatch(/^s {2}done {2}2 turns {2}\S+Z {2}subject session {2}agent /);
     const show = await within(['sessions', 'show', 's', '--store', store]);
     expect(show.stdout).toMatch(/^s {2}done {2}2 turns {2}/);
     expect(show.stdout).toContain('Turn 2 of session s');
@@ -101,7 +103,7 @@ describe('loop --store and sessions', () => {
     const left = async () => (await store.list()).map(({ sid }) => sid);
     const dry = await prune('--older-than', '2h', '--dry-run');
     expect(dry).toMatchObject({ code: 0, stderr: '' });
-    expect(dry.stdout).toMatch(/^old {2}done {2}0 turns {2}\S+Z\n1 session would be removed\n$/);
+    expect(dry.stdout).toMatch(/^old {2}done {2}0 turns {2}\S+Z {2}subject test\n1 session would be removed\n$/);
     expect(await left()).toEqual(['old', 'open', 'young']);
     const removed = await prune('--older-than', '2h', '--json');
     expect(JSON.parse(removed.stdout)).toMatchObject({ dryRun: false, removed: [{ sid: 'old', status: 'done' }] });

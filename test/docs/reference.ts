@@ -54,7 +54,7 @@ export const REFERENCE: readonly ReferenceRow[] = [
   ),
   ...rows(
     'better',
-    'keys keep their order; `<`, `>`, `&`, U+2028 and U+2029 are written as they are; a value that is no map or list is refused with code 7',
+    'keys keep their order; `<`, `>`, `&`, U+2028 and U+2029 are written as they are; a value that is no map or list is code 7, where the reference gives its JSON text',
     'str.ToJsonString',
   ),
   ...rows(
@@ -73,7 +73,8 @@ export const REFERENCE: readonly ReferenceRow[] = [
     'str.Compress',
     'str.Decompress',
   ),
-  ...rows('same', '', 'math.Add', 'math.Subtract', 'math.Multiply', 'math.Divide', 'math.Modulo'),
+  ...rows('same', '', 'math.Add', 'math.Subtract', 'math.Multiply'),
+  ...rows('better', 'the divisor 0 is code 14, as for the operators; code 21 there', 'math.Divide', 'math.Modulo'),
   ...rows('same', '', 'list.Length', 'list.IsEmpty', 'list.Append', 'list.Prepend', 'list.Get', 'list.Slice', 'list.Reverse'),
   ...rows('same', '', 'list.Head', 'list.Rest', 'list.Tail', 'list.Contains'),
   ...rows('same', 'lists are values, so the list that was given stays as it is', 'list.AppendInPlace'),

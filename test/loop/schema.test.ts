@@ -83,7 +83,16 @@ describe('the public JSON of a turn', () => {
       suspended: null,
     };
     const sections = { userdata: '{"subject":"s","fields":{}}', output: null, scratchpad: null };
-    const state = { sid: 's', status: 'open', reason: null, ...sections, nextTurn: 2, head: null, parent: null } as const;
+    const state = {
+      sid: 's',
+      status: 'open',
+      reason: null,
+      ...sections,
+      nextTurn: 2,
+      agent: null,
+      head: null,
+      parent: null,
+    } as const;
     const record = interruptedRecord(
       { ...state, progress: NO_PROGRESS_YET, spent: { fuel: 0, tokens: 0 } },
       started,

@@ -24,7 +24,7 @@ describe('the tarball', () => {
   it('holds what is built and what describes it, and neither sources, tests nor maps', () => {
     const folders = [...new Set(files.filter((path) => path.includes('/')).map((path) => path.split('/')[0]))];
     expect(folders).toEqual(expect.arrayContaining(['bin', 'conformance', 'dist', 'docs', 'examples', 'schemas', 'templates']));
-    expect(files.filter((path) => /\.map$|^(test|src|lab|scripts)\//.test(path))).toEqual([]);
+    expect(files.filter((path) => /\.map$|^(test|src|lab|site|scripts)\//.test(path))).toEqual([]);
   });
 
   it('every relative link of its pages leads to a file of it', () => {

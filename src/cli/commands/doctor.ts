@@ -6,6 +6,7 @@ import { examineRings, type Ring } from '../../sandbox/index.ts';
 import { breachOf, LIMITS, type LimitRow, POOL_LIMITS } from '../../wire/limits.ts';
 import { launcherOption } from '../flags/options.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { paragraph } from '../terminal/layout.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 interface DoctorFlags {
@@ -43,7 +44,7 @@ async function doctor({ json, launcher = 'auto' }: DoctorFlags, terminal: Termin
     terminal.out.line(`neuroscript ${VERSION}, Node ${node.slice(1)}, ${platform} ${arch}`);
     for (const ring of rings) show(ring, terminal);
     terminal.out.line('\nlimits: default, and the most that can be set');
-    for (const row of [...LIMITS, ...POOL_LIMITS]) terminal.out.line(`  ${described(row)}`);
+    for (const row of [...LIMITS, ...POOL_LIMITS]) for (const line of described(row)) terminal.out.line(line);
   }
   return complete ? EXIT.ok : EXIT.runtime;
 }
@@ -57,17 +58,22 @@ function limits(): readonly object[] {
   });
 }
 
-function described({ flag, unit, max, help, default: usual }: LimitRow): string {
+function described({ flag, unit, max, help, default: usual }: LimitRow): readonly string[] {
   const amounts = `${usual === null ? 'cores' : quantity(unit, usual)}, ${quantity(unit, max)}`;
-  return `${`--${flag}`.padEnd(22)}${amounts.padEnd(32)}${help}`;
+  return [`  ${`--${flag}`.padEnd(18)}${amounts}`, ...paragraph(help, ' '.repeat(20))];
 }
 
 function show({ ring, name, complete, active, missing }: Ring, { out, paintOut }: Terminal): void {
   const verdict = complete ? paintOut.bold('complete') : paintOut.yellow('not complete');
   out.line(`\nring ${ring}, the ${name}: ${verdict}`);
-  for (const text of active) out.line(`  ok       ${text}`);
+  const item = (label: string, text: string, paint = (plain: string) => plain): void => {
+    const [first = '', ...rest] = paragraph(text, ' '.repeat(11));
+    out.line(`  ${paint(label.padEnd(9))}${first.slice(11)}`);
+    for (const line of rest) out.line(line);
+  };
+  for (const text of active) item('ok', text);
   for (const { what, todo } of missing) {
-    out.line(`  ${paintOut.yellow('missing')}  ${what}`);
-    out.line(`  to do    ${todo}`);
+    item('missing', what, paintOut.yellow);
+    item('to do', todo);
   }
 }

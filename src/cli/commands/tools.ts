@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { printable, printableLines } from '../../report/index.ts';
 import {
+  argumentNotes,
   type CatalogueTool,
   canonicalName,
   matchesPattern,
@@ -16,6 +17,7 @@ import { repeatable, wholeNumber } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { paragraph } from '../terminal/layout.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 const FORMATS = ['text', 'json', 'schema', 'prompt', 'md'] as const;
@@ -26,6 +28,7 @@ interface ToolsFlags extends Pick<SetupFlags, 'tools' | 'policy' | 'mcp' | 'stor
   readonly json?: true;
   readonly budget?: number;
   readonly prefer?: readonly string[];
+  readonly brief?: true;
 }
 
 const DETAILS = `
@@ -55,6 +58,7 @@ export function addTools(program: Command, execute: Execute): void {
     .option('--all', 'include tools that the policy denies')
     .addOption(new Option('--format <FORMAT>', 'the form of the list').choices(FORMATS).default('text'))
     .option('--json', 'the same as --format json')
+    .option('--brief', 'with --format text or prompt: signatures alone')
     .option('--budget <TOKENS>', 'with --format prompt: the most tokens (of 3 bytes each)', wholeNumber('--budget', 1))
     .option(
       '--prefer <PATTERN>',
@@ -70,6 +74,7 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   const format = flags.json ? 'json' : flags.format;
   if (format !== 'prompt' && (flags.budget !== undefined || flags.prefer !== undefined))
     throw new UsageError('--budget and --prefer go with --format prompt');
+  if (flags.brief && format !== 'text' && format !== 'prompt') throw new UsageError('--brief goes with --format text or prompt');
   await using resources = new AsyncDisposableStack();
   const { tools, policy } = await readSetup(flags, resources);
   const guard = new PolicyGuard(policy);
@@ -80,7 +85,8 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   else if (format === 'schema') out.line(JSON.stringify(toolSchemas(chosen), null, 2));
   else if (format === 'md') out.line(printableLines(toolMarkdown(chosen).trimEnd()));
   else if (format === 'prompt') prompt(chosen, flags, terminal);
-  else for (const entry of toolCatalogue(chosen)) for (const line of helpOf(entry, terminal)) out.line(line);
+  else
+    for (const entry of toolCatalogue(chosen)) for (const line of helpOf(entry, flags.brief === true, terminal)) out.line(line);
   return EXIT.ok;
 }
 
@@ -109,27 +115,35 @@ function choose(
   return tools.filter((tool) => patterns.some((pattern) => matchesPattern(pattern, tool.canonicalName)));
 }
 
-function prompt(tools: readonly ToolDefinition[], { budget, prefer }: ToolsFlags, { out, err }: Terminal): void {
+function prompt(tools: readonly ToolDefinition[], { budget, prefer, brief }: ToolsFlags, { out, err }: Terminal): void {
   const made = toolPrompt(tools, {
     ...(budget === undefined ? {} : { budget }),
     ...(prefer === undefined ? {} : { prefer }),
+    ...(brief === undefined ? {} : { brief }),
   });
   out.line(printableLines(made.text.trimEnd()));
-  const cut = made.leftOut.length + made.shortened.length;
-  if (cut > 0)
+  if (budget !== undefined && made.leftOut.length + made.shortened.length > 0)
     err.line(
       `about ${made.tokens} tokens; ${made.leftOut.length} of ${tools.length} tools left out, ${made.shortened.length} shortened`,
     );
 }
 
-function helpOf(entry: CatalogueTool, { paintOut }: Terminal): string[] {
+/** What the further lines of a signature begin with, and all lines below it. */
+const [SIGNATURE, DETAIL] = ['        ', '    '];
+
+function helpOf(entry: CatalogueTool, brief: boolean, { paintOut }: Terminal): string[] {
   const { name, call, description, args, example } = entry;
-  const indented = (text: string): string => printableLines(text.trimEnd()).replace(/^/gm, '    ');
-  const described = args.filter((arg) => arg.description !== '');
+  const [head = '', ...more] = paragraph(printable(call), '', SIGNATURE);
+  const signature = [`${paintOut.bold(head.slice(0, name.length))}${head.slice(name.length)}`, ...more];
+  if (brief) return signature;
+  const indented = (text: string): readonly string[] =>
+    printableLines(text.trimEnd())
+      .split('\n')
+      .flatMap((line) => paragraph(line, DETAIL));
   return [
-    `${paintOut.bold(printable(name))}${printable(call.slice(name.length))}`,
-    ...(description === '' ? [] : [indented(description)]),
-    ...described.map((arg) => indented(`${arg.name}: ${arg.description}`)),
-    ...(example === undefined ? [] : [indented(`example: ${example}`)]),
+    ...signature,
+    ...(description === '' ? [] : indented(description)),
+    ...argumentNotes(args).flatMap(indented),
+    ...(example === undefined ? [] : indented(`example: ${example}`)),
   ];
 }

@@ -4,6 +4,7 @@ import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
 import {
   type ClaimedSession,
+  headOf,
   type Lease,
   nextTurnOf,
   type Pruning,
@@ -143,7 +144,7 @@ export class MemoryStore implements SessionStore {
         waits: started === null || started.suspended === null ? null : waitingOf(started.turn, started.suspended),
         lease,
         owed: unlogged.length + (endUnlogged ? 1 : 0),
-        parent: state.parent,
+        ...headOf(state),
         damaged: null,
       }));
   }

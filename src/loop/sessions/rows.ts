@@ -20,6 +20,7 @@ const STATE: z.ZodType<SessionState> = z.object({
   progress: z.object({ digest: z.string().nullable(), repeats: z.int().min(0) }),
   spent: z.object({ fuel: z.number().min(0), tokens: z.int().min(0) }),
   // Absent in states that older versions stored.
+  agent: z.string().nullable().default(null),
   head: z.string().nullable().default(null),
   parent: z
     .object({ sid: z.string().nullable(), turn: z.int().nullable(), seq: z.int().min(1) })

@@ -6,6 +6,7 @@ import { waitingOf } from '../record/suspension.ts';
 import { readRecord, readStarted, readState, readWaiting } from './rows.ts';
 import {
   type ClaimedSession,
+  headOf,
   type Lease,
   nextTurnOf,
   type Pruning,
@@ -240,12 +241,12 @@ function summaryOf(row: Row): SessionSummary {
 }
 
 /** The parts of a summary that are stored as JSON. A damaged session must not hide the others. */
-function bodyOf({ sid, waits, state }: Row): Pick<SessionSummary, 'waits' | 'parent' | 'damaged'> {
+function bodyOf({ sid, waits, state }: Row): Pick<SessionSummary, 'waits' | 'subject' | 'agent' | 'parent' | 'damaged'> {
   try {
-    return { waits: waits === null ? null : readWaiting(waits), parent: readState(state, String(sid)).parent, damaged: null };
+    return { waits: waits === null ? null : readWaiting(waits), ...headOf(readState(state, String(sid))), damaged: null };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    return { waits: null, parent: null, damaged: error.message };
+    return { waits: null, subject: null, agent: null, parent: null, damaged: error.message };
   }
 }
 

@@ -1,4 +1,4 @@
-import { NO_PROGRESS_YET, type ProgressState, type UsedId } from '../../aeiou/index.ts';
+import { NO_PROGRESS_YET, type ProgressState, type UsedId, UserdataError, validateUserdata } from '../../aeiou/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { HaltReason } from '../record/decision.ts';
@@ -41,6 +41,8 @@ export interface SessionState {
   /** State of the progress guard. */
   readonly progress: ProgressState;
   readonly spent: Spent;
+  /** Name of the agent that wrote the last turn; null before the first turn and for an agent without a name. */
+  readonly agent: string | null;
   /** Hash of the last turn's record, to which the next record is chained; null before the first turn. */
   readonly head: string | null;
   /** Null for a session of the host's own. */
@@ -59,6 +61,7 @@ export function newSession(sid: string, userdata: string, parent: SessionParent 
     scratchpad: null,
     progress: NO_PROGRESS_YET,
     spent: { fuel: 0, tokens: 0 },
+    agent: null,
     head: null,
     parent,
   };
@@ -151,6 +154,10 @@ export interface SessionSummary {
   readonly sid: string;
   readonly status: SessionStatus;
   readonly reason: HaltReason | null;
+  /** The subject of the session's USERDATA; null when the USERDATA or the session cannot be read. */
+  readonly subject: string | null;
+  /** As in {@link SessionState}. */
+  readonly agent: string | null;
   /** Decided turns. */
   readonly turns: number;
   /** Unix milliseconds. */
@@ -169,6 +176,21 @@ export interface SessionSummary {
   readonly parent: SessionParent | null;
   /** Why the stored session cannot be read and so not continued; null for an intact session. */
   readonly damaged: string | null;
+}
+
+/** The parts of a summary that come from the state. */
+export function headOf({ userdata, agent, parent }: SessionState): Pick<SessionSummary, 'subject' | 'agent' | 'parent'> {
+  return { subject: subjectOf(userdata), agent, parent };
+}
+
+/** The subject of a USERDATA text; null for a text that is no USERDATA, which a store keeps as it is. */
+function subjectOf(userdata: string): string | null {
+  try {
+    return validateUserdata(userdata).subject;
+  } catch (error) {
+    if (error instanceof UserdataError) return null;
+    throw error;
+  }
 }
 
 /** Which ended sessions are removed from a store. */

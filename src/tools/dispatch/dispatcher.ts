@@ -31,7 +31,8 @@ export class Dispatcher {
   constructor(context: DispatchContext) {
     this.#context = context;
     this.#quotas = new CallQuotas(context.limits);
-    this.#journal = new CallJournal((entry) => notify(context, 'onCall', () => context.onCall?.(entry)));
+    const { onCall } = context;
+    this.#journal = new CallJournal(onCall === undefined ? null : (entry) => notify(context, 'onCall', () => onCall(entry)));
     this.#asks = new Asks(context.ask, this.#quotas);
   }
 
@@ -55,12 +56,13 @@ export class Dispatcher {
   }
 
   /**
-   * The journal, once the run is over. Calls that were never answered end with `error`, which stopped the run; a run without
+   * Completes the journal when the run is over. Calls that were never answered end with `error`, which stopped the run; a run without
    * such an error was given up by its worker.
    */
-  finish(error: ErrorInfo | null): readonly JournalEntry[] {
+  finish(error: ErrorInfo | null): Pick<CallJournal, 'entries' | 'last'> {
     const halted = error ?? workerError('the run ended while the call was open');
-    return this.#journal.finish(halted, (call) => this.#asks.spentBy(call));
+    this.#journal.finish(halted, (call) => this.#asks.spentBy(call));
+    return this.#journal;
   }
 
   /** Resolves when no nested loop of this run is left. */
@@ -115,10 +117,12 @@ export class Dispatcher {
       case 'prompt':
         return { t: 'ok', value: await unlessOver(io, () => promptUser(this.#context.host, call.text)) };
       case 'tool': {
-        const { name, args, at } = call;
+        const { name, args, at, seq } = call;
+        const { turn, tools } = this.#context;
+        const id = `${turn.turnIndex ?? tools.forkId}.${seq}`;
         this.#quotas.countScriptCall(canonicalName(name));
         const run = { context: this.#context, quotas: this.#quotas };
-        return { t: 'ok', value: await callTool(run, { name, args, site: at, io, depth: 0, completion }) };
+        return { t: 'ok', value: await callTool(run, { id, name, args, site: at, io, depth: 0, completion }) };
       }
     }
   }

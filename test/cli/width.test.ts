@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { command, linesOf } from './spawn.ts';
+import { within } from './terminal.ts';
+
+/** The lines of a text that a terminal of 80 columns breaks. */
+const wide = (text: string): string[] => linesOf(text).filter((line) => [...line].length > 80);
+
+it('issue 19, 16: the list of codes and the page of every code fit 80 columns', async () => {
+  const list = (await within(['explain'])).stdout;
+  expect(wide(list)).toEqual([]);
+  const codes = linesOf(list).flatMap((line) => /^[A-Z]\S+/.exec(line) ?? []);
+  expect(codes.length).toBeGreaterThan(100);
+  for (const code of codes) expect({ code, wide: wide((await within(['explain', code])).stdout) }).toEqual({ code, wide: [] });
+});
+
+it.each([[['tools']], [['tools', '--all']], [['tools', '--brief']], [['doctor']], [['doctor', '--launcher', 'none']]])(
+  'issue 19, 16: %j fits 80 columns',
+  async (argv) => {
+    const { stdout } = await within(argv);
+    expect(linesOf(stdout).length).toBeGreaterThan(20);
+    expect(wide(stdout)).toEqual([]);
+  },
+);
+
+it('issue 19, 15: tools --brief shows signatures alone, and takes no other format', async () => {
+  const { stdout } = await within(['tools', 'tool.str.Length', 'tool.str.Replace', '--brief']);
+  expect(linesOf(stdout)).toEqual([
+    'tool.str.Length(input_string: string) -> int',
+    'tool.str.Replace(input_string: string, old_substring: string,',
+    '        new_substring: string, count: int = -1) -> string',
+  ]);
+  expect(
+    linesOf((await within(['tools', '--brief', '--format', 'prompt'])).stdout)
+      .slice(1)
+      .every((line) => line.startsWith('tool.')),
+  ).toBe(true);
+  expect(await within(['tools', '--brief', '--json'])).toMatchObject({
+    code: 2,
+    stderr: 'neuroscript: --brief goes with --format text or prompt\n',
+  });
+});
+
+it('issue 19, 18: counting with a key that is not there names the idiom', async () => {
+  const { stderr } = await within(['run', '-'], { stdin: command('set counts = {}', 'set counts["a"] = counts["a"] + 1') });
+  expect(stderr).toContain('to count in a map, write set m[k] = tool.map.Get(m, k, 0) + 1');
+});
+
+it('issue 19, 19: promptuser without a line names what to do', async () => {
+  const program = command('promptuser "?" into x');
+  expect((await within(['run', '-'], { stdin: program })).stderr).toContain(
+    'hint: pass the value as a global (--global NAME=JSON)',
+  );
+});

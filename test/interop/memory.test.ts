@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createRuntime } from '../../src/entries/index.ts';
+import { McpSource } from '../../src/mcp/index.ts';
+import { publicServer } from './kit.ts';
+
+describe('the public server-memory', () => {
+  it('keeps what a program tells it, and gives it back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'neuroscript-memory-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    await using source = await McpSource.connect({
+      memory: {
+        command: process.execPath,
+        args: [publicServer('memory')],
+        env: { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') },
+      },
+    });
+    await using runtime = await createRuntime({
+      tools: source.tools,
+      policy: { allow: ['tool.memory.*'], grants: ['mcp:call:memory'] },
+    });
+    const { emits, error } = await runtime.run(`command
+  must tool.memory.create_entities({"entities": [{"name": "Ada", "entityType": "person", "observations": ["writes programs"]}]})
+  set found = tool.memory.search_nodes({"query": "Ada"})
+  emit found["entities"][0]["observations"][0]
+endcommand`);
+    expect([emits, error]).toEqual([['writes programs'], null]);
+  });
+});
