@@ -129,6 +129,7 @@ export async function requestReply(
   const own = new AbortController();
   const given = Promise.withResolvers<never>();
   const giveUp = (error: AgentError): void => {
+    deltas?.end();
     given.reject(error);
     own.abort(error);
   };
