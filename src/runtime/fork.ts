@@ -17,6 +17,7 @@ import type { LimitValues } from '../wire/limits.ts';
 import { checkList } from '../wire/options.ts';
 import type { RunInput } from '../wire/protocol.ts';
 import { type RunResult, refusedResult } from '../wire/result.ts';
+import { spentBudget, TenantAccount } from './account.ts';
 import { Callbacks } from './callbacks.ts';
 import { denialOf, firstDeniedCall } from './check.ts';
 import type { RunContext } from './context.ts';
@@ -145,7 +146,10 @@ export class Fork {
     const callbacks = new Callbacks(turn);
     const request = callbacks.guard(asked);
     const denied = async () => firstDeniedCall(runtime.sandbox, tools, guards, sources, limits.sourceBytes);
-    const refusal = turnEnd(turn, runtime.now, limits) ?? (request.checkFirst === true ? await denied() : null);
+    const refusal =
+      turnEnd(turn, runtime.now, limits) ??
+      spentBudget(runtime.tenants, turn, asked) ??
+      (request.checkFirst === true ? await denied() : null);
     if (refusal !== null) return refusedResult(refusal);
     await using resources = new RunResources(runtime.resources, turn.sessionId, root.host.logger);
     const output = new RunOutput(root, request);
@@ -154,23 +158,29 @@ export class Fork {
     const depth = callDepth();
     // Frames of a worker arrive in the worker's asynchronous context: callbacks and tools belong into that of their caller.
     const caller = new AsyncResource('NeuroScriptRun');
-    const outcome = await runtime.sandbox.run(
-      input,
-      {
-        onOut: (out) => caller.runInAsyncScope(() => output.add(out)),
-        onCall: (call, io) => caller.runInAsyncScope(() => dispatcher.handle(call, io)),
-        nested: depth > 0,
-        depth,
-        session: turn.sessionId,
-      },
-      turn,
+    using account = new TenantAccount(runtime.tenants, turn.tenant);
+    const outcome = await account.run((tenant) =>
+      runtime.sandbox.run(
+        input,
+        {
+          onOut: (out) => caller.runInAsyncScope(() => output.add(out)),
+          onCall: (call, io) => caller.runInAsyncScope(() => dispatcher.handle(call, io)),
+          nested: depth > 0,
+          depth,
+          session: turn.sessionId,
+          tenant,
+        },
+        turn,
+      ),
     );
     const error = endingError(outcome, turn, limits);
     await dispatcher.settled();
-    callbacks.rethrow();
     const journal = dispatcher.finish(error);
+    const ended = resultOf(outcome, error, output, journal, limits, dispatcher.waiting);
+    account.charge(ended);
+    callbacks.rethrow();
     output.reportEventErrors(outcome.result.eventErrors);
-    return resultOf(outcome, error, output, journal, limits, dispatcher.waiting);
+    return ended;
   }
 
   #mustBeOpen(): void {
