@@ -3,6 +3,7 @@ import { printable } from '../report/index.ts';
 import { VERSION } from '../runtime/version.ts';
 import { EXIT, type ExitCode } from './terminal/exit.ts';
 import { exitOfThrown, failureLine } from './terminal/failure.ts';
+import { COLUMNS } from './terminal/layout.ts';
 import type { Execute, Terminal } from './terminal/terminal.ts';
 
 const EXAMPLES = `
@@ -54,6 +55,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['conformance', async () => (await import('./commands/conformance.ts')).addConformance],
   ['inspect', async () => (await import('./commands/inspect.ts')).addInspect],
   ['explain', async () => (await import('./commands/explain.ts')).addExplain],
+  ['completion', async () => (await import('./commands/completion.ts')).addCompletion],
   ['doctor', async () => (await import('./commands/doctor.ts')).addDoctor],
   ['bench', async () => (await import('./commands/bench.ts')).addBench],
 ]);
@@ -89,7 +91,7 @@ function meant(argv: readonly string[]): readonly string[] {
 }
 
 /** The program with the command that `argv` names, or with all of them: help and mistyped names need the whole list. */
-async function createProgram(argv: readonly string[], terminal: Terminal, execute: Execute): Promise<Command> {
+export async function createProgram(argv: readonly string[], terminal: Terminal, execute: Execute): Promise<Command> {
   const program = new Command('neuroscript')
     .description('Runs programs that AI agents write: sandboxed, under limits, with signed control tokens.')
     .version(VERSION, '-v, --version', 'print the version')
@@ -99,6 +101,8 @@ async function createProgram(argv: readonly string[], terminal: Terminal, execut
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({
       writeOut: (text) => terminal.out.line(text.trimEnd()),
+      getOutHelpWidth: () => COLUMNS,
+      getErrHelpWidth: () => COLUMNS,
       writeErr: (text) => terminal.err.line(text.trimEnd()),
       // `runProgram` prints every failure, all in one form.
       outputError: () => {},

@@ -1,6 +1,9 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import type { Execute } from '../terminal/terminal.ts';
+
+/** The benchmarks, as in `bench/main.ts`. */
+const BENCHES = ['quotas', 'turns', 'interp', 'contexts', 'tokens', 'loop', 'sessions', 'suspend', 'soak'];
 
 /** `bench NAME`: loads the harness on use, because its peers are development dependencies. */
 export function addBench(program: Command, execute: Execute): void {
@@ -11,7 +14,7 @@ export function addBench(program: Command, execute: Execute): void {
       'Measures how exactly limits hold (quotas), speed beside other sandboxes (turns, interp), what forks and tool calls ' +
         '(contexts), tokens (tokens) and the host loop (loop) cost; sessions runs a thousand at once; suspend puts turns aside and goes on with them; soak mixes honest and hostile turns for a time.',
     )
-    .argument('<NAME>', 'quotas, turns, interp, contexts, tokens, loop, sessions, suspend or soak')
+    .addArgument(new Argument('<NAME>', 'what to measure').choices(BENCHES))
     .option('--json', 'print the numbers as JSON')
     .option('--quick', 'few samples, to see that it works')
     .option('--html <FILE>', 'quotas: write a page with plots, too')

@@ -33,7 +33,7 @@ export function addExplain(program: Command, execute: Execute): void {
 }
 
 async function explain(asked: string | undefined, json: boolean, { out }: Terminal): Promise<ExitCode> {
-  const entries = [...(await pages()), ...(await lints())].sort((a, b) => byNumber(a.code, b.code));
+  const entries = await allEntries();
   if (asked === undefined) {
     if (json) out.line(JSON.stringify(entries.map(({ code, title }) => ({ code, title }))));
     else
@@ -45,6 +45,15 @@ async function explain(asked: string | undefined, json: boolean, { out }: Termin
   if (json) out.line(JSON.stringify(entry));
   else for (const line of wrapped(entry.page.trimEnd())) out.line(line);
   return EXIT.ok;
+}
+
+async function allEntries(): Promise<readonly Entry[]> {
+  return [...(await pages()), ...(await lints())].sort((a, b) => byNumber(a.code, b.code));
+}
+
+/** Every code with its title, for the completion of command lines. */
+export async function codesAndTitles(): Promise<readonly { readonly text: string; readonly help: string }[]> {
+  return (await allEntries()).map(({ code, title }) => ({ text: code, help: title }));
 }
 
 function entryOf(asked: string, entries: readonly Entry[]): Entry {
