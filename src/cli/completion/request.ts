@@ -56,7 +56,8 @@ interface Line {
   readonly onlyOperands: boolean;
 }
 
-const NOTHING: Page = { path: '', summary: '', help: '', flags: [], operands: [] };
+/** The page of a command that does not exist; nothing can follow it. */
+const NOTHING: Page = { path: '(unknown)', summary: '', help: '', flags: [], operands: [] };
 
 /** Walks over the finished words of a line. */
 function walk(words: readonly string[], pages: readonly Page[]): Line {
