@@ -1,4 +1,5 @@
 import {
+  argumentNotes,
   canonicalName,
   defineTool,
   type ToolDefinition,
@@ -87,7 +88,7 @@ function help(tools: ToolView, name: string): string {
     throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, toolAdvice(name, tools.names()));
   const [entry] = toolCatalogue([tool]);
   if (entry === undefined) return '';
-  const args = entry.args.filter(({ description }) => description !== '').map((arg) => `  ${arg.name}: ${arg.description}`);
+  const args = argumentNotes(entry.args).map((note) => `  ${note}`);
   const example = entry.example === undefined ? [] : [`Example: ${entry.example}`];
   return [entry.call, ...(entry.description === '' ? [] : [entry.description]), ...args, ...example].join('\n');
 }

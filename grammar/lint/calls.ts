@@ -103,7 +103,7 @@ class CallChecker {
       this.#report(file, { ...denied, tool: expr.name });
     }
     if (tool !== undefined && (expr.args.length < tool.least || expr.args.length > tool.most))
-      this.#wrongCount(file, expr, `\`${expr.written}\``, tool.least, tool.most);
+      this.#wrongCount(file, expr, `\`${expr.written}\``, tool.least, tool.most, tool.form);
   }
 
   #unknownTool(file: CheckedFile, expr: ToolCallExpr): void {
@@ -115,10 +115,11 @@ class CallChecker {
     this.#report(file, lint('LINT_UNKNOWN_TOOL', span, `no tool is named \`${expr.written}\``, fix, edits));
   }
 
-  #wrongCount(file: CheckedFile, expr: CallExpr | ToolCallExpr, what: string, least: number, most: number): void {
+  #wrongCount(file: CheckedFile, expr: CallExpr | ToolCallExpr, what: string, least: number, most: number, form = ''): void {
     const takes = least === most ? `${most}` : `${least} to ${most}`;
     const message = `${what} takes ${takes} argument${takes === '1' ? '' : 's'}, not ${expr.args.length}`;
-    const fix = expr.args.length < least ? 'add the missing arguments' : 'remove the surplus arguments';
+    const change = expr.args.length < least ? 'add the missing arguments' : 'remove the surplus arguments';
+    const fix = form === '' ? change : `${change}: ${form}`;
     this.#report(file, lint('LINT_ARGUMENT_COUNT', expr, message, fix));
   }
 }

@@ -14,6 +14,8 @@ export interface ToolShape {
   readonly name: string;
   readonly least: number;
   readonly most: number;
+  /** The form of a call, for a tool whose arguments are more than their number says: `({path: string})`. */
+  readonly form?: string;
   /** Set if the tool runs inside the isolate: it makes no call to the host and changes no variable. */
   readonly pure?: true;
 }

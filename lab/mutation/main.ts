@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,7 @@ const RUNNER = fileURLToPath(new URL('runner.ts', import.meta.url));
 /** A case that takes longer is tried last. */
 const SLOW_MS = 1000;
 /** Milliseconds of cases that may judge one mutant together with others. */
-const BUDGET_MS = 20_000;
+const TOGETHER_MS = 8000;
 /** What a run costs before its first case starts. */
 const START_MS = 500;
 /** Cases that look at clocks: they fail on a busy machine, so a failure has to happen twice. */
@@ -44,6 +44,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '300' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', multiple: true },
+    seconds: { type: 'string', default: '60' },
     out: { type: 'string' },
   },
 });
@@ -112,10 +113,23 @@ interface Reach {
   readonly files: Set<string>;
 }
 
-/** The passing cases of every file, and what reaches each mutant. */
+/** The passing cases of every file, what reaches each mutant, and how many mutants a case reaches. */
 interface Recording {
   readonly cases: ReadonlyMap<string, readonly Case[]>;
   readonly reached: ReadonlyMap<number, Reach>;
+  readonly breadth: ReadonlyMap<Case, number>;
+}
+
+/** Of the cases, those that fit into the time: first the ones that are quick and reach few mutants, because they are about these. */
+function within(milliseconds: number, cases: Iterable<Case>, breadth: ReadonlyMap<Case, number>): Case[] {
+  const price = (each: Case): number => (each.milliseconds + 50) * (breadth.get(each) ?? 1);
+  let left = milliseconds;
+  return [...cases]
+    .sort((a, b) => price(a) - price(b))
+    .filter((each) => {
+      left -= each.milliseconds;
+      return left >= 0;
+    });
 }
 
 /** Runs all tests without a mutant. */
@@ -148,33 +162,39 @@ async function record(space: Workspace, tests: readonly string[]): Promise<Recor
       if (file !== undefined) reach.files.add(file);
     }
   }
-  return { cases, reached };
+  const breadth = new Map<Case, number>();
+  for (const reach of reached.values()) for (const each of reach.cases) breadth.set(each, (breadth.get(each) ?? 0) + 1);
+  return { cases, reached, breadth };
 }
 
+const durationOf = (cases: Iterable<Case>): number => [...cases].reduce((sum, { milliseconds }) => sum + milliseconds, 0);
+
 function taskOf(file: string, cases: readonly Case[]): Task {
-  const total = cases.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
   const timeout = Math.round(4000 + 10 * Math.max(0, ...cases.map(({ milliseconds }) => milliseconds)));
-  return { file, cases: cases.map(({ id }) => id), timeout, limit: Math.round(timeout + 20_000 + 10 * total) };
+  return { file, cases: cases.map(({ id }) => id), timeout, limit: Math.round(timeout + 20_000 + 5 * durationOf(cases)) };
 }
 
 /**
  * Judges mutants in the processes that load a test file once: the quick cases of a file run with one mutant after the other.
  * Returns the mutants that are noticed, and for every mutant the cases that have judged it.
  */
-async function judgeTogether(space: Workspace, { reached }: Recording): Promise<Judgement> {
+async function judgeTogether(space: Workspace, { reached, breadth }: Recording): Promise<Judgement> {
   const noticed = new Map<number, Notice>();
+  const notice = (id: number, by: Notice): void => {
+    noticed.set(id, by);
+    report(id, by);
+  };
   const judged = new Map<number, Set<Case>>();
   const plans = new Map<string, Map<Case, number[]>>();
   for (const [id, { cases }] of reached) {
-    let spent = 0;
-    for (const each of [...cases].sort((a, b) => a.milliseconds - b.milliseconds)) {
-      spent += each.milliseconds;
-      if (each.milliseconds > SLOW_MS || spent > BUDGET_MS) break;
+    const quick = [...cases].filter(({ milliseconds }) => milliseconds <= SLOW_MS);
+    for (const each of within(TOGETHER_MS, quick, breadth)) {
       const plan = plans.get(each.file) ?? new Map<Case, number[]>();
       plans.set(each.file, plan.set(each, [...(plan.get(each) ?? []), id]));
     }
   }
-  const cost = (plan: ReadonlyMap<Case, unknown>): number => [...plan.keys()].reduce((sum, each) => sum + each.milliseconds, 0);
+  const cost = (plan: ReadonlyMap<Case, readonly number[]>): number =>
+    [...plan].reduce((sum, [{ milliseconds }, ids]) => sum + milliseconds * ids.length, 0);
   const runner = new Runner(space.root, 'together');
   for (const [file, plan] of [...plans].sort(([, a], [, b]) => cost(a) - cost(b))) {
     const waiting = new Map(plan);
@@ -188,13 +208,15 @@ async function judgeTogether(space: Workspace, { reached }: Recording): Promise<
       space.activate(0);
       space.write('.verdicts', '');
       space.write('.plan', JSON.stringify(Object.fromEntries([...waiting].map(([each, ids]) => [each.id, ids]))));
-      await runner.run(taskOf(file, [...waiting.keys()]));
+      const task = taskOf(file, [...waiting.keys()]);
+      // The active mutant changes with every step, so a step takes no longer than one case.
+      await runner.run({ ...task, limit: task.timeout + 10_000 });
       let spoiled = false;
       for (const line of space.lines('.verdicts')) {
         const [task, verdict, id] = line.split(' ');
         const each = [...waiting.keys()].find((one) => one.id === task);
         if (each === undefined) continue;
-        if (verdict === 'noticed') noticed.set(Number(id), each);
+        if (verdict === 'noticed') notice(Number(id), each);
         else if (verdict === 'spoiled') {
           spoiled = true;
           waiting.set(each, waiting.get(each)?.filter((one) => one !== Number(id)) ?? []);
@@ -208,7 +230,7 @@ async function judgeTogether(space: Workspace, { reached }: Recording): Promise<
       // The process died or hung with the mutant that was active last.
       const active = space.active();
       if (active === 0) break;
-      noticed.set(active, { file, name: 'the run does not end' });
+      notice(active, { file, name: 'the run does not end' });
     }
     process.stdout.write(`${noticed.size} noticed after ${file}, ${minutes()} minutes\n`);
   }
@@ -226,13 +248,19 @@ interface Judgement {
   readonly judged: ReadonlyMap<number, ReadonlySet<Case>>;
 }
 
-/** The cases that have not judged a mutant yet, file by file: the cheap files first, and the slow cases last. */
-function tasksFor({ cases, files }: Reach, { cases: all }: Recording, judged: ReadonlySet<Case>): Task[] {
+/** The cases that have not judged a mutant yet: file by file, the quick ones before the slow ones, and how many have no time left. */
+function tasksFor(
+  { cases, files }: Reach,
+  { cases: all, breadth }: Recording,
+  judged: ReadonlySet<Case>,
+): { readonly tasks: readonly Task[]; readonly untried: number } {
   const open = new Set([...files].flatMap((file) => all.get(file) ?? []));
   for (const each of cases) if (!judged.has(each)) open.add(each);
-  const groups = Map.groupBy(open, ({ file, milliseconds }) => `${milliseconds > SLOW_MS} ${file}`).values();
-  const cost = (group: readonly Case[]): number => group.reduce((sum, { milliseconds }) => sum + milliseconds, START_MS);
-  return [...groups].sort((a, b) => cost(a) - cost(b)).map((group) => taskOf(group[0]?.file ?? '', group));
+  const tried = within(Number(values.seconds) * 1000, open, breadth);
+  const groups = [...Map.groupBy(tried, ({ file, milliseconds }) => `${milliseconds > SLOW_MS} ${file}`).values()];
+  const cost = (group: readonly Case[]): number => START_MS + durationOf(group);
+  const tasks = groups.sort((a, b) => cost(a) - cost(b)).map((group) => taskOf(group[0]?.file ?? '', group));
+  return { tasks, untried: open.size - tried.length };
 }
 
 /** The file and the case that notice the active mutant, each run in a process of its own; null for none. */
@@ -256,42 +284,63 @@ function describe({ file, place, start: from, end, replacement, kind }: Mutant):
 
 const tests = filesBelow(ROOT, part.tests).filter((path) => path.endsWith('.test.ts'));
 const possible = filesBelow(ROOT, part.sources).flatMap((file) => mutantsOf(file, readFileSync(join(ROOT, file), 'utf8')));
-const drawn = sample(possible, Number(values.count), Number(values.seed)).filter(
-  (mutant) => values.only === undefined || values.only.some((text) => describe(mutant).includes(text)),
+// The working tree may change while mutants are judged, so the descriptions are made now.
+const drawn = sample(possible, Number(values.count), Number(values.seed))
+  .map((mutant) => ({ mutant, change: describe(mutant) }))
+  .filter(({ change }) => values.only === undefined || values.only.some((text) => change.includes(text)));
+
+/** One line of the file of results. */
+interface Result {
+  readonly change: string;
+  readonly by: string | null;
+  readonly file: string | null;
+  /** Of a survivor: how thoroughly it was tried. */
+  readonly note?: string;
+}
+
+const results = new Map<string, Result>();
+if (values.out !== undefined && existsSync(values.out))
+  for (const line of readFileSync(values.out, 'utf8').split('\n').slice(0, -1)) {
+    const result: Result = JSON.parse(line);
+    results.set(result.change, result);
+  }
+const open = drawn.filter(({ change }) => !results.has(change));
+process.stdout.write(
+  `${drawn.length} of ${possible.length} mutants of ${values.part}, seed ${values.seed}; ${open.length} to judge\n`,
 );
-process.stdout.write(`${drawn.length} of ${possible.length} mutants of ${values.part}, seed ${values.seed}\n`);
 const start = performance.now();
 const minutes = (): string => ((performance.now() - start) / 60_000).toFixed(1);
 const space = new Workspace();
 const runner = new Runner(space.root, 'alone');
-const survivors: number[] = [];
-const report = (id: number, mutant: Mutant, by: Notice | null): void => {
-  if (by === null) survivors.push(id);
-  const line = { change: describe(mutant), by: by?.name ?? null, file: by?.file ?? null };
-  if (values.out !== undefined) appendFileSync(values.out, `${JSON.stringify(line)}\n`);
-};
+function report(id: number, by: Notice | null, note?: string): void {
+  const change = open[id - 1]?.change ?? '';
+  const result = { change, by: by?.name ?? null, file: by?.file ?? null, ...(note === undefined ? {} : { note }) };
+  results.set(change, result);
+  if (values.out !== undefined) appendFileSync(values.out, `${JSON.stringify(result)}\n`);
+}
 try {
-  space.build(ROOT, drawn);
+  space.build(
+    ROOT,
+    open.map(({ mutant }) => mutant),
+  );
   const recording = await record(space, tests);
   process.stdout.write(`recorded what ${tests.length} test files reach after ${minutes()} minutes\n`);
   const { noticed, judged } = await judgeTogether(space, recording);
-  for (const [index, mutant] of drawn.entries()) {
-    const id = index + 1;
-    const known = noticed.get(id);
+  for (const id of open.keys().map((index) => index + 1)) {
     const reach = recording.reached.get(id);
+    if (reach === undefined) report(id, null, 'no case reaches it');
+    if (reach === undefined || noticed.has(id)) continue;
+    const { tasks, untried } = tasksFor(reach, recording, judged.get(id) ?? new Set());
     space.activate(id);
-    const tasks = known !== undefined || reach === undefined ? [] : tasksFor(reach, recording, judged.get(id) ?? new Set());
-    report(id, mutant, known ?? (await judgeAlone(runner, tasks)));
-  }
-  for (const id of survivors) {
-    const mutant = drawn[id - 1];
-    if (mutant !== undefined)
-      process.stdout.write(`survived${recording.reached.has(id) ? '' : ', no test reaches it'}: ${describe(mutant)}\n`);
+    const by = await judgeAlone(runner, tasks);
+    report(id, by, by === null && untried > 0 ? `${untried} cases not tried` : undefined);
   }
 } finally {
   runner.end();
   space.remove();
 }
+const survivors = drawn.flatMap(({ change }) => results.get(change) ?? []).filter(({ by }) => by === null);
+for (const { change, note } of survivors) process.stdout.write(`survived${note === undefined ? '' : `, ${note}`}: ${change}\n`);
 const killed = drawn.length - survivors.length;
 process.stdout.write(
   `${killed} of ${drawn.length} noticed (${((100 * killed) / Math.max(1, drawn.length)).toFixed(1)} %) in ${minutes()} minutes\n`,

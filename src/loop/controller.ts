@@ -1,6 +1,7 @@
 import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/index.ts';
 import type { Runtime } from '../runtime/index.ts';
+import { RuntimeClosedError } from '../wire/errors.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { resolveCeilings } from './ceilings.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -50,6 +51,11 @@ export class LoopController {
   readonly #clock: Clock;
   readonly #mutex = new KeyedMutex();
   readonly #running = new Map<string, AbortController>();
+  /** What this controller does for sessions at the moment. */
+  readonly #work = new Set<Promise<unknown>>();
+  /** Ends the waits for readers of streams. */
+  readonly #pauses = new Set<() => void>();
+  #handingOff = false;
   readonly #spans: Spans;
   /** Counters over all sessions of this controller. */
   readonly metrics: Metrics;
@@ -115,7 +121,7 @@ export class LoopController {
    */
   async step(sid: string, options: StepOptions): Promise<TurnRecord> {
     checkStep('the options of a step', options);
-    return this.#step(sid, options, false);
+    return this.#working(() => this.#step(sid, options, false));
   }
 
   /**
@@ -125,7 +131,7 @@ export class LoopController {
    */
   async runLoop(options: LoopOptions): Promise<LoopResult> {
     checkLoop('the options of a session', options);
-    return this.#begin(options, NO_PACE);
+    return this.#working(() => this.#begin(options, NO_PACE));
   }
 
   /**
@@ -134,7 +140,7 @@ export class LoopController {
    */
   stream(options: Omit<LoopOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkLoop('the options of a session', options);
-    return watched(options.signal, (more, pace) => this.#begin({ ...options, ...more }, pace));
+    return watched(options.signal, (more, pace) => this.#working(() => this.#begin({ ...options, ...more }, pace)));
   }
 
   async #begin(options: LoopOptions, pace: Pace): Promise<LoopResult> {
@@ -157,18 +163,29 @@ export class LoopController {
    */
   async resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
     checkResume('the options of a session', options);
-    return this.#resume(sid, options, NO_PACE);
+    return this.#working(() => this.#resume(sid, options, NO_PACE));
   }
 
   /** Like {@link resume}, as an async iterator of events: see {@link stream}. */
   streamResume(sid: string, options: Omit<ResumeOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkResume('the options of a session', options);
-    return watched(options.signal, (more, pace) => this.#resume(sid, { ...options, ...more }, pace));
+    return watched(options.signal, (more, pace) => this.#working(() => this.#resume(sid, { ...options, ...more }, pace)));
   }
 
   async #resume(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
     if (this.#running.has(sid)) throw new SessionLeasedError(sid, { owner: 'this process', until: this.#clock.now() });
     return this.#drive(sid, options, pace);
+  }
+
+  /**
+   * Hands all sessions over to other processes that share the store, for a host that is about to stop: every turn under way is
+   * decided, its session stays open without a lease, and {@link runLoop} and {@link resume} resolve with the decision CONTINUE.
+   * Resolves when no turn is left. From the call on, this controller drives nothing: it rejects with `RuntimeClosedError`.
+   */
+  async handOff(): Promise<void> {
+    this.#handingOff = true;
+    for (const end of this.#pauses) end();
+    await Promise.allSettled(this.#work);
   }
 
   /**
@@ -207,6 +224,17 @@ export class LoopController {
     return this.#coordinator.recover((sid) => this.#running.has(sid));
   }
 
+  async #working<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#handingOff) throw new RuntimeClosedError('the controller has handed its sessions over');
+    const done = work();
+    this.#work.add(done);
+    try {
+      return await done;
+    } finally {
+      this.#work.delete(done);
+    }
+  }
+
   async #drive(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
     const cancel = new AbortController();
     const signal = options.signal === undefined ? cancel.signal : AbortSignal.any([cancel.signal, options.signal]);
@@ -239,14 +267,33 @@ export class LoopController {
         if (keepTurns) turns.push(record);
         output = visibleOutput(record);
         const { decision, reason, error } = record;
-        if (decision !== 'CONTINUE') return { sid, decision, reason, error, output, turns };
-        await pace();
+        if (decision === 'CONTINUE' && !this.#handingOff) await this.#paused(pace);
+        if (decision === 'CONTINUE' && this.#handingOff) await this.#leave(sid);
+        if (decision !== 'CONTINUE' || this.#handingOff) return { sid, decision, reason, error, output, turns };
       } catch (error) {
         if (error instanceof SuspendedError) return { ...suspendedAt(sid, error.waiting), output, turns };
         if (!(error instanceof AgentError)) throw error;
         return stop(error.reason, error.message);
       }
     }
+  }
+
+  /** Waits for the reader of a stream, unless the session is handed over first. */
+  async #paused(pace: Pace): Promise<void> {
+    const cut = Promise.withResolvers<void>();
+    this.#pauses.add(cut.resolve);
+    try {
+      await Promise.race([pace(), cut.promise]);
+    } finally {
+      this.#pauses.delete(cut.resolve);
+    }
+  }
+
+  /** Gives up an open session between two turns, and what this process holds for it. */
+  async #leave(sid: string): Promise<void> {
+    this.#host.replay.dispose(sid);
+    await this.#host.executor.end?.(sid);
+    await this.#coordinator.release(sid);
   }
 
   #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {

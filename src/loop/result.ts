@@ -4,10 +4,13 @@ import { hostFailure } from './record/decision.ts';
 import { type TurnRecord, type TurnResult, toPublicTurn } from './record/record.ts';
 import type { Waiting } from './record/suspension.ts';
 
-/** How a session ended. The decision `SUSPENDED` says that it waits. */
+/**
+ * How the driving of a session ended. The decision `SUSPENDED` says that it waits, and `CONTINUE` that it was handed over and is open
+ * for another process.
+ */
 export interface LoopResult {
   readonly sid: string;
-  readonly decision: Exclude<Decision, 'CONTINUE'> | 'SUSPENDED';
+  readonly decision: Decision | 'SUSPENDED';
   /** Set exactly when the decision is HALT, even for an end between two turns such as `ERR_MAX_TURNS`. */
   readonly reason: HaltReason | null;
   /** OUTPUT of the last turn without its token lines and its final line feed; null when nothing is left. */

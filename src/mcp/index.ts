@@ -16,7 +16,9 @@ export {
   type StdioServer,
 } from './config.ts';
 export { McpError } from './connection.ts';
-export { type McpServerInit, mcpServer, serveStdio } from './serve.ts';
+export { type McpServerInit, mcpServers } from './server/server.ts';
+export { serveStdio } from './server/stdio.ts';
+export type { ErrorPage } from './server/teach.ts';
 
 /** Options of {@link McpSource.connect}. */
 export interface McpOptions {

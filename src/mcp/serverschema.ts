@@ -11,6 +11,8 @@ const MAX_PARTS = 1000;
 const MAX_DEPTH = 24;
 /** Maximum length of a description, in characters. */
 const MAX_WORDS = 1000;
+/** Maximum length of the JSON of a default that a description names, in characters. */
+const MAX_DEFAULT = 100;
 /** Maximum length of the JSON of any other keyword, in characters. */
 const MAX_TEXT = 10_000;
 
@@ -28,7 +30,8 @@ export function boundedSchema(schema: unknown): JsonSchema {
     for (const key of VALUES) if (isSmall(value[key])) kept[key] = value[key];
     const typed = VALUES.some((key) => kept[key] !== undefined);
     for (const key of typed ? [...RANGES, ...SIZES] : []) if (isSmall(value[key])) kept[key] = value[key];
-    if (typeof value['description'] === 'string') kept['description'] = plainWords(value['description']);
+    const words = wordsOf(value);
+    if (words !== '') kept['description'] = words;
     if (typed && isObject(value['properties']))
       kept['properties'] = Object.fromEntries(
         Object.entries(value['properties']).map(([name, each]) => [name, keep(each, depth + 1)]),
@@ -44,6 +47,13 @@ export function boundedSchema(schema: unknown): JsonSchema {
   }
 
   return keep(schema, 0);
+}
+
+/** The description of a part, with its default: a check that knew the default would send it. */
+function wordsOf({ description, default: fallback }: Readonly<Record<string, unknown>>): string {
+  const json = fallback === undefined ? undefined : JSON.stringify(fallback);
+  const said = typeof description === 'string' ? plainWords(description) : '';
+  return json === undefined || json.length > MAX_DEFAULT ? said : plainWords(`${said} (default: ${json})`);
 }
 
 /** Cleans a server's text for people and models: one line without control characters, of bounded length. */

@@ -1,5 +1,15 @@
 import type { Tool } from '@modelcontextprotocol/client';
-import { defineTool, fromJsonSchema, issuesText, type ToolDefinition, ToolError, type ToolRuntime } from '../tools/index.ts';
+import {
+  defineTool,
+  fromJsonSchema,
+  issuesText,
+  type JsonSchema,
+  type StandardSchema,
+  schemaWords,
+  type ToolDefinition,
+  ToolError,
+  type ToolRuntime,
+} from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { TimeDate } from '../wire/values.ts';
@@ -38,31 +48,48 @@ function scriptName(name: string): string {
 }
 
 function define(connection: McpConnection, tool: Tool, name: string, config: McpServerConfig): ToolDefinition {
-  const check = outputCheck(tool.outputSchema);
+  const checkAnswer = outputCheck(tool.outputSchema);
   const common = {
     name: `tool.${connection.name}.${name}`,
-    description: plainWords(tool.description ?? ''),
-    returns: 'the answer of the server: a structured value, a string, or a list of parts',
+    description: plainWords(tool.description ?? tool.title ?? ''),
+    returns: returnsOf(tool.outputSchema),
     effects: config.readOnly?.includes(tool.name) === true ? 'read' : 'write',
     capabilities: [`mcp:call:${connection.name}`],
     async run(args: Readonly<Record<string, unknown>>, { signal }: ToolRuntime) {
       try {
-        return await scriptValue(await connection.call(tool.name, plainArguments(args['arguments']), signal), check);
+        return await scriptValue(await connection.call(tool.name, plainArguments(args['arguments']), signal), checkAnswer);
       } catch (error) {
         if (!(error instanceof McpError)) throw error;
         throw new ToolError(NS_CODES.External, error.message, undefined, { cause: error });
       }
     },
   } as const;
-  const schema = boundedSchema(tool.inputSchema);
+  const schema: JsonSchema = { ...boundedSchema(tool.inputSchema), type: 'object' };
   const needed = Array.isArray(schema.required) && schema.required.length > 0;
-  try {
-    if (needed) return defineTool({ ...common, args: { arguments: { ...schema, type: 'object' } } });
-  } catch (error) {
-    // For an invalid schema, only the server checks the arguments.
-    if (!(error instanceof ConfigError)) throw error;
-  }
+  const check = argumentsCheck(schema, needed);
+  if (check !== null) return defineTool({ ...common, args: { arguments: check } });
   return defineTool({ ...common, args: [{ name: 'arguments', type: 'map', required: needed }] });
+}
+
+/** The check of the arguments, which may be left out if none is needed. Null for an invalid schema: then only the server checks. */
+function argumentsCheck(schema: JsonSchema, needed: boolean): StandardSchema | null {
+  try {
+    const { '~standard': check } = fromJsonSchema(schema, 'the arguments');
+    const validate = (given: unknown) =>
+      (given === null || given === undefined) && !needed ? { value: null } : check.validate(given);
+    const described = () => schema;
+    const standard = { ...check, validate, jsonSchema: { input: described, output: described } };
+    return { '~standard': standard };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return null;
+  }
+}
+
+/** What a tool returns, in words: a note, because the check of an answer has an error of its own. */
+function returnsOf(outputSchema: unknown): string {
+  const words = schemaWords(boundedSchema(outputSchema));
+  return words.startsWith('{') ? words : 'string | list';
 }
 
 /** The named arguments as JSON. Throws {@link ToolError} 4 for values that JSON cannot represent. */

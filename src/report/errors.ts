@@ -8,9 +8,6 @@ import { amount, quantity } from './units.ts';
 /** Texts of the sources by name, to show the line of an error. */
 export type SourceTexts = ReadonlyMap<string, string>;
 
-/** Every finding of the parser is a syntax error, the language's code 15. */
-export const SYNTAX = 'NS15';
-
 /** Maximum number of columns of a source line that are shown; of a longer line, the part around the position. */
 const WINDOW = 100;
 /** Maximum number of frames of a script's stack that are shown: enough for the inner and the outer end of a deep recursion. */

@@ -4,13 +4,23 @@
  * Whatever a program, a tool or an agent wrote is made printable: no control character of theirs reaches the terminal. Styles
  * come from the {@link Palette} of the caller.
  */
+export { SYNTAX } from '../wire/findings.ts';
 export { renderCall } from './calls.ts';
-export { excerpt, renderDiagnostic, renderError, renderFinding, type SourceTexts, SYNTAX } from './errors.ts';
+export { excerpt, renderDiagnostic, renderError, renderFinding, type SourceTexts } from './errors.ts';
 export { counted } from './layout.ts';
 export { type Palette, paletteFor, plainPalette } from './palette.ts';
-export { explainEnd, explainSession, explainTurn, usageParts } from './session.ts';
-export { sessionLine } from './summary.ts';
+export { explainEnd, explainSession, explainTurn } from './session.ts';
+export {
+  outcomeText,
+  type RecordSummary,
+  type SessionLine,
+  sessionLine,
+  type TurnSummary,
+  tallyText,
+  turnLine,
+  turnLines,
+} from './summary.ts';
 export { clip, printable, printableLines, wrap } from './text.ts';
 export { CHECKS, describeToken, type TokenCheck } from './tokens.ts';
-export { amount, quantity, UNIT_SIZES } from './units.ts';
+export { amount, quantity, timeText, UNIT_SIZES } from './units.ts';
 export { explainV1End, explainV1Turn } from './v1.ts';

@@ -24,6 +24,7 @@ import {
 import type { Palette } from './palette.ts';
 import { printable, wrap } from './text.ts';
 import { CHECKS, describeToken } from './tokens.ts';
+import { timeText } from './units.ts';
 
 /**
  * A turn for a reader at a terminal of 80 columns, as lines: what went in, what the program called and said, every token
@@ -149,7 +150,7 @@ function explainDecision(record: TurnRecord, palette: Palette): string[] {
 }
 
 function explainWaiting({ call, tool, args, reason, expiresAt, completed }: Waiting): string[] {
-  const until = completed ? 'completed: resume the session' : `until ${new Date(expiresAt).toISOString()}`;
+  const until = completed ? 'completed: resume the session' : `until ${timeText(expiresAt)}`;
   return [`call ${call}: ${printable(tool)}(${args.map(valueText).join(', ')})`, printable(reason), until];
 }
 

@@ -1,25 +1,62 @@
-import type { SessionParent, SessionSummary, Waiting } from '../loop/index.ts';
+import type { Decision, SessionParent, SessionSummary, Waiting } from '../loop/index.ts';
+import { defaultLimits, findLimit } from '../wire/limits.ts';
+import type { Usage } from '../wire/protocol.ts';
 import { counted } from './layout.ts';
+import { usageParts } from './session.ts';
 import { clip, printable } from './text.ts';
+import { amount, quantity, timeText } from './units.ts';
 
 /** Columns of a subject and of an agent's name. */
 const SHOWN = 40;
 
+/** A decision or a status, with its reason. */
+export function outcomeText(word: string, reason: string | null): string {
+  return reason === null ? word : `${word} ${reason}`;
+}
+
+/** Counts in words: `3 CONTINUE, 1 DONE`. */
+export function tallyText(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([word, count]) => `${count} ${word}`)
+    .join(', ');
+}
+
+/** What is known of a session. */
+export interface SessionLine extends Partial<Omit<SessionSummary, 'status' | 'reason'>> {
+  readonly sid: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly turns: number;
+}
+
 /** One session in one line. */
-export function sessionLine(session: SessionSummary): string {
-  const { sid, status, reason, subject, agent, turns, updatedAt, started, waits, lease, parent, damaged } = session;
+export function sessionLine(session: SessionLine): string {
+  const {
+    sid,
+    status,
+    reason,
+    subject = null,
+    agent = null,
+    turns,
+    updatedAt,
+    started = null,
+    waits = null,
+    lease = null,
+    parent = null,
+    damaged = null,
+  } = session;
   const parts = [
     printable(sid),
-    reason === null ? status : `${status} ${reason}`,
+    outcomeText(status, reason),
     counted(turns, 'turn'),
-    new Date(updatedAt).toISOString(),
+    ...(updatedAt === undefined ? [] : [timeText(updatedAt)]),
     ...(subject === null ? [] : [`subject ${clip(printable(subject), SHOWN)}`]),
     ...(agent === null ? [] : [`agent ${clip(printable(agent), SHOWN)}`]),
     ...(parent === null ? [] : [askedBy(parent)]),
     ...(started === null || waits !== null ? [] : [`in turn ${started}`]),
     ...(waits === null ? [] : [waitOf(waits)]),
     ...(damaged === null ? [] : [`DAMAGED: ${printable(damaged)}`]),
-    ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${new Date(lease.until).toISOString()}`]),
+    ...(lease === null ? [] : [`held by ${printable(lease.owner)} until ${timeText(lease.until)}`]),
   ];
   return parts.join('  ');
 }
@@ -31,6 +68,90 @@ function askedBy({ sid, turn, seq }: SessionParent): string {
 
 /** The call that a session waits for, in a few words. */
 function waitOf({ call, tool, reason, expiresAt, completed }: Waiting): string {
-  const until = completed ? 'completed, resume it' : `until ${new Date(expiresAt).toISOString()}`;
+  const until = completed ? 'completed, resume it' : `until ${timeText(expiresAt)}`;
   return `waits for call ${call} of ${printable(tool)} (${printable(reason)}), ${until}`;
+}
+
+/** A turn without its texts. */
+export interface TurnSummary {
+  readonly sid: string;
+  readonly turn: number;
+  readonly decision: Decision;
+  readonly reason: string | null;
+  readonly kid: string | null;
+  readonly jti: string | null;
+  readonly outputBytes: number;
+  readonly scratchBytes: number;
+  readonly candidates: number;
+  readonly lints: Readonly<Record<string, number>>;
+  /** Other versions may measure less or more. */
+  readonly usage: Partial<Usage>;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** Null for a turn without its record, which cannot be replayed. */
+  readonly record: RecordSummary | null;
+}
+
+/** What only the record of a turn has. */
+export interface RecordSummary {
+  readonly version: number;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  readonly latencyMs: number;
+  readonly overridden: string | null;
+  readonly outputComplete: boolean;
+  readonly envelopeBytes: number;
+  readonly limits: Readonly<Record<string, number>>;
+  /** Counts by tool; prompts and asks by their kind. */
+  readonly calls: Readonly<Record<string, number>>;
+  /** `whole`: every part is unchanged since it was sealed. A seal is not a signature. */
+  readonly seal: 'whole' | 'broken' | 'none';
+  readonly faults: readonly { readonly part: string; readonly problem: string }[];
+  /** Why it cannot be replayed; null for a record of the right form. */
+  readonly notExecutable: string | null;
+}
+
+/** One turn in one line. */
+export function turnLine({ turn, decision, reason }: Pick<TurnSummary, 'turn' | 'decision' | 'reason'>): string {
+  return `turn ${turn}  ${outcomeText(decision, reason)}`;
+}
+
+/** A turn in a few lines: decision, record, sizes, tokens, use, lints and error. The caller makes them printable. */
+export function turnLines(summary: TurnSummary): readonly string[] {
+  const { kid, outputBytes, scratchBytes, candidates, lints, usage, error, record } = summary;
+  const sizes = `OUTPUT ${amount('bytes', outputBytes)}, SCRATCHPAD ${amount('bytes', scratchBytes)}`;
+  return [
+    clip(turnLine(summary), 200),
+    ...(record === null ? [] : recordLines(record)),
+    `${sizes}; ${counted(candidates, 'token')}${kid === null ? '' : `, chosen one signed with ${kid}`}`,
+    clip(`used ${usageParts(usage, record?.limits).join(', ') || 'nothing'}`, 300),
+    ...(Object.keys(lints).length === 0 ? [] : [clip(tallyText(lints), 200)]),
+    ...(error === null ? [] : [clip(`failed: ${error.message} (${error.code})`, 300)]),
+  ];
+}
+
+function recordLines(record: RecordSummary): readonly string[] {
+  const { version, startedAt, overridden, outputComplete, calls, limits, seal, faults, notExecutable } = record;
+  return [
+    `record of version ${version}, started ${startedAt}; ${SEALS[seal]}`,
+    ...faults.slice(0, 10).map(({ part, problem }) => clip(`  ${part} was ${problem}`, 200)),
+    ...(overridden === null ? [] : [`its token asked for ${overridden}`]),
+    ...(outputComplete ? [] : ['OUTPUT may lack its end: the worker was killed']),
+    clip(`calls: ${tallyText(calls) || 'none'}`, 500),
+    clip(`limits: ${unusual(limits)}`, 500),
+    ...(notExecutable === null ? [] : [clip(`cannot be executed again: ${notExecutable}`, 300)]),
+  ];
+}
+
+const SEALS: Readonly<Record<RecordSummary['seal'], string>> = {
+  whole: 'its seal fits (which is no signature)',
+  broken: 'its seal does NOT fit',
+  none: 'no seal',
+};
+
+/** Limits that differ from the defaults of a turn. */
+function unusual(limits: Readonly<Record<string, number>>): string {
+  const usual = new Map<string, number>(Object.entries(defaultLimits('turn')));
+  const parts = Object.entries(limits).filter(([key, value]) => usual.get(key) !== value);
+  if (parts.length === 0) return 'those of every turn';
+  return `those of every turn, but ${parts.map(([key, value]) => `${key} ${quantity(findLimit(key)?.unit ?? 'count', value)}`).join(', ')}`;
 }

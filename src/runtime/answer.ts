@@ -2,12 +2,11 @@ import { usageError } from '../wire/errorinfo.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { type RequestLine, requestFromJson } from '../wire/request.ts';
 import { type PublicResult, type RunResult, refusedResult, toPublicResult } from '../wire/result.ts';
-import type { RunRequest } from './request.ts';
+import type { RunRequest, RunSettings } from './request.ts';
 import { type InterpreterOptions, librarySources, type Runtime } from './runtime.ts';
 
 /** How requests are answered. */
-export interface AnswerOptions extends InterpreterOptions {
-  readonly signal?: AbortSignal;
+export interface AnswerOptions extends InterpreterOptions, Pick<RunSettings, 'signal' | 'onOut' | 'onCall'> {
   /** Puts the journal into every result. */
   readonly journal?: boolean;
 }
@@ -17,12 +16,16 @@ export interface AnswerOptions extends InterpreterOptions {
  * phase `request` and kind `usage`. Rejects with `RuntimeClosedError` and `BusyError`.
  */
 export async function answerRequest(runtime: Runtime, line: string, options: AnswerOptions = {}): Promise<PublicResult> {
-  const { signal, journal = false, ...connection } = options;
+  const { signal, onOut, onCall, journal = false, ...connection } = options;
   const outcome = requestFromJson(line);
   if (!outcome.ok) return toPublicResult(outcome.id, refusedResult(outcome.error), journal);
-  const request = requestOf(outcome.request);
+  const settings = {
+    ...(signal === undefined ? {} : { signal }),
+    ...(onOut === undefined ? {} : { onOut }),
+    ...(onCall === undefined ? {} : { onCall }),
+  };
   const fork = runtime.interpreter(connection).fork();
-  const result = await fork.runRequest(signal === undefined ? request : { ...request, signal }).catch(refused);
+  const result = await fork.runRequest({ ...requestOf(outcome.request), ...settings }).catch(refused);
   return toPublicResult(outcome.request.id, result, journal);
 }
 

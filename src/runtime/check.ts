@@ -1,4 +1,12 @@
-import { type Denial, type Policy, PolicyGuard, type ToolDefinition, type ToolRegistry, type ToolView } from '../tools/index.ts';
+import {
+  callForm,
+  type Denial,
+  type Policy,
+  PolicyGuard,
+  type ToolDefinition,
+  type ToolRegistry,
+  type ToolView,
+} from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { languageError } from '../wire/errorinfo.ts';
 import { type ErrorInfo, NeuroScriptError } from '../wire/errors.ts';
@@ -25,11 +33,18 @@ export function checkEnvironment(
   policy: Policy | null,
   called: readonly string[],
 ): CheckEnvironment {
+  const formOf = (tool: ToolDefinition): { form?: string } => {
+    const form = callForm(tool);
+    return form === null ? {} : { form };
+  };
+  const names = new Set(called);
   const shapes = registry.names().flatMap((name) => {
     const tool = registry.lookup(name);
     if (tool === undefined) return [];
     const pure = tool.where === 'isolate' ? ({ pure: true } as const) : {};
-    return [{ name, least: leastArguments(tool), most: tool.parameters.length, ...pure }];
+    return [
+      { name, least: leastArguments(tool), most: tool.parameters.length, ...pure, ...(names.has(name) ? formOf(tool) : {}) },
+    ];
   });
   const guard = new PolicyGuard(policy);
   const denied = [...new Set(withPolicy ? called : [])].flatMap((name) => {

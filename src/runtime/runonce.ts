@@ -127,7 +127,7 @@ function resultOf(
   { result: ended, errors, usage, outputComplete }: SandboxResult,
   error: ErrorInfo | null,
   { emits, values, whispers }: RunOutput,
-  journal: readonly JournalEntry[],
+  journal: ReturnType<Dispatcher['finish']>,
   limits: LimitValues,
   waiting: WaitingCall | null,
 ): RunResult {
@@ -140,23 +140,30 @@ function resultOf(
     result,
     eventErrors,
     ...(variables === undefined ? {} : { variables }),
-    usage: withEndingAsk(usage, journal, limits),
+    usage: withEndingAsk(usage, journal.last, limits),
     ...(outputComplete ? {} : { outputComplete: false as const }),
-    journal,
   };
-  if (error === null) return { ok: true, ...facts, error };
-  return {
-    ok: false,
+  if (error === null) return withJournal({ ok: true, ...facts, error }, journal);
+  const failure = {
+    ok: false as const,
     ...facts,
     ...(errors.length === 0 ? {} : { errors }),
     error,
     ...(waiting === null || error.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
   };
+  return withJournal(failure, journal);
+}
+
+/** Makes the entries of a journal when they are read for the first time: few callers of a tool look at them. */
+function withJournal<T extends object>(result: T, journal: ReturnType<Dispatcher['finish']>): T & Pick<RunResult, 'journal'> {
+  let entries: RunResult['journal'] | undefined;
+  Object.defineProperty(result, 'journal', { enumerable: true, get: () => (entries ??= journal.entries) });
+  // The property was just defined.
+  return result as T & Pick<RunResult, 'journal'>;
 }
 
 /** The usage of a run, with that of an `ask` that ended it: the interpreter was gone and could not be charged. */
-function withEndingAsk(usage: Usage, journal: readonly JournalEntry[], limits: LimitValues): Usage {
-  const last = journal.at(-1);
+function withEndingAsk(usage: Usage, last: JournalEntry | undefined, limits: LimitValues): Usage {
   if (last?.kind !== 'ask' || last.spent === undefined || !('halted' in last.outcome)) return usage;
   const { fuel, toolCalls, cpuMs } = last.spent;
   // Reporting the end costs fuel too, beyond what the run had left.

@@ -1,8 +1,10 @@
 /** What other parts may use of the tools. */
 
 export {
+  argumentNotes,
   type CatalogueArgument,
   type CatalogueTool,
+  callForm,
   estimateTokens,
   type ToolPrompt,
   type ToolPromptOptions,
@@ -22,6 +24,7 @@ export { type FromJsonSchema, fromJsonSchema, type JsonSchema, type JsonType } f
 export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './define/parameters.ts';
 export { definePure } from './define/pure.ts';
 export type { ResultKind, ResultOf, ReturnSpec } from './define/returns.ts';
+export { schemaWords } from './define/schemawords.ts';
 export { issuesText, type SchemaIssue, type SchemaResult, type StandardSchema } from './define/standardschema.ts';
 export { catalogueDigest, digestIn } from './digest.ts';
 export {

@@ -124,7 +124,8 @@ function isGrammarLeaf(path: string): boolean {
 }
 
 function isPackage(target: string): boolean {
-  return !isOurs(target) && !target.startsWith('node:') && !target.startsWith('#');
+  // The schemas of the public JSON are data.
+  return !isOurs(target) && !target.startsWith('node:') && !target.startsWith('#') && !target.startsWith('schemas/');
 }
 
 /** Circles among imports, each as the path that closes it. */

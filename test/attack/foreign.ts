@@ -29,7 +29,7 @@ import { parseMcpSpec, readMcpConfig } from '../../src/mcp/index.ts';
 import { boundedSchema, plainWords } from '../../src/mcp/serverschema.ts';
 import { clip, columns, printable, printableLines, wrap } from '../../src/report/text.ts';
 import { readWorkerFrame } from '../../src/sandbox/workerframes.ts';
-import { firstSentence, oneLine } from '../../src/tools/catalogue/text.ts';
+import { firstSentence, oneLine } from '../../src/tools/catalogue/lines.ts';
 import { loadMockTools } from '../../src/tools/mock/file.ts';
 import { isSecretName, withoutSecrets } from '../../src/tools/mock/secrets.ts';
 import { checkToolName } from '../../src/tools/names.ts';

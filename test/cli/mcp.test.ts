@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Client } from '@modelcontextprotocol/client';
+import { Client, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, it } from 'vitest';
 import { neuroscript } from './spawn.ts';
@@ -89,6 +92,60 @@ describe('neuroscript mcp', () => {
     expect(peak).toBeGreaterThan(0);
     expect(peak).toBeLessThan(300);
   });
+
+  it.each(['2026-07-28', '2025-11-25'])('speaks version %s over standard input and output', async (version) => {
+    const modern = version === '2026-07-28';
+    const versionNegotiation: VersionNegotiationOptions = { mode: modern ? { pin: version } : 'legacy' };
+    const client = new Client({ name: 'test', version: '1' }, { versionNegotiation });
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args: [BIN, 'mcp'], cwd: root, stderr: 'inherit' }),
+    );
+    try {
+      expect(client.getNegotiatedProtocolVersion()).toBe(version);
+      expect(client.getInstructions()).toContain('NeuroScript');
+      const src = 'command\n  emit 6 * 7\nendcommand';
+      const { structuredContent } = await client.callTool({ name: 'run', arguments: { src } });
+      expect(structuredContent).toMatchObject({ ok: true, values: [42] });
+      const { contents } = await client.readResource({ uri: 'neuroscript://errors/NS14' });
+      expect(contents).toMatchObject([{ text: expect.stringContaining('DivisionByZero') }]);
+      const running = new AbortController();
+      const endless = 'command\n  emit 1\n  while true\n    set x = 1\n  endwhile\nendcommand';
+      const options = { signal: running.signal, onprogress: () => running.abort() };
+      await expect(client.callTool({ name: 'run', arguments: { src: endless } }, options)).rejects.toThrow();
+      expect((await client.callTool({ name: 'run', arguments: { src } })).isError).toBe(false);
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('does not read a client that does not read its answers', async () => {
+    const child = spawn(process.execPath, [BIN, 'mcp'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params: hello })}\n`);
+    await once(child.stdout, 'readable');
+    const params = { uri: 'neuroscript://language' };
+    const request = (id: number) => `${JSON.stringify({ jsonrpc: '2.0', id, method: 'resources/read', params })}\n`;
+    // The answers would take 200 MB, and the requests fit the pipe only if the server reads them.
+    const requests = Array.from({ length: 30_000 }, (_, id) => request(id + 1)).join('');
+    const taken = new Promise<boolean>((resolve) => child.stdin.write(requests, () => resolve(true)));
+    const rss = () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024;
+    let [before, after] = [0, rss()];
+    // The server is at rest when its memory has stopped growing.
+    while (after > before + 1) {
+      before = after;
+      await setTimeout(500);
+      after = rss();
+    }
+    expect(after).toBeLessThan(250);
+    let last = 0;
+    for await (const chunk of child.stdout) {
+      for (const [, id] of String(chunk).matchAll(/"id":(\d+)\}/g)) last = Math.max(last, Number(id));
+      if (last === 30_000) break;
+    }
+    expect(await taken).toBe(true);
+    child.kill();
+    await once(child, 'exit');
+  }, 120_000);
 
   it('ends when its client does, with 0', async () => {
     expect(await neuroscript(['mcp'], { stdin: '' })).toEqual({ code: 0, stdout: '', stderr: '' });

@@ -105,13 +105,16 @@ describe('the chain', () => {
 });
 
 describe('the file', () => {
-  it('a log goes on where the process before ended; a line that it did not finish is cut off', async () => {
-    const path = newPath();
-    await logOf(path, 2);
-    await appendFile(path, '{"ts":"2024-08-30T10:0');
-    expect(await logOf(path, 1)).toHaveLength(3);
-    expect(await verifyChain([path])).toMatchObject({ ok: true, lines: 3 });
-  });
+  it.each(['{"ts":"2024-08-30T10:0', '{"t'])(
+    'a log goes on where the process before ended; a line that it did not finish is cut off: %s',
+    async (unfinished) => {
+      const path = newPath();
+      await logOf(path, 2);
+      await appendFile(path, unfinished);
+      expect(await logOf(path, 1)).toHaveLength(3);
+      expect(await verifyChain([path])).toMatchObject({ ok: true, lines: 3 });
+    },
+  );
 
   it('two logs of one file, as of two processes, make one chain', async () => {
     const path = newPath();
@@ -121,7 +124,7 @@ describe('the file', () => {
     expect(await verifyChain([path])).toMatchObject({ ok: true, lines: 69 });
   });
 
-  it.each(['dear diary', 'dear diary\n', `${JSON.stringify(entry(1))}\n`])(
+  it.each(['dear diary', 'dear diary\n', 'ts":"', `${JSON.stringify(entry(1))}\n`])(
     'is left alone when it is no decision log: %j',
     async (text) => {
       const path = newPath();

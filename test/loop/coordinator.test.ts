@@ -17,6 +17,13 @@ async function coordinated(...sids: readonly string[]) {
   return { store, clock, log, coordinator };
 }
 
+it('a session that cannot be opened leaves its HALT in the log, with turn 0', async () => {
+  const log = new MemoryLog();
+  const { loop } = controller({ log });
+  const { decision, reason } = await loop.runLoop({ userdata: '{', agent: programAgent('continue'), sid: 's' });
+  expect(log.entries).toMatchObject([{ SID: 's', turn_index: 0, decision, reason }]);
+});
+
 describe('recovering', () => {
   it('names open sessions by id, but none that this process is in a turn of', async () => {
     const { coordinator } = await coordinated('a', 'b');

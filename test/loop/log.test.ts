@@ -83,6 +83,11 @@ describe('the decision log', () => {
     expect(logEntry(record)).toMatchObject({ output_bytes: 3, scratch_bytes: 3 });
   });
 
+  it('latency_ms has three decimals', async () => {
+    const { record } = await turnOf(bench(programs), 'silent');
+    expect(logEntry({ ...record, latencyMs: 1.23456 }).latency_ms).toBe(1.235);
+  });
+
   it('holds no output, no payload and no nonce (threat 43)', async () => {
     const log = new MemoryLog();
     await session(log);

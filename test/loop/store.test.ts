@@ -8,6 +8,7 @@ import type { TurnRecord } from '../../src/loop/record/record.ts';
 import type { Suspension } from '../../src/loop/record/suspension.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
+import { storeStatistics } from '../../src/loop/sessions/statistics.ts';
 import {
   SessionExistsError,
   SessionLeasedError,
@@ -352,6 +353,28 @@ describe('the file of a SqliteStore', () => {
     other.exec(change);
     other.close();
     await expect(SqliteStore.open(path)).rejects.toMatchObject({ code: 'ERR_STORE', detail: 'foreign' });
+  });
+
+  it('has statistics of its sessions and turns, the latest first', async () => {
+    const path = newPath();
+    const none = { sessions: 0, statuses: {}, turns: 0, decisions: {}, started: 0, createdAt: null, updatedAt: null, latest: [] };
+    using store = await SqliteStore.open(path);
+    expect(await storeStatistics(path)).toMatchObject({ contents: none });
+    await store.create(state('s'), 3);
+    await store.claim('s', lease('a'));
+    await store.start(started('s'), 'a');
+    await store.commit(commitOf('s', 1, { at: 8 }));
+    await store.start(started('s', 2), 'a');
+    await store.create(state('t'), 9);
+    expect(await storeStatistics(path)).toMatchObject({
+      contents: {
+        ...{ sessions: 2, statuses: { open: 2 }, turns: 1, decisions: { DONE: 1 }, started: 1, createdAt: 3, updatedAt: 9 },
+        latest: [
+          { sid: 't', status: 'open', reason: null, turns: 0, updatedAt: 9 },
+          { sid: 's', status: 'open', reason: null, turns: 1, updatedAt: 8 },
+        ],
+      },
+    });
   });
 
   it('the statistics of ANALYZE are no change', async () => {

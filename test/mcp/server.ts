@@ -12,7 +12,7 @@ export function honestServer(): McpServer {
     'add',
     {
       description: 'Adds\u0007 two\nnumbers.',
-      inputSchema: z.object({ a: z.number(), b: z.number().default(1) }),
+      inputSchema: z.object({ a: z.number(), b: z.number().default(1).describe('what to add') }),
       outputSchema: z.object({ sum: z.number() }),
     },
     ({ a, b }) => ({ content: [{ type: 'text', text: String(a + b) }], structuredContent: { sum: a + b } }),

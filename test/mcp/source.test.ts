@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Logger, SILENT_LOGGER } from '../../src/context/index.ts';
 import { type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
 import { createRuntime } from '../../src/runtime/index.ts';
+import { toolPrompt } from '../../src/tools/index.ts';
 import type { RunResult } from '../../src/wire/result.ts';
 import { honestServer } from './server.ts';
 
@@ -294,6 +295,23 @@ describe('a hostile server', () => {
 
   it('fails with control characters: the message is plain', async () => {
     expect(await codeOf(emits(stdio('honest'), 'tool.s.fails()'))).toEqual(['NS21', expect.stringContaining('no [31m luck')]);
+  });
+});
+
+describe('a listing', () => {
+  it('names the arguments of a tool, their types and descriptions; a call that does not fit is told its form', async () => {
+    await using source = await McpSource.connect({ s: stdio('honest') });
+    const { text } = toolPrompt(source.tools);
+    expect(text).toContain('tool.s.add(arguments: {a: number, b?: number}) -> {sum: number}\n');
+    expect(text).toContain('  arguments.b: what to add (default: 1)\n');
+    expect((await codeOf(run(source, 'tool.s.add({"b": 1})')))[1]).toContain(
+      'the call has the form (arguments: {a: number, b?: number})',
+    );
+    await using runtime = await createRuntime({ tools: source.tools });
+    const { findings } = await runtime.check([{ name: 'a.ns', text: 'command\n  emit tool.s.add()\nendcommand' }], {
+      policy: false,
+    });
+    expect(findings.map(({ fix }) => fix.message)).toEqual(['add the missing arguments: (arguments: {a: number, b?: number})']);
   });
 });
 

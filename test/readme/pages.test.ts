@@ -6,7 +6,10 @@ import { type Block, markedBlocks, matches } from './blocks.ts';
 import { execute } from './execute.ts';
 
 /** The pages that have blocks to run. A page that loses its last one must be taken off this list. */
-const PAGES = ['README.md', 'docs/aeiou.md', 'docs/contexts.md', 'docs/loop.md', 'docs/tools.md'];
+const PAGES = [
+  'README.md',
+  ...['aeiou', 'contexts', 'embedding', 'keys', 'loop', 'policy', 'quotas', 'security', 'tools'].map((name) => `docs/${name}.md`),
+];
 
 const blocksOf = (page: string): readonly Block[] => markedBlocks(readFileSync(join(ROOT, page), 'utf8'));
 

@@ -13,6 +13,7 @@ import {
   type ToolRuntime,
 } from '../../src/tools/index.ts';
 import { encode } from '../../src/wire/codec.ts';
+import { ConfigError } from '../../src/wire/errors.ts';
 import { TimeDate } from '../../src/wire/values.ts';
 import { Bench, SITE, testHost, testTurn, variables } from './probe.ts';
 
@@ -253,6 +254,13 @@ describe('the runtime of a call', () => {
     });
   });
 
+  it('a variable that a tool sets may have toolBytes, and one more byte ends the run', async () => {
+    const write = tool('write', (args, runtime) => runtime.setVar('g', 'x'.repeat(Number(args['a']))));
+    const bench = new Bench([write], { limits: { toolBytes: 100 } });
+    expect(await bench.call('tool.t.write', [98])).toMatchObject({ t: 'ok' });
+    expect(await bench.call('tool.t.write', [99])).toMatchObject({ t: 'halt', error: { limit: 'toolBytes', allowed: 100 } });
+  });
+
   it('a callback after the call, and one after the turn, gets a typed error', async () => {
     const kept: ToolRuntime[] = [];
     const turn = testTurn();
@@ -268,6 +276,34 @@ describe('the runtime of a call', () => {
     for (const use of uses(kept[0])) await expect(use).rejects.toThrow(TurnClosedError);
     for (const use of uses(kept[0])) await expect(use).rejects.toThrow(/after the turn had ended/);
     expect(kept[0]?.signal.aborted).toBe(true);
+  });
+
+  it('a call that has ended cannot wait for a later answer', async () => {
+    const kept: ToolRuntime[] = [];
+    const bench = new Bench([tool('keep', (_args, runtime) => void kept.push(runtime))]);
+    await bench.call('tool.t.keep');
+    expect(() => kept[0]?.pending({ reason: 'later' })).toThrow(/used pending after its call had ended/);
+  });
+
+  it.each<[unknown, RegExp]>([
+    [undefined, /pending/],
+    [{ reason: 5 }, /reason must be a text, got number/],
+    [{ reason: 'r', expiresIn: 0 }, /expiresIn must be a whole number from 1/],
+    [{ reason: 'r', expires: 1 }, /expires/],
+    [{ reason: ' ' }, /needs a reason of 1 to 500 characters/],
+    [{ reason: 'r'.repeat(501) }, /needs a reason of 1 to 500 characters/],
+  ])('a tool that waits with %j says what is wrong', async (options, problem) => {
+    let thrown: unknown;
+    const wait = tool('wait', (_args, runtime) => {
+      try {
+        runtime.pending(options as never);
+      } catch (error) {
+        thrown = error;
+      }
+    });
+    await new Bench([wait]).call('tool.t.wait');
+    expect(thrown).toBeInstanceOf(ConfigError);
+    expect(String(thrown)).toMatch(problem);
   });
 
   it('A3-11.2-2: a call in the name of a turn that has ended is refused', async () => {
@@ -399,7 +435,7 @@ describe('the journal and the audit trail', () => {
     const bench = new Bench([tool('x', (args) => args['a'])], { init: { onCall: (entry) => void told.push(entry) } });
     await bench.call('tool.T.X', [new Uint8Array([1])]);
     await bench.call('tool.t.x', [1, 2, 3]);
-    const journal = bench.dispatcher.finish(null);
+    const journal = bench.dispatcher.finish(null).entries;
     expect(journal).toEqual([
       {
         kind: 'tool',
@@ -423,11 +459,19 @@ describe('the journal and the audit trail', () => {
     expect(told).toEqual(journal);
   });
 
+  it('keeps an answer as it was sent, whatever the receiver does with it', async () => {
+    const bench = new Bench([tool('x', () => [1])]);
+    const reply = await bench.call('tool.t.x');
+    if (reply.t !== 'ok' || !Array.isArray(reply.value)) throw new Error('the call failed');
+    reply.value.push(2);
+    expect(bench.dispatcher.finish(null)).toMatchObject([{ outcome: { ok: true, value: [1] } }]);
+  });
+
   it('counts the time of a call in milliseconds', async () => {
     const bench = new Bench([tool('slow', () => new Promise((resolve) => setTimeout(resolve, 50, null)))]);
     const begun = performance.now();
     await bench.call('tool.t.slow');
-    const [entry] = bench.dispatcher.finish(null);
+    const [entry] = bench.dispatcher.finish(null).entries;
     expect(entry?.ms).toBeGreaterThan(45);
     expect(entry?.ms).toBeLessThanOrEqual(performance.now() - begun);
   });
@@ -465,7 +509,7 @@ describe('the journal and the audit trail', () => {
       column: null,
       stack: [],
     } as const;
-    expect(bench.dispatcher.finish(error)).toMatchObject([{ seq: 1, outcome: { ok: false, halted: error } }]);
+    expect(bench.dispatcher.finish(error).entries).toMatchObject([{ seq: 1, outcome: { ok: false, halted: error } }]);
   });
 
   it('callbacks of the application that throw are logged and change nothing', async () => {
@@ -493,7 +537,7 @@ describe('promptuser and ask', () => {
     ]);
     expect(await prompt(bench)).toMatchObject({ t: 'error', code: 26 });
     expect(written).toEqual(['Name? ', 'Name? ', 'Name? ']);
-    expect(bench.dispatcher.finish(null)).toMatchObject([
+    expect(bench.dispatcher.finish(null).entries).toMatchObject([
       { kind: 'prompt', text: 'Name?', outcome: { ok: true, value: 'Ann' } },
       {},
       { outcome: { code: 26 } },
@@ -528,6 +572,8 @@ describe('promptuser and ask', () => {
       at: SITE,
     } as const;
     expect(await bench.dispatcher.handle(ask, variables())).toMatchObject({ t: 'error', code: 9 });
-    expect(bench.dispatcher.finish(null)).toMatchObject([{ kind: 'ask', model: 'm', prompt: 'p', options: { turns: 1 } }]);
+    expect(bench.dispatcher.finish(null).entries).toMatchObject([
+      { kind: 'ask', model: 'm', prompt: 'p', options: { turns: 1 } },
+    ]);
   });
 });

@@ -78,6 +78,7 @@ describe('mock tools', () => {
       [0, 0, 0, 0, 5],
       'p[0] = 1, not 0; p[1] = 2, not 0; p[2] = 3, not 0, and 1 more',
     ],
+    ['three without a count of others', '{ p: [1, 2, 3] }', [0, 0, 0], 'p[0] = 1, not 0; p[1] = 2, not 0; p[2] = 3, not 0'],
     ['a pattern', '{ p: { $like: "/x/*" } }', '/y', 'p like "/x/*", not "/y"'],
     ['a type', '{ p: { $type: list } }', '/y', 'p of type list, not "/y"'],
   ])('shows %s', async (_what, when, given, wants) => {
@@ -400,6 +401,7 @@ describe('a tools file that is wrong', () => {
     ],
     ['an unknown error name', tool('cases: [{ throws: { code: Oops } }]'), 'code: must be an error code such as 9'],
     ['a negative code', tool('cases: [{ throws: { code: -1 } }]'), 'must be an error code'],
+    ['a code with a fraction', tool('cases: [{ throws: { code: 1.5 } }]'), 'must be an error code'],
     ['an unknown key of throws', tool('cases: [{ throws: { msg: x } }]'), 'throws.msg: unknown key; known are code, message'],
     ['a malformed value tag', tool('cases: [{ returns: { $byts: AA== } }]'), "returns: '$byts' is not a known tag"],
     [
@@ -451,6 +453,8 @@ describe('a tools file that is wrong', () => {
     const load = (): unknown => loadMockTools(text, 'tools.yaml');
     expect(load).toThrow(ConfigError);
     expect(load).toThrow(message);
+    // The place stands once, although the parts of a file are read within each other.
+    expect(load).not.toThrow(/tools\.yaml.*tools\.yaml/s);
   });
 
   it('aliases that multiply are refused, not expanded', () => {

@@ -29,7 +29,7 @@ describe('P9: whole-number keys in mocks', () => {
   it('a recording keeps their places, and answers calls with the same keys in any order', async () => {
     const bench = new Bench([same]);
     expect(answered(await bench.call('tool.o.Same', [map]))).toBe(JSON_TEXT);
-    const { text } = recordTools(bench.dispatcher.finish(null), [same]);
+    const { text } = recordTools(bench.dispatcher.finish(null).entries, [same]);
     const mocks = (): Bench => new Bench(loadMockTools(text, 'calls.yaml'));
     expect(answered(await mocks().call('tool.o.Same', [map]))).toBe(JSON_TEXT);
     expect(answered(await mocks().call('tool.o.Same', [new Map([...map].reverse())]))).toBe(JSON_TEXT);
@@ -49,7 +49,7 @@ describe('P9: whole-number keys in mocks', () => {
         ['10', 1],
       ]),
     ]);
-    const { text } = recordTools(bench.dispatcher.finish(null), [same]);
+    const { text } = recordTools(bench.dispatcher.finish(null).entries, [same]);
     expect(text.match(/when:/g)).toHaveLength(1);
   });
 

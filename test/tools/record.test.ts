@@ -32,7 +32,7 @@ async function real(tools: readonly ToolDefinition[], calls: readonly (readonly 
   const bench = new Bench(tools, { policy: { allow: ['*'], grants: ['*:*'] } });
   const replies = [];
   for (const [name, args] of calls) replies.push(await bench.call(name, args));
-  return { replies, journal: bench.dispatcher.finish(null) };
+  return { replies, journal: bench.dispatcher.finish(null).entries };
 }
 
 const CALLS: readonly (readonly [string, readonly unknown[]])[] = [

@@ -3,8 +3,9 @@ import { MAGIC_TOOL } from '../../loop/index.ts';
 import { printable, renderDiagnostic, renderFinding, type SourceTexts, SYNTAX } from '../../report/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { nearestTool } from '../../tools/index.ts';
+import { toPublicCheck } from '../../wire/findings.ts';
 import { limitOf } from '../../wire/limits.ts';
-import type { CheckReport, Diagnostic, FuelEstimate, LintFinding, ParsedFile, Source } from '../../wire/protocol.ts';
+import type { CheckReport, FuelEstimate, LintFinding, ParsedFile, Source } from '../../wire/protocol.ts';
 import { repeatable } from '../flags/options.ts';
 import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -52,7 +53,8 @@ async function check(names: readonly string[], flags: CheckFlags, terminal: Term
   const sources = await readSources(names, SOURCE_BYTES, () => terminal.stdin);
   const { reports, standard } = await examine([sources], flags);
   const failed = reports.map((report) => {
-    if (flags.json) terminal.out.line(JSON.stringify(flags.cost ? costJson(report) : findingsJson(report), null, 2));
+    if (flags.json)
+      terminal.out.line(JSON.stringify(flags.cost ? toPublicCheck(report) : toPublicCheck(report).findings, null, 2));
     else show(report, new Map(sources.map((source) => [source.name, source.text])), standard, terminal);
     const fails = ({ severity }: LintFinding) => severity === 'error' || (flags.strict === true && severity === 'warning');
     return report.diagnostics.length > 0 || report.findings.some(fails);
@@ -92,26 +94,6 @@ export async function examine(
       }),
     );
   return { reports, standard: flags.tools === undefined ? tools.map(({ canonicalName }) => canonicalName) : null };
-}
-
-/** One element of `check --json`: a finding of the linter, or a syntax error, which may have no fix. */
-export interface JsonFinding extends Omit<LintFinding, 'fix' | 'tool'> {
-  readonly fix?: LintFinding['fix'];
-}
-
-function findingsJson({ diagnostics, findings }: CheckReport): readonly JsonFinding[] {
-  return [...diagnostics.map(syntaxFinding), ...findings.map(({ tool: _, ...finding }) => finding)];
-}
-
-/** What `check --json --cost` prints (`schemas/check.schema.json`). */
-export function costJson(report: CheckReport): { readonly findings: readonly JsonFinding[]; readonly cost: unknown } {
-  return { findings: findingsJson(report), cost: report.estimates };
-}
-
-function syntaxFinding(found: Diagnostic): JsonFinding {
-  const { file, line, column, endLine, endColumn, message, hint } = found;
-  const fix = hint === undefined ? {} : { fix: { message: hint, edits: [] } };
-  return { code: SYNTAX, severity: 'error', file, line, column, endLine, endColumn, message, ...fix };
 }
 
 function show(

@@ -3,7 +3,8 @@ import { ReplayCache } from '../../aeiou/index.ts';
 import { randomIds, runtimeExecutor, systemClock } from '../../loop/index.ts';
 import { createRuntime } from '../../runtime/index.ts';
 import { VERSION } from '../../runtime/version.ts';
-import { PolicyGuard, toolPrompt } from '../../tools/index.ts';
+import { PolicyGuard } from '../../tools/index.ts';
+import { errorPages } from '../errorpages.ts';
 import { addLimits, limitsOf } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
@@ -40,17 +41,16 @@ export function addMcp(program: Command, execute: Execute): void {
 
 async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
   // `--help` loads this file too, and the SDK of the protocol takes longer to load than everything else.
-  const { mcpServer, serveStdio } = await import('../../mcp/index.ts');
+  const { mcpServers, serveStdio } = await import('../../mcp/index.ts');
   const clock = systemClock;
   const keyring = readKeyring(flags.keys, clock);
   await using resources = new AsyncDisposableStack();
   const setup = await readSetup(flags, resources);
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }) });
   const turns = { executor: runtimeExecutor(runtime), keyring, clock, ids: randomIds, replay: new ReplayCache({ clock }) };
-  // The catalogue leaves out tools that the policy denies, because the client can never call them.
+  // Lists leave out tools that the policy denies, because the client can never call them.
   const guard = new PolicyGuard(setup.policy);
-  const callable = setup.tools.filter((tool) => guard.denial(tool, false) === null);
-  const catalogue = () => toolPrompt(callable).text;
-  await serveStdio(mcpServer({ runtime, turns, catalogue, version: VERSION }), terminal.interrupt);
+  const tools = setup.tools.filter((tool) => guard.denial(tool, false) === null);
+  await serveStdio(mcpServers({ runtime, turns, tools, version: VERSION, errors: errorPages }), terminal.interrupt);
   return EXIT.ok;
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { DEFAULT_LIFETIMES } from '../../aeiou/index.ts';
 import { FileLog, SessionCoordinator, systemClock, toPublicTurn } from '../../loop/index.ts';
-import { explainTurn, printable, sessionLine } from '../../report/index.ts';
+import { explainTurn, printable, sessionLine, turnLine } from '../../report/index.ts';
 import { type AgentFlags, addAgent, readAgent } from '../flags/agent.ts';
 import { addApproval } from '../flags/approval.ts';
 import { addCeilings } from '../flags/ceilings.ts';
@@ -91,7 +91,7 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
   else {
     terminal.out.line(sessionLine(session));
     for (const turn of turns)
-      if (flags.brief) terminal.out.line(`turn ${turn.turn}  ${turn.decision}${turn.reason === null ? '' : ` ${turn.reason}`}`);
+      if (flags.brief) terminal.out.line(turnLine(turn));
       else for (const line of ['', ...explainTurn(turn, terminal.paintOut)]) terminal.out.line(line);
   }
   for (const problem of lost) terminal.err.line(`neuroscript: ${printable(problem)}`);

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { printable, printableLines } from '../../report/index.ts';
 import {
+  argumentNotes,
   type CatalogueTool,
   canonicalName,
   matchesPattern,
@@ -139,11 +140,10 @@ function helpOf(entry: CatalogueTool, brief: boolean, { paintOut }: Terminal): s
     printableLines(text.trimEnd())
       .split('\n')
       .flatMap((line) => paragraph(line, DETAIL));
-  const described = args.filter((arg) => arg.description !== '');
   return [
     ...signature,
     ...(description === '' ? [] : indented(description)),
-    ...described.flatMap((arg) => indented(`${arg.name}: ${arg.description}`)),
+    ...argumentNotes(args).flatMap(indented),
     ...(example === undefined ? [] : indented(`example: ${example}`)),
   ];
 }

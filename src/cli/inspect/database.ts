@@ -1,8 +1,8 @@
 import { type StorageStatistics, storageStatistics } from '../../../stdlib-tools/index.ts';
 import { StoreError, type StoreStatistics, storeStatistics } from '../../loop/index.ts';
-import { amount, clip, counted } from '../../report/index.ts';
+import { amount, clip, counted, sessionLine, tallyText, timeText } from '../../report/index.ts';
 import type { DatabaseFile } from './artefact.ts';
-import { type Flaw, type Found, listed, tallied, timeOf } from './kind.ts';
+import { type Flaw, type Found, listed } from './kind.ts';
 
 /** The contents of a SQLite file, as JSON and as lines. */
 interface Contents {
@@ -78,20 +78,14 @@ function flawOf({ version, newest, contents }: Look<unknown>): Flaw | null {
 
 function storeContents({ createdAt, updatedAt, latest, ...counts }: StoreStatistics): Contents {
   const { sessions, statuses, turns, decisions, started } = counts;
-  const [first, last] = [createdAt, updatedAt].map((ms) => (ms === null ? null : timeOf(ms)));
-  const shown = latest.map((session) => ({ ...session, updatedAt: timeOf(session.updatedAt) }));
+  const [first, last] = [createdAt, updatedAt].map((ms) => (ms === null ? null : timeText(ms)));
+  const shown = latest.map((session) => ({ ...session, updatedAt: timeText(session.updatedAt) }));
   return {
     facts: { ...counts, createdAt: first, updatedAt: last, latest: shown },
     lines: [
-      `${counted(sessions, 'session')}${sessions === 0 ? '' : `: ${tallied(statuses)}; from ${first} to ${last}`}`,
-      `${counted(turns, 'turn')}${turns === 0 ? '' : `: ${tallied(decisions)}`}; ${started} started and not decided`,
-      ...listed(
-        shown,
-        ({ sid, status, reason, turns: decided, updatedAt: at }) => [
-          clip(`${sid}  ${status}${reason === null ? '' : ` ${reason}`}  ${counted(decided, 'turn')}  ${at}`, 200),
-        ],
-        { all: sessions },
-      ),
+      `${counted(sessions, 'session')}${sessions === 0 ? '' : `: ${tallyText(statuses)}; from ${first} to ${last}`}`,
+      `${counted(turns, 'turn')}${turns === 0 ? '' : `: ${tallyText(decisions)}`}; ${started} started and not decided`,
+      ...listed(latest, (session) => [clip(sessionLine(session), 200)], { all: sessions }),
     ],
   };
 }

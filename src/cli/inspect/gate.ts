@@ -2,7 +2,7 @@ import { JsonError } from '../../aeiou/index.ts';
 import { type Attempt, parseAttempt } from '../../gate/executor/attempts.ts';
 import { isUuid } from '../../gate/formats.ts';
 import { parseCompleteRecord } from '../../gate/record.ts';
-import { clip, counted } from '../../report/index.ts';
+import { clip, counted, tallyText } from '../../report/index.ts';
 import { intentOf } from '../commands/pending.ts';
 import { UsageError } from '../terminal/failure.ts';
 import {
@@ -15,7 +15,6 @@ import {
   type Kind,
   listed,
   MOST_SHOWN,
-  tallied,
   tally,
 } from './kind.ts';
 
@@ -123,7 +122,7 @@ function found({ form, title, next, read }: Form, lines: readonly string[], fini
       open: open.map(({ id }) => id),
     },
     lines: [
-      `${counted(entries.length, 'record')} of ${counted(ids.size, 'intent')}${states === null ? '' : `: ${tallied(states)}`}`,
+      `${counted(entries.length, 'record')} of ${counted(ids.size, 'intent')}${states === null ? '' : `: ${tallyText(states)}`}`,
       ...open
         .slice(0, MOST_SHOWN)
         .map(({ id, timestamp }) => `${id} was started at ${timestamp}, and how that ended is not known`),

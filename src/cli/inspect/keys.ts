@@ -1,7 +1,7 @@
 import { encodeBase64Url, KeyError, type KeyInfo, type KeyInit, keyringFrom, parseKeys, secondsOf } from '../../aeiou/index.ts';
 import { EXPORT_FORMAT, systemClock } from '../../loop/index.ts';
-import { counted } from '../../report/index.ts';
-import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, timeOf, unreadable } from './kind.ts';
+import { counted, timeText } from '../../report/index.ts';
+import { type Artefact, type Flaw, type Found, isObject, jsonOf, type Kind, unreadable } from './kind.ts';
 
 const MATERIAL = /"(?:seed|public|secret)"\s*:/;
 /** A private half in a key file. */
@@ -132,7 +132,7 @@ function factsOf(key: KeyInit, { kid, role, alg, publicKey, canSign, verifyUntil
     ...{ kid, role, alg },
     public: publicKey === null ? null : encodeBase64Url(publicKey),
     private: 'seed' in key || 'secret' in key,
-    verifyUntil: verifyUntil === null ? null : timeOf(verifyUntil * 1000),
+    verifyUntil: verifyUntil === null ? null : timeText(verifyUntil * 1000),
     state: expired ? 'expired' : canSign && role !== 'retired' ? signs : 'verifies',
   };
 }

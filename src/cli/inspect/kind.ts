@@ -84,18 +84,6 @@ export function tally(words: readonly string[]): Readonly<Record<string, number>
   return Object.fromEntries(counts);
 }
 
-/** A {@link tally} in words: `3 CONTINUE, 1 DONE`. */
-export function tallied(counts: Readonly<Record<string, number>>): string {
-  return Object.entries(counts)
-    .map(([word, count]) => `${count} ${word}`)
-    .join(', ');
-}
-
-/** Unix milliseconds as RFC 3339; a number outside the calendar unchanged. */
-export function timeOf(ms: number): string {
-  return Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : String(ms);
-}
-
 /** Maximum number of items of a list in the text; `--json` has all. */
 export const MOST_SHOWN = 20;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ChainWalk, GENESIS } from '../../loop/index.ts';
-import { counted } from '../../report/index.ts';
-import { type Artefact, type Flaw, type Found, firstLine, jsonOf, type Kind, tallied, tally } from './kind.ts';
+import { counted, outcomeText, tallyText } from '../../report/index.ts';
+import { type Artefact, type Flaw, type Found, firstLine, jsonOf, type Kind, tally } from './kind.ts';
 
 /** The fields of every line of a decision log, chained or not. */
 const ENTRY = z.looseObject({
@@ -48,7 +48,7 @@ function found(lines: readonly string[], first: Entry, finished: boolean): Found
   const none = entries.indexOf(null);
   const chain = first.prev === undefined ? null : chainOf(lines, first.prev, finished);
   const sessions = new Set(good.map(({ SID }) => SID)).size;
-  const decisions = tally(good.map(({ decision, reason }) => (reason === undefined ? decision : `${decision} ${reason}`)));
+  const decisions = tally(good.map(({ decision, reason = null }) => outcomeText(decision, reason)));
   const [from, to] = [first.ts, good.at(-1)?.ts ?? first.ts];
   return {
     title: 'a decision log',
@@ -57,7 +57,7 @@ function found(lines: readonly string[], first: Entry, finished: boolean): Found
     facts: { lines: lines.length, entries: good.length, first: from, last: to, sessions, decisions, chain },
     lines: [
       `${counted(good.length, 'decision')} of ${counted(sessions, 'session')}, from ${from} to ${to}`,
-      tallied(decisions),
+      tallyText(decisions),
       ...(chain === null
         ? ['its lines carry no hashes, so changes to them cannot be detected']
         : [chainLine(chain), ...(chain.after === null ? [] : ['it goes on from an earlier file, which is not looked at here'])]),

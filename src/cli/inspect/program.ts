@@ -1,6 +1,7 @@
 import { clip, counted, plainPalette, quantity, renderDiagnostic, SYNTAX } from '../../report/index.ts';
+import { toPublicCheck } from '../../wire/findings.ts';
 import type { CheckReport, Source } from '../../wire/protocol.ts';
-import { cost, costJson, examine, SOURCE_BYTES, strangers, summary } from '../commands/check.ts';
+import { cost, examine, SOURCE_BYTES, strangers, summary } from '../commands/check.ts';
 import { holdsPrivate } from './keys.ts';
 import { type Flaw, type Found, type Kind, lineCount, listed } from './kind.ts';
 
@@ -53,7 +54,7 @@ export function programFacts(report: CheckReport, standard: readonly string[]): 
     eventHandlers: file?.events ?? 0,
     tools: file?.tools ?? [],
     otherTools: file === undefined ? [] : strangers(file, standard).map(({ tool }) => tool),
-    ...costJson(report),
+    ...toPublicCheck(report),
   };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FIRST_ISSUE } from '../../files/check.ts';
 import { chainFaults, EXPORT_FORMAT, ExportError, readExport } from '../../loop/index.ts';
-import { clip, counted } from '../../report/index.ts';
+import { clip, counted, outcomeText, sessionLine, type TurnSummary, tallyText, turnLines } from '../../report/index.ts';
 import {
   type Artefact,
   type Flaw,
@@ -11,11 +11,10 @@ import {
   type Kind,
   listed,
   MOST_SHOWN,
-  tallied,
   tally,
   unreadable,
 } from './kind.ts';
-import { publicFacts, recordFacts, sealFlaw, type TurnFacts, turnLines } from './turn.ts';
+import { publicFacts, recordFacts, sealFlaw } from './turn.ts';
 
 /** Files of `sessions export`. */
 export const SESSIONS: Kind = {
@@ -86,12 +85,12 @@ interface SessionFacts {
   readonly redactedTurns: readonly number[];
   /** Faults of the chain of records. */
   readonly broken: readonly string[];
-  readonly turns: readonly TurnFacts[];
+  readonly turns: readonly TurnSummary[];
   readonly error: Flaw | null;
 }
 
 function sessionOf({ sid, status, reason, userdata, head, keys, parent, turns: values, redacted }: Session): SessionFacts {
-  const turns: TurnFacts[] = [];
+  const turns: TurnSummary[] = [];
   const links: Link[] = [];
   const errors: Flaw[] = [];
   const damaged = new Map<number, string>();
@@ -143,7 +142,7 @@ function found(title: string, sessions: readonly SessionFacts[]): Found {
     error: sessions.find(({ error }) => error !== null)?.error ?? null,
     facts: { sessions },
     lines: [
-      `${title}: ${counted(turns.length, 'turn')}: ${tallied(tally(turns.map(wordOf))) || 'none'}`,
+      `${title}: ${counted(turns.length, 'turn')}: ${tallyText(tally(turns.map(({ decision, reason }) => outcomeText(decision, reason)))) || 'none'}`,
       ...listed(sessions, (session) => [
         ...sessionLines(session),
         ...listed(session.turns, (turn) => turnLines(turn).map((line) => `    ${line}`)),
@@ -153,16 +152,9 @@ function found(title: string, sessions: readonly SessionFacts[]): Found {
   };
 }
 
-function wordOf({ decision, reason }: TurnFacts): string {
-  return reason === null ? decision : `${decision} ${reason}`;
-}
-
 function sessionLines({ sid, status, reason, turns, kids, parent, redactedTurns, broken }: SessionFacts): readonly string[] {
   return [
-    clip(`session ${sid}: ${status}${reason === null ? '' : ` ${reason}`}, ${counted(turns.length, 'turn')}`, 200),
-    ...(parent === null
-      ? []
-      : [clip(`  asked for by turn ${parent.turn ?? '?'} of ${parent.sid ?? 'no session'}, call ${parent.seq}`, 200)]),
+    clip(`session ${sessionLine({ sid, status, reason, parent, turns: turns.length })}`, 300),
     clip(`  public keys: ${kids.join(', ') || 'none'}`, 200),
     ...(redactedTurns.length === 0 ? [] : [`  redacted in turn ${redactedTurns.slice(0, MOST_SHOWN).join(', ')}`]),
     ...broken.slice(0, MOST_SHOWN).map((fault) => `  ${fault}`),
@@ -196,7 +188,7 @@ export const SESSION: Kind = {
       error: flaw,
       facts: { sid, status: word, reason: why, turns },
       lines: [
-        clip(`session ${sid}: ${word ?? 'no status'}${why === null ? '' : ` ${why}`}, ${counted(turns.length, 'turn')}`, 200),
+        clip(`session ${sessionLine({ sid, status: word ?? 'no status', reason: why, turns: turns.length })}`, 300),
         ...listed(turns, (turn) => turnLines(turn).map((line) => `  ${line}`)),
       ],
       next: null,

@@ -3,14 +3,15 @@ import type { TaggedJson } from '../../wire/protocol.ts';
 import type { Effects, ToolDefinition } from '../define/definition.ts';
 import type { JsonSchema } from '../define/jsonschema.ts';
 import type { Parameter } from '../define/parameters.ts';
-import { schemaWords } from '../define/returns.ts';
+import { schemaNotes, schemaWords } from '../define/schemawords.ts';
 import { capabilityText } from '../policy/capability.ts';
+import { oneLine } from './lines.ts';
 import { argTypeSchema } from './types.ts';
 
 /** One argument of a {@link CatalogueTool}. */
 export interface CatalogueArgument {
   readonly name: string;
-  /** An ArgType, or a schema in one or two words. */
+  /** An ArgType, or a schema as a type: `list of string`, `{path: string, depth?: int}`. */
   readonly type: string;
   readonly required: boolean;
   /** The default as tagged JSON. */
@@ -18,6 +19,9 @@ export interface CatalogueArgument {
   readonly description: string;
   readonly schema: JsonSchema;
 }
+
+/** Most descriptions of parts of one argument. */
+const MAX_NOTES = 40;
 
 /** The catalogue entry of a tool: public JSON (`schemas/catalogue.schema.json`). */
 export interface CatalogueTool {
@@ -84,13 +88,31 @@ function argumentOf(parameter: Parameter): CatalogueArgument {
   };
 }
 
+/** What is said of the arguments and of the parts of their schemas: `item: Which one.`, `options.depth: How deep.` */
+export function argumentNotes(args: readonly CatalogueArgument[]): readonly string[] {
+  return args.flatMap(({ name, description, schema }) => [
+    ...(description === '' ? [] : [`${name}: ${description}`]),
+    ...schemaNotes(schema, MAX_NOTES).map((note) => `${name}${note.path}: ${note.description}`),
+  ]);
+}
+
+/** The form of a call of a tool with maps or lists of maps among its arguments, such as `(options: {depth: int})`; null for others. */
+export function callForm({ parameters }: ToolDefinition): string | null {
+  const form = oneLine(argumentsOf(parameters.map(argumentOf)));
+  return form.includes('{') ? form : null;
+}
+
 function callOf(name: string, args: readonly CatalogueArgument[], returns: string): string {
+  return `${name}${argumentsOf(args)}${returns === 'any' || returns === '' ? '' : ` -> ${returns}`}`;
+}
+
+function argumentsOf(args: readonly CatalogueArgument[]): string {
   const shown = args.map(({ name: arg, type, required, default: fallback }) => {
     const typed = type === 'any' ? '' : `: ${type}`;
     if (fallback !== undefined) return `${arg}${typed} = ${JSON.stringify(fallback)}`;
     return `${arg}${required ? '' : '?'}${typed}`;
   });
-  return `${name}(${shown.join(', ')})${returns === 'any' || returns === '' ? '' : ` -> ${returns}`}`;
+  return `(${shown.join(', ')})`;
 }
 
 function resultSchema({ result }: ToolDefinition): JsonSchema | null {

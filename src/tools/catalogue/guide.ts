@@ -2,8 +2,8 @@ import { ConfigError } from '../../wire/errors.ts';
 import { wholeNumber } from '../../wire/options.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { matchesPattern } from '../policy/capability.ts';
-import { type CatalogueTool, toolCatalogue } from './entry.ts';
-import { firstSentence, oneLine } from './text.ts';
+import { argumentNotes, type CatalogueTool, toolCatalogue } from './entry.ts';
+import { firstSentence, oneLine, sentences } from './lines.ts';
 
 /** Options of a text for a model. */
 export interface ToolPromptOptions {
@@ -40,6 +40,12 @@ export function estimateTokens(text: string): number {
 const HEAD =
   'Tools, called by name with arguments in this order: set x = tool.group.Name(1, "b"). An argument with ? may be left out; after = stands what is used then.';
 
+/** Said once, where a signature has such a type. */
+const MAPS = 'The type {a: int, b?: string} is a map with these keys; a key with ? may be absent.';
+
+/** A phrase that this many tools of a group have is said once for the group. */
+const COMMON = 3;
+
 /** The detail of an entry: none, the signature, the first sentence too, or everything. */
 type Detail = 0 | 1 | 2 | 3;
 
@@ -55,14 +61,18 @@ export function toolPrompt(
 ): ToolPrompt {
   if (budget !== undefined) wholeNumber(1)('the budget in tokens', budget);
   const entries = inOrder(toolCatalogue(tools), prefer);
-  const lines = entries.map((entry) => ([1, 2, 3] as const).map((detail) => linesOf(entry, detail)));
+  const common = commonPhrases(entries);
+  const lines = entries.map((entry) => ([1, 2, 3] as const).map((detail) => linesOf(entry, detail, common.get(entry.group))));
   const most = brief ? 1 : 3;
   const details = entries.map((): Detail => (budget === undefined ? most : 0));
   let named = 0;
   const render = (): string => {
     const shown = details.flatMap((detail, index) => (detail === 0 ? [] : [lines[index]?.[detail - 1] ?? '']));
     const missing = entries.filter((_entry, index) => details[index] === 0);
-    return `${[HEAD, ...shown, ...footer(missing, named)].join('\n')}\n`;
+    const whole = new Set(entries.flatMap(({ group }, index) => (details[index] === 3 ? [group] : [])));
+    const shared = [...common].filter(([group]) => whole.has(group)).map(([group, phrases]) => sharedLine(group, phrases));
+    const maps = shown.some((line) => line.includes('{')) ? [MAPS] : [];
+    return `${[HEAD, ...maps, ...shared, ...shown, ...footer(missing, named)].join('\n')}\n`;
   };
   if (budget !== undefined) {
     // A small budget serves tools rather than the names of tools that are left out.
@@ -79,12 +89,18 @@ export function toolPrompt(
       }
   }
   const text = render();
+  const isShort = (index: number): boolean => {
+    const [entry, detail = 0] = [entries[index], details[index]];
+    if (entry === undefined || detail === 0 || detail === 3) return false;
+    const shared = common.get(entry.group);
+    return lines[index]?.[2] !== lines[index]?.[detail - 1] || phrasesOf(entry).some((phrase) => shared?.has(phrase));
+  };
   const namesOf = (wanted: (index: number) => boolean) => entries.flatMap(({ name }, index) => (wanted(index) ? [name] : []));
   return {
     text,
     tokens: estimateTokens(text),
     leftOut: namesOf((index) => details[index] === 0),
-    shortened: namesOf((index) => details[index] !== 0 && lines[index]?.[2] !== lines[index]?.[(details[index] ?? 1) - 1]),
+    shortened: namesOf((index) => isShort(index)),
   };
 }
 
@@ -110,16 +126,39 @@ function inTurns(entries: readonly CatalogueTool[], prefer: readonly string[]): 
   return places.sort((a, b) => a.rank - b.rank || a.turn - b.turn).map(({ index }) => index);
 }
 
-function linesOf(entry: CatalogueTool, detail: 1 | 2 | 3): string {
+/** The sentences and notes that several tools of a group have, by group. The first sentence of a tool stays with it. */
+function commonPhrases(entries: readonly CatalogueTool[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const groups = Map.groupBy(entries, ({ group }) => group);
+  const found = [...groups].map(([group, tools]) => {
+    const counts = new Map<string, number>();
+    for (const tool of tools) for (const phrase of new Set(phrasesOf(tool))) counts.set(phrase, (counts.get(phrase) ?? 0) + 1);
+    return [group, new Set([...counts].filter(([, count]) => count >= COMMON).map(([phrase]) => phrase))] as const;
+  });
+  return new Map(found.filter(([, phrases]) => phrases.size > 0));
+}
+
+function phrasesOf({ description, args }: CatalogueTool): readonly string[] {
+  return [...sentences(description).slice(1), ...argumentNotes(args).map(oneLine)];
+}
+
+function sharedLine(group: string, phrases: ReadonlySet<string>): string {
+  return `tool.${group}.*, where it applies: ${[...phrases].join(' ')}`;
+}
+
+function linesOf(entry: CatalogueTool, detail: 1 | 2 | 3, common: ReadonlySet<string> = new Set()): string {
   const { call, description, args, example } = entry;
   const signature = oneLine(call);
   if (detail === 1 || description === '') if (detail < 3) return signature;
   if (detail === 2) return `${signature}\n  ${firstSentence(description)}`;
-  const described = args.filter((arg) => arg.description !== '');
+  const own = (phrase: string) => !common.has(phrase);
+  const [first = '', ...rest] = sentences(description);
   return [
     signature,
-    ...(description === '' ? [] : [`  ${oneLine(description)}`]),
-    ...described.map((arg) => `  ${arg.name}: ${oneLine(arg.description)}`),
+    ...(description === '' ? [] : [`  ${[first, ...rest.filter(own)].join(' ')}`]),
+    ...argumentNotes(args)
+      .map(oneLine)
+      .filter(own)
+      .map((note) => `  ${note}`),
     ...(example === undefined ? [] : [`  Example: ${oneLine(example)}`]),
   ].join('\n');
 }

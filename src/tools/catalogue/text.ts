@@ -1,16 +1,6 @@
 import type { ToolDefinition } from '../define/definition.ts';
-import { type CatalogueTool, toolCatalogue } from './entry.ts';
-
-/** A text on one line, without control characters: a description must not look like a part of the catalogue. */
-export function oneLine(text: string): string {
-  return text.replace(/\s+/gu, ' ').replace(/\p{C}/gu, '').trim();
-}
-
-/** The first sentence of a text, on one line. */
-export function firstSentence(text: string): string {
-  const line = oneLine(text);
-  return /^.*?[.!?](?=\s+\p{Lu}|$)/u.exec(line)?.[0] ?? line;
-}
+import { argumentNotes, type CatalogueTool, toolCatalogue } from './entry.ts';
+import { oneLine } from './lines.ts';
 
 /** The catalogue of tools as a page for people: by group, each with its arguments, its result and the grants that it needs. */
 export function toolMarkdown(tools: readonly ToolDefinition[]): string {
@@ -21,6 +11,8 @@ export function toolMarkdown(tools: readonly ToolDefinition[]): string {
 
 function section(entry: CatalogueTool): string[] {
   const { name, description, call, args, example } = entry;
+  const own = new Set(args.map((arg) => `${arg.name}: ${arg.description}`));
+  const parts = argumentNotes(args).filter((note) => !own.has(note));
   const table = args.map(
     (arg) => `| \`${arg.name}\` | ${cell(arg.type)} | ${need(arg.required, arg.default)} | ${cell(arg.description)} |`,
   );
@@ -33,6 +25,7 @@ function section(entry: CatalogueTool): string[] {
     '',
     ...(description === '' ? [] : [oneLine(description), '']),
     ...(table.length === 0 ? [] : ['| argument | type | needed | |', '| --- | --- | --- | --- |', ...table, '']),
+    ...(parts.length === 0 ? [] : [...parts.map((note) => `- ${oneLine(note)}`), '']),
     ...(example === undefined ? [] : ['```neuroscript', oneLine(example), '```', '']),
     `${facts(entry).join('; ')}.`,
     '',

@@ -2,6 +2,7 @@ import { ConfigError } from '../../wire/errors.ts';
 import type { TimeDate } from '../../wire/values.ts';
 import { type ArgType, type ArgTypes, argTypeNames, isArgType } from './argtypes.ts';
 import { describeSchema, type FromJsonSchema, fromJsonSchema, isJsonSchema, type JsonSchema } from './jsonschema.ts';
+import { schemaWords } from './schemawords.ts';
 import { isStandardSchema, type StandardSchema } from './standardschema.ts';
 
 /** The declared result of a tool: an ArgType, a schema, or words. */
@@ -67,24 +68,4 @@ export function returnsOf(tool: string, returns: unknown): { readonly returns: s
 function described(schema: StandardSchema, json: JsonSchema): { readonly returns: string; readonly result: ResultKind } {
   const words = typeof json.description === 'string' ? json.description : schemaWords(json);
   return { returns: words, result: Object.freeze({ schema, json }) };
-}
-
-/** A JSON Schema in one or two words: `string`, `list of number`, `"a" | "b"`; `any` where it has no type. */
-export function schemaWords(schema: JsonSchema | boolean | undefined): string {
-  if (typeof schema !== 'object') return 'any';
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.enum !== undefined) return schema.enum.map((each) => JSON.stringify(each)).join(' | ');
-  const choices = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(choices)) return choices.map((each) => schemaWords(each)).join(' | ');
-  const types = schema.type === undefined ? [] : [schema.type].flat();
-  return types.length === 0 ? 'any' : types.map((type) => typeWords(String(type), schema)).join(' | ');
-}
-
-const WORDS: Readonly<Record<string, string>> = { integer: 'int', boolean: 'bool', null: 'nil', array: 'list', object: 'map' };
-
-function typeWords(type: string, { items }: JsonSchema): string {
-  const word = WORDS[type] ?? type;
-  const item = type === 'array' ? schemaWords(items) : 'any';
-  if (item === 'any') return word;
-  return `${word} of ${item.includes(' | ') ? `(${item})` : item}`;
 }

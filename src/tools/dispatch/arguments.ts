@@ -3,6 +3,7 @@ import { decode, encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { type Value, ValueError } from '../../wire/values.ts';
+import { callForm } from '../catalogue/index.ts';
 import { type Coerced, coerce } from '../define/argtypes.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import type { Parameter } from '../define/parameters.ts';
@@ -36,6 +37,8 @@ export async function matchArgs(
     else args = result.value as Record<string, unknown>;
   }
   if (problems.length === 0) return { ok: true, value: args };
+  const form = callForm(tool);
+  if (form !== null) problems.push(`the call has the form ${form}`);
   return { ok: false, problem: argumentMessage(tool.canonicalName, problems) };
 }
 

@@ -31,7 +31,8 @@ export class Dispatcher {
   constructor(context: DispatchContext) {
     this.#context = context;
     this.#quotas = new CallQuotas(context.limits);
-    this.#journal = new CallJournal((entry) => notify(context, 'onCall', () => context.onCall?.(entry)));
+    const { onCall } = context;
+    this.#journal = new CallJournal(onCall === undefined ? null : (entry) => notify(context, 'onCall', () => onCall(entry)));
     this.#asks = new Asks(context.ask, this.#quotas);
   }
 
@@ -55,12 +56,13 @@ export class Dispatcher {
   }
 
   /**
-   * The journal, once the run is over. Calls that were never answered end with `error`, which stopped the run; a run without
+   * Completes the journal when the run is over. Calls that were never answered end with `error`, which stopped the run; a run without
    * such an error was given up by its worker.
    */
-  finish(error: ErrorInfo | null): readonly JournalEntry[] {
+  finish(error: ErrorInfo | null): Pick<CallJournal, 'entries' | 'last'> {
     const halted = error ?? workerError('the run ended while the call was open');
-    return this.#journal.finish(halted, (call) => this.#asks.spentBy(call));
+    this.#journal.finish(halted, (call) => this.#asks.spentBy(call));
+    return this.#journal;
   }
 
   /** Resolves when no nested loop of this run is left. */

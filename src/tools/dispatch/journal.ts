@@ -2,41 +2,53 @@ import type { CallIo, FinalReply } from '../../wire/call.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
-import { outcomeOf } from './outcome.ts';
-import { pack, packedEntry, packedOutcome } from './packed.ts';
+import { failureOf } from './outcome.ts';
+import { type EndedCall, entryOf, headOf, type Packed, PackedMessages, packedQuery, packedSize } from './packed.ts';
 
 /** A call without an end, and its packed messages. */
 interface OpenEntry {
   readonly start: number;
   readonly io: CallIo;
-  readonly call: Buffer;
-  reply: Buffer | null;
+  readonly call: Packed;
+  reply: Packed | null;
 }
 
 /** The calls of one run: the open ones, and the ended ones in the order in which they ended. Their values are packed. */
 export class CallJournal {
-  readonly #entries: JournalEntry[] = [];
+  readonly #messages = new PackedMessages();
+  readonly #ended: (EndedCall | JournalEntry)[] = [];
   readonly #open = new Map<GuestCall, OpenEntry>();
-  readonly #onEntry: (entry: JournalEntry) => void;
+  readonly #onEntry: ((entry: JournalEntry) => void) | null;
 
   /** `onEntry` receives every call once it has ended. */
-  constructor(onEntry: (entry: JournalEntry) => void) {
+  constructor(onEntry: ((entry: JournalEntry) => void) | null = null) {
     this.#onEntry = onEntry;
+  }
+
+  /** The ended calls. They become entries when somebody reads them. */
+  get entries(): readonly JournalEntry[] {
+    return this.#ended.map((ended) => ('packed' in ended ? entryOf(ended) : ended));
+  }
+
+  /** The last call that ended; undefined without one. */
+  get last(): JournalEntry | undefined {
+    const last = this.#ended.at(-1);
+    return last !== undefined && 'packed' in last ? entryOf(last) : last;
   }
 
   /** Returns the number of bytes that the journal keeps of the call. */
   open(call: GuestCall, io: CallIo): number {
-    const bytes = pack(call);
-    this.#open.set(call, { start: performance.now(), io, call: bytes, reply: null });
-    return bytes.length;
+    const packed = this.#messages.add(call);
+    this.#open.set(call, { start: performance.now(), io, call: packed, reply: null });
+    return packedSize(packed);
   }
 
   /** Keeps the answer with which the call will be closed. Returns the number of its bytes. */
   answer(call: GuestCall, reply: FinalReply): number {
-    const bytes = pack(reply);
+    const packed = this.#messages.add(reply);
     const open = this.#open.get(call);
-    if (open !== undefined) open.reply = bytes;
-    return bytes.length;
+    if (open !== undefined) open.reply = packed;
+    return packedSize(packed);
   }
 
   /** Ends a call. Does nothing for a call that has ended before. */
@@ -44,8 +56,9 @@ export class CallJournal {
     const open = this.#open.get(call);
     if (open === undefined) return;
     this.#open.delete(call);
-    const outcome = reply.t === 'ok' && open.reply !== null ? packedOutcome(open.reply) : outcomeOf(reply);
-    this.#keep(packedEntry(call, open.call, { queries: open.io.queries, outcome, spent, ms: elapsed(open.start) }));
+    const asked = open.io.queries.map((query) => packedQuery(this.#messages, query));
+    const outcome = reply.t === 'ok' ? (open.reply ?? this.#messages.add(reply)) : failureOf(reply);
+    this.#keep({ call: headOf(call), packed: open.call, asked, outcome, spent, ms: elapsed(open.start) });
   }
 
   /** Ends a call with its recorded entry. */
@@ -59,17 +72,17 @@ export class CallJournal {
   }
 
   /**
-   * All entries. A call that is still open was ended from outside: with the error that its script was sent, else with `halted`.
+   * Ends the calls that are still open, which were ended from outside: with the error that their script was sent, else with `halted`.
    * `spent` gives the usage of an `ask`.
    */
-  finish(halted: ErrorInfo, spent: (call: GuestCall) => AskSpent | undefined = () => undefined): readonly JournalEntry[] {
+  finish(halted: ErrorInfo, spent: (call: GuestCall) => AskSpent | undefined = () => undefined): void {
     for (const [call, { io }] of [...this.#open]) this.close(call, { t: 'halt', error: sentTo(io) ?? halted }, spent(call));
-    return this.#entries;
   }
 
-  #keep(entry: JournalEntry): void {
-    this.#entries.push(entry);
-    this.#onEntry(entry);
+  #keep(ended: EndedCall | JournalEntry): void {
+    const entry = this.#onEntry !== null && 'packed' in ended ? entryOf(ended) : ended;
+    this.#ended.push(entry);
+    if (!('packed' in entry)) this.#onEntry?.(entry);
   }
 }
 

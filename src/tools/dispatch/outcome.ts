@@ -10,7 +10,11 @@ import { Halt, ToolError } from '../errors.ts';
 
 /** An answer as the journal keeps it. */
 export function outcomeOf(reply: FinalReply): JournalOutcome {
-  if (reply.t === 'ok') return { ok: true, value: reply.value };
+  return reply.t === 'ok' ? { ok: true, value: reply.value } : failureOf(reply);
+}
+
+/** An answer without a value as the journal keeps it. */
+export function failureOf(reply: Exclude<FinalReply, { t: 'ok' }>): Exclude<JournalOutcome, { ok: true }> {
   if (reply.t === 'halt') return { ok: false, halted: reply.error };
   const { code, message, hint } = reply;
   return { ok: false, code, message, ...(hint === undefined ? {} : { hint }) };

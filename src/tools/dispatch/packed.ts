@@ -1,5 +1,5 @@
 import type { ForkQuery, JournalEntry, JournalOutcome } from '../../wire/journal.ts';
-import type { AskSpent, GuestCall, TaggedJson } from '../../wire/protocol.ts';
+import type { AskSpent, CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
 
 /*
@@ -7,42 +7,89 @@ import { canonicalName } from '../names.ts';
  * `journalBytes` counts. As objects, small values would take over twenty times as much: `{}` has 2 bytes and takes 56.
  */
 
-/** The JSON of a message. */
-export function pack(message: object): Buffer {
-  return Buffer.from(JSON.stringify(message));
+/** Where the JSON of a message is kept. */
+export interface Packed {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
 }
 
-/** How a call ended. */
-export interface CallEnd {
-  readonly queries: readonly ForkQuery[];
-  readonly outcome: JournalOutcome;
+/** UTF-8 takes at most three bytes for each unit of a text. */
+const UNIT_BYTES = 3;
+const SLAB = { first: 2 ** 12, largest: 2 ** 20 } as const;
+
+/** Messages as their JSON, one after another in a few buffers: a buffer of its own takes more than most messages. */
+export class PackedMessages {
+  #slab = Buffer.alloc(0);
+  #used = 0;
+  #slabBytes: number = SLAB.first;
+
+  add(message: object): Packed {
+    const text = JSON.stringify(message);
+    if (text.length * UNIT_BYTES > this.#slab.length - this.#used) {
+      const bytes = Buffer.byteLength(text);
+      if (bytes > this.#slabBytes / 2) return { bytes: Buffer.from(text), start: 0, end: bytes };
+      if (bytes > this.#slab.length - this.#used) this.#nextSlab();
+    }
+    const start = this.#used;
+    this.#used += this.#slab.write(text, start);
+    return { bytes: this.#slab, start, end: this.#used };
+  }
+
+  #nextSlab(): void {
+    this.#slab = Buffer.allocUnsafeSlow(this.#slabBytes);
+    this.#used = 0;
+    this.#slabBytes = Math.min(this.#slabBytes * 2, SLAB.largest);
+  }
+}
+
+/** How many bytes a message takes. */
+export function packedSize({ start, end }: Packed): number {
+  return end - start;
+}
+
+/** A call that has ended. Its values are packed. */
+export interface EndedCall {
+  readonly call: CallHead;
+  readonly packed: Packed;
+  readonly asked: readonly ForkQuery[];
+  /** The packed answer, when it was a value. */
+  readonly outcome: Packed | Exclude<JournalOutcome, { readonly ok: true }>;
   readonly spent: AskSpent | undefined;
   /** Elapsed milliseconds. */
   readonly ms: number;
 }
 
-/** The entry of a call; `packed` is the same call, packed. */
-export function packedEntry(call: GuestCall, packed: Buffer, { queries, outcome, spent, ms }: CallEnd): JournalEntry {
+/** A call without its values. */
+type CallHead =
+  | { readonly kind: 'tool'; readonly seq: number; readonly at: CallSite; readonly name: string }
+  | { readonly kind: 'ask'; readonly seq: number; readonly at: CallSite; readonly model: string }
+  | { readonly kind: 'prompt'; readonly seq: number; readonly at: CallSite; readonly text: string };
+
+/** The call without its values. */
+export function headOf(call: GuestCall): CallHead {
   const { seq, at } = call;
-  const asked = queries.length === 0 ? {} : { asked: queries.map(packedQuery) };
-  if (call.t === 'prompt') return { kind: 'prompt', seq, text: call.text, at, ...asked, outcome, ms };
-  if (call.t === 'tool') {
-    const entry = withPacked({ kind: 'tool' as const, seq, name: canonicalName(call.name) }, packed, 'args');
-    return Object.assign(entry, { at, ...asked, outcome, ms });
-  }
-  const entry = withPacked({ kind: 'ask' as const, seq, model: call.model }, packed, 'prompt', 'options');
+  if (call.t === 'tool') return { kind: 'tool', seq, at, name: canonicalName(call.name) };
+  return call.t === 'ask' ? { kind: 'ask', seq, at, model: call.model } : { kind: 'prompt', seq, at, text: call.text };
+}
+
+/** The entry of a call. It decodes values whenever they are read. */
+export function entryOf({ call, packed, asked: queries, outcome: ended, spent, ms }: EndedCall): JournalEntry {
+  const { kind, seq, at } = call;
+  const asked = queries.length === 0 ? {} : { asked: queries };
+  const outcome = 'start' in ended ? withPacked({ ok: true as const }, ended, 'value') : ended;
+  if (kind === 'prompt') return { kind, seq, text: call.text, at, ...asked, outcome, ms };
+  if (kind === 'tool')
+    return Object.assign(withPacked({ kind, seq, name: call.name }, packed, 'args'), { at, ...asked, outcome, ms });
+  const entry = withPacked({ kind, seq, model: call.model }, packed, 'prompt', 'options');
   return Object.assign(entry, { at, ...asked, outcome, ...(spent === undefined ? {} : { spent }), ms });
 }
 
-/** The outcome of a call that was answered with a value; `packed` is that answer. */
-export function packedOutcome(packed: Buffer): JournalOutcome {
-  return withPacked({ ok: true as const }, packed, 'value');
-}
-
-function packedQuery(query: ForkQuery): ForkQuery {
+/** The same query with a packed value. */
+export function packedQuery(messages: PackedMessages, query: ForkQuery): ForkQuery {
   if (query.t === 'var.get') return query;
-  const packed = pack(query);
   const { t, name } = query;
+  const packed = messages.add(query);
   if (t === 'var.set') return withPacked({ t, name }, packed, 'value');
   return Object.assign(withPacked({ t, name }, packed, 'value'), { redefine: query.redefine });
 }
@@ -60,7 +107,7 @@ const ACCESSORS: { readonly [Field in keyof Unpacked]: PropertyDescriptor } = {
 function accessor(field: keyof Unpacked): PropertyDescriptor {
   return {
     enumerable: true,
-    get(this: { readonly [PACKED]: Buffer }): TaggedJson {
+    get(this: { readonly [PACKED]: Packed }): TaggedJson {
       return unpack(this[PACKED])[field];
     },
   };
@@ -69,7 +116,7 @@ function accessor(field: keyof Unpacked): PropertyDescriptor {
 /** Gives an object fields that decode the packed message whenever they are read. */
 function withPacked<T extends object, Field extends keyof Unpacked>(
   target: T,
-  packed: Buffer,
+  packed: Packed,
   ...fields: readonly Field[]
 ): T & Pick<Unpacked, Field> {
   Object.defineProperty(target, PACKED, { value: packed });
@@ -86,6 +133,6 @@ interface Unpacked {
   readonly value: TaggedJson;
 }
 
-function unpack(packed: Buffer): Unpacked {
-  return JSON.parse(packed.toString());
+function unpack({ bytes, start, end }: Packed): Unpacked {
+  return JSON.parse(bytes.toString('utf8', start, end));
 }

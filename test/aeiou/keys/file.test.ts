@@ -94,6 +94,20 @@ describe('key files', () => {
     expect(readFileSync(path('a.json'), 'utf8')).toContain('"version": 1');
   });
 
+  it('leave no descriptor open, whether they are written, read or refused', () => {
+    const fs = process.getBuiltinModule('node:fs');
+    const open = vi.spyOn(fs, 'openSync');
+    const close = vi.spyOn(fs, 'closeSync');
+    onTestFinished(() => void [open, close].map((spy) => spy.mockRestore()));
+    saveKeyFile(path('closed.json'), KEYS);
+    loadKeyFile(path('closed.json'));
+    chmodSync(path('closed.json'), 0o644);
+    expect(fault(() => loadKeyFile(path('closed.json')))).toBe('mode');
+    rmSync(path('closed.json'));
+    expect(open).toHaveBeenCalledTimes(3);
+    expect(close.mock.calls.flat()).toEqual(open.mock.results.map(({ value }) => value));
+  });
+
   it('that cannot take the place of the old one leave no draft', () => {
     const taken = path('taken');
     mkdirSync(taken);

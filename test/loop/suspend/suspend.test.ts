@@ -271,8 +271,10 @@ describe('a call that cannot be completed', () => {
     expect(await host.loop.recover()).toEqual(['s']);
     const end = await host.loop.resume('s', { agent });
     const { decision, reason, error } = end;
-    if (onExpired === 'halt') expect({ decision, reason }).toEqual({ decision: 'HALT', reason: 'ERR_CALL_EXPIRED' });
-    else expect({ decision, reason, code: error?.code }).toEqual({ decision: 'HALT', reason: 'ERR_EXEC', code: 'NS37' });
+    if (onExpired === 'halt') {
+      expect({ decision, reason }).toEqual({ decision: 'HALT', reason: 'ERR_CALL_EXPIRED' });
+      expect(error?.message).toMatch(/turn 1 was started and not decided: it waited for call 1\.2 of tool\.\S+$/);
+    } else expect({ decision, reason, code: error?.code }).toEqual({ decision: 'HALT', reason: 'ERR_EXEC', code: 'NS37' });
     expect(await refusal(host.loop.complete('s', '1.2', { result: true }))).toBe(
       onExpired === 'halt' ? 'ERR_CALL_EXPIRED' : 'ERR_CALL_COMPLETED',
     );

@@ -1,0 +1,178 @@
+import { type CallToolResult, McpServer, type ServerContext, type ToolAnnotations } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { NO_PROGRESS_YET } from '../../aeiou/index.ts';
+import { languageCard, readTurn, runTurn, type TurnHost, toPublicTurn } from '../../loop/index.ts';
+import { answerRequest, type Runtime } from '../../runtime/index.ts';
+import { matchesPattern, type ToolDefinition, toolPrompt } from '../../tools/index.ts';
+import { NeuroScriptError } from '../../wire/errors.ts';
+import { toPublicCheck } from '../../wire/findings.ts';
+import { jsonText } from '../../wire/maporder.ts';
+import { CHECK_OUTPUT, RUN_OUTPUT, TURN_OUTPUT } from './outputs.ts';
+import { Progress } from './progress.ts';
+import { type ErrorPage, INSTRUCTIONS, teach } from './teach.ts';
+
+/** The parts of the servers of {@link mcpServers}, which have no limits and no policy of their own. */
+export interface McpServerInit {
+  /** Its tools, policy and limits apply to every program of a client. */
+  readonly runtime: Runtime;
+  /** Runs the turns of `turn`; its executor is the runtime. */
+  readonly turns: TurnHost;
+  /** The tools that programs can call: those of the runtime that its policy allows. */
+  readonly tools: readonly ToolDefinition[];
+  readonly version: string;
+  /** The language on one page: `languageCard()` when absent, which a bundle does not contain. */
+  readonly language?: string;
+  /** Reads the pages of error codes; there are none when absent. */
+  readonly errors?: () => Promise<readonly ErrorPage[]>;
+}
+
+const RUN = {
+  title: 'Run a NeuroScript program',
+  description:
+    'Runs a NeuroScript program in a fresh sandbox, under limits. Returns its output, its result, and any error with its position. ' +
+    'The tool "tools" lists what a program may call.',
+  inputSchema: z.object({
+    src: z.string().describe('the program: command … endcommand, or definitions together with "call"'),
+    lib: z.array(z.string()).optional().describe('libraries: definitions to load first'),
+    call: z.string().optional().describe('the procedure to call'),
+    args: z.array(z.unknown()).optional().describe('its arguments'),
+    globals: z.record(z.string(), z.unknown()).optional().describe('initial variables of the program'),
+    limits: z.record(z.string(), z.number()).optional().describe('tighter limits, such as {"fuel": 100000}'),
+  }),
+} as const;
+
+const CHECK = {
+  title: 'Check NeuroScript programs',
+  description:
+    'Finds errors without running anything: syntax errors, unknown procedures and tools, and calls that the policy would refuse.',
+  inputSchema: z.object({ sources: z.record(z.string(), z.string()).describe('the programs by file name') }),
+} as const;
+
+const TURN = {
+  title: 'Run one AEIOU v3 turn',
+  description: 'Executes an AEIOU v3 envelope and returns the decision: CONTINUE, DONE, ABORT or HALT.',
+  inputSchema: z.object({
+    envelope: z.string(),
+    sid: z.string().optional().describe('session id; a new one if absent'),
+    turn: z.number().int().min(1).default(1),
+  }),
+} as const;
+
+const TOOLS = {
+  title: 'List what programs can call',
+  description: 'Lists the tools that a NeuroScript program can call here, with arguments and results.',
+  inputSchema: z.object({
+    names: z.string().optional().describe('a pattern: tool.str.* lists one group, *split* the names that contain "split"'),
+    budget: z.number().int().min(100).optional().describe('most tokens of the list; a shorter form of each tool if need be'),
+  }),
+} as const;
+
+/** Maximum number of sessions of `turn` whose resources are kept. */
+const MOST_SESSIONS = 100;
+
+/**
+ * Offers a runtime to any MCP host, with the tools `run`, `check`, `turn` and `tools`, and with resources and a prompt from which a
+ * model learns the language. Each call of the returned function makes a server for one connection. Connect it to a transport of the
+ * protocol's library, or give the function to {@link serveStdio}. Throws `ConfigError` in a bundle without `language`.
+ */
+export function mcpServers(init: McpServerInit): () => McpServer {
+  const { tools, version, language = languageCard(), errors = async () => [] } = init;
+  const sessions = new TurnSessions(init.turns);
+  const capabilities = { tools: { listChanged: false }, resources: { listChanged: false }, prompts: { listChanged: false } };
+  return () => {
+    const server = new McpServer({ name: 'neuroscript', version }, { instructions: INSTRUCTIONS, capabilities });
+    addTools(server, init, sessions);
+    teach(server, { tools, language, errors });
+    return server;
+  };
+}
+
+function addTools(server: McpServer, { runtime, turns, tools }: McpServerInit, sessions: TurnSessions): void {
+  const annotations = effectsOf(tools);
+  server.registerTool('run', { ...RUN, outputSchema: RUN_OUTPUT, annotations }, ({ src, ...request }, context) =>
+    answered(context, async ({ onOut, onCall }) => {
+      // `run --jsonl` reads the same requests and checks every field.
+      const line = JSON.stringify({ id: null, src, ...request });
+      const result = await answerRequest(runtime, line, { signal: context.mcpReq.signal, onOut, onCall });
+      return { value: result, isError: !result.ok };
+    }),
+  );
+  server.registerTool('check', { ...CHECK, outputSchema: CHECK_OUTPUT, annotations: READS_NOTHING }, ({ sources }, context) =>
+    answered(context, async () => {
+      const files = Object.entries(sources).map(([name, text]) => ({ name, text }));
+      const value = toPublicCheck(await runtime.check(files));
+      return { value, isError: value.findings.some(({ severity }) => severity === 'error') };
+    }),
+  );
+  // A turn mints a token, so the same envelope never gives the same answer twice.
+  const turnAnnotations = { ...annotations, idempotentHint: false };
+  server.registerTool('turn', { ...TURN, outputSchema: TURN_OUTPUT, annotations: turnAnnotations }, (request, context) =>
+    answered(context, async ({ onOut, onCall }) => {
+      const { record } = await runTurn(turns, {
+        sid: request.sid ?? turns.ids.session(),
+        turn: request.turn,
+        input: readTurn(Buffer.from(request.envelope)),
+        progress: NO_PROGRESS_YET,
+        signal: context.mcpReq.signal,
+        onEvent: (event) => {
+          if (event.type === 'output') onOut(event.out);
+          if (event.type === 'called') onCall(event.entry);
+        },
+      });
+      await sessions.ended(record.sid, record.decision === 'CONTINUE');
+      return { value: toPublicTurn(record), isError: record.decision === 'HALT' };
+    }),
+  );
+  server.registerTool('tools', { ...TOOLS, annotations: READS_NOTHING }, ({ names = '*', budget }) => {
+    const chosen = tools.filter(({ canonicalName }) => matchesPattern(names, canonicalName));
+    const { text } = toolPrompt(chosen, budget === undefined ? {} : { budget });
+    return { content: [{ type: 'text', text: chosen.length === 0 ? `no tool has a name like ${names}` : text }] };
+  });
+}
+
+/** The hints of a tool that computes and does nothing else. */
+const READS_NOTHING: ToolAnnotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+
+/** What a program can do at most: what the tools that it may call can do. */
+function effectsOf(tools: readonly ToolDefinition[]): ToolAnnotations {
+  const writes = tools.some(({ effects }) => effects === 'write');
+  const openWorldHint = tools.some(({ effects }) => effects !== 'none');
+  return { readOnlyHint: !writes, destructiveHint: writes, idempotentHint: !writes, openWorldHint };
+}
+
+/** The sessions of `turn` that may go on. The resources of all others are released, so that no client fills the machine. */
+class TurnSessions {
+  readonly #turns: TurnHost;
+  readonly #open = new Set<string>();
+
+  constructor(turns: TurnHost) {
+    this.#turns = turns;
+  }
+
+  /** A turn has ended; `open` says whether its session goes on. */
+  async ended(sid: string, open: boolean): Promise<void> {
+    this.#open.delete(sid);
+    if (!open) return this.#turns.executor.end?.(sid);
+    this.#open.add(sid);
+    const [oldest] = this.#open;
+    if (oldest === undefined || this.#open.size <= MOST_SESSIONS) return;
+    this.#open.delete(oldest);
+    await this.#turns.executor.end?.(oldest);
+  }
+}
+
+/** Answers a request, with reports of its progress before. */
+async function answered(
+  context: ServerContext,
+  work: (progress: Progress) => Promise<{ readonly value: object; readonly isError: boolean }>,
+): Promise<CallToolResult> {
+  await using progress = new Progress(context);
+  try {
+    const { value, isError } = await work(progress);
+    return { isError, content: [{ type: 'text', text: jsonText(value) }], structuredContent: { ...value } };
+  } catch (error) {
+    // A client can react to wrong use and to a full queue. The library reports every other error.
+    if (!(error instanceof NeuroScriptError)) throw error;
+    return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };
+  }
+}

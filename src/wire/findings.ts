@@ -1,0 +1,29 @@
+import type { CheckReport, Diagnostic, FuelEstimate, LintFinding } from './protocol.ts';
+
+/** Every finding of the parser is a syntax error, the language's code 15. */
+export const SYNTAX = 'NS15';
+
+/** A finding of the linter, or a syntax error, which may have no fix. */
+export interface JsonFinding extends Omit<LintFinding, 'fix' | 'tool'> {
+  readonly fix?: LintFinding['fix'];
+}
+
+/** The public JSON object of a check (`schemas/check.schema.json`): all findings, and the fuel of each block. */
+export interface PublicCheck {
+  readonly findings: readonly JsonFinding[];
+  readonly cost: readonly FuelEstimate[];
+}
+
+/** What `check --json --cost` prints. */
+export function toPublicCheck({ diagnostics, findings, estimates }: CheckReport): PublicCheck {
+  return {
+    findings: [...diagnostics.map(syntaxFinding), ...findings.map(({ tool: _, ...finding }) => finding)],
+    cost: estimates,
+  };
+}
+
+function syntaxFinding(found: Diagnostic): JsonFinding {
+  const { file, line, column, endLine, endColumn, message, hint } = found;
+  const fix = hint === undefined ? {} : { fix: { message: hint, edits: [] } };
+  return { code: SYNTAX, severity: 'error', file, line, column, endLine, endColumn, message, ...fix };
+}
