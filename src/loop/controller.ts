@@ -93,7 +93,7 @@ export class LoopController {
       onExpired: options.onExpired ?? 'halt',
       mayWait: options.mayWait ?? true,
       maxWaitMs: options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS,
-      maxAttempts: options.onInterrupted === 'halt' ? 1 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
+      maxAttempts: options.onInterrupted === 'halt' ? 0 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
     };
     this.metrics = options.metrics ?? new Metrics();
     this.#spans = options.spans ?? new Spans();
@@ -248,7 +248,7 @@ export class LoopController {
 
   async #turns(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
     const { maxTurns } = resolveCeilings(options);
-    const { wallMs = WALL_MS, keepTurns = true } = options;
+    const { wallMs = WALL_MS, keepTurns = this.#coordinator.store instanceof MemoryStore } = options;
     const begun = this.#clock.monotonic();
     const state = await this.#coordinator.store.read(sid);
     if (state === null) throw new SessionStateError(sid, 'unknown');

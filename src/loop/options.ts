@@ -77,8 +77,9 @@ export interface LoopControllerOptions {
   /** Most milliseconds that a call may wait for its completion, from 1; seven days when absent. */
   readonly maxWaitMs?: number;
   /**
-   * Most attempts at a turn whose process dies, from 1; 3 when absent. The first attempt runs beside other turns, all others run
-   * alone in their process. So with at least 2 attempts, no session is halted because the turn of another one ended the process.
+   * Most attempts at a turn alone in its process, from 1; 3 when absent. The first attempt runs beside the turns of other sessions, so
+   * nobody knows which of them ended the process: its end does not count. No session is halted because the turn of another one ended
+   * the process.
    */
   readonly maxAttempts?: number;
   /** Name of this process in leases, unique among all live processes; random when absent. */
@@ -103,8 +104,8 @@ export interface ResumeOptions extends StepOptions {
   /** Most milliseconds of this call, agents and tools included; ten minutes when absent. */
   readonly wallMs?: number;
   /**
-   * Whether the result has the records of the turns; true when absent. Without them a session takes the memory of one turn. The
-   * store has the records in any case, and `decided` events carry them.
+   * Whether the result has the records of the turns. When absent, it has them only with a `MemoryStore`, which keeps them in memory
+   * anyway. Without them a session takes the memory of one turn. The store has the records in any case, and `decided` events carry them.
    */
   readonly keepTurns?: boolean;
 }

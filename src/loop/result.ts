@@ -17,7 +17,7 @@ export interface LoopResult {
   readonly output: string | null;
   /** Why a turn, the agent or the host's input failed; null when a token decided. */
   readonly error: ErrorInfo | null;
-  /** The turns of this call; none without `keepTurns`. */
+  /** The turns of this call; none where `keepTurns` is not set and the store is no `MemoryStore`. */
   readonly turns: readonly TurnRecord[];
   /** The call for which the session waits; present exactly when it is `SUSPENDED`. */
   readonly waiting?: Waiting;

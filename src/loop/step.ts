@@ -35,7 +35,7 @@ export interface Stepper {
   /** The system text for agents, in addition to the envelopes. */
   readonly system: string;
   readonly limits: LimitOptions;
-  /** Most attempts at a turn whose process dies. */
+  /** Most attempts at a turn alone in its process, after a first one beside other turns. */
   readonly maxAttempts: number;
   readonly onExpired: OnExpired;
   /** Whether a tool may suspend a turn. */
@@ -101,7 +101,7 @@ async function takeTurn(
 function reasonToHalt({ host, maxAttempts, onExpired }: Stepper, { state, next, cancelled }: ClaimedSession): HaltReason | null {
   if (next.kind === 'fresh') return null;
   if (next.kind === 'waiting' && cancelled) return 'ERR_CANCELLED';
-  if (next.started.attempt >= maxAttempts) return 'ERR_INTERRUPTED';
+  if (next.started.attempt > maxAttempts) return 'ERR_INTERRUPTED';
   if (next.kind === 'interrupted') return null;
   const { suspended } = next;
   const waiting = waitingOf(state.nextTurn, suspended);
