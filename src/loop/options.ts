@@ -1,6 +1,7 @@
 import type { Keyring, Lifetimes } from '../aeiou/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { checkLimitOptions, type LimitOptions } from '../sandbox/index.ts';
+import type { Telemetry } from '../telemetry/index.ts';
 import {
   anything,
   type Checks,
@@ -25,7 +26,6 @@ import type { Metrics } from './metrics.ts';
 import type { OnExpired } from './record/suspension.ts';
 import type { OnInterrupted } from './sessions/interrupted.ts';
 import type { SessionStore } from './sessions/store.ts';
-import type { Spans } from './spans.ts';
 import type { TurnApproval } from './turn/approval.ts';
 import type { TurnExecutor } from './turn/executor.ts';
 import type { ProgressCheck } from './turn/verdict.ts';
@@ -53,8 +53,8 @@ export interface LoopControllerOptions {
   readonly log?: DecisionLog;
   /** New counters in the application's OpenTelemetry meter when absent. */
   readonly metrics?: Metrics;
-  /** Spans of the application's OpenTelemetry tracer when absent. */
-  readonly spans?: Spans;
+  /** Where spans and durations go; that of `runtime` when absent, else the application's OpenTelemetry SDK. */
+  readonly telemetry?: Telemetry;
   readonly lifetimes?: Partial<Lifetimes>;
   /** Limits of every turn; looser values than the executor's have no effect. */
   readonly limits?: LimitOptions;
@@ -129,7 +129,7 @@ export const checkController = checker<LoopControllerOptions>({
   store: anything,
   log: anything,
   metrics: anything,
-  spans: anything,
+  telemetry: anything,
   lifetimes: anything,
   limits: checkLimitOptions,
   noProgressN: anything,

@@ -1,5 +1,6 @@
 import type { HostContext, StoreReaders, Stores, TurnContext } from '../context/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
+import type { Telemetry } from '../telemetry/index.ts';
 import type { AskPort, AuditRecord, ForkTools, PolicyGuard, RootDefinitions, SessionResources } from '../tools/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { Source, TaggedJson } from '../wire/protocol.ts';
@@ -20,6 +21,7 @@ export interface RuntimeContext {
   readonly now: () => number;
   readonly audit: ((record: AuditRecord) => void) | undefined;
   readonly resources: SessionResources;
+  readonly telemetry: Telemetry;
 }
 
 /** What a root interpreter gives to all its forks: the same objects in each. */

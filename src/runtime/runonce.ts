@@ -13,6 +13,7 @@ import type { RunContext } from './context.ts';
 import { inputOf } from './input.ts';
 import { RunOutput } from './output.ts';
 import { checkRequest, type RunRequest } from './request.ts';
+import { withRunSpan } from './runspan.ts';
 
 /**
  * Runs a request once, in a fresh isolate. Resolves for everything that a script, a limit or a cancellation does. Rejects with
@@ -21,6 +22,10 @@ import { checkRequest, type RunRequest } from './request.ts';
  */
 export async function runOnce(context: RunContext, asked: RunRequest): Promise<RunResult> {
   checkRequest('the request of a run', asked);
+  return withRunSpan(context, () => run(context, asked));
+}
+
+async function run(context: RunContext, asked: RunRequest): Promise<RunResult> {
   const input = asked.recorded?.input ?? inputOf(context, asked);
   using turn = context.turn.derive(asked.signal === undefined ? {} : { signal: asked.signal });
   const callbacks = new Callbacks(turn);
@@ -116,6 +121,7 @@ function dispatcherOf(
     resources: () => resources.get(),
     onCall,
     audit: runtime.audit,
+    telemetry: runtime.telemetry,
     ask: asks?.({ context, turn, limits, sources: own(), globals }),
     recorded: recorded?.calls,
     mayWait,

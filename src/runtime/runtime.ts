@@ -13,6 +13,7 @@ import {
   type TurnInit,
 } from '../context/index.ts';
 import type { ParseOutcome, PoolLoad } from '../sandbox/index.ts';
+import type { Telemetry } from '../telemetry/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { anything, checker, checkList, checkObject, checkText, listOf, required, wholeNumber } from '../wire/options.ts';
@@ -116,6 +117,8 @@ const NO_LOAD: PoolLoad = { workers: 0, idle: 0, computing: 0, waitingForHost: 0
 export class Runtime implements AsyncDisposable {
   /** The most that every run gets. */
   readonly limits: LimitValues;
+  /** Where spans and metrics of its runs go. */
+  readonly telemetry: Telemetry;
   readonly #context: InterpreterRuntime;
   #closing: Promise<void> | null = null;
   /** Aborted when `close` waits no longer. */
@@ -124,6 +127,7 @@ export class Runtime implements AsyncDisposable {
   /** Made by `createRuntime`. */
   constructor(sandbox: SandboxPort, settings: Settings) {
     this.limits = settings.limits;
+    this.telemetry = settings.telemetry;
     let forks = 0;
     this.#context = { ...settings, sandbox, turn: rootTurn(settings.now), nextForkId: () => `fork-${++forks}` };
   }

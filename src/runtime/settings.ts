@@ -1,5 +1,6 @@
 import type { LimitOptions } from '../sandbox/index.ts';
 import { resolveLimits } from '../sandbox/index.ts';
+import { Telemetry } from '../telemetry/index.ts';
 import {
   type AuditRecord,
   Policy,
@@ -28,6 +29,8 @@ export interface RuntimeSettings {
   readonly now?: () => number;
   /** The parent of the directories of sessions; the system's directory for temporary files when absent. */
   readonly sandboxRoot?: string;
+  /** Where spans and metrics go; the application's OpenTelemetry SDK when absent. Without an SDK there are none. */
+  readonly telemetry?: Telemetry;
 }
 
 /** Checked {@link RuntimeSettings}. */
@@ -41,6 +44,7 @@ export interface Settings {
   readonly now: () => number;
   readonly resources: SessionResources;
   readonly ask: AskHandler | undefined;
+  readonly telemetry: Telemetry;
 }
 
 /** The checks of {@link RuntimeSettings}. */
@@ -52,6 +56,7 @@ export const RUNTIME_SETTINGS = {
   ask: checkFunction,
   now: checkFunction,
   sandboxRoot: checkText,
+  telemetry: anything,
 } as const;
 
 const checkRuntimeSettings = checker<RuntimeSettings>(RUNTIME_SETTINGS);
@@ -71,6 +76,7 @@ export function checkSettings(settings: RuntimeSettings): Settings {
     now,
     resources,
     ask,
+    telemetry: settings.telemetry ?? new Telemetry(),
   };
 }
 

@@ -54,6 +54,7 @@ export class Progress implements Disposable {
         this.#tool = '';
         this.#nested.clear();
         break;
+      case 'delta':
       case 'replied':
       case 'unanswered':
       case 'output':

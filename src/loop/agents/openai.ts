@@ -48,7 +48,8 @@ export function openaiAgent(options: OpenaiAgentOptions): Agent {
     loaded ??= load(name, baseURL, apiKey);
     return loaded;
   };
-  return { name, reply: (request) => replyOf(model, settings, request, clean) };
+  const identity = { provider: 'openai', name, url: baseURL };
+  return { name, model: identity, reply: (request) => replyOf({ identity, load: model, settings, clean }, request) };
 }
 
 async function load(name: string, baseURL: string, apiKey: string | undefined): Promise<SdkModel> {

@@ -117,10 +117,12 @@ export class Dispatcher {
       case 'prompt':
         return { t: 'ok', value: await unlessOver(io, () => promptUser(this.#context.host, call.text)) };
       case 'tool': {
-        const { name, args, at } = call;
+        const { name, args, at, seq } = call;
+        const { turn, tools } = this.#context;
+        const id = `${turn.turnIndex ?? tools.forkId}.${seq}`;
         this.#quotas.countScriptCall(canonicalName(name));
         const run = { context: this.#context, quotas: this.#quotas };
-        return { t: 'ok', value: await callTool(run, { name, args, site: at, io, depth: 0, completion }) };
+        return { t: 'ok', value: await callTool(run, { id, name, args, site: at, io, depth: 0, completion }) };
       }
     }
   }
