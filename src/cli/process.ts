@@ -7,6 +7,7 @@ import { answerOf, EXIT, type ExitCode } from './terminal/exit.ts';
 import { exitOfThrown, failureLine, UsageError } from './terminal/failure.ts';
 import { closeInputs } from './terminal/input.ts';
 import { Output } from './terminal/output.ts';
+import { statusColumns } from './terminal/status.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /** Milliseconds after an interrupt until the process exits even if something still waits, such as the opening of a pipe. */
@@ -48,7 +49,9 @@ export async function runInProcess(argv: string[]): Promise<void> {
     paintOut: paletteFor(process.stdout, process.env),
     paintErr: paletteFor(process.stderr, process.env),
     outIsTTY: process.stdout.isTTY === true,
-    errIsTTY: process.stderr.isTTY === true,
+    get statusColumns() {
+      return statusColumns(process.stderr, process.env);
+    },
     interrupt: interrupt.signal,
   };
   // A reader that closes its end (`| head -1`) cancels the command. That is success, but no yes for commands that answer a question.

@@ -15,32 +15,23 @@ interface Source {
 
 const FREE: Source = { paths: 'none' };
 const FILES: Source = { paths: 'files' };
-const SESSIONS: Source = { paths: 'none', words: sessions };
 
-/** Where the values of each placeholder come from. A test finds placeholders that are missing. */
+/** Where the values of placeholders come from. Any other placeholder stands for a value that only the user knows. */
 export const SOURCES: Readonly<Record<string, Source>> = {
   FILE: FILES,
   files: FILES,
   ENVELOPE: FILES,
-  'NAME=FILE': { paths: 'files' },
-  CHANGE: FREE,
+  'NAME=FILE': FILES,
+  SERVER: FILES,
+  COMMAND: FILES,
   DIR: { paths: 'folders' },
   dir: { paths: 'folders' },
-  SID: SESSIONS,
+  SID: { paths: 'none', words: sessions },
   WHAT: { paths: 'files', words: sessions },
   code: { paths: 'none', words: codesAndTitles },
   NAME: { paths: 'none', words: async (wanted) => (wanted.command === 'tools' ? toolNames() : []) },
   PATTERN: { paths: 'none', words: toolNames },
   AGENT: { paths: 'none', words: agents },
-  SERVER: FILES,
-  COMMAND: FILES,
-  WORDS: FREE,
-  ...Object.fromEntries(
-    [
-      ...['AGE', 'B64URL', 'CMD', 'HASH', 'ID', 'JSON', 'MS', 'N', 'NAME=JSON', 'PROCEDURE', 'SECONDS', 'SEED', 'SIZE', 'TEXT'],
-      ...['TIME', 'TOKEN', 'TOKENS', 'UNIX', 'URL', 'UUID', 'VAR'],
-    ].map((name) => [name, FREE]),
-  ),
 };
 
 /** Completes an unfinished word. */

@@ -40,7 +40,9 @@ async function pageOf(command: Command, path: readonly string[]): Promise<Page> 
 }
 
 function flagOf(option: Option): Flag {
-  const [, name = null] = /[<[](.*?)(?:\.\.\.)?[>\]]/.exec(option.flags) ?? [];
+  const begins = Math.max(option.flags.indexOf('<'), option.flags.indexOf('['));
+  // The placeholder is the end of the form, between brackets.
+  const name = begins < 0 ? null : option.flags.slice(begins + 1, -1);
   return {
     names: [option.short, option.long].filter((each) => each !== undefined),
     value: name === null ? null : valueNamed(name, option),
@@ -62,7 +64,7 @@ function collecting(take: (text: string) => void): Terminal {
   });
   return {
     ...{ stdin: Readable.from([]), screen: null, out: new Output(sink), err: new Output(sink) },
-    ...{ paintOut: plainPalette, paintErr: plainPalette, outIsTTY: false, errIsTTY: false },
+    ...{ paintOut: plainPalette, paintErr: plainPalette, outIsTTY: false, statusColumns: 0 },
     interrupt: new AbortController().signal,
   };
 }
