@@ -2,7 +2,7 @@ import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataE
 import { KeyedMutex } from '../context/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { currentTelemetry, type Telemetry } from '../telemetry/index.ts';
-import { RuntimeClosedError } from '../wire/errors.ts';
+import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { resolveCeilings } from './ceilings.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -257,10 +257,10 @@ export class LoopController {
     if (state === null) throw new SessionStateError(sid, 'unknown');
     const turns: TurnRecord[] = [];
     let output: string | null = null;
-    const stop = async (reason: HaltReason, message: string): Promise<LoopResult> => {
+    const stop = async (reason: HaltReason, failure: string | ErrorInfo): Promise<LoopResult> => {
       await this.halt(sid, reason);
       session.stopped(reason);
-      return { ...halted(sid, reason, message), output, turns };
+      return { ...halted(sid, reason, failure), output, turns };
     };
     for (let decided = state.nextTurn - 1; ; decided++) {
       const left = wallMs - (this.#clock.monotonic() - begun);
@@ -281,7 +281,7 @@ export class LoopController {
           return { ...suspendedAt(sid, error.waiting), output, turns };
         }
         if (!(error instanceof AgentError)) throw error;
-        return stop(error.reason, error.message);
+        return stop(error.reason, error.failure ?? error.message);
       }
     }
   }

@@ -1,5 +1,5 @@
 import type { Keyring, Lifetimes } from '../aeiou/index.ts';
-import type { Runtime } from '../runtime/index.ts';
+import type { Runtime, TenantInit } from '../runtime/index.ts';
 import { checkLimitOptions, type LimitOptions } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
 import {
@@ -91,6 +91,11 @@ export interface LoopControllerOptions {
 /** Options of one step of a session. An approval covers one step or tool call among all those taken with these options. */
 export interface StepOptions extends Ceilings, TurnApproval {
   readonly agent: Agent;
+  /**
+   * Whose session this is: its turns share the workers and the budgets of this tenant, tokens included. Stores do not keep it, so a
+   * resumed session needs it again.
+   */
+  readonly tenant?: string | TenantInit;
   readonly limits?: LimitOptions;
   /** Ends the step: stops waiting for the agent and cancels a running program. */
   readonly signal?: AbortSignal;
@@ -149,6 +154,7 @@ const STEP_CHECKS: Checks<StepOptions> = {
     checkObject(what, agent);
     checkFunction(`${what}.reply`, Reflect.get(agent, 'reply'));
   }),
+  tenant: anything,
   limits: checkLimitOptions,
   signal: checkSignal,
   wallMs: wholeNumber(1),

@@ -45,8 +45,8 @@ export function visibleOutput(record: TurnRecord): string | null {
 }
 
 /** The result of a session that the host halted between two turns. */
-export function halted(sid: string, reason: HaltReason, message: string): Omit<LoopResult, 'output' | 'turns'> {
-  return { sid, decision: 'HALT', reason, error: hostFailure(reason, message) };
+export function halted(sid: string, reason: HaltReason, failure: string | ErrorInfo): Omit<LoopResult, 'output' | 'turns'> {
+  return { sid, decision: 'HALT', reason, error: typeof failure === 'string' ? hostFailure(reason, failure) : failure };
 }
 
 /** The result of a call whose session waits now. */

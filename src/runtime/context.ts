@@ -7,6 +7,7 @@ import type { Source, TaggedJson } from '../wire/protocol.ts';
 import type { TextBuffers } from './buffers.ts';
 import type { Definitions } from './definitions.ts';
 import type { Deliveries } from './deliveries.ts';
+import type { Tenants } from './tenants.ts';
 
 /** The part of a sandbox that the runtime needs. Tests bring one that has no workers, and says nothing of them. */
 export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'format' | 'close'> &
@@ -21,6 +22,7 @@ export interface RuntimeContext {
   readonly now: () => number;
   readonly audit: ((record: AuditRecord) => void) | undefined;
   readonly resources: SessionResources;
+  readonly tenants: Tenants;
   readonly telemetry: Telemetry;
 }
 

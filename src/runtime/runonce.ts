@@ -8,6 +8,7 @@ import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { RunInput, Usage } from '../wire/protocol.ts';
 import { type RunResult, refusedResult } from '../wire/result.ts';
+import { spentBudget, TenantAccount } from './account.ts';
 import { firstDeniedCall } from './check.ts';
 import type { RunContext } from './context.ts';
 import { inputOf } from './input.ts';
@@ -33,7 +34,10 @@ async function run(context: RunContext, asked: RunRequest): Promise<RunResult> {
   const { runtime, root, tools, guards } = context;
   const { sources, limits } = input;
   const denied = async () => firstDeniedCall(runtime.sandbox, tools, guards, sources, limits.sourceBytes);
-  const refusal = turnEnd(turn, runtime.now, limits) ?? (request.checkFirst === true ? await denied() : null);
+  const refusal =
+    turnEnd(turn, runtime.now, limits) ??
+    spentBudget(runtime.tenants, turn, asked) ??
+    (request.checkFirst === true ? await denied() : null);
   if (refusal !== null) return refusedResult(refusal);
   await using resources = new RunResources(runtime.resources, turn.sessionId, root.host.logger);
   const output = new RunOutput(root, request);
@@ -42,24 +46,30 @@ async function run(context: RunContext, asked: RunRequest): Promise<RunResult> {
   const depth = callDepth();
   // Frames of a worker arrive in the worker's asynchronous context: callbacks and tools belong into that of their caller.
   const caller = new AsyncResource('NeuroScriptRun');
-  const outcome = await runtime.sandbox.run(
-    input,
-    {
-      onOut: (out) => caller.runInAsyncScope(() => output.add(out)),
-      onCall: (call, io) => caller.runInAsyncScope(() => dispatcher.handle(call, io)),
-      nested: depth > 0,
-      depth,
-      session: turn.sessionId,
-    },
-    turn,
+  using account = new TenantAccount(runtime.tenants, turn.tenant);
+  const outcome = await account.run((tenant) =>
+    runtime.sandbox.run(
+      input,
+      {
+        onOut: (out) => caller.runInAsyncScope(() => output.add(out)),
+        onCall: (call, io) => caller.runInAsyncScope(() => dispatcher.handle(call, io)),
+        nested: depth > 0,
+        depth,
+        session: turn.sessionId,
+        tenant,
+      },
+      turn,
+    ),
   );
   const { error: reported, eventErrors } = outcome.result;
   const error = turn.aborted && reported?.kind === 'cancelled' ? abortError(turn, limits) : reported;
   await dispatcher.settled();
-  callbacks.rethrow();
   const journal = dispatcher.finish(error);
+  const ended = resultOf(outcome, error, output, journal, limits, dispatcher.waiting);
+  account.charge(ended);
+  callbacks.rethrow();
   output.reportEventErrors(eventErrors);
-  return resultOf(outcome, error, output, journal, limits, dispatcher.waiting);
+  return ended;
 }
 
 /** The callbacks of a request. The first exception of one ends the run, which then rejects with it. */

@@ -59,6 +59,10 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/runtime/interpreter.ts': ['sourceBytes', 'refuses a library that is too long'],
   'src/runtime/runonce.ts': ['fuel sourceBytes wallMs', 'checks sources before a run; says how a run ended'],
   'src/runtime/runtime.ts': ['sourceBytes', 'passes the limit to the parser'],
+  'src/runtime/tenants.ts': [
+    'concurrency cpuMs fuel queueLength toolCalls',
+    'counts the budgets of tenants, whose options have the names of the limits of a run',
+  ],
   'src/sandbox/affinity.ts': ['memoryBytes', 'a prepared isolate suits runs with its heap limit'],
   'src/sandbox/clock.ts': ['wallMs', 'ends a run by its elapsed time'],
   'src/sandbox/execution.ts': ['memoryBytes toolMs', 'ends a call by its elapsed time; says why a worker died'],

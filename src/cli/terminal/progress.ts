@@ -28,8 +28,10 @@ export class Progress implements Disposable {
   /** What each open nested session does, in the order of their start. */
   readonly #nested = new Map<string, string>();
 
-  constructor(terminal: Terminal) {
-    this.#line = new StatusLine(terminal, () => this.text, PACE);
+  /** `quiet`: something else writes on standard error, so there is no status line. */
+  constructor(terminal: Terminal, quiet = false) {
+    const { err, paintErr, interrupt, statusColumns } = terminal;
+    this.#line = new StatusLine({ err, paintErr, interrupt, statusColumns: quiet ? 0 : statusColumns }, () => this.text, PACE);
   }
 
   /** Takes an event. */

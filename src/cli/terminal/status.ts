@@ -6,6 +6,9 @@ const PATIENCE_MS = 2000;
 /** Milliseconds between two redraws; rare, so that a measurement does not notice. */
 const EVERY_MS = 500;
 
+/** The parts of a terminal that a status line uses. */
+type Screen = Pick<Terminal, 'err' | 'paintErr' | 'interrupt' | 'statusColumns'>;
+
 /** When a status line appears, and how often it changes. */
 interface Pace {
   readonly afterMs: number;
@@ -17,7 +20,7 @@ interface Pace {
  * interrupt removes it, so that nothing of it is left when the process ends.
  */
 export class StatusLine implements Disposable {
-  readonly #terminal: Terminal;
+  readonly #terminal: Screen;
   readonly #text: () => string;
   readonly #pace: Pace;
   readonly #begun = performance.now();
@@ -27,7 +30,7 @@ export class StatusLine implements Disposable {
   #ended = false;
   readonly #end = (): void => this[Symbol.dispose]();
 
-  constructor(terminal: Terminal, text: () => string, pace: Pace = { afterMs: PATIENCE_MS, everyMs: EVERY_MS }) {
+  constructor(terminal: Screen, text: () => string, pace: Pace = { afterMs: PATIENCE_MS, everyMs: EVERY_MS }) {
     this.#terminal = terminal;
     this.#text = text;
     this.#pace = pace;

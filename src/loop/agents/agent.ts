@@ -1,5 +1,5 @@
 import { composeEnvelope, MAX_ENVELOPE_BYTES } from '../../aeiou/index.ts';
-import { NeuroScriptError } from '../../wire/errors.ts';
+import { type ErrorInfo, NeuroScriptError } from '../../wire/errors.ts';
 import { checkCallback } from '../../wire/options.ts';
 import type { ModelIdentity } from './identity.ts';
 
@@ -80,16 +80,23 @@ export class AgentError extends NeuroScriptError {
   readonly reason: AgentReason;
   /** Model tokens used although there is no reply, as far as they are known. */
   readonly tokens: number;
+  /** The limit that is reached, where a result has to name it; null for every other reason. */
+  readonly failure: ErrorInfo | null;
   constructor(
     turn: number,
     message: string,
     reason: AgentReason = 'ERR_AGENT',
-    { tokens = 0, ...options }: ErrorOptions & { readonly tokens?: number } = {},
+    {
+      tokens = 0,
+      failure = null,
+      ...options
+    }: ErrorOptions & { readonly tokens?: number; readonly failure?: ErrorInfo | null } = {},
   ) {
     super(AgentError.code, message, options);
     this.turn = turn;
     this.reason = reason;
     this.tokens = tokens;
+    this.failure = failure;
   }
 }
 
@@ -122,6 +129,7 @@ export async function requestReply(
   const own = new AbortController();
   const given = Promise.withResolvers<never>();
   const giveUp = (error: AgentError): void => {
+    deltas?.end();
     given.reject(error);
     own.abort(error);
   };
