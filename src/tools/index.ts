@@ -41,6 +41,7 @@ export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.
 export type { DispatchContext } from './dispatch/context.ts';
 export { Dispatcher } from './dispatch/dispatcher.ts';
 export { callDepth } from './dispatch/nesting.ts';
+export { promptUser } from './dispatch/prompt.ts';
 export {
   type CallDivergence,
   type CallScript,

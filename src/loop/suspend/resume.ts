@@ -46,11 +46,11 @@ class CompletedCall implements CallScript {
   }
 
   known(call: GuestCall): Known | null {
-    const { seq, tool: name, args, at, asked } = this.#waiting;
+    const { seq, tool: name, args, at, asked, reason } = this.#waiting;
     if (call.seq > seq) return null;
     const entry = { kind: 'tool', seq, name, args, at, outcome: { ok: true, value: null }, ms: 0 } as const;
     const divergence = divergenceOf(call, entry);
-    if (divergence === null) return { t: 'completed', asked, completion: this.#completion };
+    if (divergence === null) return { t: 'completed', asked, completion: { ...this.#completion, waitedFor: reason } };
     const message = `the program does not repeat the call that waited, ${name}: it differs in its ${divergence.field}`;
     return { t: 'answer', reply: { t: 'halt', error: replayError(message) } };
   }

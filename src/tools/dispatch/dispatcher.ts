@@ -13,7 +13,7 @@ import { replyFor } from './outcome.ts';
 import { unlessOver } from './over.ts';
 import { promptUser } from './prompt.ts';
 import { CallQuotas } from './quotas.ts';
-import { type Completion, type Known, replyOf } from './recorded.ts';
+import { type Completed, type Known, replyOf } from './recorded.ts';
 import { Suspended } from './suspended.ts';
 import { callTool } from './toolcall.ts';
 
@@ -110,7 +110,7 @@ export class Dispatcher {
     }
   }
 
-  async #make(call: GuestCall, io: CallIo, completion: Completion | null): Promise<FinalReply> {
+  async #make(call: GuestCall, io: CallIo, completion: Completed | null): Promise<FinalReply> {
     switch (call.t) {
       case 'ask':
         return this.#asks.answer(call, io);

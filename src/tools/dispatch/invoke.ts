@@ -26,7 +26,15 @@ export async function invoke(
 ): Promise<TaggedJson> {
   const { turn, limits } = context;
   const expired = tool.timeoutMs === null ? null : new AbortController();
-  const runtime = new CallRuntime(tool, { context, site, io, expired: expired?.signal ?? null, callNested });
+  const runtime = new CallRuntime(tool, {
+    context,
+    site,
+    io,
+    expired: expired?.signal ?? null,
+    callNested,
+    mayWait: depth === 0 && (context.mayWait ?? false),
+    waitedFor: completion?.waitedFor ?? null,
+  });
   const run = async (): Promise<TaggedJson> => {
     // A call that is completed began in an earlier run, with the approval that it needed.
     const result =
