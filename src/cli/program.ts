@@ -88,8 +88,15 @@ function meant(argv: readonly string[]): readonly string[] {
   return first === 'help' && second !== undefined && !COMMANDS.has(second) ? [second] : argv;
 }
 
-/** The program with the command that `argv` names, or with all of them: help and mistyped names need the whole list. */
-async function createProgram(argv: readonly string[], terminal: Terminal, execute: Execute): Promise<Command> {
+/**
+ * The program with the command that `argv` names, or with all of them: help, mistyped names and the reference of the commands
+ * need the whole list.
+ */
+export async function createProgram(
+  argv: readonly string[],
+  { out, err }: Pick<Terminal, 'out' | 'err'>,
+  execute: Execute,
+): Promise<Command> {
   const program = new Command('neuroscript')
     .description('Runs programs that AI agents write: sandboxed, under limits, with signed control tokens.')
     .version(VERSION, '-v, --version', 'print the version')
@@ -98,8 +105,8 @@ async function createProgram(argv: readonly string[], terminal: Terminal, execut
     // The usage lines of the commands have their arguments; the list stays narrow without them.
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({
-      writeOut: (text) => terminal.out.line(text.trimEnd()),
-      writeErr: (text) => terminal.err.line(text.trimEnd()),
+      writeOut: (text) => out.line(text.trimEnd()),
+      writeErr: (text) => err.line(text.trimEnd()),
       // `runProgram` prints every failure, all in one form.
       outputError: () => {},
     })

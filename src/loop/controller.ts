@@ -1,11 +1,13 @@
 import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/index.ts';
 import type { Runtime } from '../runtime/index.ts';
+import { currentTelemetry, type Telemetry } from '../telemetry/index.ts';
+import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { resolveCeilings } from './ceilings.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { executorOf, temporaryKeyring } from './defaults.ts';
-import type { LoopEvent, LoopListener } from './events.ts';
+import { joinDeltas, type LoopEvent, type LoopListener } from './events.ts';
 import { randomIds } from './ids.ts';
 import { Metrics } from './metrics.ts';
 import {
@@ -26,7 +28,7 @@ import { SessionCoordinator } from './sessions/coordinator.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
 import { newSession, SessionLeasedError, type SessionParent, SessionStateError, type SessionSummary } from './sessions/store.ts';
-import { Spans } from './spans.ts';
+import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { type Stepper, takeStep } from './step.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
@@ -50,7 +52,12 @@ export class LoopController {
   readonly #clock: Clock;
   readonly #mutex = new KeyedMutex();
   readonly #running = new Map<string, AbortController>();
-  readonly #spans: Spans;
+  readonly #telemetry: Telemetry;
+  /** What this controller does for sessions at the moment. */
+  readonly #work = new Set<Promise<unknown>>();
+  /** Ends the waits for readers of streams. */
+  readonly #pauses = new Set<() => void>();
+  #handingOff = false;
   /** Counters over all sessions of this controller. */
   readonly metrics: Metrics;
 
@@ -87,10 +94,10 @@ export class LoopController {
       onExpired: options.onExpired ?? 'halt',
       mayWait: options.mayWait ?? true,
       maxWaitMs: options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS,
-      maxAttempts: options.onInterrupted === 'halt' ? 1 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
+      maxAttempts: options.onInterrupted === 'halt' ? 0 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
     };
     this.metrics = options.metrics ?? new Metrics();
-    this.#spans = options.spans ?? new Spans();
+    this.#telemetry = options.telemetry ?? options.runtime?.telemetry ?? currentTelemetry();
   }
 
   /**
@@ -115,7 +122,7 @@ export class LoopController {
    */
   async step(sid: string, options: StepOptions): Promise<TurnRecord> {
     checkStep('the options of a step', options);
-    return this.#step(sid, options, false);
+    return this.#working(() => this.#step(sid, options, false));
   }
 
   /**
@@ -125,7 +132,7 @@ export class LoopController {
    */
   async runLoop(options: LoopOptions): Promise<LoopResult> {
     checkLoop('the options of a session', options);
-    return this.#begin(options, NO_PACE);
+    return this.#working(() => this.#begin(options, NO_PACE));
   }
 
   /**
@@ -134,7 +141,7 @@ export class LoopController {
    */
   stream(options: Omit<LoopOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkLoop('the options of a session', options);
-    return watched(options.signal, (more, pace) => this.#begin({ ...options, ...more }, pace));
+    return watched(options.signal, (more, pace) => this.#working(() => this.#begin({ ...options, ...more }, pace)));
   }
 
   async #begin(options: LoopOptions, pace: Pace): Promise<LoopResult> {
@@ -157,18 +164,29 @@ export class LoopController {
    */
   async resume(sid: string, options: ResumeOptions): Promise<LoopResult> {
     checkResume('the options of a session', options);
-    return this.#resume(sid, options, NO_PACE);
+    return this.#working(() => this.#resume(sid, options, NO_PACE));
   }
 
   /** Like {@link resume}, as an async iterator of events: see {@link stream}. */
   streamResume(sid: string, options: Omit<ResumeOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkResume('the options of a session', options);
-    return watched(options.signal, (more, pace) => this.#resume(sid, { ...options, ...more }, pace));
+    return watched(options.signal, (more, pace) => this.#working(() => this.#resume(sid, { ...options, ...more }, pace)));
   }
 
   async #resume(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
     if (this.#running.has(sid)) throw new SessionLeasedError(sid, { owner: 'this process', until: this.#clock.now() });
     return this.#drive(sid, options, pace);
+  }
+
+  /**
+   * Hands all sessions over to other processes that share the store, for a host that is about to stop: every turn under way is
+   * decided, its session stays open without a lease, and {@link runLoop} and {@link resume} resolve with the decision CONTINUE.
+   * Resolves when no turn is left. From the call on, this controller drives nothing: it rejects with `RuntimeClosedError`.
+   */
+  async handOff(): Promise<void> {
+    this.#handingOff = true;
+    for (const end of this.#pauses) end();
+    await Promise.allSettled(this.#work);
   }
 
   /**
@@ -207,28 +225,42 @@ export class LoopController {
     return this.#coordinator.recover((sid) => this.#running.has(sid));
   }
 
+  async #working<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#handingOff) throw new RuntimeClosedError('the controller has handed its sessions over');
+    const done = work();
+    this.#work.add(done);
+    try {
+      return await done;
+    } finally {
+      this.#work.delete(done);
+    }
+  }
+
   async #drive(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
     const cancel = new AbortController();
     const signal = options.signal === undefined ? cancel.signal : AbortSignal.any([cancel.signal, options.signal]);
     this.#running.set(sid, cancel);
     try {
-      return await this.#turns(sid, { ...options, signal }, pace);
+      return await withSessionSpan(this.#telemetry, sid, options.agent, (session) =>
+        this.#turns(sid, { ...options, signal }, pace, session),
+      );
     } finally {
       this.#running.delete(sid);
     }
   }
 
-  async #turns(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
+  async #turns(sid: string, options: ResumeOptions, pace: Pace, session: SessionSpan): Promise<LoopResult> {
     const { maxTurns } = resolveCeilings(options);
-    const { wallMs = WALL_MS, keepTurns = true } = options;
+    const { wallMs = WALL_MS, keepTurns = this.#coordinator.store instanceof MemoryStore } = options;
     const begun = this.#clock.monotonic();
     const state = await this.#coordinator.store.read(sid);
     if (state === null) throw new SessionStateError(sid, 'unknown');
     const turns: TurnRecord[] = [];
     let output: string | null = null;
-    const stop = async (reason: HaltReason, message: string): Promise<LoopResult> => {
+    const stop = async (reason: HaltReason, failure: string | ErrorInfo): Promise<LoopResult> => {
       await this.halt(sid, reason);
-      return { ...halted(sid, reason, message), output, turns };
+      session.stopped(reason);
+      return { ...halted(sid, reason, failure), output, turns };
     };
     for (let decided = state.nextTurn - 1; ; decided++) {
       const left = wallMs - (this.#clock.monotonic() - begun);
@@ -236,25 +268,47 @@ export class LoopController {
       if (decided >= maxTurns) return stop('ERR_MAX_TURNS', `the session did not end within ${maxTurns} turns`);
       try {
         const record = await this.#step(sid, { ...options, wallMs: left }, true);
+        session.decided(record);
         if (keepTurns) turns.push(record);
         output = visibleOutput(record);
         const { decision, reason, error } = record;
-        if (decision !== 'CONTINUE') return { sid, decision, reason, error, output, turns };
-        await pace();
+        if (decision === 'CONTINUE' && !this.#handingOff) await this.#paused(pace);
+        if (decision === 'CONTINUE' && this.#handingOff) await this.#leave(sid);
+        if (decision !== 'CONTINUE' || this.#handingOff) return { sid, decision, reason, error, output, turns };
       } catch (error) {
-        if (error instanceof SuspendedError) return { ...suspendedAt(sid, error.waiting), output, turns };
+        if (error instanceof SuspendedError) {
+          session.stopped(SuspendedError.code);
+          return { ...suspendedAt(sid, error.waiting), output, turns };
+        }
         if (!(error instanceof AgentError)) throw error;
-        return stop(error.reason, error.message);
+        return stop(error.reason, error.failure ?? error.message);
       }
     }
   }
 
+  /** Waits for the reader of a stream, unless the session is handed over first. */
+  async #paused(pace: Pace): Promise<void> {
+    const cut = Promise.withResolvers<void>();
+    this.#pauses.add(cut.resolve);
+    try {
+      await Promise.race([pace(), cut.promise]);
+    } finally {
+      this.#pauses.delete(cut.resolve);
+    }
+  }
+
+  /** Gives up an open session between two turns, and what this process holds for it. */
+  async #leave(sid: string): Promise<void> {
+    this.#host.replay.dispose(sid);
+    await this.#host.executor.end?.(sid);
+    await this.#coordinator.release(sid);
+  }
+
   #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
     return this.#mutex.run(sid, () =>
-      this.#spans.turn(sid, options.agent.name ?? null, async (span) => {
+      withTurnSpan(this.#telemetry, sid, options.agent, async () => {
         const onEvent: LoopListener = (event) => {
           this.metrics.see(event);
-          span.see(event);
           options.onEvent?.(event);
         };
         try {
@@ -293,5 +347,5 @@ function watched(
   run: (more: Omit<Watched<LoopEvent>, 'pace'>, pace: Pace) => Promise<LoopResult>,
 ): AsyncGenerator<LoopProgress, LoopResult, void> {
   const minor = ({ type }: LoopEvent): boolean => type === 'output' || type === 'called';
-  return stream({ signal, minor, run: ({ pace, ...more }) => run(more, pace) });
+  return stream({ signal, minor, merge: joinDeltas, run: ({ pace, ...more }) => run(more, pace) });
 }

@@ -4,17 +4,20 @@ import { hostFailure } from './record/decision.ts';
 import { type TurnRecord, type TurnResult, toPublicTurn } from './record/record.ts';
 import type { Waiting } from './record/suspension.ts';
 
-/** How a session ended. The decision `SUSPENDED` says that it waits. */
+/**
+ * How the driving of a session ended. The decision `SUSPENDED` says that it waits, and `CONTINUE` that it was handed over and is open
+ * for another process.
+ */
 export interface LoopResult {
   readonly sid: string;
-  readonly decision: Exclude<Decision, 'CONTINUE'> | 'SUSPENDED';
+  readonly decision: Decision | 'SUSPENDED';
   /** Set exactly when the decision is HALT, even for an end between two turns such as `ERR_MAX_TURNS`. */
   readonly reason: HaltReason | null;
   /** OUTPUT of the last turn without its token lines and its final line feed; null when nothing is left. */
   readonly output: string | null;
   /** Why a turn, the agent or the host's input failed; null when a token decided. */
   readonly error: ErrorInfo | null;
-  /** The turns of this call; none without `keepTurns`. */
+  /** The turns of this call; none where `keepTurns` is not set and the store is no `MemoryStore`. */
   readonly turns: readonly TurnRecord[];
   /** The call for which the session waits; present exactly when it is `SUSPENDED`. */
   readonly waiting?: Waiting;
@@ -42,8 +45,8 @@ export function visibleOutput(record: TurnRecord): string | null {
 }
 
 /** The result of a session that the host halted between two turns. */
-export function halted(sid: string, reason: HaltReason, message: string): Omit<LoopResult, 'output' | 'turns'> {
-  return { sid, decision: 'HALT', reason, error: hostFailure(reason, message) };
+export function halted(sid: string, reason: HaltReason, failure: string | ErrorInfo): Omit<LoopResult, 'output' | 'turns'> {
+  return { sid, decision: 'HALT', reason, error: typeof failure === 'string' ? hostFailure(reason, failure) : failure };
 }
 
 /** The result of a call whose session waits now. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
+  type CallToolRequestParams,
   type CallToolResult,
   Client,
   type JsonSchemaValidator,
@@ -12,6 +13,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { KeyedMutex, type Logger } from '../context/index.ts';
+import { withMcpCall } from '../telemetry/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { DEFAULT_TIMEOUT_MS, type McpServerConfig, secretsOf } from './config.ts';
 import { askForm } from './elicit.ts';
@@ -126,22 +128,28 @@ export class McpConnection implements AsyncDisposable {
     return this.exchange(`the call of '${tool.name}' failed`, caller, async (exchange) => {
       if (this.#changed.has(tool.name)) throw new Changed(tool.name);
       const { client } = exchange;
-      const options = { onprogress: (progress: Progress) => this.#report(tool.name, progress) };
-      const params = { name: tool.name, arguments: args };
-      const needed = tool.execution?.taskSupport === 'required' && client.getProtocolEra() !== 'modern';
-      const answer = needed
-        ? await exchange.request('tools/call', { ...params, task: {} })
-        : await exchange.rounds((answered, more) =>
-            // Without the schema of the answer: the library would check it again, and refuse questions.
-            client.callTool(
-              { ...params, ...answered },
-              { ...more, ...options, toolDefinition: { ...tool, outputSchema: undefined } },
-            ),
-          );
-      const task = carriedTask(answer);
-      if (task === null) return answerOf(answer);
-      return ended(await exchange.settle(task, patienceMs));
+      const url = 'url' in this.config ? this.config.url : null;
+      const session = client.transport?.sessionId;
+      const about = { tool: tool.name, url, protocol: client.getNegotiatedProtocolVersion(), session };
+      return withMcpCall(about, async (_meta) => {
+        const answer = await this.#called(exchange, tool, { name: tool.name, arguments: args, _meta });
+        const task = carriedTask(answer);
+        return task === null ? answerOf(answer) : ended(await exchange.settle(task, patienceMs));
+      });
     });
+  }
+
+  #called(exchange: Exchange, tool: Tool, params: CallToolRequestParams): Promise<unknown> {
+    const { client } = exchange;
+    const onprogress = (progress: Progress) => this.#report(tool.name, progress);
+    // From 2026-07-28 on, the server decides for every call.
+    const wantsTask = tool.execution?.taskSupport === 'required' && client.getProtocolEra() !== 'modern';
+    if (wantsTask) return exchange.request('tools/call', { ...params, task: {} });
+    // Without the schema of the answer: the library would check it again, and refuse questions.
+    const toolDefinition = { ...tool, outputSchema: undefined };
+    return exchange.rounds((answered, options) =>
+      client.callTool({ ...params, ...answered }, { ...options, onprogress, toolDefinition }),
+    );
   }
 
   /** The answer of a task of an earlier call; the task itself if it does not end within `patienceMs`. Rejects as {@link call} does. */

@@ -6,6 +6,8 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 /** A server's promise to answer a call later. */
 export interface McpTask {
   readonly id: string;
+  /** Beside the same field of an answer: a task has not failed yet. */
+  readonly isError: false;
   readonly status: string;
   /** What the server says about its progress; not cleaned. */
   readonly words: string;
@@ -31,6 +33,7 @@ export function readTask(value: unknown): McpTask | null {
   const poll = numberOf(pollIntervalMs) ?? numberOf(pollInterval) ?? POLL_MS;
   return {
     id,
+    isError: false,
     status,
     words: typeof statusMessage === 'string' ? statusMessage : '',
     pollMs: Math.min(Math.max(poll, SHORTEST_POLL_MS), LONGEST_POLL_MS),

@@ -6,12 +6,18 @@ import { type Block, markedBlocks, matches } from './blocks.ts';
 import { execute } from './execute.ts';
 
 /** The pages that have blocks to run. A page that loses its last one must be taken off this list. */
-const PAGES = ['README.md', 'docs/aeiou.md', 'docs/contexts.md', 'docs/loop.md', 'docs/tools.md'];
+const PAGES = [
+  'README.md',
+  ...['aeiou', 'contexts', 'embedding', 'keys', 'loop', 'policy', 'quotas', 'security', 'tools'].map((name) => `docs/${name}.md`),
+];
 
 const blocksOf = (page: string): readonly Block[] => markedBlocks(readFileSync(join(ROOT, page), 'utf8'));
 
 it('all pages with blocks to run are known', () => {
-  const all = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
+  const all = [
+    'README.md',
+    ...globSync('{docs,examples,bench,conformance,lab}/**/*.md', { cwd: ROOT, exclude: ['**/node_modules/**'] }),
+  ];
   expect(all.filter((page) => blocksOf(page).length > 0).sort()).toEqual([...PAGES].sort());
 });
 
