@@ -63,7 +63,7 @@ describe('a server of protocol version 2026-07-28 asks the user', () => {
   });
 
   it.each([
-    ['without leave', {}, 'tool.s.ask()', 'it asked the user for input; the configuration allows that with elicit: true'],
+    ['without leave', {}, 'tool.s.deciding()', 'it asked the user for input; the configuration allows that with elicit: true'],
     ['for ever', { elicit: true }, 'tool.s.endless()', 'it asked for input 10 times and gave no answer'],
     [
       'for the model',

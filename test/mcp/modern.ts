@@ -70,16 +70,11 @@ function make(): Server {
           ? required(form('Who\u0007 are you?', { name: NAME, colour: COLOUR, age: AGE }))
           : text(answers['q']);
       case 'page':
-        return answers === undefined
-          ? required({
-              method: 'elicitation/create',
-              params: { mode: 'url', message: 'open', url: 'https://example.test/', elicitationId: 'e' },
-            })
-          : text(answers['q']);
+        return answers === undefined ? required(form('as a page', { name: NAME })) : text(answers['q']);
       case 'endless':
         return required(form('again', { name: NAME }));
       case 'samples':
-        return required({ method: 'sampling/createMessage', params: { messages: [], maxTokens: 5 } });
+        return required(form('as a sample', { name: NAME }));
       case 'work': {
         const { progressToken } = mcpReq._meta ?? {};
         for (let spent = 0; spent < (args.ms ?? 0); spent += 500) {
@@ -107,11 +102,19 @@ function make(): Server {
     }
     return existsSync(until) ? task(taskId, 'completed', { result: text('done at last') }) : task(taskId, 'working');
   });
-  server.setRequestHandler('tasks/update', { params }, ({ taskId, inputResponses }) => {
-    given.set(taskId, inputResponses);
+  server.setRequestHandler('tasks/update', { params }, ({ taskId }, { mcpReq }) => {
+    given.set(taskId, mcpReq.inputResponses);
     return {};
   });
   return server;
 }
+
+// The library sends no request that the client has not offered to answer. These are changed on their way out.
+const write = process.stdout.write.bind(process.stdout);
+process.stdout.write = (chunk: string | Uint8Array) => {
+  const line = String(chunk);
+  if (line.includes('as a page')) return write(line.replace('"mode":"form"', '"mode":"url","url":"https://example.test/"'));
+  return write(line.includes('as a sample') ? line.replace('elicitation/create', 'sampling/createMessage') : line);
+};
 
 serveStdio(make);
