@@ -115,12 +115,9 @@ function descriptionOf(
 
 /** The sections of the page about the language that fit, from the first on. */
 function languageWithin(budget: number): string {
-  const [first = '', ...sections] = languageCard()
-    .trimEnd()
-    .split(/\n(?=## )/);
   let text = '';
-  for (const section of [first, ...sections]) {
-    const longer = text === '' ? section : `${text}\n${section}`;
+  for (const section of languageCard().trimEnd().split('\n## ')) {
+    const longer = text === '' ? section : `${text}\n## ${section}`;
     if (estimateTokens(longer) > budget) break;
     text = longer;
   }
