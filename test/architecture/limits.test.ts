@@ -58,7 +58,8 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
     'takes the limits of the pool as options; prepares isolates',
   ],
   'src/runtime/interpreter.ts': ['sourceBytes', 'refuses a library that is too long'],
-  'src/runtime/runonce.ts': ['fuel sourceBytes wallMs', 'checks sources before a run; says how a run ended'],
+  'src/runtime/end.ts': ['fuel wallMs', 'says how a run ended'],
+  'src/runtime/fork.ts': ['sourceBytes', 'checks sources before a run'],
   'src/runtime/runtime.ts': ['sourceBytes', 'passes the limit to the parser'],
   'src/runtime/tenants.ts': [
     'concurrency cpuMs fuel queueLength toolCalls',

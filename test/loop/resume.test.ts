@@ -4,7 +4,7 @@ import { type DecisionLog, MemoryLog } from '../../src/loop/log/log.ts';
 import { Leases } from '../../src/loop/sessions/lease.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { type Lease, type Renewal, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
-import { onBehalfOfCall } from '../../src/tools/dispatch/nesting.ts';
+import { onBehalfOfCall } from '../../src/tools/dispatch/callscope.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';

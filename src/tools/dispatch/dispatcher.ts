@@ -6,11 +6,10 @@ import type { ForkQuery, JournalEntry, WaitingCall } from '../../wire/journal.ts
 import type { GuestCall } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
 import { Asks } from './asks.ts';
+import { onBehalfOfCall, unlessOver } from './callscope.ts';
 import { type DispatchContext, notify } from './context.ts';
 import { CallJournal, elapsed } from './journal.ts';
-import { onBehalfOfCall } from './nesting.ts';
 import { replyFor } from './outcome.ts';
-import { unlessOver } from './over.ts';
 import { promptUser } from './prompt.ts';
 import { CallQuotas } from './quotas.ts';
 import { type Completion, type Known, replyOf } from './recorded.ts';
