@@ -60,6 +60,8 @@ export interface TurnRequest {
   /** Limits tighter than the executor's own; looser values have no effect. */
   readonly limits?: LimitOptions;
   readonly signal?: AbortSignal;
+  /** As in the turn's context. */
+  readonly mayAct?: () => boolean;
   /** Awaited when nonce and limits are settled and nothing has run. If it throws, the turn does not begin. */
   readonly onStart?: (start: TurnStart) => Promise<void>;
   /** Must not throw. */
@@ -237,6 +239,7 @@ async function executeTurn(
     clock: () => host.clock.now(),
     values: { ...request.values, [MINT_LEDGER]: ledger, [APPROVAL]: request.approval?.approval },
     ...(request.signal === undefined ? {} : { signal: request.signal }),
+    ...(request.mayAct === undefined ? {} : { mayAct: request.mayAct }),
   });
   try {
     const { recorded = null, approved = null } = request.earlier ?? {};

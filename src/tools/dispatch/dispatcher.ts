@@ -1,6 +1,6 @@
 import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
-import { workerError } from '../../wire/errorinfo.ts';
+import { cancelledError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import type { ForkQuery, JournalEntry, WaitingCall } from '../../wire/journal.ts';
 import type { GuestCall } from '../../wire/protocol.ts';
@@ -95,6 +95,7 @@ export class Dispatcher {
 
   async #answer(call: GuestCall, io: CallIo, known: Known | null): Promise<FinalReply> {
     if (known?.t === 'answer') return known.reply;
+    if (!this.#context.turn.mayAct()) return halt(cancelledError('this process cannot act for the session any more'));
     const start = performance.now();
     try {
       const completed = known?.t === 'completed' ? known : null;
