@@ -32,4 +32,13 @@ export {
   type StoreReaders,
   type Stores,
 } from './stores/index.ts';
-export { currentTurn, DeadlineError, rootTurn, TurnClosedError, TurnContext, type TurnInit, turnStorage } from './turn.ts';
+export {
+  checkTenantId,
+  currentTurn,
+  DeadlineError,
+  rootTurn,
+  TurnClosedError,
+  TurnContext,
+  type TurnInit,
+  turnStorage,
+} from './turn.ts';

@@ -26,6 +26,8 @@ const ENDED = Object.freeze(new TurnClosedError('the turn has ended'));
 /** The fields that a derived context sets. It inherits every absent field from its parent. */
 export interface TurnInit {
   readonly sessionId?: string;
+  /** The tenant in whose name the operation runs: 1 to 128 visible ASCII characters. */
+  readonly tenant?: string;
   /** From 1. */
   readonly turnIndex?: number;
   /** Only the magic tool and the host loop can read it. */
@@ -40,6 +42,14 @@ export interface TurnInit {
   readonly mayAct?: () => boolean;
   /** Values of the embedding application for its own tools. */
   readonly values?: Readonly<Record<string, unknown>>;
+}
+
+const TENANT = /^[\x21-\x7e]{1,128}$/;
+
+/** Throws {@link ConfigError} for an id that a message or a line of a log cannot show. */
+export function checkTenantId(id: unknown): string {
+  if (typeof id === 'string' && TENANT.test(id)) return id;
+  throw new ConfigError('the id of a tenant has 1 to 128 visible ASCII characters and no blanks');
 }
 
 const NO_VALUES: Readonly<Record<string, unknown>> = Object.freeze({ __proto__: null });
@@ -58,6 +68,8 @@ const FROM_NOTHING = Symbol('root');
 export class TurnContext implements Cancellation, Disposable {
   readonly sessionId: string | null;
   readonly turnIndex: number | null;
+  /** The tenant in whose name the operation runs, or null. */
+  readonly tenant: string | null;
   /** Unix milliseconds, or null. */
   readonly deadline: number | null;
   readonly #values: Readonly<Record<string, unknown>>;
@@ -73,6 +85,7 @@ export class TurnContext implements Cancellation, Disposable {
     if (key !== FROM_NOTHING) throw new ConfigError('a TurnContext is derived from its parent: use derive()');
     this.sessionId = init.sessionId ?? parent?.sessionId ?? null;
     this.turnIndex = init.turnIndex ?? parent?.turnIndex ?? null;
+    this.tenant = init.tenant ?? parent?.tenant ?? null;
     const deadline = Math.min(parent?.deadline ?? Number.POSITIVE_INFINITY, init.deadline ?? Number.POSITIVE_INFINITY);
     this.deadline = deadline === Number.POSITIVE_INFINITY ? null : deadline;
     const inherited = parent === null ? NO_VALUES : parent.#values;
@@ -174,9 +187,10 @@ export class TurnContext implements Cancellation, Disposable {
 }
 
 function checkInit(init: TurnInit): void {
-  const { sessionId, turnIndex, nonce, deadline, clock } = init;
+  const { sessionId, turnIndex, tenant, nonce, deadline, clock } = init;
   if (sessionId !== undefined && (typeof sessionId !== 'string' || sessionId === ''))
     throw new ConfigError('sessionId of a turn must be a text that is not empty');
+  if (tenant !== undefined) checkTenantId(tenant);
   if (turnIndex !== undefined) wholeNumber(1)('turnIndex of a turn', turnIndex);
   if (nonce !== undefined && (typeof nonce !== 'string' || nonce === ''))
     throw new ConfigError('nonce of a turn must be a text that is not empty');

@@ -5,6 +5,7 @@
 export {
   type Agent,
   type AgentBrief,
+  type AgentDelta,
   type AgentProvider,
   type AgentReason,
   type AgentReply,
@@ -15,6 +16,7 @@ export {
   functionAgent,
   languageCard,
   type ModelAgentOptions,
+  type ModelIdentity,
   modelAgent,
   type OpenaiAgentOptions,
   openaiAgent,

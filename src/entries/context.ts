@@ -21,4 +21,5 @@ export {
   type Stores,
   type TextSink,
 } from '../context/index.ts';
+export type { TenantInit, TenantLimits, TenantReport, TenantsOptions, TenantUse } from '../runtime/index.ts';
 export { SELF_BUFFER, type SignedUnit, type SymbolTable, signUnit, type TextBuffers, UnitError } from '../runtime/index.ts';

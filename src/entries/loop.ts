@@ -48,7 +48,6 @@ export {
   SessionStateError,
   type SessionStore,
   type SessionSummary,
-  Spans,
   SqliteStore,
   type SqliteStoreOptions,
   type StepOptions,
@@ -61,6 +60,5 @@ export {
   type TurnApproval,
   type TurnExecutor,
   type TurnRecord,
-  type TurnSpan,
   type Waiting,
 } from '../loop/index.ts';

@@ -18,6 +18,8 @@ export {
   POOL_LIMITS,
   type PoolKey,
   type PoolLimit,
+  TENANT_LIMITS,
+  type TenantLimit,
   type Unit,
 } from '../wire/limits.ts';
 export type {

@@ -1,12 +1,13 @@
 import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/index.ts';
 import type { Runtime } from '../runtime/index.ts';
-import { RuntimeClosedError } from '../wire/errors.ts';
+import { currentTelemetry, type Telemetry } from '../telemetry/index.ts';
+import { type ErrorInfo, RuntimeClosedError } from '../wire/errors.ts';
 import { AgentError, agentBrief } from './agents/index.ts';
 import { resolveCeilings } from './ceilings.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { executorOf, temporaryKeyring } from './defaults.ts';
-import type { LoopEvent, LoopListener } from './events.ts';
+import { joinDeltas, type LoopEvent, type LoopListener } from './events.ts';
 import { randomIds } from './ids.ts';
 import { Metrics } from './metrics.ts';
 import {
@@ -27,7 +28,7 @@ import { SessionCoordinator } from './sessions/coordinator.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
 import { newSession, SessionLeasedError, type SessionParent, SessionStateError, type SessionSummary } from './sessions/store.ts';
-import { Spans } from './spans.ts';
+import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { type Stepper, takeStep } from './step.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
@@ -51,12 +52,12 @@ export class LoopController {
   readonly #clock: Clock;
   readonly #mutex = new KeyedMutex();
   readonly #running = new Map<string, AbortController>();
+  readonly #telemetry: Telemetry;
   /** What this controller does for sessions at the moment. */
   readonly #work = new Set<Promise<unknown>>();
   /** Ends the waits for readers of streams. */
   readonly #pauses = new Set<() => void>();
   #handingOff = false;
-  readonly #spans: Spans;
   /** Counters over all sessions of this controller. */
   readonly metrics: Metrics;
 
@@ -93,10 +94,10 @@ export class LoopController {
       onExpired: options.onExpired ?? 'halt',
       mayWait: options.mayWait ?? true,
       maxWaitMs: options.maxWaitMs ?? DEFAULT_MAX_WAIT_MS,
-      maxAttempts: options.onInterrupted === 'halt' ? 1 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
+      maxAttempts: options.onInterrupted === 'halt' ? 0 : (options.maxAttempts ?? DEFAULT_MAX_ATTEMPTS),
     };
     this.metrics = options.metrics ?? new Metrics();
-    this.#spans = options.spans ?? new Spans();
+    this.#telemetry = options.telemetry ?? options.runtime?.telemetry ?? currentTelemetry();
   }
 
   /**
@@ -240,23 +241,26 @@ export class LoopController {
     const signal = options.signal === undefined ? cancel.signal : AbortSignal.any([cancel.signal, options.signal]);
     this.#running.set(sid, cancel);
     try {
-      return await this.#turns(sid, { ...options, signal }, pace);
+      return await withSessionSpan(this.#telemetry, sid, options.agent, (session) =>
+        this.#turns(sid, { ...options, signal }, pace, session),
+      );
     } finally {
       this.#running.delete(sid);
     }
   }
 
-  async #turns(sid: string, options: ResumeOptions, pace: Pace): Promise<LoopResult> {
+  async #turns(sid: string, options: ResumeOptions, pace: Pace, session: SessionSpan): Promise<LoopResult> {
     const { maxTurns } = resolveCeilings(options);
-    const { wallMs = WALL_MS, keepTurns = true } = options;
+    const { wallMs = WALL_MS, keepTurns = this.#coordinator.store instanceof MemoryStore } = options;
     const begun = this.#clock.monotonic();
     const state = await this.#coordinator.store.read(sid);
     if (state === null) throw new SessionStateError(sid, 'unknown');
     const turns: TurnRecord[] = [];
     let output: string | null = null;
-    const stop = async (reason: HaltReason, message: string): Promise<LoopResult> => {
+    const stop = async (reason: HaltReason, failure: string | ErrorInfo): Promise<LoopResult> => {
       await this.halt(sid, reason);
-      return { ...halted(sid, reason, message), output, turns };
+      session.stopped(reason);
+      return { ...halted(sid, reason, failure), output, turns };
     };
     for (let decided = state.nextTurn - 1; ; decided++) {
       const left = wallMs - (this.#clock.monotonic() - begun);
@@ -264,6 +268,7 @@ export class LoopController {
       if (decided >= maxTurns) return stop('ERR_MAX_TURNS', `the session did not end within ${maxTurns} turns`);
       try {
         const record = await this.#step(sid, { ...options, wallMs: left }, true);
+        session.decided(record);
         if (keepTurns) turns.push(record);
         output = visibleOutput(record);
         const { decision, reason, error } = record;
@@ -271,9 +276,12 @@ export class LoopController {
         if (decision === 'CONTINUE' && this.#handingOff) await this.#leave(sid);
         if (decision !== 'CONTINUE' || this.#handingOff) return { sid, decision, reason, error, output, turns };
       } catch (error) {
-        if (error instanceof SuspendedError) return { ...suspendedAt(sid, error.waiting), output, turns };
+        if (error instanceof SuspendedError) {
+          session.stopped(SuspendedError.code);
+          return { ...suspendedAt(sid, error.waiting), output, turns };
+        }
         if (!(error instanceof AgentError)) throw error;
-        return stop(error.reason, error.message);
+        return stop(error.reason, error.failure ?? error.message);
       }
     }
   }
@@ -298,10 +306,9 @@ export class LoopController {
 
   #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
     return this.#mutex.run(sid, () =>
-      this.#spans.turn(sid, options.agent.name ?? null, async (span) => {
+      withTurnSpan(this.#telemetry, sid, options.agent, async () => {
         const onEvent: LoopListener = (event) => {
           this.metrics.see(event);
-          span.see(event);
           options.onEvent?.(event);
         };
         try {
@@ -340,5 +347,5 @@ function watched(
   run: (more: Omit<Watched<LoopEvent>, 'pace'>, pace: Pace) => Promise<LoopResult>,
 ): AsyncGenerator<LoopProgress, LoopResult, void> {
   const minor = ({ type }: LoopEvent): boolean => type === 'output' || type === 'called';
-  return stream({ signal, minor, run: ({ pace, ...more }) => run(more, pace) });
+  return stream({ signal, minor, merge: joinDeltas, run: ({ pace, ...more }) => run(more, pace) });
 }

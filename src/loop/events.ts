@@ -12,6 +12,11 @@ export type LoopEvent = { readonly sid: string; readonly turn: number } & LoopEv
 export type LoopEventBody =
   /** The agent is consulted; `prompt` is the envelope. Repeated when a reply held no envelope. */
   | { readonly type: 'asked'; readonly attempt: number; readonly prompt: string }
+  /**
+   * A piece of a reply that is under way, for agents that stream. A higher `retry` begins the reply anew, because the transport of an
+   * earlier attempt failed. The `replied` event has the whole text.
+   */
+  | { readonly type: 'delta'; readonly attempt: number; readonly retry: number; readonly text: string }
   /** The agent replied; `problem` says why the reply holds no envelope. */
   | {
       readonly type: 'replied';
@@ -30,6 +35,16 @@ export type LoopEventBody =
   /** The turn is suspended: a tool will answer later. */
   | { readonly type: 'suspended'; readonly waiting: Waiting }
   | { readonly type: 'decided'; readonly record: TurnRecord };
+
+/** Two pieces of a reply as one, so that a slow reader gets all of them in fewer events; null for other events. */
+export function joinDeltas(last: { readonly type: string }, event: LoopEvent): LoopEvent | null {
+  if (event.type !== 'delta' || !isDelta(last) || last.attempt !== event.attempt || last.retry !== event.retry) return null;
+  return { ...event, text: last.text + event.text };
+}
+
+function isDelta(event: { readonly type: string }): event is LoopEvent & { readonly type: 'delta' } {
+  return event.type === 'delta';
+}
 
 /**
  * Receives the events of a session. If it throws, the turn under way continues and is stored; then the call that was given the

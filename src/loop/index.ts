@@ -54,7 +54,6 @@ export { SqliteStore, type SqliteStoreOptions } from './sessions/sqlite.ts';
 export { type StoreStatistics, storeStatistics } from './sessions/statistics.ts';
 export type * from './sessions/store.ts';
 export { SessionExistsError, SessionLeasedError, SessionStateError } from './sessions/store.ts';
-export { Spans, type TurnSpan } from './spans.ts';
 export type { StreamEvent } from './stream.ts';
 export { type CallAnswer, CallError, type CallErrorCode, type CompleteOptions } from './suspend/complete.ts';
 export { canonicalPlan, humanApproval, planHash, type TurnApproval } from './turn/approval.ts';

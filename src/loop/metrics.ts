@@ -28,6 +28,8 @@ export interface MetricsSnapshot {
 
 interface Instrument {
   readonly help: string;
+  /** The instrument of the OpenTelemetry meter: its name, its unit in UCUM, and the attribute in place of the label. */
+  readonly otel: { readonly name: string; readonly unit: string; readonly attribute?: string };
   /** Name and values of the label; null for a counter without a label. */
   readonly label: { readonly name: string; readonly values: readonly string[] } | null;
 }
@@ -35,50 +37,76 @@ interface Instrument {
 type Name = keyof MetricsSnapshot;
 
 /** Every counter with all values of its label. Labels are closed sets and never contain an id, a name or program text. */
-const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
+export const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
   decisions_total: {
     help: 'Decided turns.',
+    otel: { name: 'neuroscript.turn.decisions', unit: '{turn}', attribute: 'neuroscript.decision' },
     label: { name: 'decision', values: ['CONTINUE', 'DONE', 'ABORT', 'HALT'] },
   },
   verify_fail_total: {
     help: 'Candidate lines that did not verify.',
+    otel: { name: 'neuroscript.token.failures', unit: '{token}', attribute: 'error.type' },
     label: {
       name: 'reason',
       values: ['ERR_TOKEN_PARSE', 'ERR_TOKEN_VERIFY', 'ERR_TOKEN_SCOPE', 'ERR_TOKEN_TTL', 'ERR_TOKEN_REPLAY'],
     },
   },
-  ttl_expired_total: { help: 'Tokens that had expired.', label: null },
-  jti_dup_total: { help: 'Tokens that had been used before.', label: null },
+  ttl_expired_total: {
+    help: 'Tokens that had expired.',
+    otel: { name: 'neuroscript.token.expirations', unit: '{token}' },
+    label: null,
+  },
+  jti_dup_total: {
+    help: 'Tokens that had been used before.',
+    otel: { name: 'neuroscript.token.replays', unit: '{token}' },
+    label: null,
+  },
   lint_total: {
     help: 'Remarks on envelopes and output.',
+    otel: { name: 'neuroscript.lints', unit: '{lint}', attribute: 'neuroscript.lint' },
     label: {
       name: 'code',
       values: ['LINT_POST_TOKEN_TEXT', 'LINT_MULTI_TOKENS', 'LINT_DUP_SECTION_IGNORED', 'LINT_BLANK_LINES_IGNORED'],
     },
   },
-  no_progress_total: { help: 'Sessions that the progress guard stopped.', label: null },
+  no_progress_total: {
+    help: 'Sessions that the progress guard stopped.',
+    otel: { name: 'neuroscript.session.stalls', unit: '{session}' },
+    label: null,
+  },
   halts_total: {
     help: 'Sessions that the host halted, in a turn or between two.',
+    otel: { name: 'neuroscript.session.halts', unit: '{session}', attribute: 'error.type' },
     label: { name: 'reason', values: Object.keys(HALT_REASONS) },
   },
   agent_replies_total: {
     help: 'Replies of agents.',
+    otel: { name: 'neuroscript.agent.replies', unit: '{reply}', attribute: 'neuroscript.outcome' },
     label: { name: 'outcome', values: ['ok', 'refused', 'failed'] },
   },
   agent_tokens_total: {
     help: 'Model tokens of agents, as they report them.',
+    otel: { name: 'neuroscript.agent.tokens', unit: '{token}', attribute: 'gen_ai.token.type' },
     label: { name: 'type', values: ['input', 'output', 'total'] },
   },
-  tool_calls_total: { help: 'Calls of tools.', label: { name: 'outcome', values: ['ok', 'error'] } },
-  boundary_breaches_total: { help: 'Workers that were ended because they did what no worker does.', label: null },
+  tool_calls_total: {
+    help: 'Calls of tools.',
+    otel: { name: 'neuroscript.tool.calls', unit: '{call}', attribute: 'neuroscript.outcome' },
+    label: { name: 'outcome', values: ['ok', 'error'] },
+  },
+  boundary_breaches_total: {
+    help: 'Workers that were ended because they did what no worker does.',
+    otel: { name: 'neuroscript.worker.breaches', unit: '{worker}' },
+    label: null,
+  },
 };
 
 /** The label value of a counter without a label. */
 const NO_LABEL = '';
 
 /**
- * Counts the outcomes of turns, here and in the instruments of an OpenTelemetry meter. Labels are closed sets: decisions,
- * reasons and codes, never ids.
+ * Counts the outcomes of turns, here and in the instruments of an OpenTelemetry meter, which have names and units by its
+ * conventions. Labels are closed sets: decisions, reasons and codes, never ids.
  */
 export class Metrics {
   readonly #counts = new Map<string, Map<string, number>>();
@@ -89,7 +117,10 @@ export class Metrics {
   /** Uses the meter of the application's SDK when absent. Without an SDK, only the snapshot counts. */
   constructor(meter: Meter = global.getMeter('neuroscript-runtime')) {
     this.#counters = new Map(
-      Object.entries(INSTRUMENTS).map(([name, { help }]) => [name, meter.createCounter(name, { description: help })]),
+      Object.entries(INSTRUMENTS).map(([name, { help, otel }]) => [
+        name,
+        meter.createCounter(otel.name, { description: help, unit: otel.unit }),
+      ]),
     );
   }
 
@@ -167,12 +198,12 @@ export class Metrics {
 
   /** Counts only known label values. Any other value is a defect and must not become a time series. */
   #add(name: Name, value = NO_LABEL, more = 1): void {
-    const { label } = INSTRUMENTS[name];
+    const { label, otel } = INSTRUMENTS[name];
     const known: readonly string[] = label?.values ?? [NO_LABEL];
     if (!known.includes(value) || more === 0) return;
     const counts = this.#counts.get(name) ?? new Map<string, number>();
     this.#counts.set(name, counts.set(value, (counts.get(value) ?? 0) + more));
-    this.#counters.get(name)?.add(more, label === null ? {} : { [label.name]: value });
+    this.#counters.get(name)?.add(more, otel.attribute === undefined ? {} : { [otel.attribute]: value });
   }
 
   #labelled(name: Name): Counts {

@@ -1,6 +1,7 @@
 import type { Keyring, Lifetimes } from '../aeiou/index.ts';
-import type { Runtime } from '../runtime/index.ts';
+import type { Runtime, TenantInit } from '../runtime/index.ts';
 import { checkLimitOptions, type LimitOptions } from '../sandbox/index.ts';
+import type { Telemetry } from '../telemetry/index.ts';
 import {
   anything,
   type Checks,
@@ -25,7 +26,6 @@ import type { Metrics } from './metrics.ts';
 import type { OnExpired } from './record/suspension.ts';
 import type { OnInterrupted } from './sessions/interrupted.ts';
 import type { SessionStore } from './sessions/store.ts';
-import type { Spans } from './spans.ts';
 import type { TurnApproval } from './turn/approval.ts';
 import type { TurnExecutor } from './turn/executor.ts';
 import type { ProgressCheck } from './turn/verdict.ts';
@@ -53,8 +53,8 @@ export interface LoopControllerOptions {
   readonly log?: DecisionLog;
   /** New counters in the application's OpenTelemetry meter when absent. */
   readonly metrics?: Metrics;
-  /** Spans of the application's OpenTelemetry tracer when absent. */
-  readonly spans?: Spans;
+  /** Where spans and durations go; that of `runtime` when absent, else the application's OpenTelemetry SDK. */
+  readonly telemetry?: Telemetry;
   readonly lifetimes?: Partial<Lifetimes>;
   /** Limits of every turn; looser values than the executor's have no effect. */
   readonly limits?: LimitOptions;
@@ -77,8 +77,9 @@ export interface LoopControllerOptions {
   /** Most milliseconds that a call may wait for its completion, from 1; seven days when absent. */
   readonly maxWaitMs?: number;
   /**
-   * Most attempts at a turn whose process dies, from 1; 3 when absent. The first attempt runs beside other turns, all others run
-   * alone in their process. So with at least 2 attempts, no session is halted because the turn of another one ended the process.
+   * Most attempts at a turn alone in its process, from 1; 3 when absent. The first attempt runs beside the turns of other sessions, so
+   * nobody knows which of them ended the process: its end does not count. No session is halted because the turn of another one ended
+   * the process.
    */
   readonly maxAttempts?: number;
   /** Name of this process in leases, unique among all live processes; random when absent. */
@@ -90,6 +91,11 @@ export interface LoopControllerOptions {
 /** Options of one step of a session. An approval covers one step or tool call among all those taken with these options. */
 export interface StepOptions extends Ceilings, TurnApproval {
   readonly agent: Agent;
+  /**
+   * Whose session this is: its turns share the workers and the budgets of this tenant, tokens included. Stores do not keep it, so a
+   * resumed session needs it again.
+   */
+  readonly tenant?: string | TenantInit;
   readonly limits?: LimitOptions;
   /** Ends the step: stops waiting for the agent and cancels a running program. */
   readonly signal?: AbortSignal;
@@ -103,8 +109,8 @@ export interface ResumeOptions extends StepOptions {
   /** Most milliseconds of this call, agents and tools included; ten minutes when absent. */
   readonly wallMs?: number;
   /**
-   * Whether the result has the records of the turns; true when absent. Without them a session takes the memory of one turn. The
-   * store has the records in any case, and `decided` events carry them.
+   * Whether the result has the records of the turns. When absent, it has them only with a `MemoryStore`, which keeps them in memory
+   * anyway. Without them a session takes the memory of one turn. The store has the records in any case, and `decided` events carry them.
    */
   readonly keepTurns?: boolean;
 }
@@ -128,7 +134,7 @@ export const checkController = checker<LoopControllerOptions>({
   store: anything,
   log: anything,
   metrics: anything,
-  spans: anything,
+  telemetry: anything,
   lifetimes: anything,
   limits: checkLimitOptions,
   noProgressN: anything,
@@ -148,6 +154,7 @@ const STEP_CHECKS: Checks<StepOptions> = {
     checkObject(what, agent);
     checkFunction(`${what}.reply`, Reflect.get(agent, 'reply'));
   }),
+  tenant: anything,
   limits: checkLimitOptions,
   signal: checkSignal,
   wallMs: wholeNumber(1),

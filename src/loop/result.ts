@@ -17,7 +17,7 @@ export interface LoopResult {
   readonly output: string | null;
   /** Why a turn, the agent or the host's input failed; null when a token decided. */
   readonly error: ErrorInfo | null;
-  /** The turns of this call; none without `keepTurns`. */
+  /** The turns of this call; none where `keepTurns` is not set and the store is no `MemoryStore`. */
   readonly turns: readonly TurnRecord[];
   /** The call for which the session waits; present exactly when it is `SUSPENDED`. */
   readonly waiting?: Waiting;
@@ -45,8 +45,8 @@ export function visibleOutput(record: TurnRecord): string | null {
 }
 
 /** The result of a session that the host halted between two turns. */
-export function halted(sid: string, reason: HaltReason, message: string): Omit<LoopResult, 'output' | 'turns'> {
-  return { sid, decision: 'HALT', reason, error: hostFailure(reason, message) };
+export function halted(sid: string, reason: HaltReason, failure: string | ErrorInfo): Omit<LoopResult, 'output' | 'turns'> {
+  return { sid, decision: 'HALT', reason, error: typeof failure === 'string' ? hostFailure(reason, failure) : failure };
 }
 
 /** The result of a call whose session waits now. */

@@ -1,93 +1,104 @@
-import { type Context, context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
-import type { JournalEntry } from '../wire/journal.ts';
-import type { LoopEvent } from './events.ts';
+import { ATTR, type Attributes, codeOf, fail, OWN, type Span, type Telemetry } from '../telemetry/index.ts';
+import { type Agent, AgentError } from './agents/index.ts';
+import type { HaltReason } from './record/decision.ts';
 import type { TurnRecord } from './record/record.ts';
+import { SuspendedError } from './record/suspension.ts';
 
-/** The span of a turn under way. */
-export interface TurnSpan {
-  /** Records an event; never throws. */
-  see(event: LoopEvent): void;
+/** What the span of a session learns on the way. */
+export interface SessionSpan {
+  /** A turn of the session was decided. */
+  decided(record: TurnRecord): void;
+  /** The session ended with HALT between two turns, or waits for a call. */
+  stopped(reason: HaltReason | 'ERR_SUSPENDED'): void;
 }
 
 /**
- * Spans of turns and tool calls, according to the OpenTelemetry conventions for generative AI: `invoke_agent` for a turn, from
- * consulting the agent to the decision, and in it one `execute_tool` per call. Spans name sessions, tools, decisions and
- * codes, and never contain a prompt, an argument, a result or an output.
+ * Drives a session in a span. The conventions call that an invocation of the agent: it lasts from the first prompt until the agent
+ * is done. The tokens are those of this drive.
  */
-export class Spans {
-  readonly #tracer: Tracer;
-
-  /** Uses the tracer of the application's SDK when absent. Without an SDK, spans have no effect. */
-  constructor(tracer: Tracer = trace.getTracer('neuroscript-runtime')) {
-    this.#tracer = tracer;
-  }
-
-  /** Runs a turn within its span, which is active meanwhile. */
-  async turn(sid: string, agent: string | null, work: (span: TurnSpan) => Promise<TurnRecord>): Promise<TurnRecord> {
-    const name = agent === null ? 'invoke_agent' : `invoke_agent ${agent}`;
-    const span = this.#tracer.startSpan(name, {
-      kind: SpanKind.INTERNAL,
-      attributes: {
-        'gen_ai.operation.name': 'invoke_agent',
-        'gen_ai.conversation.id': sid,
-        ...(agent === null ? {} : { 'gen_ai.agent.name': agent }),
-      },
+export async function withSessionSpan<T>(
+  telemetry: Telemetry,
+  sid: string,
+  agent: Agent,
+  work: (session: SessionSpan) => Promise<T>,
+): Promise<T> {
+  const who = agentAttributes(agent);
+  const attributes = { ...who, [ATTR.conversation]: sid };
+  const name = agent.name === undefined ? 'invoke_agent' : `invoke_agent ${agent.name}`;
+  const begun = performance.now();
+  let failure: string | null = null;
+  const errorType = (error: unknown): string => {
+    failure = reasonOf(error) ?? '_OTHER';
+    return failure;
+  };
+  try {
+    return await telemetry.span({ name, attributes, errorType }, async (span) => {
+      const total = { input: 0, output: 0 };
+      const stopped = (reason: HaltReason | 'ERR_SUSPENDED'): void => {
+        if (reason === 'ERR_SUSPENDED') {
+          span.setAttribute(OWN.suspended, true);
+          return;
+        }
+        span.setAttribute(OWN.decision, 'HALT');
+        failure = reason;
+        fail(span, reason);
+      };
+      return await work({
+        decided({ turn, decision, reason, agent: use }) {
+          total.input += use?.inputTokens ?? 0;
+          total.output += use?.outputTokens ?? 0;
+          span.setAttributes({ [OWN.turn]: turn, [OWN.decision]: decision, ...tokens(total.input, total.output) });
+          if (reason !== null) stopped(reason);
+        },
+        stopped,
+      });
     });
-    const within = trace.setSpan(context.active(), span);
-    const see = (event: LoopEvent): void => {
-      if (event.type === 'called') this.#tool(event.entry, within);
-    };
-    try {
-      const record = await context.with(within, () => work({ see }));
-      describe(span, record);
-      return record;
-    } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR });
-      span.setAttribute('error.type', codeOf(error));
-      throw error;
-    } finally {
-      span.end();
-    }
-  }
-
-  /** Adds the span of a call that has ended. */
-  #tool(entry: JournalEntry, within: Context): void {
-    if (entry.kind !== 'tool') return;
-    const end = Date.now();
-    const tool = entry.name.slice(0, MAX_NAME);
-    const attributes = {
-      'gen_ai.operation.name': 'execute_tool',
-      'gen_ai.tool.name': tool,
-      'gen_ai.tool.type': 'function',
-    };
-    const options = { kind: SpanKind.INTERNAL, startTime: end - entry.ms, attributes };
-    const span = this.#tracer.startSpan(`execute_tool ${tool}`, options, within);
-    const { outcome } = entry;
-    if (!outcome.ok) {
-      span.setStatus({ code: SpanStatusCode.ERROR });
-      span.setAttribute('error.type', 'halted' in outcome ? outcome.halted.code : `NS${outcome.code}`);
-    }
-    span.end(end);
+  } finally {
+    const type = failure === null ? {} : { [ATTR.errorType]: failure };
+    telemetry.record('gen_ai.invoke_agent.duration', (performance.now() - begun) / 1000, { ...who, ...type });
   }
 }
 
-/** Most characters of a tool's name, because a program can call names of any length that do not exist. */
-const MAX_NAME = 100;
-
-function describe(span: Span, { turn, decision, reason, usage, agent }: TurnRecord): void {
-  span.setAttributes({
-    'neuroscript.turn': turn,
-    'neuroscript.decision': decision,
-    'neuroscript.fuel': usage.fuel,
-    ...(agent === null ? {} : { 'neuroscript.agent.asks': agent.asks }),
-    ...(agent?.inputTokens === null || agent === null ? {} : { 'gen_ai.usage.input_tokens': agent.inputTokens }),
-    ...(agent?.outputTokens === null || agent === null ? {} : { 'gen_ai.usage.output_tokens': agent.outputTokens }),
+/** Takes a turn in a span, from consulting the agent to the decision. */
+export function withTurnSpan(
+  telemetry: Telemetry,
+  sid: string,
+  { name }: Agent,
+  work: () => Promise<TurnRecord>,
+): Promise<TurnRecord> {
+  const attributes = { [ATTR.conversation]: sid, ...(name === undefined ? {} : { [ATTR.agentName]: name }) };
+  return telemetry.span({ name: 'neuroscript.turn', attributes, errorType: reasonOf }, async (span) => {
+    const record = await work();
+    if (span.isRecording()) describeTurn(span, record);
+    return record;
   });
-  if (reason === null) return;
-  span.setStatus({ code: SpanStatusCode.ERROR });
-  span.setAttribute('error.type', reason);
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_INTERNAL';
+/** The conventions require a provider; an agent that names none is provided by this package. */
+function agentAttributes({ name, model }: Agent): Attributes {
+  return {
+    [ATTR.operation]: 'invoke_agent',
+    [ATTR.provider]: model?.provider ?? 'neuroscript',
+    ...(name === undefined ? {} : { [ATTR.agentName]: name }),
+    ...(model === undefined ? {} : { [ATTR.requestModel]: model.name }),
+  };
+}
+
+function describeTurn(span: Span, { turn, decision, reason, usage, agent }: TurnRecord): void {
+  span.setAttributes({ [OWN.turn]: turn, [OWN.decision]: decision, [OWN.fuel]: usage.fuel });
+  if (agent !== null) span.setAttributes({ [OWN.asks]: agent.asks, ...tokens(agent.inputTokens, agent.outputTokens) });
+  if (reason !== null) fail(span, reason);
+}
+
+function tokens(input: number | null, output: number | null): Attributes {
+  return {
+    ...(input === null ? {} : { [ATTR.inputTokens]: input }),
+    ...(output === null ? {} : { [ATTR.outputTokens]: output }),
+  };
+}
+
+/** A call that waits is no failure. */
+function reasonOf(error: unknown): string | null {
+  if (error instanceof SuspendedError) return null;
+  return error instanceof AgentError ? error.reason : codeOf(error);
 }

@@ -24,6 +24,7 @@ import { SharedLock } from './sharedlock.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
 import { continuation, expiredCompletion } from './suspend/resume.ts';
 import { signApproval, verifiedApproval } from './suspend/signed.ts';
+import { StepTenant } from './tenant.ts';
 import { type Consultation, consultAgent } from './turn/consult.ts';
 import { type HostSections, readReply } from './turn/input.ts';
 import { type EarlierRun, runSuspendableTurn, runTurn, type TurnHost, type TurnOutcome, type TurnStart } from './turn/turn.ts';
@@ -35,7 +36,7 @@ export interface Stepper {
   /** The system text for agents, in addition to the envelopes. */
   readonly system: string;
   readonly limits: LimitOptions;
-  /** Most attempts at a turn whose process dies. */
+  /** Most attempts at a turn alone in its process, after a first one beside other turns. */
   readonly maxAttempts: number;
   readonly onExpired: OnExpired;
   /** Whether a tool may suspend a turn. */
@@ -76,10 +77,14 @@ async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepO
   const { host, coordinator } = stepper;
   const { sid, nextTurn: turn } = claimed.state;
   const watcher = new Watcher(options.onEvent);
+  const tenant = new StepTenant(host.executor.tenants, options.tenant);
   const reason = reasonToHalt(stepper, claimed);
   const record =
     (reason === null ? null : await coordinator.halt(claimed, reason)) ??
-    (await decideTurn({ stepper, claimed, state: claimed.state, options, watcher, begun: host.clock.monotonic() }, keepLease));
+    (await decideTurn(
+      { stepper, claimed, state: claimed.state, options, watcher, tenant, begun: host.clock.monotonic() },
+      keepLease,
+    ));
   if (record.decision !== 'CONTINUE') {
     host.replay.dispose(sid);
     await host.executor.end?.(sid);
@@ -96,7 +101,7 @@ async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepO
 function reasonToHalt({ host, maxAttempts, onExpired }: Stepper, { state, next, cancelled }: ClaimedSession): HaltReason | null {
   if (next.kind === 'fresh') return null;
   if (next.kind === 'waiting' && cancelled) return 'ERR_CANCELLED';
-  if (next.started.attempt >= maxAttempts) return 'ERR_INTERRUPTED';
+  if (next.started.attempt > maxAttempts) return 'ERR_INTERRUPTED';
   if (next.kind === 'interrupted') return null;
   const { suspended } = next;
   const waiting = waitingOf(state.nextTurn, suspended);
@@ -115,6 +120,7 @@ interface Step {
   readonly state: SessionState;
   readonly options: StepOptions;
   readonly watcher: Watcher;
+  readonly tenant: StepTenant;
   /** The monotonic clock at the beginning of the step, milliseconds. */
   readonly begun: number;
 }
@@ -155,6 +161,7 @@ async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Prom
   const { coordinator, host } = stepper;
   const outcome = await runPlan(step, plan);
   if (outcome.kind === 'decided') {
+    step.tenant.pay(tokensOfAsks(outcome.record.journal));
     await coordinator.commit(claimed, outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
     return outcome.record;
   }
@@ -172,19 +179,20 @@ async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Prom
  * when the turn may run, because its time is what the step has left then.
  */
 async function planTurn(step: Step, next: Exclude<ClaimedSession['next'], WaitingTurn>): Promise<() => TurnPlan> {
-  const { state, options, watcher } = step;
+  const { state, options, watcher, tenant } = step;
   const ceilings = resolveCeilings(options);
   const { fuel, tokens } = allowance(state, ceilings);
+  tenant.admit(state.nextTurn);
   const consultation =
     next.kind === 'interrupted' && next.started.reply !== null
       ? storedReply(state, next.started, next.started.reply)
-      : await consult(step, ceilings, tokens);
+      : await consult(step, ceilings, least(tokens, tenant.tokens));
   watcher.check();
   const before = next.kind === 'fresh' ? null : next.started;
   return () => ({
     ...consultation,
     attempt: 1 + (before?.attempt ?? 0),
-    limits: tighten(ownLimits(step), { wallMs: wallMsLeft(step), ...(fuel === null ? {} : { fuel }) }),
+    limits: tighten(tighten(ownLimits(step), { wallMs: wallMsLeft(step), ...(fuel === null ? {} : { fuel }) }), tenant.limits),
     quota: quotaOf(ceilings, state.spent.tokens + (consultation.agent?.tokens ?? 0)),
     waiting: null,
     before,
@@ -245,7 +253,7 @@ function startedTurn({ state }: Step, plan: TurnPlan, { startedAt, nonce }: Omit
  * error after it, for instance from a guard of the application, leaves an interrupted turn.
  */
 async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
-  const { stepper, claimed, state, options, watcher } = step;
+  const { stepper, claimed, state, options, watcher, tenant } = step;
   const { host, coordinator, mayWait } = stepper;
   const { input, agent, limits, quota, waiting, before } = plan;
   const { approval, requiresApproval = false, signal } = options;
@@ -272,6 +280,7 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
       approval: approval === undefined ? { requiresApproval } : { requiresApproval, approval },
       ...(quota === null ? {} : { values: { [ASK_QUOTA]: quota } }),
       ...(signal === undefined ? {} : { signal }),
+      ...(tenant.id === null ? {} : { tenant: tenant.id }),
     });
   } catch (error) {
     if (undo) await (before === null ? coordinator.withdraw(claimed) : coordinator.start(before, claimed));
@@ -284,15 +293,20 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
  * find the session and the turn there.
  */
 async function consult(
-  { stepper, state, options, watcher }: Step,
+  { stepper, state, options, watcher, tenant }: Step,
   ceilings: ResolvedCeilings,
   tokens: number | null,
 ): Promise<Consultation> {
   const { system, host } = stepper;
   const { agent, signal, wallMs = Number.POSITIVE_INFINITY } = options;
   const { sid, nextTurn: turn } = state;
-  using context = host.executor.context({ sessionId: sid, turnIndex: turn, ...(signal === undefined ? {} : { signal }) });
-  return await turnStorage.run(context, () =>
+  using context = host.executor.context({
+    sessionId: sid,
+    turnIndex: turn,
+    ...(signal === undefined ? {} : { signal }),
+    ...(tenant.id === null ? {} : { tenant: tenant.id }),
+  });
+  const consulted = turnStorage.run(context, () =>
     consultAgent({
       sid,
       turn,
@@ -307,6 +321,19 @@ async function consult(
       emit: (event) => watcher.emit({ sid, turn, ...event }),
     }),
   );
+  try {
+    const consultation = await consulted;
+    tenant.pay(consultation.agent?.tokens ?? 0);
+    return consultation;
+  } catch (error) {
+    if (error instanceof AgentError) tenant.pay(error.tokens);
+    throw error;
+  }
+}
+
+/** The lower of two amounts; null stands for no limit. */
+function least(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 function sectionsOf({ userdata, output, scratchpad }: SessionState): HostSections {

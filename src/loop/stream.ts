@@ -5,11 +5,16 @@ export interface Watched<Event> {
   readonly signal: AbortSignal;
 }
 
+/** The reader was slower than the program, so this number of minor events was dropped. */
+interface Dropped {
+  readonly type: 'dropped';
+  readonly events: number;
+}
+
 /** The items of a stream: the events of the run and two more. */
 export type StreamEvent<Event, Result> =
   | Event
-  /** The reader was slower than the program, so this number of minor events was dropped. */
-  | { readonly type: 'dropped'; readonly events: number }
+  | Dropped
   /** The last item. */
   | { readonly type: 'ended'; readonly result: Result };
 
@@ -21,6 +26,8 @@ export interface StreamInit<Event, Result> {
   readonly signal: AbortSignal | undefined;
   /** Whether an event may be dropped for a slow reader. */
   readonly minor: (event: Event) => boolean;
+  /** One event in place of two that follow each other unread; null where both are needed. */
+  readonly merge?: (last: Event | Dropped, event: Event) => Event | null;
   readonly run: (watched: Watched<Event>) => Promise<Result>;
 }
 
@@ -33,11 +40,12 @@ export interface StreamInit<Event, Result> {
 export async function* stream<Event, Result>({
   signal,
   minor,
+  merge = () => null,
   run,
 }: StreamInit<Event, Result>): AsyncGenerator<StreamEvent<Event, Result>, Result, void> {
   const left = new AbortController();
   const both = signal === undefined ? left.signal : AbortSignal.any([left.signal, signal]);
-  const buffer = new EventBuffer<Event>(minor, both);
+  const buffer = new EventBuffer<Event>(minor, merge, both);
   const running = run({ onEvent: buffer.put, pace: buffer.emptied, signal: both });
   const done = running.then(buffer.close, buffer.close);
   try {
@@ -60,20 +68,32 @@ export async function* stream<Event, Result>({
 /** Events between a run and its reader. */
 class EventBuffer<Event> {
   readonly #minor: (event: Event) => boolean;
+  readonly #merge: (last: Event | Dropped, event: Event) => Event | null;
   readonly #signal: AbortSignal;
-  #events: (Event | { readonly type: 'dropped'; readonly events: number })[] = [];
+  #events: (Event | Dropped)[] = [];
   #dropped = 0;
   #closed = false;
   #reader: (() => void) | null = null;
   #writer: (() => void) | null = null;
 
-  constructor(minor: (event: Event) => boolean, signal: AbortSignal) {
+  constructor(
+    minor: (event: Event) => boolean,
+    merge: (last: Event | Dropped, event: Event) => Event | null,
+    signal: AbortSignal,
+  ) {
     this.#minor = minor;
+    this.#merge = merge;
     this.#signal = signal;
     signal.addEventListener('abort', () => this.#writer?.(), { once: true });
   }
 
   readonly put = (event: Event): void => {
+    const last = this.#events.at(-1);
+    const merged = last === undefined ? null : this.#merge(last, event);
+    if (merged !== null) {
+      this.#events[this.#events.length - 1] = merged;
+      return;
+    }
     if (this.#minor(event)) {
       if (this.#events.length >= MAX_BUFFERED) {
         this.#dropped += 1;
@@ -105,7 +125,7 @@ class EventBuffer<Event> {
   }
 
   /** Removes and returns all buffered events. */
-  take(): readonly (Event | { readonly type: 'dropped'; readonly events: number })[] {
+  take(): readonly (Event | Dropped)[] {
     const events = this.#events;
     this.#events = [];
     return events;

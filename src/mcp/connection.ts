@@ -7,6 +7,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { KeyedMutex, type Logger } from '../context/index.ts';
+import { withMcpCall } from '../telemetry/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { DEFAULT_TIMEOUT_MS, type McpServerConfig, secretsOf } from './config.ts';
 import { plainWords } from './serverschema.ts';
@@ -86,8 +87,12 @@ export class McpConnection implements AsyncDisposable {
       throw new McpError(this.name, `it has changed its tool '${tool}' since it was offered; connect anew`);
     try {
       const { timeout, maxTotalTimeout } = this.#times();
-      const result = await client.callTool({ name: tool, arguments: args }, { timeout, maxTotalTimeout, signal });
-      return { isError: result.isError === true, content: result.content ?? [], structured: result.structuredContent };
+      const url = 'url' in this.config ? this.config.url : null;
+      const about = { tool, url, protocol: client.getNegotiatedProtocolVersion(), session: client.transport?.sessionId };
+      return await withMcpCall(about, async (_meta) => {
+        const result = await client.callTool({ name: tool, arguments: args, _meta }, { timeout, maxTotalTimeout, signal });
+        return { isError: result.isError === true, content: result.content ?? [], structured: result.structuredContent };
+      });
     } catch (error) {
       signal.throwIfAborted();
       throw this.#failed(`the call of '${tool}' failed`, this.#breaches.get(client) ?? error);

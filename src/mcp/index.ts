@@ -16,6 +16,7 @@ export {
   type StdioServer,
 } from './config.ts';
 export { McpError } from './connection.ts';
+export { type McpHttp, type McpHttpOptions, serveHttp } from './server/http.ts';
 export { type McpServerInit, mcpServers } from './server/server.ts';
 export { serveStdio } from './server/stdio.ts';
 export type { ErrorPage } from './server/teach.ts';

@@ -3,7 +3,7 @@ import type { AgentUse, CandidateRecord, LoopResult, LoopSummary, TurnRecord, Wa
 import { type Decision, HALT_REASONS } from '../loop/index.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { JournalEntry } from '../wire/journal.ts';
-import type { Usage } from '../wire/protocol.ts';
+import type { Usage, WorkerUsage } from '../wire/protocol.ts';
 import { explainCall } from './calls.ts';
 import {
   capLines,
@@ -162,7 +162,7 @@ function explainError(error: ErrorInfo): string[] {
   ];
 }
 
-const MEASURES: Readonly<Record<Exclude<keyof Usage, 'fuel'>, (value: number) => string>> = {
+const MEASURES: Readonly<Record<Exclude<keyof WorkerUsage, 'fuel'>, (value: number) => string>> = {
   cpuMs: (ms) => `CPU ${duration(ms)}`,
   wallMs: (ms) => `${duration(ms)} in all`,
   peakMemoryBytes: (bytes) => `${grouped(bytes)} bytes of values`,

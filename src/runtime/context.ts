@@ -1,11 +1,13 @@
 import type { HostContext, StoreReaders, Stores, TurnContext } from '../context/index.ts';
 import type { Sandbox } from '../sandbox/index.ts';
+import type { Telemetry } from '../telemetry/index.ts';
 import type { AskPort, AuditRecord, ForkTools, PolicyGuard, RootDefinitions, SessionResources } from '../tools/index.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { Source, TaggedJson } from '../wire/protocol.ts';
 import type { TextBuffers } from './buffers.ts';
 import type { Definitions } from './definitions.ts';
 import type { Deliveries } from './deliveries.ts';
+import type { Tenants } from './tenants.ts';
 
 /** The part of a sandbox that the runtime needs. Tests bring one that has no workers, and says nothing of them. */
 export type SandboxPort = Pick<Sandbox, 'run' | 'parse' | 'check' | 'format' | 'close'> &
@@ -20,6 +22,8 @@ export interface RuntimeContext {
   readonly now: () => number;
   readonly audit: ((record: AuditRecord) => void) | undefined;
   readonly resources: SessionResources;
+  readonly tenants: Tenants;
+  readonly telemetry: Telemetry;
 }
 
 /** What a root interpreter gives to all its forks: the same objects in each. */

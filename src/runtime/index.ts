@@ -12,3 +12,11 @@ export type { EventOptions, ExecuteOptions, RecordedRun, RunRequest, RunSettings
 export { type InterpreterOptions, type RunOptions, Runtime } from './runtime.ts';
 export { checkSettings, type RuntimeSettings } from './settings.ts';
 export { type SignedUnit, signUnit, UnitError } from './signedunits.ts';
+export {
+  limitsLeft,
+  type TenantInit,
+  type TenantLimits,
+  type TenantReport,
+  type TenantsOptions,
+  type TenantUse,
+} from './tenants.ts';

@@ -4,6 +4,7 @@ import type { LimitValues } from '../wire/limits.ts';
 import type { EventInput, RunInput, TaggedJson } from '../wire/protocol.ts';
 import type { RunContext } from './context.ts';
 import type { RunRequest } from './request.ts';
+import { limitsLeft } from './tenants.ts';
 import { checkGlobalName, checkTagged } from './values.ts';
 
 /** What a source needs to call a tool: the keyword, or a character that cleaning the source may take out of one. */
@@ -53,7 +54,9 @@ function eventOf({ forkId, turn }: RunContext, event: EventInput, index: number)
 
 /** The limits of the fork, tightened by those of the request and by the deadline of the turn. */
 function limitsOf({ runtime, turn, limits }: RunContext, request: RunRequest): LimitValues {
-  const tightened = request.limits === undefined ? limits : tighten(limits, checkLimits(request.limits));
+  const asked = request.limits === undefined ? limits : tighten(limits, checkLimits(request.limits));
+  const tightened =
+    turn.tenant === null || request.asTurn === true ? asked : tighten(asked, limitsLeft(runtime.tenants.report(turn.tenant)));
   if (turn.deadline === null) return tightened;
   const leftMs = Math.max(1, Math.ceil(turn.deadline - runtime.now()));
   return { ...tightened, wallMs: Math.min(tightened.wallMs, leftMs) };

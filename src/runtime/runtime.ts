@@ -13,6 +13,7 @@ import {
   type TurnInit,
 } from '../context/index.ts';
 import type { ParseOutcome, PoolLoad } from '../sandbox/index.ts';
+import type { Telemetry } from '../telemetry/index.ts';
 import { ConfigError, RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { anything, checker, checkList, checkObject, checkText, listOf, required, wholeNumber } from '../wire/options.ts';
@@ -25,6 +26,7 @@ import type { ForkOptions } from './fork.ts';
 import { Interpreter, type InterpreterRuntime } from './interpreter.ts';
 import { checkSources, RUN_SETTINGS, type RunRequest, type RunSettings } from './request.ts';
 import type { Settings } from './settings.ts';
+import type { TenantInit, TenantReport, TenantUse } from './tenants.ts';
 import { toTagged } from './values.ts';
 
 /** How a root interpreter is connected. */
@@ -45,6 +47,8 @@ export interface InterpreterOptions {
 export interface RunOptions extends Omit<RunSettings, 'asTurn'>, InterpreterOptions, Pick<ForkOptions, 'tools' | 'policy'> {
   /** Names what lasts longer than the run: storage, directories and handles of tools, until `endSession`. None when absent. */
   readonly session?: string;
+  /** Whose run this is: it shares the workers and the budgets of this tenant. A tenant with limits has them from now on. */
+  readonly tenant?: string | TenantInit;
   /** Variables that the program finds set, as JavaScript values; they replace `globals` of the same name. */
   readonly values?: Readonly<Record<string, unknown>>;
   /** Shown in positions; `src` when absent. */
@@ -78,6 +82,7 @@ const checkRunOptions = checker<RunOptions>({
   tools: anything,
   policy: anything,
   session: checkText,
+  tenant: anything,
   values: checkObject,
   name: checkText,
   lib(what, value) {
@@ -108,7 +113,14 @@ const checkCloseOptions = checker<CloseOptions>({ drainMs: wholeNumber(0, 2 ** 3
 export interface RuntimeStats extends PoolLoad {
   /** Workers that were ended because they did what no worker does. */
   readonly boundaryBreaches: number;
+  /** Tenants that are remembered. */
+  readonly tenants: number;
+  /** Runs of tenants that were refused, see `TenantReport`. */
+  readonly tenantRefusals: number;
 }
+
+const amount = wholeNumber(0);
+const checkUse = checker<Partial<TenantUse>>({ fuel: amount, cpuMs: amount, toolCalls: amount, tokens: amount });
 
 const NO_LOAD: PoolLoad = { workers: 0, idle: 0, computing: 0, waitingForHost: 0, queued: 0 };
 
@@ -116,6 +128,8 @@ const NO_LOAD: PoolLoad = { workers: 0, idle: 0, computing: 0, waitingForHost: 0
 export class Runtime implements AsyncDisposable {
   /** The most that every run gets. */
   readonly limits: LimitValues;
+  /** Where spans and metrics of its runs go. */
+  readonly telemetry: Telemetry;
   readonly #context: InterpreterRuntime;
   #closing: Promise<void> | null = null;
   /** Aborted when `close` waits no longer. */
@@ -124,6 +138,7 @@ export class Runtime implements AsyncDisposable {
   /** Made by `createRuntime`. */
   constructor(sandbox: SandboxPort, settings: Settings) {
     this.limits = settings.limits;
+    this.telemetry = settings.telemetry;
     let forks = 0;
     this.#context = { ...settings, sandbox, turn: rootTurn(settings.now), nextForkId: () => `fork-${++forks}` };
   }
@@ -143,8 +158,27 @@ export class Runtime implements AsyncDisposable {
 
   /** The worker processes and runs at this moment, for metrics. */
   stats(): RuntimeStats {
-    const { sandbox } = this.#context;
-    return { ...NO_LOAD, ...sandbox.load?.(), boundaryBreaches: this.boundaryBreaches };
+    const { sandbox, tenants } = this.#context;
+    return {
+      ...NO_LOAD,
+      ...sandbox.load?.(),
+      boundaryBreaches: this.boundaryBreaches,
+      tenants: tenants.size,
+      tenantRefusals: tenants.refused,
+    };
+  }
+
+  /** What a tenant may use and has used. A tenant with limits has them from now on. Throws {@link ConfigError}. */
+  tenant(tenant: string | TenantInit): TenantReport {
+    const { tenants } = this.#context;
+    return tenants.report(tenants.named(tenant));
+  }
+
+  /** Takes what the application used in a tenant's name from its budgets, such as the tokens of a model. Throws {@link ConfigError}. */
+  charge(tenant: string | TenantInit, used: Partial<TenantUse>): void {
+    checkUse('what a tenant used', used);
+    const { tenants } = this.#context;
+    tenants.charge(tenants.named(tenant), used);
   }
 
   /** A root interpreter with its own definitions, globals and call counters. Throws {@link ConfigError} for a bad host. */
@@ -167,9 +201,13 @@ export class Runtime implements AsyncDisposable {
   async run(source: string, options: RunOptions = {}): Promise<RunResult> {
     checkRunOptions('the options of a run', options);
     this.#mustBeOpen();
-    const { host, actor, stores, symbols, signers, tools, policy, session, ...rest } = options;
+    const { host, actor, stores, symbols, signers, tools, policy, session, tenant, ...rest } = options;
     const interpreter = this.#root({ host, actor, stores, symbols, signers });
-    using turn = session === undefined ? null : this.turn({ sessionId: session });
+    const identity = {
+      ...(session === undefined ? {} : { sessionId: session }),
+      ...(tenant === undefined ? {} : { tenant: this.#context.tenants.named(tenant) }),
+    };
+    using turn = session === undefined && tenant === undefined ? null : this.turn(identity);
     const fork = interpreter.fork({
       ...(turn === null ? {} : { turn }),
       ...(tools === undefined ? {} : { tools }),
@@ -260,7 +298,7 @@ export function librarySources(texts: readonly string[]): readonly Source[] {
 }
 
 /** The options of a run that belong to its request. */
-type RequestOptions = Omit<RunOptions, 'tools' | 'policy' | 'session' | keyof InterpreterOptions>;
+type RequestOptions = Omit<RunOptions, 'tools' | 'policy' | 'session' | 'tenant' | keyof InterpreterOptions>;
 
 /** The request of a run in wire form. Throws {@link ConfigError} for values that no script can hold. */
 function requestOf(

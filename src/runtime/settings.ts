@@ -1,5 +1,6 @@
 import type { LimitOptions } from '../sandbox/index.ts';
 import { resolveLimits } from '../sandbox/index.ts';
+import { Telemetry } from '../telemetry/index.ts';
 import {
   type AuditRecord,
   Policy,
@@ -10,8 +11,9 @@ import {
 } from '../tools/index.ts';
 import { ConfigError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import { anything, checker, checkFunction, checkList, checkText } from '../wire/options.ts';
+import { anything, checker, checkFunction, checkList, checkObject, checkText } from '../wire/options.ts';
 import type { AskHandler } from './ask.ts';
+import { Tenants, type TenantsOptions } from './tenants.ts';
 
 /** What a runtime is made of, apart from its sandbox. */
 export interface RuntimeSettings {
@@ -24,10 +26,14 @@ export interface RuntimeSettings {
   readonly audit?: (record: AuditRecord) => void;
   /** Answers `ask`: `askHandler` of `neuroscript-runtime/loop` makes it. Without it every `ask` fails with code 9. */
   readonly ask?: AskHandler;
+  /** Limits of tenants. Runs that name a tenant have the defaults of the table of limits when absent. */
+  readonly tenants?: TenantsOptions;
   /** Unix milliseconds, for deadlines; the system's clock when absent. */
   readonly now?: () => number;
   /** The parent of the directories of sessions; the system's directory for temporary files when absent. */
   readonly sandboxRoot?: string;
+  /** Where spans and metrics go; the application's OpenTelemetry SDK when absent. Without an SDK there are none. */
+  readonly telemetry?: Telemetry;
 }
 
 /** Checked {@link RuntimeSettings}. */
@@ -41,6 +47,8 @@ export interface Settings {
   readonly now: () => number;
   readonly resources: SessionResources;
   readonly ask: AskHandler | undefined;
+  readonly tenants: Tenants;
+  readonly telemetry: Telemetry;
 }
 
 /** The checks of {@link RuntimeSettings}. */
@@ -50,8 +58,10 @@ export const RUNTIME_SETTINGS = {
   limits: anything,
   audit: checkFunction,
   ask: checkFunction,
+  tenants: checkObject,
   now: checkFunction,
   sandboxRoot: checkText,
+  telemetry: anything,
 } as const;
 
 const checkRuntimeSettings = checker<RuntimeSettings>(RUNTIME_SETTINGS);
@@ -59,7 +69,7 @@ const checkRuntimeSettings = checker<RuntimeSettings>(RUNTIME_SETTINGS);
 /** Throws {@link ConfigError} (`ERR_CONFIG`) for settings that cannot be used. */
 export function checkSettings(settings: RuntimeSettings): Settings {
   checkRuntimeSettings('the options of the runtime', settings);
-  const { tools = [], policy, limits = {}, audit, now = Date.now, sandboxRoot, ask } = settings;
+  const { tools = [], policy, limits = {}, audit, now = Date.now, sandboxRoot, ask, tenants = {} } = settings;
   const registry = new ToolRegistry(tools);
   const resources = new SessionResources(sandboxRoot);
   return {
@@ -71,6 +81,8 @@ export function checkSettings(settings: RuntimeSettings): Settings {
     now,
     resources,
     ask,
+    tenants: new Tenants(tenants, now),
+    telemetry: settings.telemetry ?? new Telemetry(),
   };
 }
 

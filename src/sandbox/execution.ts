@@ -6,6 +6,7 @@ import type { GuestCall, HostFrame, OutFrame, RunInput, WorkerFrame } from '../w
 import { BusyPoll } from './busypoll.ts';
 import { OpenCall } from './call.ts';
 import { RunClock } from './clock.ts';
+import type { TenantShare } from './jobqueue.ts';
 import { Ledger } from './ledger.ts';
 import { crashError, isReportable, lostResult, messageOf, type SandboxResult, withVerdict } from './result.ts';
 import type { Watchdog, WatchedRun } from './watchdog.ts';
@@ -33,6 +34,8 @@ export interface RunHandlers {
   readonly depth?: number;
   /** The session of the run. Sessions that wait for a worker take turns, however many runs each of them has. */
   readonly session?: string | null;
+  /** The tenant of the run; with one, all its runs count as one session here. */
+  readonly tenant?: TenantShare | null;
 }
 
 /** The owner of a run on one of the workers of a pool. */

@@ -1,5 +1,6 @@
 export type { CallIo, FinalReply } from '../wire/call.ts';
 export type { RunHandlers } from './execution.ts';
+export type { TenantShare } from './jobqueue.ts';
 export { killOnExit } from './kill.ts';
 export { launch, packageFiles, type WorkerFiles } from './launch.ts';
 export { LAUNCHERS, type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';

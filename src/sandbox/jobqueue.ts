@@ -1,13 +1,26 @@
-import type { RuntimeClosedError } from '../wire/errors.ts';
+import { BusyError, type RuntimeClosedError } from '../wire/errors.ts';
 import type { Affinity } from './affinity.ts';
 import type { WorkerProcess } from './worker.ts';
+
+/** What a tenant may have of the workers. */
+export interface TenantShare {
+  readonly id: string;
+  /** Its weight against other tenants that wait. */
+  readonly share: number;
+  /** Most runs that have begun; a part of the free workers when absent. */
+  readonly concurrency?: number | undefined;
+  /** Most runs that wait; a part of the free places in the queue when absent. */
+  readonly queueLength?: number | undefined;
+}
 
 /** A task that needs a worker of its own until it ends. */
 export interface Job {
   /** The number of runs that wait for it, each within the other, see `RunHandlers.depth`; 0 when no run waits for it. */
   readonly depth: number;
-  /** Its session; jobs of one session do not hold up those of another. Null: no session. */
-  readonly session: string | null;
+  /** Jobs of one flow keep their order, and flows take turns: the runs of a tenant, of a session, or of equal programs. */
+  readonly flow: string;
+  /** The tenant that the flow belongs to; null without one. */
+  readonly tenant: TenantShare | null;
   /** Tells which worker starts it soonest; null when every worker is as good. */
   readonly affinity: Affinity | null;
   /** Called with a free worker. The job must call `pool.release(worker)` when it ends, even if the worker is dead. */
@@ -16,49 +29,154 @@ export interface Job {
   fail(error: RuntimeClosedError | Error): void;
 }
 
-/** Jobs that wait for a worker. Sessions take turns; the jobs of one session keep their order. */
+/** Most characters of a program that tell its flow from those of others. */
+const PROGRAM_CHARACTERS = 4096;
+
+/** The flow of a run: that of its tenant, else of its session, else of all runs of the same program. */
+export function flowOf(tenant: TenantShare | null, session: string | null, program: string): string {
+  if (tenant !== null) return `tenant ${tenant.id}`;
+  return session === null ? `program ${program.length} ${program.slice(0, PROGRAM_CHARACTERS)}` : `session ${session}`;
+}
+
+/** The jobs of one flow. */
+interface Flow {
+  held: number;
+  waiting: number;
+  /** What it has had, divided by its share, on the scale of {@link JobQueue}. */
+  had: number;
+}
+
+/** A job costs its flow 1, and 1 more for each of these times that it holds its worker. */
+const COST_MS = 250;
+/** A tenant gets one more worker or place in the queue while it has less than this many for each free one. */
+const GREED = 3;
+/** From this number of workers on, no flow without a tenant gets the last one in addition to others. */
+const SPARING_FROM = 8;
+/** Flows without jobs that are remembered because they have had more than others that wait. */
+const MAX_IDLE_FLOWS = 10_000;
+
+/**
+ * Jobs that wait for a worker. The next worker goes to the flow that has had the least in proportion to its share (start-time fair
+ * queueing, after Goyal, Vin and Cheng). No flow may hold all workers while tools are slow: a tenant has a part of those that are
+ * free, and other flows leave one of many.
+ */
 export class JobQueue {
   readonly #jobs: Job[] = [];
-  /** The order in which sessions got a worker last. */
-  readonly #served = new Map<string | null, number>();
-  #serving = 0;
+  readonly #flows = new Map<string, Flow>();
+  readonly #workers: number;
+  /** What the flow had that got a worker last. A flow that was idle begins here: nobody saves up. */
+  #now = 0;
+
+  /** `workers`: the most that there can be. */
+  constructor(workers: number) {
+    this.#workers = workers;
+  }
 
   get length(): number {
     return this.#jobs.length;
   }
 
+  /** Jobs that may begin while `free` workers can be given. */
+  ready(free: number): number {
+    return free <= 0 ? 0 : this.#jobs.filter((job) => this.mayBegin(job, free)).length;
+  }
+
+  /** Whether the flow of a job may hold one worker more while `free` workers can be given. */
+  mayBegin({ flow, tenant }: Job, free: number): boolean {
+    const held = this.#flows.get(flow)?.held ?? 0;
+    if (tenant !== null) return held < (tenant.concurrency ?? Math.max(1, GREED * free));
+    return this.#workers < SPARING_FROM || held < (this.#workers - 1) * free;
+  }
+
+  /** Throws {@link BusyError} when no more jobs of this job's tenant may wait while the queue has so many places free. */
+  checkPlaces({ flow, tenant }: Job, free: number): void {
+    if (tenant === null) return;
+    const allowed = tenant.queueLength ?? Math.max(1, GREED * free);
+    const used = this.#flows.get(flow)?.waiting ?? 0;
+    if (used >= allowed)
+      throw new BusyError(`${used} runs of the tenant '${tenant.id}' are waiting already, ${allowed} may; try again later`, {
+        limit: 'tenantQueueLength',
+        allowed,
+        used,
+      });
+  }
+
   push(job: Job): void {
     this.#jobs.push(job);
+    this.#flow(job).waiting++;
   }
 
-  /** Records that the session of a job gets a worker. */
-  onServed({ session }: Job): void {
-    this.#served.set(session, ++this.#serving);
-  }
-
-  /** Forgets which sessions got a worker, when no job waits. */
-  settle(): void {
-    if (this.#jobs.length === 0) this.#served.clear();
-  }
-
-  /** Removes the first job of the session that has waited longest since it got a worker. */
-  take(): Job | undefined {
-    const lastOf = (job: Job | undefined): number => (job === undefined ? 0 : (this.#served.get(job.session) ?? 0));
-    let best = 0;
-    for (let at = 1; at < this.#jobs.length; at++) if (lastOf(this.#jobs[at]) < lastOf(this.#jobs[best])) best = at;
-    const [job] = this.#jobs.splice(best, 1);
-    return job;
+  /** Removes the next job that may begin; it begins at once. */
+  take(free: number): Job | undefined {
+    let best: Job | undefined;
+    for (const job of this.#jobs)
+      if ((best === undefined || this.#flow(job).had < this.#flow(best).had) && this.mayBegin(job, free)) best = job;
+    if (best !== undefined) this.#withdraw(best);
+    return best;
   }
 
   /** Removes a job. Returns false when it does not wait. */
   remove(job: Job): boolean {
-    const at = this.#jobs.indexOf(job);
-    if (at >= 0) this.#jobs.splice(at, 1);
-    return at >= 0;
+    if (!this.#jobs.includes(job)) return false;
+    this.#forget(job.flow, this.#withdraw(job));
+    return true;
+  }
+
+  /** Counts a job that gets a worker. */
+  onBegun(job: Job): void {
+    const flow = this.#flow(job);
+    this.#now = Math.max(this.#now, flow.had);
+    flow.held++;
+    flow.had += 1 / shareOf(job);
+  }
+
+  /** Counts a job that has held its worker for this time. */
+  onEnded(job: Job, heldMs: number): void {
+    const flow = this.#flow(job);
+    flow.held--;
+    flow.had += Math.floor(heldMs / COST_MS) / shareOf(job);
+    this.#forget(job.flow, flow);
   }
 
   /** Removes all jobs. */
   drain(): readonly Job[] {
+    for (const flow of this.#flows.values()) flow.waiting = 0;
     return this.#jobs.splice(0);
   }
+
+  /** Flows that are remembered. */
+  get flows(): number {
+    return this.#flows.size;
+  }
+
+  #withdraw(job: Job): Flow {
+    this.#jobs.splice(this.#jobs.indexOf(job), 1);
+    const flow = this.#flow(job);
+    flow.waiting--;
+    return flow;
+  }
+
+  #flow({ flow: key }: Job): Flow {
+    const known = this.#flows.get(key);
+    if (known !== undefined) {
+      if (known.held === 0 && known.waiting === 0) known.had = Math.max(known.had, this.#now);
+      return known;
+    }
+    const flow: Flow = { held: 0, waiting: 0, had: this.#now };
+    this.#flows.set(key, flow);
+    return flow;
+  }
+
+  /** Forgets a flow without jobs, unless it has had more than others that wait. */
+  #forget(key: string, { held, waiting, had }: Flow): void {
+    if (held > 0 || waiting > 0) return;
+    if (had <= this.#now) this.#flows.delete(key);
+    const isFull = this.#flows.size > MAX_IDLE_FLOWS + this.#jobs.length + this.#workers;
+    if (!isFull && this.#jobs.length > 0) return;
+    for (const [other, flow] of this.#flows) if (flow.held === 0 && flow.waiting === 0) this.#flows.delete(other);
+  }
+}
+
+function shareOf({ tenant }: Job): number {
+  return tenant?.share ?? 1;
 }

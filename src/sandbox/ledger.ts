@@ -2,7 +2,7 @@ import { STEP_FUEL, VALUE_UNITS, whisperedBytes } from '../wire/costs.ts';
 import { envelopeSizeError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { jsonUnits } from '../wire/jsonunits.ts';
-import type { AskSpent, CallSite, GuestCall, GuestResult, OutFrame, RunInput, Usage } from '../wire/protocol.ts';
+import type { AskSpent, CallSite, GuestCall, GuestResult, OutFrame, RunInput, WorkerUsage } from '../wire/protocol.ts';
 
 /** The limits that the interpreter keeps and the host enforces again. */
 type Counted =
@@ -138,7 +138,7 @@ export class Ledger {
    * The usage that a worker claims, made possible: at least what was counted here, and at most what the limits and the time since the
    * run was sent allow.
    */
-  usage(claimed: Usage, elapsedMs: number): Usage {
+  usage(claimed: WorkerUsage, elapsedMs: number): WorkerUsage {
     const { fuel, memoryBytes, toolCalls, outputBytes } = this.#input.limits;
     const { cpuMs } = this.#nested;
     return {

@@ -59,7 +59,7 @@ const detached: <T>(action: () => T) => T = AsyncLocalStorage.snapshot();
 /**
  * The workers, and the jobs that wait for one. At most `concurrency` jobs compute at a time. Jobs that wait for the host do not
  * count, and the pool grows up to `maxWorkers` for their sake; a job whose answer has come continues at once. The pool starts
- * workers ahead, replaces dead ones and renews worn ones. Sessions take turns; the jobs of one session keep their order.
+ * workers ahead, replaces dead ones and renews worn ones.
  */
 export class Pool {
   readonly #options: PoolOptions;
@@ -67,10 +67,11 @@ export class Pool {
   readonly #starting = new Set<WorkerProcess>();
   /** The worker that has been idle longest comes first. */
   readonly #idle: WorkerProcess[] = [];
-  readonly #busy = new Set<WorkerProcess>();
+  /** What each worker runs, and since when it does. */
+  readonly #busy = new Map<WorkerProcess, { readonly job: Job; readonly since: number }>();
   readonly #blocked = new Set<WorkerProcess>();
   readonly #worn = new Set<WorkerProcess>();
-  readonly #queue = new JobQueue();
+  readonly #queue: JobQueue;
   /** Waiting nested jobs. */
   readonly #inner: Job[] = [];
   /** Nested jobs whose own worker is being started. */
@@ -88,6 +89,7 @@ export class Pool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#queue = new JobQueue(options.maxWorkers);
     this.#levels = Math.min(options.levels, options.maxWorkers - 1);
   }
 
@@ -105,12 +107,18 @@ export class Pool {
   submit(job: Job): void {
     if (this.#closed) throw new RuntimeClosedError();
     const nested = job.depth > 0;
-    const mayBegin = nested || (this.#queue.length === 0 && this.#computing < this.#options.concurrency);
-    const worker = mayBegin && this.#room(job.depth) > 0 ? this.#takeIdle(job) : undefined;
+    const worker = (nested ? this.#room(job.depth) > 0 : this.#isNext(job)) ? this.#takeIdle(job) : undefined;
     if (worker !== undefined) this.#begin(job, worker);
     else if (!nested) this.#enqueue(job);
     else if (job.depth <= this.#levels && (this.#room(job.depth) <= 0 || this.#isFull)) this.#inner.push(job);
     else this.#startOwn(job);
+  }
+
+  /** Whether a job that is no part of another may begin at once. */
+  #isNext(job: Job): boolean {
+    const free = this.#room(0);
+    const canCompute = free > 0 && this.#computing < this.#options.concurrency;
+    return canCompute && this.#queue.mayBegin(job, free) && this.#queue.ready(free) === 0;
   }
 
   /** Its worker processes and jobs at this moment. */
@@ -154,8 +162,10 @@ export class Pool {
 
   /** Takes a worker back from a job. `reusable` is false when a hard breach may have left traces in its process. */
   release(worker: WorkerProcess, reusable: boolean): void {
+    const ended = this.#busy.get(worker);
     this.#busy.delete(worker);
     this.#blocked.delete(worker);
+    if (ended !== undefined && ended.job.depth === 0) this.#queue.onEnded(ended.job, performance.now() - ended.since);
     worker.runs++;
     if (worker.dead || this.#closed) return;
     if (!reusable || this.#options.isolation !== 'worker') {
@@ -192,11 +202,20 @@ export class Pool {
   }
 
   #enqueue(job: Job): void {
-    const { concurrency, queueLength } = this.#options;
+    const { queueLength } = this.#options;
+    const room = this.#room(0);
     // A job that begins as soon as a worker has started does not count as waiting.
-    const beginning = Math.max(0, Math.min(concurrency - this.#computing, this.#room(0)));
-    if (this.#queue.length >= queueLength + beginning)
-      throw new BusyError(`${this.#queue.length - beginning} runs are waiting already, ${queueLength} may`);
+    const beginsSoon = Math.min(this.#options.concurrency - this.#computing, room) > this.#queue.ready(room);
+    if (!beginsSoon || !this.#queue.mayBegin(job, room)) {
+      const used = this.#queue.length - this.#startable;
+      if (used >= queueLength)
+        throw new BusyError(`${used} runs are waiting already, ${queueLength} may; try again later`, {
+          limit: 'queueLength',
+          allowed: queueLength,
+          used,
+        });
+      this.#queue.checkPlaces(job, queueLength - used);
+    }
     this.#queue.push(job);
     this.#grow();
   }
@@ -204,7 +223,11 @@ export class Pool {
   /** Starts a worker for one job. */
   #startOwn(job: Job): void {
     if (this.#isFull)
-      throw new BusyError(`a nested run needs a worker of its own, and all ${this.#options.maxWorkers} are taken`);
+      throw new BusyError(`a nested run needs a worker of its own, and all ${this.#options.maxWorkers} are taken`, {
+        limit: 'maxWorkers',
+        allowed: this.#options.maxWorkers,
+        used: this.#workers.size,
+      });
     const fail = (error: unknown): void => job.fail(this.#closed ? new RuntimeClosedError() : new Error(messageOf(error)));
     try {
       const own = this.#create();
@@ -225,8 +248,8 @@ export class Pool {
   }
 
   #begin(job: Job, worker: WorkerProcess): void {
-    this.#queue.onServed(job);
-    this.#busy.add(worker);
+    if (job.depth === 0) this.#queue.onBegun(job);
+    this.#busy.set(worker, { job, since: performance.now() });
     worker.affinity = job.affinity ?? worker.affinity;
     job.start(worker);
   }
@@ -234,12 +257,11 @@ export class Pool {
   /** Gives waiting jobs to idle workers, as many as may compute, and starts workers for the rest. */
   #serve(): void {
     this.#serveInner();
-    this.#queue.settle();
-    while (this.#queue.length > 0 && this.#computing < this.#options.concurrency && this.#room(0) > 0) {
-      if (this.#idle.length === 0) break;
-      const job = this.#queue.take();
+    while (this.#idle.length > 0 && this.#computing < this.#options.concurrency && this.#room(0) > 0) {
+      const job = this.#queue.take(this.#room(0));
       const worker = job === undefined ? undefined : this.#takeIdle(job);
-      if (job !== undefined && worker !== undefined) this.#begin(job, worker);
+      if (job === undefined || worker === undefined) break;
+      this.#begin(job, worker);
     }
     this.#grow();
   }
@@ -257,12 +279,17 @@ export class Pool {
     }
   }
 
+  /** Waiting jobs that lack only a worker: one that is idle, or one that can be started. */
+  get #startable(): number {
+    const free = Math.min(this.#options.concurrency - this.#computing, this.#room(0));
+    return free <= 0 ? 0 : Math.min(free, this.#queue.ready(this.#room(0)));
+  }
+
   /** Keeps `concurrency` workers alive, and starts one for each job that lacks only a worker. */
   #grow(): void {
     if (this.#closed || this.#retry !== undefined) return;
     const { concurrency, maxWorkers } = this.#options;
-    const startable = Math.min(this.#queue.length, concurrency - this.#computing, this.#room(0)) - this.#idle.length;
-    const missing = Math.max(concurrency - this.#workers.size, startable - this.#starting.size);
+    const missing = Math.max(concurrency - this.#workers.size, this.#startable - this.#idle.length - this.#starting.size);
     for (let n = Math.min(missing, maxWorkers - this.#workers.size); n > 0; n--) this.#spawn().catch(() => {});
   }
 

@@ -1,5 +1,5 @@
 import { NeuroScriptError, WireError } from '../wire/errors.ts';
-import { MAX_FRAME_BYTES } from '../wire/frames.ts';
+import { MAX_FRAME_VALUES, MAX_REPORT_BYTES } from '../wire/frames.ts';
 import type {
   CheckEnvironment,
   CheckReport,
@@ -86,7 +86,7 @@ export class QueryTask<Answer> implements WorkerTask {
 
   /** Sends the query. Throws when the sources cannot be sent; the worker is free then. */
   begin(): void {
-    this.#worker.assign(this, MAX_FRAME_BYTES);
+    this.#worker.assign(this, MAX_REPORT_BYTES, MAX_FRAME_VALUES);
     try {
       this.#worker.send(this.#query.frame(this.#id));
     } catch (error) {

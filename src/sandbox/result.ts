@@ -1,6 +1,6 @@
 import { quotaError, workerError } from '../wire/errorinfo.ts';
 import type { ErrorInfo, ErrorKind } from '../wire/errors.ts';
-import type { Diagnostic, GuestResult, Phase, Usage } from '../wire/protocol.ts';
+import type { Diagnostic, GuestResult, Phase, Usage, WorkerUsage } from '../wire/protocol.ts';
 import type { Gone } from './worker.ts';
 
 /** The result of a run, made by its worker or by the host. */
@@ -14,7 +14,7 @@ export interface SandboxResult {
 }
 
 /** What the host has measured of a run; of the fuel it knows only what nested loops used. */
-export type Measured = Omit<Usage, 'peakMemoryBytes'>;
+export type Measured = Omit<WorkerUsage, 'peakMemoryBytes'>;
 
 const NOTHING_MEASURED: Measured = { fuel: 0, wallMs: 0, cpuMs: 0, toolCalls: 0, outputBytes: 0 };
 

@@ -7,7 +7,7 @@ import type { CheckEnvironment, CheckReport, FormatReport, RunInput, Source } fr
 import { affinityOf } from './affinity.ts';
 import type { Confinement } from './confinement.ts';
 import { Execution, type RunHandlers } from './execution.ts';
-import type { Job } from './jobqueue.ts';
+import { flowOf, type Job } from './jobqueue.ts';
 import { checkFiles, packageFiles, type WorkerFiles } from './launch.ts';
 import { type Launcher, type LauncherChoice, withLauncher } from './launcher.ts';
 import { type PoolLimitOptions, poolLimits } from './limits.ts';
@@ -147,13 +147,19 @@ export class Sandbox implements AsyncDisposable {
   async #run(input: RunInput, handlers: RunHandlers, signal: Cancellation | undefined): Promise<SandboxResult> {
     const { promise, resolve, reject } = Promise.withResolvers<SandboxResult>();
     let begun: Execution | null = null;
+    const submitted = performance.now();
     const onAbort = (): void => {
       if (begun !== null) {
         begun.cancel('the run was cancelled');
         return;
       }
       this.#pool.withdraw(job);
-      resolve(unstartedResult(cancelledError(CANCELLED)));
+      end(unstartedResult(cancelledError(CANCELLED)));
+    };
+    let queueMs: number | null = null;
+    const end = (result: SandboxResult): void => {
+      const waited = queueMs ?? performance.now() - submitted;
+      resolve({ ...result, usage: { ...result.usage, queueMs: Math.round(waited * 1000) / 1000 } });
     };
     /** Begins a run again whose worker was spoiled by an earlier run; `result` is its result when no worker can be had. */
     const again = (result: SandboxResult): void => {
@@ -161,17 +167,19 @@ export class Sandbox implements AsyncDisposable {
       try {
         this.#pool.submit(job);
       } catch {
-        resolve(result);
+        end(result);
       }
     };
+    const { tenant = null, session = null } = handlers;
     const job: Job = {
       depth: handlers.nested === true ? (handlers.depth ?? Number.POSITIVE_INFINITY) : 0,
-      session: handlers.session ?? null,
+      flow: flowOf(tenant, session, input.sources.at(-1)?.text ?? ''),
+      tenant,
       affinity: affinityOf(input),
       start: (worker) => {
         if (signal?.aborted) {
           this.#pool.release(worker, true);
-          resolve(unstartedResult(cancelledError(CANCELLED)));
+          end(unstartedResult(cancelledError(CANCELLED)));
           return;
         }
         const movement = worker.moved();
@@ -181,13 +189,14 @@ export class Sandbox implements AsyncDisposable {
           again(unstartedResult(workerError(`the worker is no longer used: ${movement}`)));
           return;
         }
-        const execution = this.#execution(worker, input, handlers, resolve, again);
+        queueMs = performance.now() - submitted;
+        const execution = this.#execution(worker, input, handlers, end, again);
         begun = execution;
         this.#begin(worker, execution, reject, () => execution.begin());
       },
       fail: (error) => {
         if (error instanceof RuntimeClosedError) reject(error);
-        else resolve(unstartedResult(workerError(error.message)));
+        else end(unstartedResult(workerError(error.message)));
       },
     };
     // One signal may serve a thousand runs, so no run may leave its listener.
@@ -204,7 +213,7 @@ export class Sandbox implements AsyncDisposable {
     worker: WorkerProcess,
     input: RunInput,
     handlers: RunHandlers,
-    resolve: (result: SandboxResult) => void,
+    end: (result: SandboxResult) => void,
     again: (result: SandboxResult) => void,
   ): Execution {
     const execution: Execution = new Execution({
@@ -220,7 +229,7 @@ export class Sandbox implements AsyncDisposable {
           // A worker that reports a defect is not used again: either it has one, or it lies.
           this.#pool.release(worker, result.outputComplete && result.result.error?.kind !== 'internal');
           if (spoiled) again(result);
-          else resolve(result);
+          else end(result);
         },
       },
     });
@@ -236,7 +245,8 @@ export class Sandbox implements AsyncDisposable {
     const settle = Promise.withResolvers<Answer>();
     this.#pool.submit({
       depth,
-      session: null,
+      flow: QUERIES,
+      tenant: null,
       affinity: null,
       start: (worker) => {
         const task: QueryTask<Answer> = new QueryTask(worker, this.#nextId++, query, settle, () => {
@@ -282,6 +292,9 @@ export class Sandbox implements AsyncDisposable {
     }
   }
 }
+
+/** The flow of all queries. */
+const QUERIES = 'queries';
 
 const ISOLATIONS: readonly Isolation[] = ['worker', 'process-per-turn'];
 

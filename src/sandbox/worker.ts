@@ -77,7 +77,7 @@ export class WorkerProcess {
   #limits: LimitValues | null = null;
   readonly #release: () => void;
   #task: WorkerTask | null = null;
-  #maxValues = Number.POSITIVE_INFINITY;
+  #maxValues = 0;
   #violation: string | null = null;
   /** Whether another frame follows the present one in the same list. */
   #follows = false;
@@ -115,7 +115,7 @@ export class WorkerProcess {
   }
 
   /** Gives the worker to a task, during which it may send frames of at most `maxBytes` and `maxValues`. */
-  assign(task: WorkerTask, maxBytes: number, maxValues = Number.POSITIVE_INFINITY): void {
+  assign(task: WorkerTask, maxBytes: number, maxValues: number): void {
     clearTimeout(this.#rest);
     this.#atRest = null;
     this.#task = task;
@@ -233,6 +233,7 @@ export class WorkerProcess {
         onGone: ({ how, violation, stderr }) =>
           hello.reject(new Error(`the worker process ended while starting: ${violation ?? (stderr === '' ? how : stderr)}`)),
       },
+      HELLO_BYTES,
       HELLO_BYTES,
     );
     try {

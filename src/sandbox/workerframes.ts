@@ -5,11 +5,11 @@ import type {
   CallSite,
   EventError,
   GuestResult,
-  Usage,
   Variable,
   Variables,
   Whisper,
   WorkerFrame,
+  WorkerUsage,
 } from '../wire/protocol.ts';
 import {
   amount,
@@ -96,7 +96,7 @@ const result: Reader<GuestResult> = (value) => {
   return read;
 };
 
-const usage = object<Usage>({
+const usage = object<WorkerUsage>({
   fuel: amount,
   cpuMs: amount,
   wallMs: amount,

@@ -38,9 +38,9 @@ export {
 } from './dispatch/approval.ts';
 export type { AskCall, AskPort, AskReply } from './dispatch/asks.ts';
 export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.ts';
+export { callDepth } from './dispatch/callscope.ts';
 export type { DispatchContext } from './dispatch/context.ts';
 export { Dispatcher } from './dispatch/dispatcher.ts';
-export { callDepth } from './dispatch/nesting.ts';
 export {
   type CallDivergence,
   type CallScript,

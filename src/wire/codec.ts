@@ -1,3 +1,4 @@
+import { KEY_VALUES } from './frames.ts';
 import { isPlaced, keyOf, moves, nameOf } from './mapkeys.ts';
 import { isList, mapEntries, mapFrom } from './maporder.ts';
 import type { TaggedJson } from './protocol.ts';
@@ -106,22 +107,29 @@ export function isValueMap(value: unknown): value is ValueMap {
  * Converts a JavaScript value to tagged JSON. Besides {@link Value} it accepts `undefined` as nil (a map leaves the key out), a
  * `Date` as a timedate, a `bigint` within 2⁵³ as a number, a `Map` with text keys as a map, and a typed array as a list of numbers.
  * Throws {@link ValueError} (`ERR_VALUE`) with the place and the problem for everything else: functions, symbols, other class
- * instances, cycles, nesting beyond {@link MAX_DEPTH}, and more than `maxBytes` bytes of JSON, which are counted before they are
- * made.
+ * instances, cycles, nesting beyond {@link MAX_DEPTH}, and more than `maxBytes` bytes of JSON or `maxValues` values (counted as in a
+ * frame), which are counted before they are made.
  */
-export function encode(value: unknown, maxBytes: number = Number.POSITIVE_INFINITY): TaggedJson {
-  return new Encoder(maxBytes).encode(value);
+export function encode(
+  value: unknown,
+  maxBytes: number = Number.POSITIVE_INFINITY,
+  maxValues: number = Number.POSITIVE_INFINITY,
+): TaggedJson {
+  return new Encoder(maxBytes, maxValues).encode(value);
 }
 
 class Encoder {
   readonly #maxBytes: number;
+  readonly #maxValues: number;
   #bytes = 0;
+  #values = 0;
   /** The containers around the current value, to detect cycles; their keys are the path in an error. */
   readonly #open: object[] = [];
   readonly #path: (string | number)[] = [];
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, maxValues: number) {
     this.#maxBytes = maxBytes;
+    this.#maxValues = maxValues;
   }
 
   encode(value: unknown): TaggedJson {
@@ -175,6 +183,7 @@ class Encoder {
     if (this.#open.includes(value)) return this.#refuse('the value contains itself');
     if (this.#open.length >= MAX_DEPTH) return this.#refuse(`the value nests deeper than ${MAX_DEPTH} levels`);
     this.#open.push(value);
+    this.#count(1);
     this.#spend(2, null);
     const json = encode();
     this.#open.pop();
@@ -185,6 +194,7 @@ class Encoder {
     const list: TaggedJson[] = [];
     for (let index = 0; index < items.length; index++) {
       this.#path.push(index);
+      this.#count(1);
       this.#spend(index === 0 ? 0 : 1, null);
       list.push(this.encode(items[index]));
       this.#path.pop();
@@ -200,6 +210,7 @@ class Encoder {
     for (const [key, item] of present) {
       if (typeof key !== 'string') return this.#refuse(`the key ${String(key).slice(0, 40)} is a ${typeof key}; keys are text`);
       this.#path.push(key);
+      this.#count(1 + KEY_VALUES);
       const name = nameOf(key, placed);
       this.#text(name);
       this.#spend(count++ === 0 ? 1 : 2, null);
@@ -229,6 +240,11 @@ class Encoder {
     this.#bytes += bytes;
     if (this.#bytes > this.#maxBytes) this.#tooLarge();
     return value;
+  }
+
+  #count(values: number): void {
+    this.#values += values;
+    if (this.#values > this.#maxValues) throw new TooLargeError(`the value has more than ${this.#maxValues} values`);
   }
 
   #guard<T>(make: () => T): T {

@@ -64,6 +64,11 @@ export type NsCodeName = keyof typeof NS_CODES;
 
 const NAMES: ReadonlyMap<number, string> = new Map(Object.entries(NS_CODES).map(([name, code]) => [code, name]));
 
+/** Whether the table has the code. Tools may raise others. */
+export function isNsCode(code: number): boolean {
+  return NAMES.has(code);
+}
+
 /** The name of a numeric code. Tools may raise codes of their own, which are all named `ToolSpecific`. */
 export function nsCodeName(code: number): string {
   return NAMES.get(code) ?? 'ToolSpecific';

@@ -1,6 +1,6 @@
 import { NS_CODES, nsCodeName } from './codes.ts';
 import type { ErrorInfo, ErrorKind } from './errors.ts';
-import type { LimitKey } from './limits.ts';
+import type { LimitKey, TenantKey } from './limits.ts';
 import type { CallSite } from './protocol.ts';
 
 /** Descriptions of failures: those with a code of the language, and those that arise outside of the interpreter. */
@@ -41,7 +41,7 @@ const nowhere = { nsCode: null, source: null, line: null, column: null, stack: [
 
 interface Breach {
   /** `maxTokens` bounds the model tokens of a session. */
-  readonly limit: LimitKey | 'maxTokens';
+  readonly limit: LimitKey | TenantKey | 'maxTokens';
   readonly allowed: number;
   /** What the run had used when it ended; absent when that is unknown. */
   readonly used?: number;

@@ -1,3 +1,5 @@
+import type { PoolKey, TenantKey } from './limits.ts';
+
 /**
  * The description of a failure of a program, a limit or a request. It is part of the public JSON (`error` of a result) and crosses
  * every boundary unchanged.
@@ -72,8 +74,18 @@ export class RuntimeClosedError extends NeuroScriptError {
 /** No worker was free and the queue is full, or an ancestor turn holds the last slot. */
 export class BusyError extends NeuroScriptError {
   static readonly code = 'ERR_BUSY';
-  constructor(message: string) {
+  /** The limit that is reached: `queueLength`, `maxWorkers`, or `tenantQueueLength`. */
+  readonly limit: PoolKey | TenantKey | undefined;
+  readonly allowed: number | undefined;
+  readonly used: number | undefined;
+  constructor(
+    message: string,
+    breach?: { readonly limit: PoolKey | TenantKey; readonly allowed: number; readonly used: number },
+  ) {
     super(BusyError.code, message);
+    this.limit = breach?.limit;
+    this.allowed = breach?.allowed;
+    this.used = breach?.used;
   }
 }
 

@@ -23,10 +23,13 @@ export const MAX_FRAME_BYTES = 128 * MB;
 export const MAX_FRAME_DEPTH = 1024;
 
 /**
- * Most values of a frame from a worker in a run, by {@link shapeOf}: the host takes longer for `[]` than for a text of a kilobyte. For
+ * Most values of a frame from a worker, by {@link shapeOf}, and of an answer to a call: the host takes longer for `[]` than for a text of a kilobyte. For
  * this many it computes up to 17 times as long as for a calibration loop, 20 million additions, instead of 140 times for the bytes alone.
  */
 export const MAX_FRAME_VALUES = 1_000_000;
+
+/** Most bytes of a frame that reports about sources. */
+export const MAX_REPORT_BYTES = 16 * MB;
 
 /**
  * Most bytes of one frame from a worker in a run with these limits. A frame holds at most 64 KiB of gathered output, then
@@ -237,7 +240,7 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 /** Values that a key counts: an entry of a map takes the host longer than an item of a list. */
-const KEY_VALUES = 3;
+export const KEY_VALUES = 3;
 
 /**
  * The greatest depth of a JSON text, and its values: brackets, commas and keys outside of strings. Counting ends beyond the greatest

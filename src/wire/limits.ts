@@ -39,11 +39,26 @@ export interface PoolLimit extends LimitRow {
   readonly key: PoolKey;
 }
 
+/** A limit of one tenant of a runtime, see `TenantLimits`. */
+export interface TenantLimit extends Omit<LimitRow, 'flag' | 'default'> {
+  readonly key: TenantKey;
+  /** Its name among the options of a tenant. */
+  readonly option: TenantOption;
+  /** Null: none, or for `concurrency` and `queueLength` a part of what is free. */
+  readonly default: number | null;
+}
+
 /** A key of the limits that every run has. */
 export type LimitKey = (typeof RUN_ROWS)[number]['key'];
 
 /** A key of the limits that a runtime has. */
 export type PoolKey = (typeof POOL_ROWS)[number]['key'];
+
+/** A key of the limits that a tenant has. */
+export type TenantKey = (typeof TENANT_ROWS)[number]['key'];
+
+/** The name of a limit among the options of a tenant. */
+export type TenantOption = (typeof TENANT_ROWS)[number]['option'];
 
 /** The limits of one run, all present: counts, bytes and milliseconds. */
 export type LimitValues = { readonly [Key in LimitKey]: number };
@@ -239,11 +254,65 @@ const POOL_ROWS = [
   },
 ] as const satisfies readonly LimitRow[];
 
+/** Budgets count what all runs of a tenant used together, in a period or since the runtime began. */
+const TENANT_ROWS = [
+  {
+    key: 'tenantConcurrency',
+    option: 'concurrency',
+    ...count(1, 1024),
+    default: null,
+    ring: 3,
+    breach: 'waits',
+    help: 'runs that have begun, those that wait for the host included; when absent, at most three for each worker that stays free',
+  },
+  {
+    key: 'tenantQueueLength',
+    option: 'queueLength',
+    ...count(0, 1e6),
+    default: null,
+    ring: 3,
+    breach: 'ERR_BUSY',
+    help: 'runs that wait for a worker; when absent, at most three for each place that stays free in the queue',
+  },
+  {
+    key: 'tenantShare',
+    option: 'share',
+    ...count(1, 1000),
+    default: 1,
+    ring: 3,
+    breach: 'waits',
+    help: 'part of the workers while several tenants wait for them: with 2, a tenant gets twice as much as with 1',
+  },
+  { key: 'tenantFuel', option: 'fuel', ...count(1, 1e15), default: null, ring: 3, help: 'budget: units of work' },
+  { key: 'tenantCpuMs', option: 'cpuMs', ...ms(1, 1e12), default: null, ring: 3, help: 'budget: CPU time of programs' },
+  { key: 'tenantToolCalls', option: 'toolCalls', ...count(1, 1e12), default: null, ring: 3, help: 'budget: tool calls' },
+  {
+    key: 'tenantTokens',
+    option: 'tokens',
+    ...count(1, 1e15),
+    default: null,
+    ring: 3,
+    help: 'budget: model tokens of the sessions of the loop, and those that the host charges',
+  },
+  {
+    key: 'tenantPeriodMs',
+    option: 'periodMs',
+    ...ms(1000, 366 * 86_400_000),
+    default: null,
+    ring: 3,
+    breach: 'waits',
+    help: 'time after which all budgets are full again, from the first run on; when absent, never',
+  },
+] as const satisfies readonly (Omit<LimitRow, 'flag'> & { readonly option: string })[];
+
 /** The limits that every run has, in the order of the documentation. */
 export const LIMITS: readonly Limit[] = RUN_ROWS;
 
 /** The limits of a runtime with its workers. */
 export const POOL_LIMITS: readonly PoolLimit[] = POOL_ROWS;
+
+/** The limits of one tenant. */
+export const TENANT_LIMITS: readonly TenantLimit[] = TENANT_ROWS;
 
 const BY_KEY: ReadonlyMap<string, Limit> = new Map(LIMITS.map((limit) => [limit.key, limit]));
 
@@ -260,7 +329,7 @@ export function limitOf(key: LimitKey): Limit {
 }
 
 /** The code that a breach ends with, for people; an output that is too large for a turn has its own. */
-export function breachOf({ breach = 'ERR_QUOTA', turnDefault }: LimitRow): string {
+export function breachOf({ breach = 'ERR_QUOTA', turnDefault }: Pick<LimitRow, 'breach' | 'turnDefault'>): string {
   return turnDefault === undefined ? breach : `${breach}, in a turn ERR_ENV_SIZE`;
 }
 

@@ -144,7 +144,12 @@ export interface Usage {
   readonly peakMemoryBytes: number;
   readonly toolCalls: number;
   readonly outputBytes: number;
+  /** Milliseconds that the run waited for a worker, before `wallMs` begins. Records of older releases lack it. */
+  readonly queueMs?: number;
 }
+
+/** What a worker can know of {@link Usage}. */
+export type WorkerUsage = Omit<Usage, 'queueMs'>;
 
 /** An error that an event handler did not clear. It does not fail the run. */
 export interface EventError {
@@ -287,7 +292,7 @@ export type WorkerFrame =
       readonly t: 'result';
       readonly id: number;
       readonly result: GuestResult;
-      readonly usage: Usage;
+      readonly usage: WorkerUsage;
       readonly errors: readonly Diagnostic[];
       /** The isolate exceeded a hard limit: unsent output is lost, and the worker exits after this frame. */
       readonly last: boolean;

@@ -1,6 +1,6 @@
 import type { ErrorInfo } from './errors.ts';
 import type { JournalEntry, WaitingCall } from './journal.ts';
-import type { Diagnostic, EventError, Phase, TaggedJson, Usage, Variables, Whisper } from './protocol.ts';
+import type { Diagnostic, EventError, Phase, TaggedJson, Usage, Variables, Whisper, WorkerUsage } from './protocol.ts';
 
 /** The fields that every result of a run has. */
 interface RunFacts {
@@ -51,7 +51,7 @@ export type RunResult = RunSuccess | RunFailure;
 export type RequestId = string | number | null;
 
 /** A {@link RunResult} in the form that the command line prints: the id of the request comes first, the journal is optional. */
-export type PublicResult = { readonly id: RequestId } & Omit<RunFacts, 'journal'> &
+export type PublicResult = { readonly id: RequestId; readonly usage: WorkerUsage } & Omit<RunFacts, 'journal' | 'usage'> &
   Pick<RunResult, 'ok' | 'error' | 'errors'> & { readonly journal?: readonly JournalEntry[] };
 
 /** The public JSON object of a result (`schemas/result.schema.json`), with its keys in the documented order. */
@@ -68,10 +68,15 @@ export function toPublicResult(id: RequestId, result: RunResult, withJournal = f
     eventErrors,
     ...(errors === undefined ? {} : { errors }),
     error,
-    usage,
+    usage: publicUsage(usage),
     ...(outputComplete === undefined ? {} : { outputComplete }),
     ...(withJournal ? { journal } : {}),
   };
+}
+
+/** Usage with the keys that the public JSON has had from the start. Waiting for a worker concerns hosts of many runs. */
+export function publicUsage({ queueMs: _, ...usage }: Usage): WorkerUsage {
+  return usage;
 }
 
 /** The usage of a run that did not begin. */
@@ -82,6 +87,7 @@ export const NO_USAGE: Usage = Object.freeze({
   peakMemoryBytes: 0,
   toolCalls: 0,
   outputBytes: 0,
+  queueMs: 0,
 });
 
 /** The result of a request that was refused before anything was parsed. */

@@ -2,7 +2,7 @@ import type { Reference } from 'isolated-vm';
 import { internalError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
-import type { GuestInput, GuestResult, RunInput, Usage } from '../wire/protocol.ts';
+import type { GuestInput, GuestResult, RunInput, WorkerUsage } from '../wire/protocol.ts';
 import { Bridge, type HostPort } from './bridge.ts';
 import type { GuestPorts, Prepared } from './image.ts';
 import type { Tree } from './parser.ts';
@@ -10,7 +10,7 @@ import type { Tree } from './parser.ts';
 /** How a run ended, for the `result` frame. */
 export interface Ended {
   readonly result: GuestResult;
-  readonly usage: Usage;
+  readonly usage: WorkerUsage;
   readonly last: boolean;
 }
 
@@ -72,7 +72,7 @@ export class Run implements GuestPorts {
     const ended = breach === null ? outcome.result : { ...outcome.result, ok: false, error: breach };
     const result = { ...ended, error: measured(ended.error, { cpuMs: outcome.cpuMs, wallMs }) };
     const { fuel, peakMemoryBytes, toolCalls, outputBytes } = result;
-    const usage: Usage = { fuel, cpuMs: outcome.cpuMs, wallMs, peakMemoryBytes, toolCalls, outputBytes };
+    const usage: WorkerUsage = { fuel, cpuMs: outcome.cpuMs, wallMs, peakMemoryBytes, toolCalls, outputBytes };
     return { result, usage, last: outcome.last };
   }
 

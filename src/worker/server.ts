@@ -1,6 +1,6 @@
 import { quotaError, usageError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
-import { frameLimit, hasManyValues, MAX_FRAME_VALUES } from '../wire/frames.ts';
+import { frameLimit, hasManyValues, MAX_FRAME_VALUES, MAX_REPORT_BYTES } from '../wire/frames.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestResult, HostFrame, RunInput, SentInput, SentSource, Source, WorkerFrame } from '../wire/protocol.ts';
 import type { HostPort } from './bridge.ts';
@@ -99,11 +99,17 @@ export class Server implements HostPort, GuestPorts {
       const frame = JSON.parse(text) as HostFrame;
       if (frame.t === 'exit') return;
       if (frame.t === 'parse') {
-        this.#send({ t: 'parsed', id: frame.id, ...this.#parser.summaries(frame.sources, frame.sourceBytes) });
+        const report = { t: 'parsed', id: frame.id, ...this.#parser.summaries(frame.sources, frame.sourceBytes) } as const;
+        this.#report(report, frame.sources, { ...report, files: [] });
       } else if (frame.t === 'check') {
-        this.#send({ t: 'checked', id: frame.id, ...checkSources(frame.sources, frame.sourceBytes, frame.environment) });
+        const report = {
+          ...({ t: 'checked', id: frame.id } as const),
+          ...checkSources(frame.sources, frame.sourceBytes, frame.environment),
+        };
+        this.#report(report, frame.sources, { ...report, files: [], findings: [], estimates: [] });
       } else if (frame.t === 'format') {
-        this.#send({ t: 'formatted', id: frame.id, ...formatSource(frame.source, frame.sourceBytes) });
+        const report = { t: 'formatted', id: frame.id, ...formatSource(frame.source, frame.sourceBytes) } as const;
+        this.#report(report, [frame.source], { ...report, text: null });
       } else if (frame.t === 'run') {
         if (this.#runProgram(frame.id, this.#complete(frame.input))) return;
       } else if (frame.t === 'prepare') {
@@ -222,10 +228,25 @@ export class Server implements HostPort, GuestPorts {
     this.#send({ t: 'result', id, errors: [], ...ended, result });
   }
 
+  /** Sends a report about sources, or `empty` with one error in its place where the host takes no frame so large. */
+  #report(report: Report, [first]: readonly Source[], empty: Report): void {
+    const text = JSON.stringify(report);
+    if (Buffer.byteLength(text) <= MAX_REPORT_BYTES && !hasManyValues(text)) {
+      this.write(text);
+      return;
+    }
+    const place = { s: 0, e: 0, line: 1, column: 1, endLine: 1, endColumn: 1 };
+    const message = `the report on these sources is larger than ${MAX_REPORT_BYTES} bytes or ${MAX_FRAME_VALUES} values; ask about fewer`;
+    this.#send({ ...empty, diagnostics: [{ file: first?.name ?? '', ...place, message }] });
+  }
+
   #send(frame: WorkerFrame): void {
     this.write(JSON.stringify(frame));
   }
 }
+
+/** What a worker says about sources. */
+type Report = Extract<WorkerFrame, { t: 'parsed' | 'checked' | 'formatted' }>;
 
 /** Reads the CPU time of an isolate before its run: reading it takes as long as a statement of the program. */
 function ready(prepared: Prepared): Ready {

@@ -213,6 +213,10 @@ const IMPOSSIBLE: readonly Attack[] = [
   ),
 ];
 
+/** More values than the host takes in one frame, and a limit of bytes that would admit them. */
+const VALUES: readonly [string, number] = ['0,', 1_000_001];
+const WIDE: Rest = { limits: { toolBytes: 2 ** 20 } };
+
 const OF_THE_GUEST: ReadonlySet<string> = new Set(['out', 'tool', 'prompt', 'ask', 'var']);
 /** Frames of the worker that the guest forges, and other texts that the bridge must not let through. */
 const FORGED: readonly Attack[] = [
@@ -226,6 +230,12 @@ const FORGED: readonly Attack[] = [
   guest('calls with more than fits into a frame', { ...stopped('ERR_QUOTA', 'toolBytes'), spared: true }, [
     { frame: { ...tool, args: ['$fill'] }, fill: ['x', 2_000_000] },
   ]),
+  guest(
+    'calls with more values than fit into a frame',
+    { ...stopped('ERR_QUOTA', 'toolBytes'), spared: true },
+    [{ frame: json({ ...tool, args: ['$'] }).replace('"$"', '$fill'), fill: VALUES }],
+    WIDE,
+  ),
 ];
 
 const hex = (text: string): string => Buffer.from(text).toString('hex');
@@ -235,6 +245,9 @@ const BYTES: readonly Attack[] = [
   worker('no UTF-8', broke('not UTF-8'), [{ bytes: '00000002c328' }]),
   worker('an empty frame', broke('empty'), [{ bytes: '00000000' }]),
   worker('a frame that is larger than any', broke('larger than'), [{ bytes: 'ffffffff' }]),
+  worker('more values than a frame may have', broke('more than 1000000 values'), [{ frame: '[$fill]', fill: VALUES }], WIDE),
+  worker('a report of more values', broke('more than 1000000 values'), [{ frame: '[$fill]', fill: VALUES }], { query: 'check' }),
+  worker('a report larger than any', broke('larger than'), [{ frame: '"$fill"', fill: ['x', 2 ** 24] }], { query: 'format' }),
   worker('a frame larger than the limits allow', broke('larger than'), [{ frame: emit('$fill'), fill: ['x', 2_000_000] }]),
   worker('a type that does not exist', broke('unknown type'), send({ t: 'root' })),
   worker('a list without frames', broke('empty'), send('[]')),

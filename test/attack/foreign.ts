@@ -47,6 +47,8 @@ export interface ForeignReader {
   readonly pieces?: readonly string[];
   /** Most UTF-16 units that it takes. */
   readonly most?: number;
+  /** Read by a command, or before a host begins to serve, and never beside a turn: the event loop may stand still meanwhile. */
+  readonly alone?: true;
 }
 
 const MB = 2 ** 20;
@@ -99,13 +101,13 @@ export const READERS: readonly ForeignReader[] = [
   { name: 'OUTPUT that is digested', read: (text) => progressDigest(text, text), pieces: [' \n', '\t'] },
   { name: 'strict JSON', read: (text) => parseStrict(text, { numbers: 'integers', padding: true }), pieces: json },
   { name: 'canonical JSON', read: (text) => canonicalize(text), pieces: json },
-  { name: 'a file of keys', read: parseKeys, pieces: json, most: MB / 2 },
-  { name: 'an export of sessions', read: readExport, pieces: json },
+  { name: 'a file of keys', alone: true, read: parseKeys, pieces: json, most: MB / 2 },
+  { name: 'an export of sessions', alone: true, read: readExport, pieces: json },
   { name: 'the state of a session', read: (text) => readState(text, 's'), pieces: json },
   { name: 'a started turn', read: readStarted, pieces: json },
   { name: 'a turn that waits', read: readWaiting, pieces: json },
   { name: 'the record of a turn', read: (text) => readRecord(text), pieces: json },
-  { name: 'the lines of a log', read: lines, pieces: ['{"prev":"', '{}\n'] },
+  { name: 'the lines of a log', alone: true, read: lines, pieces: ['{"prev":"', '{}\n'] },
   { name: 'bytes in pieces', read: pieces, pieces: ['\n'] },
   { name: 'the frames of a worker', read: frames },
   {
@@ -120,24 +122,36 @@ export const READERS: readonly ForeignReader[] = [
     pieces: ['"password":', '\\"password\\":{', '"password":"', '"password": [', '\\\\'],
   },
   { name: 'a redaction', read: (text) => redaction.clean(text), pieces: ['"password":', 'secret tex', '{"password":"'] },
-  { name: 'a transcript', read: splitTranscript, pieces: ['---\n', '=== ', '--- '] },
+  { name: 'a transcript', alone: true, read: splitTranscript, pieces: ['---\n', '=== ', '--- '] },
   { name: 'a reply of version 1', read: readV1Reply, pieces: [...marker, ...envelope], most: MB / 2 },
   { name: 'markers of version 1', read: scanMarkers, pieces: marker },
   { name: 'control of version 1', read: parseControl, pieces: marker },
   { name: 'plans of version 1', read: plansOf, pieces: [...json, '```json\n', '```'] },
   { name: 'secrets in OUTPUT', read: screen, pieces: ['secret tex', 'secret text'] },
-  { name: 'YAML', read: (text) => new YamlFile(text, 'f'), pieces: yaml, most: MB / 16 },
-  { name: 'a file of mocks', read: (text) => loadMockTools(text, 'f'), pieces: ['tool.a.B: 1\n', 'cases:\n'], most: MB / 16 },
-  { name: 'a policy', read: (text) => loadPolicy(text, 'f'), pieces: ['allow: [', 'allow:\n- '], most: MB / 16 },
-  { name: 'servers of MCP', read: (text) => readMcpConfig(text, 'f', {}), pieces: ['mcpServers:\n', 'a: {env: '], most: MB / 16 },
-  { name: 'a server of MCP', read: parseMcpSpec, pieces: ['a=', 'a=b ', 'a="', 'https://'] },
+  { name: 'YAML', alone: true, read: (text) => new YamlFile(text, 'f'), pieces: yaml, most: MB / 16 },
+  {
+    name: 'a file of mocks',
+    alone: true,
+    read: (text) => loadMockTools(text, 'f'),
+    pieces: ['tool.a.B: 1\n', 'cases:\n'],
+    most: MB / 16,
+  },
+  { name: 'a policy', alone: true, read: (text) => loadPolicy(text, 'f'), pieces: ['allow: [', 'allow:\n- '], most: MB / 16 },
+  {
+    name: 'servers of MCP',
+    alone: true,
+    read: (text) => readMcpConfig(text, 'f', {}),
+    pieces: ['mcpServers:\n', 'a: {env: '],
+    most: MB / 16,
+  },
+  { name: 'a server of MCP', alone: true, read: parseMcpSpec, pieces: ['a=', 'a=b ', 'a="', 'https://'] },
   {
     name: 'the schema of a server',
     read: (text) => boundedSchema({ type: 'object', description: text, properties: { [text]: { pattern: text } } }),
   },
   { name: 'the words of a server', read: plainWords, pieces: ['\u001b[', '\u202e', '`', '<!--'] },
-  { name: 'a record of the gate', read: parseRecord, pieces: ['{"id":"', '-'], most: MB / 2 },
-  { name: 'a verifier of the gate', read: parseVerifier, pieces: ['"', "'", '\\ ', 'a '] },
+  { name: 'a record of the gate', alone: true, read: parseRecord, pieces: ['{"id":"', '-'], most: MB / 2 },
+  { name: 'a verifier of the gate', alone: true, read: parseVerifier, pieces: ['"', "'", '\\ ', 'a '] },
   { name: 'a text for a terminal', read: printable, pieces: ['\u001b[', '\u009b', '\u202e'] },
   { name: 'lines for a terminal', read: printableLines, pieces: ['\u001b[', '\r'] },
   { name: 'a text that is cut', read: (text) => clip(text, 80), pieces: ['\u0301', '👩‍👩‍👧'] },
@@ -149,10 +163,11 @@ export const READERS: readonly ForeignReader[] = [
   { name: 'the name of a file', read: safeName, pieces: ['a.', '?', '..'] },
   {
     name: 'the secrets of a recording',
+    alone: true,
     read: (text) => withoutSecrets(text),
     pieces: ['eyJ-', 'eyJabcde-.', 'sk-a-', 'a.', 'a://a:', '-----BEGIN A PRIVATE KEY'],
   },
-  { name: 'the names of a recording', read: isSecretName, pieces: ['_aB', '__'] },
+  { name: 'the names of a recording', alone: true, read: isSecretName, pieces: ['_aB', '__'] },
 ];
 
 /** Pieces for every reader. A text is one of them, again and again, with an end that does not fit. */

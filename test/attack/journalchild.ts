@@ -66,7 +66,6 @@ let decided = 0;
 const session = await loop.runLoop({
   userdata: { subject: 'test', fields: {} },
   agent,
-  keepTurns: false,
   onEvent: ({ type }) => {
     if (type === 'decided') decided += 1;
   },

@@ -73,6 +73,17 @@ export const REMOVALS: readonly Removal[] = [
   from('src/sandbox/watchdog.ts', 'worker')('computes without end', 'memoryBreach(run) ?? cpuBreach(run)', 'memoryBreach(run)'),
   // The form of frames.
   from(FRAMES, 'worker')('a frame larger than the limits allow', 'if (length > maxBytes) throw', 'if (false) throw'),
+  from(FRAMES, 'worker')('more values than a frame may have', 'if (values > maxValues) throw', 'if (false) throw'),
+  from('src/sandbox/query.ts', 'worker')(
+    'a report of more values',
+    'MAX_REPORT_BYTES, MAX_FRAME_VALUES',
+    'MAX_REPORT_BYTES, 2e9',
+  ),
+  from('src/sandbox/query.ts', 'worker')(
+    'a report larger than any',
+    'MAX_REPORT_BYTES, MAX_FRAME_VALUES',
+    '2e9, MAX_FRAME_VALUES',
+  ),
   from(FRAMES, 'worker')('an empty frame', 'if (length === 0) throw', 'if (false) throw'),
   from(FRAMES, 'worker')('no UTF-8', 'fatal: true', 'fatal: false'),
   from(FRAMES, 'worker')('a value nested without end', 'if (depth > MAX_FRAME_DEPTH) throw', 'if (false) throw'),

@@ -1,9 +1,13 @@
 // Keeps a host busy with hostile guests, workers, MCP servers, model servers and texts beside honest turns and sessions, and says
-// whether it stays as it was: `node test/attack/soak.ts [SECONDS]`. The exit code is 1 when a promise is broken.
+// whether it stays as it was: `node test/attack/soak.ts [SECONDS]`, after a warm-up that does not count. The exit code is 1 when a
+// promise is broken. Time is CPU time of the host's thread, so that a busy machine does not matter.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openHandles, renderSoak, type SoakRow, soakFailures } from '../../bench/soak.ts';
 import { summarize } from '../../bench/stats.ts';
@@ -21,23 +25,28 @@ import {
 import { McpError, McpSource } from '../../src/mcp/index.ts';
 import { Sandbox } from '../../src/sandbox/index.ts';
 import { ATTACKS, type Attacker } from './attacks.ts';
-import { adversarial, PIECES, READERS, UNITS } from './foreign.ts';
+import { adversarial, type ForeignReader, PIECES, READERS, UNITS } from './foreign.ts';
 import { FILES, strike } from './harness.ts';
+import { type Piece, PieceWatch, threadMs } from './pieces.ts';
 
 const SECONDS = Number(process.argv[2] ?? 60);
 const PARTS = 20;
-/** Parts in which modules are loaded and compiled. */
-const WARM_PARTS = 5;
+/** Seconds in which modules are loaded, attacks are made for the first time, and functions are compiled. */
+const WARM_SECONDS = Math.max(30, SECONDS / 4);
 /** The longest piece of work may take so many times the CPU of the calibration loop: 20 ms where that takes 2 ms. */
 const MULTIPLE = 10;
 /** Units of a foreign text, at most; it has an eighth of what its reader takes. */
 const TEXT_UNITS = 64 * 1024;
+/** The exit code of a command that met a defect of its own. */
+const CRASHED = 70;
+/** Most milliseconds of a command that reads a file. */
+const COMMAND_MS = 60_000;
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 /** What one part of the time has seen. */
 interface Seen {
   runs: number;
   honest: number[];
-  longestMs: number;
   readonly wrong: string[];
 }
 
@@ -122,21 +131,48 @@ function hostileModel(port: number, deeds: readonly string[]): Lane {
   };
 }
 
+const IN_TURNS = READERS.filter(({ alone }) => alone !== true);
+const IN_FILES = READERS.filter(({ alone }) => alone === true);
+
+/** The pieces of a reader, one after another, as texts. */
+function textOf({ pieces = [], most = UNITS }: ForeignReader, round: number): string {
+  return adversarial(at([...PIECES, ...pieces], round), Math.min(TEXT_UNITS, most / 8));
+}
+
 const foreignText: Lane = {
   name: 'text',
   async turn(count) {
-    const reader = at(READERS, count);
-    const pieces = [...PIECES, ...(reader.pieces ?? [])];
+    const reader = at(IN_TURNS, count);
     try {
-      const units = Math.min(TEXT_UNITS, (reader.most ?? UNITS) / 8);
-      reader.read(adversarial(at(pieces, Math.floor(count / READERS.length)), units));
+      reader.read(textOf(reader, Math.floor(count / IN_TURNS.length)));
     } catch (error) {
       if (error instanceof RangeError || error instanceof TypeError) return [`${reader.name}: ${String(error)}`];
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pause(20);
     return [];
   },
 };
+
+/** Gives files to commands. Whatever is in them, a command refuses or describes it. */
+function foreignFile(folder: string): Lane {
+  const program = join(folder, 'p.ns');
+  writeFileSync(program, 'command\n  emit 1\nendcommand\n');
+  const commands = [['inspect'], ['log', 'verify'], ['replay'], ['run', program, '--tools'], ['run', program, '--policy']];
+  const file = join(folder, 'file');
+  return {
+    name: 'file',
+    async turn(count) {
+      const reader = at(IN_FILES, count);
+      writeFileSync(file, textOf(reader, Math.floor(count / IN_FILES.length)));
+      const command = at(commands, count);
+      const args = ['--no-warnings', CLI, ...command, file];
+      const started = spawn(process.execPath, args, { stdio: 'ignore', timeout: COMMAND_MS });
+      const [code, signal] = await once(started, 'exit');
+      await pause(500);
+      return code !== null && code !== CRASHED ? [] : [`${command.join(' ')}: ${reader.name}: ${code ?? signal}`];
+    },
+  };
+}
 
 /** Honest turns, and now and then a session of two turns that a token continues. */
 function honest(runtime: Runtime, seen: () => Seen): Lane {
@@ -165,11 +201,6 @@ async function session(runtime: Runtime, sid: string): Promise<readonly string[]
   return decision === 'DONE' ? [] : [`session ${sid} ended with ${decision} ${reason}`];
 }
 
-/** CPU milliseconds of this thread, by the scheduler's own clock: what processes count otherwise moves in steps. */
-function threadMs(): number {
-  return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
-}
-
 /** CPU milliseconds of a loop of fixed length: the unit of the longest piece. It takes longer where other processes share the core. */
 function calibration(): number {
   const before = threadMs();
@@ -178,28 +209,18 @@ function calibration(): number {
   return state === 0 ? 0 : threadMs() - before;
 }
 
-/** Notes the most CPU that the event loop used between two of its rounds. */
-function watchLoop(seen: () => Seen): NodeJS.Timeout {
-  let before = threadMs();
-  return setInterval(() => {
-    const now = threadMs();
-    const part = seen();
-    part.longestMs = Math.max(part.longestMs, now - before);
-    before = now;
-  }, 1);
-}
-
 const child = spawn(process.execPath, [fileURLToPath(new URL('modelserver.mjs', import.meta.url))], {
   stdio: ['pipe', 'pipe', 'inherit'],
 });
 const [line] = await once(createInterface(child.stdout), 'line');
 const { port, deeds }: { port: number; deeds: readonly string[] } = JSON.parse(String(line));
 const units: number[] = [];
-const nothing = (): Seen => ({ runs: 0, honest: [], longestMs: 0, wrong: [] });
+const nothing = (): Seen => ({ runs: 0, honest: [], wrong: [] });
+const folder = mkdtempSync(join(tmpdir(), 'soak-'));
 let part = nothing();
 const rows: SoakRow[] = [];
 const problems: string[] = [];
-const longest: number[] = [];
+const pieces: Piece[] = [];
 {
   await using runtime = await createRuntime({ policy: { allow: ['*'] } });
   await using guests = await Sandbox.create({ concurrency: 1, files: FILES.guest });
@@ -210,6 +231,7 @@ const longest: number[] = [];
     hostileServer,
     hostileModel(port, deeds),
     foreignText,
+    foreignFile(folder),
   ];
   const lanes = [honest(runtime, () => part), ...hostile];
   let over = false;
@@ -222,11 +244,15 @@ const longest: number[] = [];
       counts.set(name, count + 1);
     }
   });
-  const watch = watchLoop(() => part);
+  await pause(WARM_SECONDS * 1000);
+  part = nothing();
+  using watch = new PieceWatch();
   for (let done = 1; done <= PARTS; done++) {
-    await new Promise((resolve) => setTimeout(resolve, (SECONDS * 1000) / PARTS));
-    const { runs, wrong, honest: times, longestMs } = part;
+    await pause((SECONDS * 1000) / PARTS);
+    const { runs, wrong, honest: times } = part;
     part = nothing();
+    const piece = watch.part();
+    if (piece !== null) pieces.push(piece);
     const until = (SECONDS * done) / PARTS;
     rows.push({
       until,
@@ -237,23 +263,23 @@ const longest: number[] = [];
       handles: openHandles(),
     });
     problems.push(...wrong);
-    longest.push(longestMs);
     units.push(calibration());
   }
   over = true;
   await Promise.all(running);
-  clearInterval(watch);
   process.stdout.write(`${[...counts].map(([name, count]) => `${name} ${count}`).join(', ')}\n`);
 }
 child.stdin.end();
+rmSync(folder, { recursive: true });
 
 const unit = summarize(units)?.median ?? 0;
-const most = Math.max(...longest.slice(WARM_PARTS));
-process.stdout.write(
-  `${renderSoak(rows)}\nlongest piece of CPU: ${most.toFixed(1)} ms, ${(most / unit).toFixed(1)} times the calibration loop of ${unit.toFixed(2)} ms\n`,
-);
+const worst = pieces.toSorted((a, b) => b.workMs - a.workMs).slice(0, 3);
+process.stdout.write(`${renderSoak(rows)}\nlongest pieces of CPU, in calibration loops of ${unit.toFixed(2)} ms:\n`);
+for (const { workMs, collectedMs, doing } of worst)
+  process.stdout.write(`${(workMs / unit).toFixed(1)} (and ${collectedMs.toFixed(1)} ms for garbage): ${doing.join('; ')}\n`);
 // The machine decides how fast an honest turn is beside so many others.
 const failures = [...soakFailures(rows, true), ...problems.slice(0, 10)];
+const most = worst[0]?.workMs ?? 0;
 if (most > MULTIPLE * unit) failures.push(`a piece of CPU took ${most.toFixed(1)} ms, more than ${MULTIPLE} calibration loops`);
 for (const failure of failures) process.stdout.write(`FAILED ${failure}\n`);
 process.exitCode = failures.length === 0 ? 0 : 1;

@@ -5,7 +5,7 @@ import { words } from '../../src/cli/flags/agent.ts';
 import { defaultStore } from '../../src/cli/flags/store.ts';
 import { UsageError } from '../../src/cli/terminal/failure.ts';
 import { ROOT } from '../architecture/source.ts';
-import { modelServer, refuse, speak } from '../loop/agents/server.ts';
+import { begin, event, modelServer, refuse, speak } from '../loop/agents/server.ts';
 import { command, folder, linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -39,6 +39,30 @@ describe('loop --agent command:CMD', () => {
     const ended = await within(['loop', '--agent', slow, '--reply-timeout', '300ms', '--store', 'none', '--json']);
     expect(ended.code).toBe(124);
     expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'HALT', reason: 'ERR_TIMEOUT' });
+  });
+});
+
+describe('loop --stream', () => {
+  it('prints what a model writes on standard error, a broken attempt with the word that it does not count', async () => {
+    await using server = await modelServer((response, _, index) => {
+      if (index > 0) return speak(response, `Sure, \u001b[2J.\n${DONE}`);
+      begin(response);
+      return response.end(event({ content: 'half a rep' }));
+    });
+    const args = ['loop', '--agent', 'model:m', '--base-url', server.baseUrl, '--store', 'none', '--stream', '--json'];
+    const ended = await within(args);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ decision: 'DONE' });
+    expect(ended.stderr).toBe(`── turn 1\nhalf a rep\n── the connection failed; the reply begins anew\nSure, \\e[2J.\n${DONE}`);
+  });
+
+  it('prints the reply of an agent that does not stream in one piece, and resumed sessions alike', async () => {
+    const cwd = folder({ 'agent.txt': DONE });
+    const ended = await within(['loop', '--agent', 'script:agent.txt', '--store', 'none', '--stream'], { cwd });
+    expect(ended.stderr).toBe(`── turn 1\n${DONE}`);
+    const help = await within(['sessions', 'resume', '--help']);
+    expect(help.stdout).toContain('--stream');
+    const v1 = await within(['loop', '--agent', 'script:agent.txt', '--profile', 'v1', '--stream'], { cwd });
+    expect(v1.stderr).toContain('--stream belongs to --profile v3');
   });
 });
 

@@ -8,7 +8,15 @@ import {
   STEP_FUEL,
   VALUE_BYTES,
 } from '../../src/wire/costs.ts';
-import { breachOf, findLimit, LIMITS, type LimitRow, POOL_LIMITS } from '../../src/wire/limits.ts';
+import {
+  breachOf,
+  findLimit,
+  LIMITS,
+  type LimitRow,
+  POOL_LIMITS,
+  TENANT_LIMITS,
+  type TenantLimit,
+} from '../../src/wire/limits.ts';
 import { table } from './table.ts';
 
 /** Where the page stands, from the root of the repository. */
@@ -50,6 +58,15 @@ ${table(
 - The clocks for CPU time and elapsed time are checked at least every ${grouped(METER_INTERVAL)} units of fuel, and ${METER_WEIGHT} times as often where the fuel is
   for data.
 
+## Tenants
+
+\`tenants\` of \`createRuntime\` sets these for every tenant and for each one ([tenants.md](tenants.md)); a run gives its own with
+\`tenant: { id, … }\`. In an error, \`limit\` is the name in the first column.
+
+${table(['limit', 'option', 'default', 'least', 'most', 'breach', 'counts'], TENANT_LIMITS.map(tenantRow))}
+
+## Fixed limits
+
 Some limits are part of the language and cannot be changed: nesting in the source deeper than 200 is a syntax error; a write
 more than ${grouped(MAX_PADDING)} items beyond the end of a list is code 8; a list or map nested deeper than ${MAX_NESTING} levels cannot be turned into
 text, compared or given to a tool (code 37).
@@ -89,6 +106,12 @@ ${table(
 `;
 }
 
+function tenantRow(limit: TenantLimit): string[] {
+  const { key, option, min, max, help } = limit;
+  const usual = limit.default === null ? 'none' : amount(limit, limit.default);
+  return [`\`${key}\``, `\`${option}\``, usual, amount(limit, min), amount(limit, max), breachOf(limit), help];
+}
+
 function limitRow(limit: LimitRow): string[] {
   const { key, flag, min, max, ring, turnDefault, help } = limit;
   const usual = limit.default === null ? 'cores' : amount(limit, limit.default);
@@ -98,7 +121,7 @@ function limitRow(limit: LimitRow): string[] {
   return [`\`${key}\``, `\`--${flag}\``, usual, turn, ...range, String(ring), breachOf(limit), caught, help];
 }
 
-function amount({ unit }: LimitRow, value: number): string {
+function amount({ unit }: Pick<LimitRow, 'unit'>, value: number): string {
   return unit === 'count' ? grouped(value) : quantity(unit, value);
 }
 

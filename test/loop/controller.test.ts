@@ -84,6 +84,8 @@ describe('a session', () => {
       'system: string',
       'prompt: string',
       'maxTokens: object',
+      // Takes pieces of the reply for listeners; it executes nothing and returns nothing.
+      'onDelta: function',
       'signal: signal',
     ]);
   });

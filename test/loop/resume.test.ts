@@ -4,7 +4,7 @@ import { type DecisionLog, MemoryLog } from '../../src/loop/log/log.ts';
 import { Leases } from '../../src/loop/sessions/lease.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { type Held, type Renewal, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
-import { onBehalfOfCall } from '../../src/tools/dispatch/nesting.ts';
+import { onBehalfOfCall } from '../../src/tools/dispatch/callscope.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -77,19 +77,19 @@ describe('after the death of a process', () => {
     expect(await store.read('s')).toMatchObject({ status: 'halted', reason: 'ERR_INTERRUPTED', nextTurn: 2 });
   });
 
-  it('a turn that always ends its process is run three times, then halted', async () => {
+  it('a turn that always ends its process is run once beside others and three times alone, then halted', async () => {
     const clock = new TestClock();
     const store = new MemoryStore({ clock });
     const { loop } = controller({ clock, store: dying(store, 'commit') });
     await expect(loop.runLoop(run(programAgent('done')))).rejects.toThrow('killed');
-    for (let attempt = 2; attempt <= 3; attempt++) {
+    for (let attempt = 2; attempt <= 4; attempt++) {
       const again = next(clock, { store: dying(store, 'commit') });
       await expect(again.loop.resume('s', { agent: programAgent() })).rejects.toThrow('killed');
     }
     const last = next(clock, { store });
     const result = await last.loop.resume('s', { agent: programAgent() });
     expect(result).toMatchObject({ reason: 'ERR_INTERRUPTED' });
-    expect(result.error?.message).toMatch(/its process died 3 times$/);
+    expect(result.error?.message).toMatch(/its process died 4 times$/);
   });
 
   it.each([true, false])(

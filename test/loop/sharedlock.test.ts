@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { SharedLock } from '../../src/loop/sharedlock.ts';
-import { onBehalfOfCall } from '../../src/tools/dispatch/nesting.ts';
+import { onBehalfOfCall } from '../../src/tools/dispatch/callscope.ts';
 import { BusyError } from '../../src/wire/errors.ts';
 import { fakeExecutor, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';

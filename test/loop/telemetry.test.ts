@@ -5,27 +5,21 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Metrics } from '../../src/loop/metrics.ts';
 import { HALT_REASONS } from '../../src/loop/record/decision.ts';
-import { Spans } from '../../src/loop/spans.ts';
 import { defineTool } from '../../src/tools/index.ts';
-import { programAgent, reply } from './fake.ts';
+import { programAgent } from './fake.ts';
 import { controller, run } from './host.ts';
-import { CONTINUE, command, DONE, openStage } from './sessions.ts';
+import { command, DONE, openStage } from './sessions.ts';
 
 /** What an application's SDK would have exported. */
 function sdk() {
-  const spans = new InMemorySpanExporter();
-  const tracing = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
   const points = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter: points, exportIntervalMillis: 3_600_000 });
   const provider = new MeterProvider({ readers: [reader] });
   return {
     metrics: new Metrics(provider.getMeter('test')),
-    spans: new Spans(tracing.getTracer('test')),
-    ended: () => spans.getFinishedSpans(),
     async counted(): Promise<Record<string, Record<string, number>>> {
       await reader.forceFlush();
       const found: Record<string, Record<string, number>> = {};
@@ -50,69 +44,15 @@ const fails = defineTool({
 const stage = await openStage({ tools: [probe, fails], policy: { allow: ['tool.probe.*'] } });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-describe('spans', () => {
-  it('a turn is invoke_agent, and each of its tool calls execute_tool within it', async () => {
-    const { spans, ended } = sdk();
-    await stage.play(
-      [
-        command(`set x = tool.probe.Say("${SECRET}")`, CONTINUE),
-        command('on error do', '  clear_error', 'endon', 'call tool.probe.Fail()', DONE),
-      ],
-      { sid: 'traced' },
-      { spans },
-    );
-    const turns = ended().filter(({ name }) => name.startsWith('invoke_agent'));
-    const calls = ended().filter(({ name }) => name.startsWith('execute_tool'));
-    expect(turns.map(({ attributes }) => attributes)).toMatchObject([
-      {
-        'gen_ai.operation.name': 'invoke_agent',
-        'gen_ai.conversation.id': 'traced',
-        'neuroscript.turn': 1,
-        'neuroscript.decision': 'CONTINUE',
-      },
-      { 'neuroscript.turn': 2, 'neuroscript.decision': 'DONE' },
-    ]);
-    expect(calls.map(({ name, attributes }) => [name, attributes['gen_ai.tool.name'], attributes['error.type']])).toEqual([
-      ['execute_tool tool.probe.say', 'tool.probe.say', undefined],
-      ['execute_tool tool.aeiou.magic', 'tool.aeiou.magic', undefined],
-      ['execute_tool tool.probe.fail', 'tool.probe.fail', 'NS21'],
-      ['execute_tool tool.aeiou.magic', 'tool.aeiou.magic', undefined],
-    ]);
-    const parents = calls.map(({ parentSpanContext }) => parentSpanContext?.spanId);
-    const [first, second] = turns.map((span) => span.spanContext().spanId);
-    expect(parents).toEqual([first, first, second, second]);
-    expect(
-      JSON.stringify(ended().map(({ name, attributes, events, status }) => [name, attributes, events, status])),
-    ).not.toContain(SECRET);
-  });
-
-  it('a turn that halts, and an asking that fails, are errors by their code', async () => {
-    const { spans, ended } = sdk();
-    await controller({ spans }).loop.runLoop(run(programAgent('silent')));
-    await controller({ spans }).loop.runLoop(run({ name: 'broken', reply: () => Promise.reject(new Error('no')) }));
-    expect(ended().map(({ name, attributes, status }) => [name, attributes['error.type'], status.code])).toEqual([
-      ['invoke_agent', 'ERR_TOKEN_MISSING', 2],
-      ['invoke_agent broken', 'ERR_AGENT', 2],
-    ]);
-  });
-
-  it('tell the tokens that the agent told', async () => {
-    const { spans, ended } = sdk();
-    const agent = { reply: async () => ({ text: reply('program done'), tokens: 12, inputTokens: 10, outputTokens: 2 }) };
-    await controller({ spans }).loop.runLoop(run(agent));
-    expect(ended()[0]?.attributes).toMatchObject({ 'gen_ai.usage.input_tokens': 10, 'gen_ai.usage.output_tokens': 2 });
-  });
-});
-
 describe('metrics', () => {
   it('AL3-9-2: the same counts reach the meter of the application', async () => {
     const { metrics, counted } = sdk();
     await controller({ metrics }).loop.runLoop(run(programAgent('continue', 'silent')));
     await controller({ metrics }).loop.runLoop(run(programAgent('continue'), { maxTurns: 1 }));
     expect(await counted()).toMatchObject({
-      decisions_total: { CONTINUE: 2, HALT: 1 },
-      halts_total: { ERR_TOKEN_MISSING: 1, ERR_MAX_TURNS: 1 },
-      agent_replies_total: { ok: 3 },
+      'neuroscript.turn.decisions': { CONTINUE: 2, HALT: 1 },
+      'neuroscript.session.halts': { ERR_TOKEN_MISSING: 1, ERR_MAX_TURNS: 1 },
+      'neuroscript.agent.replies': { ok: 3 },
     });
   });
 
@@ -128,7 +68,7 @@ describe('metrics', () => {
     for (const runtime of [one, other, one]) metrics.seeRuntime(runtime);
     one.boundaryBreaches = 5;
     metrics.seeRuntime(one);
-    expect(await counted()).toMatchObject({ boundary_breaches_total: { '': 6 } });
+    expect(await counted()).toMatchObject({ 'neuroscript.worker.breaches': { '': 6 } });
     expect(metrics.prometheus()).toContain('\nboundary_breaches_total 6\n');
   });
 

@@ -5,8 +5,18 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { type OtherNode, otherNode } from '../machine/node.ts';
 import { prepared, run, succeed } from './kit.ts';
 
-/** What a newcomer should need at most. */
-const TWO_MINUTES_MS = 120_000;
+/**
+ * What a newcomer needs at most, from the tarball to the replay, in elapsed seconds. A machine with nothing else to do takes about
+ * ten, so that a busy one keeps it too.
+ */
+const MOST_SECONDS = 120;
+
+/** Fails for more, and prints how long the newcomer took. */
+function withinTwoMinutes(what: string, started: number): void {
+  const seconds = (performance.now() - started) / 1000;
+  process.stdout.write(`${what}: ${seconds.toFixed(1)} s of ${MOST_SECONDS}\n`);
+  expect(seconds).toBeLessThan(MOST_SECONDS);
+}
 
 /** A folder that belongs to no project. */
 function elsewhere(): string {
@@ -27,43 +37,39 @@ describe.each([24, 26])('somebody without the clone, on Node %i,', (major) => {
   });
   afterAll(() => node[Symbol.dispose]());
 
-  it(
-    'installs the tarball; runs, tests, loops, lists and replays what init wrote, as its README says',
-    () => {
-      const cwd = elsewhere();
-      const call = { cwd, node: node.binary, env: { XDG_STATE_HOME: join(cwd, 'state') } };
-      succeed('npm', ['install', prepared().tarball], call);
-      expect(succeed('npx', ['--no', 'neuroscript', 'init'], call).split('\n')).toContain('order.ns');
-      const script = commandsOf(readFileSync(join(cwd, 'README.md'), 'utf8'));
-      const said = succeed('bash', ['-euo', 'pipefail', '-c', script], call);
-      for (const part of [
-        '\ntotal: 15\n',
-        'no mistakes found',
-        '4 passed, 0 failed',
-        /pass 2\n/,
-        'DONE after 2 turns',
-        'first  done  2 turns',
-        '2 same',
-      ])
-        expect(said).toMatch(part);
-      expect(said).not.toMatch(/fail [1-9]/);
-    },
-    TWO_MINUTES_MS,
-  );
+  it('installs the tarball; runs, tests, loops, lists and replays what init wrote, as its README says, in two minutes', () => {
+    const started = performance.now();
+    const cwd = elsewhere();
+    const call = { cwd, node: node.binary, env: { XDG_STATE_HOME: join(cwd, 'state') } };
+    succeed('npm', ['install', prepared().tarball], call);
+    expect(succeed('npx', ['--no', 'neuroscript', 'init'], call).split('\n')).toContain('order.ns');
+    const script = commandsOf(readFileSync(join(cwd, 'README.md'), 'utf8'));
+    const said = succeed('bash', ['-euo', 'pipefail', '-c', script], call);
+    for (const part of [
+      '\ntotal: 15\n',
+      'no mistakes found',
+      '4 passed, 0 failed',
+      /pass 2\n/,
+      'DONE after 2 turns',
+      'first  done  2 turns',
+      '2 same',
+    ])
+      expect(said).toMatch(part);
+    expect(said).not.toMatch(/fail [1-9]/);
+    withinTwoMinutes(`newcomer on Node ${major}`, started);
+  });
 
-  it(
-    'writes a service without installing anything first, and its tests pass',
-    () => {
-      const cwd = elsewhere();
-      const call = { cwd, node: node.binary, env: { npm_config_cache: prepared().cache } };
-      succeed('npx', ['--yes', '-p', prepared().tarball, 'neuroscript', 'init', 'shop', '--service'], call);
-      const project = { cwd: join(cwd, 'shop'), node: node.binary };
-      succeed('npm', ['install', prepared().tarball], project);
-      expect(existsSync(join(project.cwd, '.gitignore'))).toBe(true);
-      const { status, stdout } = run('node', ['--test'], project);
-      expect(status, stdout).toBe(0);
-      expect(stdout).toMatch(/pass 5\n/);
-    },
-    TWO_MINUTES_MS,
-  );
+  it('writes a service without installing anything first, and its tests pass, in two minutes', () => {
+    const started = performance.now();
+    const cwd = elsewhere();
+    const call = { cwd, node: node.binary, env: { npm_config_cache: prepared().cache } };
+    succeed('npx', ['--yes', '-p', prepared().tarball, 'neuroscript', 'init', 'shop', '--service'], call);
+    const project = { cwd: join(cwd, 'shop'), node: node.binary };
+    succeed('npm', ['install', prepared().tarball], project);
+    expect(existsSync(join(project.cwd, '.gitignore'))).toBe(true);
+    const { status, stdout } = run('node', ['--test'], project);
+    expect(status, stdout).toBe(0);
+    expect(stdout).toMatch(/pass 5\n/);
+    withinTwoMinutes(`service on Node ${major}`, started);
+  });
 });

@@ -14,7 +14,10 @@ const PAGES = [
 const blocksOf = (page: string): readonly Block[] => markedBlocks(readFileSync(join(ROOT, page), 'utf8'));
 
 it('all pages with blocks to run are known', () => {
-  const all = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
+  const all = [
+    'README.md',
+    ...globSync('{docs,examples,bench,conformance,lab}/**/*.md', { cwd: ROOT, exclude: ['**/node_modules/**'] }),
+  ];
   expect(all.filter((page) => blocksOf(page).length > 0).sort()).toEqual([...PAGES].sort());
 });
 

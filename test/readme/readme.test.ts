@@ -27,7 +27,7 @@ describe('reading marked blocks', () => {
   const page = ['# t', '<!-- run -->', '', '```sh', 'echo a', '```', '', '```text', 'a', '```', '```sh', 'not run', '```'];
 
   it('takes marked blocks with their output, and no others', () => {
-    expect(markedBlocks(page.join('\n'))).toEqual([{ language: 'sh', code: 'echo a\n', line: 4, output: 'a\n' }]);
+    expect(markedBlocks(page.join('\n'))).toEqual([{ language: 'sh', code: 'echo a\n', line: 4, mark: 'run', output: 'a\n' }]);
     expect(markedBlocks(['<!-- run -->', '```ts', 'x', '```', 'so:', '```text', 'y', '```'].join('\n'))[0]?.output).toBeNull();
     expect(() => markedBlocks('<!-- run -->\nno block\n```sh\na\n```')).toThrow('line 1');
   });

@@ -105,6 +105,17 @@ describe('checking and formatting happen in a worker', () => {
     expect(broken.diagnostics.map(({ file }) => file)).toEqual(['b.ns']);
   });
 
+  it('finding 8: a report with more values than a frame may have is replaced by one error, and its worker lives on', async () => {
+    const many = (name: string) => ({
+      name,
+      text: Array.from({ length: 20_000 }, (_, index) => `func ${name}${index}() means\nreturn 1\nendfunc\n`).join(''),
+    });
+    const report = await sandbox.check([many('a'), many('b')], MB, {});
+    expect(report).toMatchObject({ files: [], findings: [], estimates: [], diagnostics: [{ file: 'a', line: 1 }] });
+    expect(report.diagnostics[0]?.message).toMatch(/larger than 16777216 bytes or 1000000 values; ask about fewer/);
+    expect(sandbox.boundaryBreaches).toBe(0);
+  });
+
   it('a source is formatted, or what is wrong with it is said', async () => {
     expect(await sandbox.format({ name: 'a.ns', text: 'command\nemit 1+2\nendcommand' }, MB)).toEqual({
       text: 'command\n  emit 1 + 2\nendcommand\n',

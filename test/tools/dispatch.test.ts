@@ -14,6 +14,7 @@ import {
 } from '../../src/tools/index.ts';
 import { encode } from '../../src/wire/codec.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
+import { MAX_FRAME_VALUES } from '../../src/wire/frames.ts';
 import { TimeDate } from '../../src/wire/values.ts';
 import { Bench, SITE, testHost, testTurn, variables } from './probe.ts';
 
@@ -46,9 +47,27 @@ describe('what a journal may hold', () => {
     expect(await bench.call('tool.t.x', ['y'.repeat(200)])).toMatchObject({ t: 'halt', error: { limit: 'journalBytes' } });
     expect(ran).toBe(false);
   });
+
+  it('issue 18.2: counts the arguments of a call that policy denies, which a replay compares', async () => {
+    const bench = new Bench([tool('x', () => 1)], { limits: { journalBytes: 1000 }, policy: { deny: ['*'] } });
+    expect(await bench.call('tool.t.x', ['y'.repeat(400)])).toMatchObject({ t: 'error' });
+    expect(await bench.call('tool.t.x', ['y'.repeat(400)])).toMatchObject({ t: 'halt', error: { limit: 'journalBytes' } });
+  });
 });
 
 describe('what a tool gives back', () => {
+  it('finding 8: no more values than a frame may have, however few their bytes', async () => {
+    const replyTo = (items: number, item: unknown) =>
+      new Bench([tool('x', () => Array.from({ length: items }, () => item))], { limits: { toolBytes: 2 ** 24 } }).call(
+        'tool.t.x',
+      );
+    expect(await replyTo(MAX_FRAME_VALUES - 1, 0)).toMatchObject({ t: 'ok' });
+    expect(await replyTo(MAX_FRAME_VALUES, 0)).toMatchObject({ t: 'halt', error: { code: 'ERR_QUOTA', limit: 'toolBytes' } });
+    // A map in a list counts as an item and as a list of its own, and each of its keys as four.
+    expect(await replyTo(MAX_FRAME_VALUES / 6, { a: 0 })).toMatchObject({ t: 'ok' });
+    expect(await replyTo(MAX_FRAME_VALUES / 6 + 1, { a: 0 })).toMatchObject({ t: 'halt' });
+  });
+
   it.each<[string, unknown, unknown]>([
     ['undefined is nil', undefined, null],
     ['a promise is awaited', Promise.resolve([1]), [1]],
@@ -464,7 +483,7 @@ describe('the journal and the audit trail', () => {
     const reply = await bench.call('tool.t.x');
     if (reply.t !== 'ok' || !Array.isArray(reply.value)) throw new Error('the call failed');
     reply.value.push(2);
-    expect(bench.dispatcher.finish(null)).toMatchObject([{ outcome: { ok: true, value: [1] } }]);
+    expect(bench.dispatcher.finish(null).entries).toMatchObject([{ outcome: { ok: true, value: [1] } }]);
   });
 
   it('counts the time of a call in milliseconds', async () => {

@@ -9,6 +9,7 @@ import {
   type TurnContext,
 } from '../../src/context/index.ts';
 import { rootTurn } from '../../src/context/turn.ts';
+import { Telemetry } from '../../src/telemetry/index.ts';
 import {
   type DispatchContext,
   Dispatcher,
@@ -46,10 +47,10 @@ const NO_ROOT: DispatchContext['definitions'] = {
 };
 
 /** Empty stores, and resources of no session. */
-export function testShared(): Pick<DispatchContext, 'stores' | 'readers' | 'definitions' | 'resources'> {
+export function testShared(): Pick<DispatchContext, 'stores' | 'readers' | 'definitions' | 'resources' | 'telemetry'> {
   const stores = createStores();
   const own = new ToolResources(tmpdir(), SILENT_LOGGER);
-  return { stores, readers: readersOf(stores), definitions: NO_ROOT, resources: () => own };
+  return { stores, readers: readersOf(stores), definitions: NO_ROOT, resources: () => own, telemetry: new Telemetry() };
 }
 
 /** Variables of a fork that is not there; `refuse` names those that cannot be set. */

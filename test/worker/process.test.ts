@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { launch, requiredScopes } from '../../src/sandbox/launch.ts';
 import { limitResources } from '../../src/sandbox/resources.ts';
+import { systemTool } from '../../src/sandbox/systemtools.ts';
 import { FrameReader } from '../../src/wire/frames.ts';
 import { closePermissions, type PermissionPort } from '../../src/worker/permissions.ts';
 import { HOLED, run, sandboxOf } from '../sandbox/kit.ts';
@@ -99,13 +100,22 @@ describe('18-5: hostile JavaScript in place of the worker, without an operating 
     }
   });
 
-  it('the kernel lets an idle worker dump no core, fill no file and open no descriptor', async () => {
+  it('the kernel lets an idle worker dump no core, fill no file, open no descriptor and start no process', async () => {
     const limits = await greeted(async (pid) => {
       await limitResources(pid);
       return readFileSync(`/proc/${pid}/limits`, 'utf8');
     });
-    for (const limit of ['Max file size', 'Max core file size', 'Max open files'])
+    for (const limit of ['Max file size', 'Max core file size', 'Max open files', 'Max processes'])
       expect(limits).toMatch(new RegExp(`^${limit} +0 +0 `, 'm'));
+  });
+
+  it('a process that may start none cannot, unless it is root', () => {
+    const prlimit = systemTool('prlimit') ?? '';
+    const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+    const shell = ['/bin/sh', '-c', '/bin/true; echo done'];
+    const { stdout, stderr } = spawnSync(prlimit, ['--nproc=0:0', ...shell], { cwd: '/', encoding: 'utf8', ...nobody });
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/fork/);
   });
 
   it('what a worker does not need is gone once it has loaded, for importers too', () => {

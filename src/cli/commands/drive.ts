@@ -30,6 +30,7 @@ import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { mustAppend } from '../terminal/input.ts';
 import { Progress } from '../terminal/progress.ts';
+import { Replies } from '../terminal/replies.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
 import { type RepeatFlags, sourcesOf } from './turn.ts';
@@ -41,6 +42,7 @@ export interface DriveFlags extends SetupFlags, ModelFlags, RepeatFlags, AgentOp
   readonly store?: string;
   readonly onInterrupted?: OnInterrupted;
   readonly metrics?: true;
+  readonly stream?: true;
   readonly json?: true;
 }
 
@@ -79,7 +81,7 @@ async function driveOn(flags: DriveFlags, agent: Agent, from: Beginning, termina
     ...(store === null ? {} : { store }),
     ...(flags.log === undefined ? {} : { log: new FileLog(flags.log) }),
   };
-  using progress = new Progress(terminal);
+  using progress = new Progress(terminal, flags.stream);
   const { ask, stores } = await readModels(flags, {
     keyring,
     clock,
@@ -135,6 +137,7 @@ async function watch(
     for (const line of lines) terminal.out.line(line);
   };
   const turns: TurnResult[] = [];
+  const replies = flags.stream === true ? new Replies(terminal) : null;
   for (;;) {
     const next = await events.next();
     if (next.done === true) {
@@ -147,6 +150,7 @@ async function watch(
       return next.value;
     }
     progress.show(next.value);
+    replies?.show(next.value);
     if (next.value.type !== 'decided') continue;
     const { record } = next.value;
     turns.push(toPublicTurn(record));

@@ -61,6 +61,7 @@ export function addLoop(program: Command, execute: Execute): void {
   command
     .option('--store <FILE>', `where the session is kept (default: ${STORE_PLACE}); 'none': nowhere`)
     .option('--log <FILE>', 'append one JSON line per decision to this file, each chained to the one before')
+    .option('--stream', "print the agent's replies on standard error while it writes them")
     .option('--metrics', 'print the counters of the session on standard error, as Prometheus reads them')
     .option('--json', 'print the session as one JSON object');
   addCeilings(command);
@@ -76,7 +77,7 @@ async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
 }
 
 async function profileV1(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
-  for (const flag of ['keys', 'log', 'metrics', 'maxReasks'] as const)
+  for (const flag of ['keys', 'log', 'metrics', 'maxReasks', 'stream'] as const)
     if (flags[flag] !== undefined)
       throw new UsageError(`--${dashed(flag)} belongs to --profile v3: see "neuroscript loop --help" for what v1 does not have`);
   if (storeFile(flags.store ?? 'none') !== null) throw new UsageError('--store belongs to --profile v3: a v1 loop is not kept');

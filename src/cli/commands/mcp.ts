@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Command } from 'commander';
 import { ReplayCache } from '../../aeiou/index.ts';
 import { randomIds, runtimeExecutor, systemClock } from '../../loop/index.ts';
@@ -5,34 +6,44 @@ import { createRuntime } from '../../runtime/index.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { PolicyGuard } from '../../tools/index.ts';
 import { errorPages } from '../errorpages.ts';
-import { addLimits, limitsOf } from '../flags/options.ts';
+import { addLimits, limitsOf, repeatable, wholeNumber } from '../flags/options.ts';
 import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
+import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { readKeyring } from './keys.ts';
 
 interface McpFlags extends SetupFlags {
   readonly keys?: string;
+  readonly http?: number;
+  readonly allowHost?: readonly string[];
 }
 
 const HELP = `
 A client of the Model Context Protocol starts this command and talks to it over
 standard input and output. The server offers run, check, turn and tools. Every
 program runs in a sandbox of its own, under the limits, tools and policy of
-this command line.
+this command line. With --http it serves any number of clients at one address;
+it has no authentication, so let only a proxy that has some offer it to others.
 
 In a client's configuration:
   {"mcpServers": {"neuroscript": {"command": "neuroscript",
     "args": ["mcp", "--tools", "tools.yaml", "--fuel", "1e6"]}}}
 `;
 
-/** `mcp`: serves this runtime to an MCP host over standard input and output. */
+/** `mcp`: serves this runtime to MCP hosts, over standard input and output or over HTTP. */
 export function addMcp(program: Command, execute: Execute): void {
   const command = program
     .command('mcp')
     .summary('offer this runtime to an MCP host')
-    .description('Offers run, check, turn and tools over the Model Context Protocol, on standard input and output.')
-    .option('--keys <FILE>', 'key file for turns, see "neuroscript keys" (default: new keys for this process)');
+    .description('Offers run, check, turn and tools over the Model Context Protocol, on standard input and output or HTTP.')
+    .option('--keys <FILE>', 'key file for turns, see "neuroscript keys" (default: new keys for this process)')
+    .option('--http <PORT>', 'serve over HTTP on this port of 127.0.0.1 instead; 0 chooses one', wholeNumber('--http', 0))
+    .option(
+      '--allow-host <NAME>',
+      'with --http: another name by which clients may reach the server, such as that of a proxy (repeatable)',
+      repeatable((name) => name),
+    );
   addSetup(command);
   addLimits(command, 'run')
     .addHelpText('after', HELP)
@@ -41,7 +52,7 @@ export function addMcp(program: Command, execute: Execute): void {
 
 async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
   // `--help` loads this file too, and the SDK of the protocol takes longer to load than everything else.
-  const { mcpServers, serveStdio } = await import('../../mcp/index.ts');
+  const { mcpServers, serveHttp, serveStdio } = await import('../../mcp/index.ts');
   const clock = systemClock;
   const keyring = readKeyring(flags.keys, clock);
   await using resources = new AsyncDisposableStack();
@@ -51,6 +62,14 @@ async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
   // Lists leave out tools that the policy denies, because the client can never call them.
   const guard = new PolicyGuard(setup.policy);
   const tools = setup.tools.filter((tool) => guard.denial(tool, false) === null);
-  await serveStdio(mcpServers({ runtime, turns, tools, version: VERSION, errors: errorPages }), terminal.interrupt);
+  const servers = mcpServers({ runtime, turns, tools, version: VERSION, errors: errorPages });
+  if (flags.http === undefined) {
+    if (flags.allowHost !== undefined) throw new UsageError('--allow-host needs --http');
+    await serveStdio(servers, terminal.interrupt);
+    return EXIT.ok;
+  }
+  await using http = await serveHttp(servers, { port: flags.http, hosts: flags.allowHost ?? [] });
+  terminal.err.line(`neuroscript: serving ${http.url}`);
+  if (!terminal.interrupt.aborted) await once(terminal.interrupt, 'abort');
   return EXIT.ok;
 }

@@ -54,6 +54,7 @@ export function addSessions(program: Command, execute: Execute): void {
         .default('rerun'),
     )
     .option('--log <FILE>', 'append one JSON line per decision to this file')
+    .option('--stream', "print the agent's replies on standard error while it writes them")
     .option('--metrics', 'print the counters of the session on standard error, as Prometheus reads them');
   addAgent(resume);
   addSession(resume, { withSid: false });

@@ -3,7 +3,7 @@ import { amount, clip, printable, quantity } from '../../report/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type LimitKey, limitOf } from '../../wire/limits.ts';
 import { jsonText, plainMaps } from '../../wire/maporder.ts';
-import type { Source, Usage } from '../../wire/protocol.ts';
+import type { Source, WorkerUsage } from '../../wire/protocol.ts';
 import { parsePair } from '../flags/options.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
@@ -135,7 +135,7 @@ async function write(file: Source): Promise<void> {
   }
 }
 
-const SPENT: readonly (readonly [LimitKey, keyof Usage])[] = [
+const SPENT: readonly (readonly [LimitKey, keyof WorkerUsage])[] = [
   ['fuel', 'fuel'],
   ['cpuMs', 'cpuMs'],
   ['wallMs', 'wallMs'],

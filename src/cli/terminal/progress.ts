@@ -31,9 +31,10 @@ export class Progress implements Disposable {
   readonly #nested = new Map<string, string>();
   #shown = false;
 
-  constructor(terminal: Terminal) {
+  /** `quiet`: something else writes on standard error, so there is no status line. */
+  constructor(terminal: Terminal, quiet = false) {
     this.#terminal = terminal;
-    this.#timer = terminal.errIsTTY ? setInterval(() => this.#draw(), EVERY_MS).unref() : null;
+    this.#timer = terminal.errIsTTY && !quiet ? setInterval(() => this.#draw(), EVERY_MS).unref() : null;
   }
 
   /** Takes an event. */
@@ -54,6 +55,7 @@ export class Progress implements Disposable {
         this.#tool = '';
         this.#nested.clear();
         break;
+      case 'delta':
       case 'replied':
       case 'unanswered':
       case 'output':

@@ -1,6 +1,7 @@
 import { composeEnvelope, MAX_ENVELOPE_BYTES } from '../../aeiou/index.ts';
-import { NeuroScriptError } from '../../wire/errors.ts';
+import { type ErrorInfo, NeuroScriptError } from '../../wire/errors.ts';
 import { checkCallback } from '../../wire/options.ts';
+import type { ModelIdentity } from './identity.ts';
 
 /** A request for the program of one turn. */
 export interface AgentRequest {
@@ -16,6 +17,18 @@ export interface AgentRequest {
   readonly maxTokens: number | null;
   /** Aborted when the session is cancelled or its time is used up. */
   readonly signal: AbortSignal;
+  /** An agent that reads its reply as a stream passes each piece on. It has no effect after the end of the request. */
+  readonly onDelta?: (delta: AgentDelta) => void;
+}
+
+/** A piece of a reply that is under way. */
+export interface AgentDelta {
+  readonly text: string;
+  /**
+   * 0 for the first attempt at the reply. A higher number begins the reply anew: the transport of an earlier attempt failed, so the
+   * pieces with a lower number do not count.
+   */
+  readonly retry: number;
 }
 
 /**
@@ -25,6 +38,8 @@ export interface AgentRequest {
 export interface Agent {
   /** The author of the replies, for spans and transcripts: a model's name, a command. */
   readonly name?: string;
+  /** The model that writes the replies, for spans. */
+  readonly model?: ModelIdentity;
   /** True if the agent gives the same reply whenever a turn is requested again. It is then consulted once per turn. */
   readonly fixed?: boolean;
   reply(request: AgentRequest): Promise<string | AgentReply>;
@@ -65,16 +80,23 @@ export class AgentError extends NeuroScriptError {
   readonly reason: AgentReason;
   /** Model tokens used although there is no reply, as far as they are known. */
   readonly tokens: number;
+  /** The limit that is reached, where a result has to name it; null for every other reason. */
+  readonly failure: ErrorInfo | null;
   constructor(
     turn: number,
     message: string,
     reason: AgentReason = 'ERR_AGENT',
-    { tokens = 0, ...options }: ErrorOptions & { readonly tokens?: number } = {},
+    {
+      tokens = 0,
+      failure = null,
+      ...options
+    }: ErrorOptions & { readonly tokens?: number; readonly failure?: ErrorInfo | null } = {},
   ) {
     super(AgentError.code, message, options);
     this.turn = turn;
     this.reason = reason;
     this.tokens = tokens;
+    this.failure = failure;
   }
 }
 
@@ -101,11 +123,13 @@ export async function requestReply(
   request: Omit<AgentRequest, 'signal'>,
   { signal, wallMs }: ReplyLimits,
 ): Promise<AgentReply> {
+  const deltas = request.onDelta === undefined ? null : new Deltas(request.onDelta);
   const { turn, maxTokens } = request;
   if (signal?.aborted === true) throw cancelled(turn);
   const own = new AbortController();
   const given = Promise.withResolvers<never>();
   const giveUp = (error: AgentError): void => {
+    deltas?.end();
     given.reject(error);
     own.abort(error);
   };
@@ -115,15 +139,47 @@ export async function requestReply(
   const timer = wallMs === undefined ? undefined : setTimeout(timeUp, Math.min(wallMs, MAX_TIMER_MS));
   signal?.addEventListener('abort', cancel, { once: true });
   try {
-    const reply = await Promise.race([given.promise, answer(agent, { ...request, signal: own.signal })]);
+    const reply = await Promise.race([given.promise, answer(agent, { ...request, ...deltas?.asOption, signal: own.signal })]);
     if (maxTokens !== null && reply.tokens > maxTokens) {
       const message = `the reply of turn ${turn} took ${reply.tokens} tokens, ${maxTokens} were left`;
       throw new AgentError(turn, message, 'ERR_QUOTA', { tokens: reply.tokens });
     }
     return reply;
   } finally {
+    deltas?.end();
     clearTimeout(timer);
     signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/** Passes the pieces of one reply on, until the request ends and at most as many characters as a reply keeps. */
+class Deltas {
+  readonly #onDelta: (delta: AgentDelta) => void;
+  #retry = 0;
+  #left = REPLY_CHARACTERS;
+  #ended = false;
+
+  constructor(onDelta: (delta: AgentDelta) => void) {
+    this.#onDelta = onDelta;
+  }
+
+  /** The option of the request to the agent. */
+  readonly asOption = {
+    onDelta: ({ text, retry }: AgentDelta): void => {
+      if (typeof text !== 'string') throw new TypeError('a piece of a reply must be a text');
+      if (retry > this.#retry) {
+        this.#retry = retry;
+        this.#left = REPLY_CHARACTERS;
+      }
+      const piece = text.slice(0, this.#left);
+      if (this.#ended || retry < this.#retry || piece === '') return;
+      this.#left -= piece.length;
+      this.#onDelta({ text: piece, retry });
+    },
+  };
+
+  end(): void {
+    this.#ended = true;
   }
 }
 

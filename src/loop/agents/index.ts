@@ -1,6 +1,7 @@
 /** Agents, which write the next envelope. */
 export {
   type Agent,
+  type AgentDelta,
   AgentError,
   type AgentReason,
   type AgentReply,
@@ -11,6 +12,7 @@ export {
 } from './agent.ts';
 export { type AgentBrief, agentBrief, languageCard } from './brief.ts';
 export { type CommandAgentOptions, commandAgent } from './command.ts';
+export type { ModelIdentity } from './identity.ts';
 export { type ModelAgentOptions, modelAgent, type SdkModel } from './model.ts';
 export { type OpenaiAgentOptions, openaiAgent } from './openai.ts';
 export type { RetryOptions } from './retry.ts';

@@ -3,7 +3,10 @@ import { ConfigError } from '../../wire/errors.ts';
 import { anything, type Checks, checker, wholeNumber } from '../../wire/options.ts';
 import { type Agent, AgentError, type AgentReply, type AgentRequest, REPLY_CHARACTERS } from './agent.ts';
 import { checkTimeout } from './brief.ts';
-import { checkRetry, type RetryOptions, retryAfterMs, TransportError, withRetries } from './retry.ts';
+import { type Chat, type ChatResponse, withChatSpan } from './chat.ts';
+import { isBroken, ModelError, messageOf, ofConnection, ofResponse, ReplyTimeout } from './failure.ts';
+import { type ModelIdentity, providerName } from './identity.ts';
+import { checkRetry, type RetryOptions, TransportError, withRetries } from './retry.ts';
 
 /** Options of every model agent. */
 export interface ModelAgentOptions {
@@ -68,15 +71,11 @@ export function modelAgent(model: SdkModel, options: ModelAgentOptions = {}): Ag
   checkModelOptions('the options of a model agent', options);
   languageModel(model);
   const settings = settingsOf(options);
+  const identity = { provider: providerName(model.provider), name: model.modelId };
   return {
     name: model.modelId,
-    reply: (request) =>
-      replyOf(
-        () => model,
-        settings,
-        request,
-        (text) => text,
-      ),
+    model: identity,
+    reply: (request) => replyOf({ identity, load: () => model, settings, clean: (text) => text }, request),
   };
 }
 
@@ -90,24 +89,30 @@ function isLanguageModel(model: unknown): model is Exclude<LanguageModel, string
   return typeof model === 'object' && model !== null && 'doStream' in model && 'specificationVersion' in model;
 }
 
-/**
- * Requests a reply from a model. `clean` removes secrets from error messages: a server may repeat the key that it received.
- */
-export async function replyOf(
-  model: () => SdkModel | Promise<SdkModel>,
-  settings: Settings,
-  request: AgentRequest,
-  clean: (text: string) => string,
-): Promise<AgentReply> {
+/** A model, and how it is asked. */
+export interface ModelSource {
+  readonly identity: ModelIdentity;
+  readonly load: () => SdkModel | Promise<SdkModel>;
+  readonly settings: Settings;
+  /** Removes secrets from error messages: a server may repeat the key that it received. */
+  readonly clean: (text: string) => string;
+}
+
+/** Requests a reply from a model. */
+export async function replyOf({ identity, load, settings, clean }: ModelSource, request: AgentRequest): Promise<AgentReply> {
   const { turn, signal } = request;
+  const maxTokens = mostOutput(settings, request);
+  const { temperature } = settings;
   // Tokens of attempts that broke off count as well.
   let lost = 0;
   try {
-    const loaded = await model();
-    const reply = await withRetries(settings.retry, signal, () =>
-      streamed(loaded, settings, request, (tokens) => {
-        lost += tokens;
-      }),
+    const model = await load();
+    const reply = await withRetries(settings.retry, signal, (retry) =>
+      withChatSpan({ model: identity, request, retry, maxTokens, temperature }, (chat) =>
+        streamed({ model, settings, request, maxTokens, retry, chat }, (tokens) => {
+          lost += tokens;
+        }),
+      ),
     );
     return { ...reply, tokens: reply.tokens + lost };
   } catch (error) {
@@ -117,24 +122,29 @@ export async function replyOf(
   }
 }
 
-/** A reply did not end in time. */
-class ReplyTimeout extends Error {}
-
 /** Estimated bytes of text per token. */
 const BYTES_PER_TOKEN = 4;
 
-/** One attempt: reads the text until it ends, is too long, takes too long, or breaks off. */
+/** One attempt at a reply. */
+interface Attempt {
+  readonly model: SdkModel;
+  readonly settings: Settings;
+  readonly request: AgentRequest;
+  readonly maxTokens: number | null;
+  /** Number of earlier attempts. */
+  readonly retry: number;
+  readonly chat: Chat;
+}
+
+/** Makes the attempt: reads the text until it ends, is too long, takes too long, or breaks off. */
 async function streamed(
-  model: SdkModel,
-  settings: Settings,
-  request: AgentRequest,
+  { model, settings, request, maxTokens, retry, chat }: Attempt,
   onLost: (tokens: number) => void,
 ): Promise<AgentReply> {
   const { APICallError, streamText } = await import('ai');
   const { system, prompt } = request;
   const over = new AbortController();
   const late = AbortSignal.timeout(settings.timeoutMs);
-  const maxOutputTokens = mostOutput(settings, request);
   let failure: unknown = null;
   const result = streamText({
     model: languageModel(model),
@@ -142,7 +152,9 @@ async function streamed(
     prompt,
     maxRetries: 0,
     abortSignal: AbortSignal.any([request.signal, over.signal, late]),
-    ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
+    ...(maxTokens === null ? {} : { maxOutputTokens: maxTokens }),
+    // This package makes the spans.
+    telemetry: { isEnabled: false },
     ...(settings.temperature === null ? {} : { temperature: settings.temperature }),
     // By default the SDK prints errors.
     onError: ({ error }) => {
@@ -153,7 +165,12 @@ async function streamed(
   let usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined } | null = null;
   try {
     for await (const part of result.stream) {
-      if (part.type === 'text-delta') text += part.text;
+      if (part.type === 'text-delta') {
+        if (text === '' && part.text !== '') chat.began();
+        text += part.text;
+        request.onDelta?.({ text: part.text, retry });
+      }
+      if (part.type === 'finish-step') chat.responded(responseOf(part));
       if (part.type === 'finish') usage = part.totalUsage;
       if (part.type === 'error') failure ??= part.error;
       if (text.length >= REPLY_CHARACTERS) break;
@@ -163,12 +180,43 @@ async function streamed(
   } finally {
     over.abort();
   }
+  chat.replied(text);
   if (text.length >= REPLY_CHARACTERS) return counted(text, request, null);
   if (failure === null && usage !== null) return counted(text, request, usage);
   if (text !== '') onLost(counted(text, request, null).tokens);
   if (late.aborted) throw new ReplyTimeout(`the model did not end its reply within ${settings.timeoutMs} ms`);
+  if (request.signal.aborted) throw new ModelError('the request was cancelled', 'ERR_CANCELLED');
   if (failure === null) throw new TransportError('the reply of the model broke off');
   throw APICallError.isInstance(failure) && !isBroken(failure) ? ofResponse(failure) : ofConnection(failure);
+}
+
+/** What the SDK tells at the end of a response. */
+interface StepEnd {
+  readonly response: { readonly id: string; readonly modelId: string };
+  readonly finishReason: string;
+  readonly usage: {
+    readonly inputTokens: number | undefined;
+    readonly outputTokens: number | undefined;
+    readonly inputTokenDetails: {
+      readonly cacheReadTokens: number | undefined;
+      readonly cacheWriteTokens: number | undefined;
+    };
+    readonly outputTokenDetails: { readonly reasoningTokens: number | undefined };
+  };
+}
+
+function responseOf({ response, finishReason, usage }: StepEnd): ChatResponse {
+  const { inputTokens, outputTokens, inputTokenDetails, outputTokenDetails } = usage;
+  return {
+    id: response.id,
+    model: response.modelId,
+    finishReason,
+    inputTokens,
+    outputTokens,
+    cacheReadTokens: inputTokenDetails.cacheReadTokens,
+    cacheCreationTokens: inputTokenDetails.cacheWriteTokens,
+    reasoningTokens: outputTokenDetails.reasoningTokens,
+  };
 }
 
 /** The tokens that the server counted. Falls back to an estimate, so that every ceiling has an effect. */
@@ -191,50 +239,4 @@ function mostOutput({ maxOutputTokens }: Settings, { maxTokens, system, prompt }
   if (maxTokens === null) return maxOutputTokens;
   const left = Math.max(1, maxTokens - estimate(system) - estimate(prompt));
   return Math.min(left, maxOutputTokens ?? left);
-}
-
-interface CallFailure {
-  readonly message: string;
-  readonly statusCode?: number | undefined;
-  readonly responseHeaders?: Readonly<Record<string, string>> | undefined;
-}
-
-/** An overloaded or broken server is worth a retry; a refusal is final. */
-function ofResponse({ message, statusCode, responseHeaders }: CallFailure): Error {
-  if (statusCode === undefined) return new TransportError(message);
-  const text = `the model's server answered ${statusCode}: ${message}`;
-  if (statusCode !== 408 && statusCode !== 429 && statusCode < 500) return new Error(text);
-  return new TransportError(text, retryAfterMs(responseHeaders?.['retry-after']));
-}
-
-/** Whether a response broke off while it was read. Its cause then describes the failure. */
-function isBroken({ statusCode, cause }: CallFailure & ErrorOptions): boolean {
-  return cause instanceof Error && (statusCode === undefined || statusCode < 300);
-}
-
-/**
- * Recognises failed connections by Node's error codes or by the TypeError of `fetch`, and truncated streams by the SDK's
- * message. Returns the innermost cause of every other error.
- */
-function ofConnection(error: unknown): Error {
-  let last = error instanceof Error ? error : new Error(String(error));
-  for (let at: unknown = last; at instanceof Error; at = at.cause) {
-    last = at;
-    if ('code' in at && typeof at.code === 'string' && /^(E[A-Z]+|UND_ERR_[A-Z_]+)$/.test(at.code))
-      return new TransportError(`the connection to the model failed: ${at.code}`);
-    if (at instanceof TypeError && /terminated|fetch failed/.test(at.message) && !(at.cause instanceof Error))
-      return new TransportError('the connection to the model broke off');
-    if (/without a finish reason/.test(at.message)) return new TransportError('the reply of the model broke off');
-  }
-  return last;
-}
-
-/** Most characters shown of a foreign message. */
-const SHOWN = 500;
-
-function messageOf(error: unknown, clean: (text: string) => string): string {
-  // Secrets are removed before the text is cut, because a cut secret would not be found.
-  const text = clean(error instanceof Error ? error.message : String(error));
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { ConfigError } from '../../wire/errors.ts';
 import { anything, checker, checkText, required } from '../../wire/options.ts';
 import { type Agent, REPLY_CHARACTERS } from './agent.ts';
@@ -23,6 +24,8 @@ const checkOpenaiOptions = checker<OpenaiAgentOptions>({
 /** Most bytes of one response. Streaming wraps every few characters of a reply in many times their size. */
 const RESPONSE_BYTES = 64 * REPLY_CHARACTERS;
 const LF = 0x0a;
+/** Most bytes that the SDK gets before other work of the host has its turn. A line of five bytes takes it longer than a small tool. */
+const PIECE_BYTES = 4096;
 /** Most bytes of one line, because the SDK buffers a line until it ends. */
 const LINE_BYTES = 4 * REPLY_CHARACTERS;
 
@@ -45,7 +48,8 @@ export function openaiAgent(options: OpenaiAgentOptions): Agent {
     loaded ??= load(name, baseURL, apiKey);
     return loaded;
   };
-  return { name, reply: (request) => replyOf(model, settings, request, clean) };
+  const identity = { provider: 'openai', name, url: baseURL };
+  return { name, model: identity, reply: (request) => replyOf({ identity, load: model, settings, clean }, request) };
 }
 
 async function load(name: string, baseURL: string, apiKey: string | undefined): Promise<SdkModel> {
@@ -60,7 +64,7 @@ async function load(name: string, baseURL: string, apiKey: string | undefined): 
   return provider.chatModel(name);
 }
 
-/** Like `fetch`, but does not follow redirections and fails when a response is too large. */
+/** Like `fetch`, but does not follow redirections, gives its response in pieces, and fails when a response is too large. */
 async function boundedFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const response = await fetch(input, { ...init, redirect: 'manual' });
   if (response.status >= 300 && response.status < 400) {
@@ -70,13 +74,25 @@ async function boundedFetch(input: string | URL | Request, init?: RequestInit): 
   if (response.body === null) return response;
   let bytes = 0;
   let line = 0;
+  let piece = 0;
   const bound = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
+    async transform(chunk, controller) {
       bytes += chunk.length;
       const feed = chunk.lastIndexOf(LF);
       line = feed < 0 ? line + chunk.length : chunk.length - feed - 1;
-      if (bytes <= RESPONSE_BYTES && line <= LINE_BYTES) controller.enqueue(chunk);
-      else controller.error(new Error("the answer of the model's server is too large"));
+      if (bytes > RESPONSE_BYTES || line > LINE_BYTES) {
+        controller.error(new Error("the answer of the model's server is too large"));
+        return;
+      }
+      for (let start = 0; start < chunk.length; ) {
+        const part = chunk.subarray(start, start + PIECE_BYTES - piece);
+        controller.enqueue(part);
+        start += part.length;
+        piece += part.length;
+        if (piece < PIECE_BYTES) continue;
+        piece = 0;
+        await nextRound();
+      }
     },
   });
   const { status, statusText, headers } = response;

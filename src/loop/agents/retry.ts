@@ -22,8 +22,11 @@ export const checkRetry = wholeNumbers<RetryOptions>('the retry options of an ag
 export class TransportError extends Error {
   /** Milliseconds that the server requested before another attempt; null when it named none. */
   readonly retryAfterMs: number | null;
-  constructor(message: string, retryAfterMs: number | null = null, options?: ErrorOptions) {
-    super(message, options);
+  /** The status of the server, the code of the connection's error, or `_OTHER`. */
+  readonly type: string;
+  constructor(message: string, type = '_OTHER', retryAfterMs: number | null = null) {
+    super(message);
+    this.type = type;
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -36,11 +39,11 @@ export class TransportError extends Error {
 export async function withRetries<T>(
   { retries, firstDelayMs, maxDelayMs }: Required<RetryOptions>,
   signal: AbortSignal,
-  attempt: () => Promise<T>,
+  attempt: (retry: number) => Promise<T>,
 ): Promise<T> {
   for (let retry = 0; ; retry++) {
     try {
-      return await attempt();
+      return await attempt(retry);
     } catch (error) {
       if (!(error instanceof TransportError) || retry >= retries || signal.aborted) throw error;
       const own = Math.min(maxDelayMs, firstDelayMs * 2 ** retry) * (1 - Math.random() / 2);

@@ -24,6 +24,7 @@ export interface TranscriptEntry {
 export function transcribed(agent: Agent, sink: (entry: TranscriptEntry) => void | Promise<void>): Agent {
   return {
     ...(agent.name === undefined ? {} : { name: agent.name }),
+    ...(agent.model === undefined ? {} : { model: agent.model }),
     ...(agent.fixed === undefined ? {} : { fixed: agent.fixed }),
     async reply(request) {
       const { sid, turn, attempt, system, prompt } = request;

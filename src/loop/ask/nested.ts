@@ -1,4 +1,5 @@
 import type { AskRequest } from '../../runtime/index.ts';
+import { currentTelemetry } from '../../telemetry/index.ts';
 import { Halt, type ToolDefinition, ToolError } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError } from '../../wire/errorinfo.ts';
@@ -10,6 +11,7 @@ import type { LoopControllerOptions } from '../options.ts';
 import type { AskQuota } from '../quota.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { SessionParent } from '../sessions/store.ts';
+import { type SessionSpan, withSessionSpan } from '../spans.ts';
 import type { Budget } from './budget.ts';
 import { askExecutor } from './executor.ts';
 import { halted, valueOfTurn } from './outcome.ts';
@@ -33,7 +35,11 @@ export interface NestedLoop {
  * budget has counted its usage. Throws {@link ToolError} if the script can catch the failure, {@link Halt} if the failure ends
  * its run, and other errors for faults of the host.
  */
-export async function driveNested(loop: NestedLoop): Promise<string | null> {
+export function driveNested(loop: NestedLoop): Promise<string | null> {
+  return withSessionSpan(currentTelemetry(), loop.sid, loop.target.agent, (session) => driveOn(loop, session));
+}
+
+async function driveOn(loop: NestedLoop, session: SessionSpan): Promise<string | null> {
   const { request, target, budget, quota, userdata, sid, onEvent } = loop;
   const { turn, seq, signal, host } = request;
   const { model, agent } = target;
@@ -62,6 +68,7 @@ export async function driveNested(loop: NestedLoop): Promise<string | null> {
           onEvent?.(event, parent);
         },
       });
+      session.decided(record);
       budget.take(record.usage);
       open = record.decision === 'CONTINUE';
       if (!open) return valueOfTurn(record, budget);
@@ -71,7 +78,10 @@ export async function driveNested(loop: NestedLoop): Promise<string | null> {
     // The tokens of refused replies are counted already.
     if (error instanceof AgentError) pay(error.tokens - replied);
     const end = endOf(error, budget);
-    if (open) await close(end.reason);
+    if (open) {
+      session.stopped(end.reason);
+      await close(end.reason);
+    }
     throw end.error;
   }
 

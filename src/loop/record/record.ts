@@ -13,6 +13,7 @@ import type { ErrorInfo } from '../../wire/errors.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { RunInput, Source, TaggedJson, Usage, Whisper } from '../../wire/protocol.ts';
+import { publicUsage } from '../../wire/result.ts';
 import type { Decision, HaltReason } from './decision.ts';
 
 /** One turn, complete: enough to show it, to log it, and to execute it again with the same result. */
@@ -221,7 +222,7 @@ export function toPublicTurn(record: TurnResult): TurnResult {
     lints: record.lints.map(({ code, line }) => ({ code, line })),
     candidates: record.candidates.map(({ line, ok, code }) => ({ line, ok, code })),
     agent: record.agent,
-    usage: record.usage,
+    usage: publicUsage(record.usage),
     error: record.error,
   };
 }

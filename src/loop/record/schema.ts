@@ -36,6 +36,7 @@ const USAGE = z
     peakMemoryBytes: count,
     toolCalls: count,
     outputBytes: count,
+    queueMs: z.number().min(0).optional().meta({ description: 'Milliseconds of waiting for a worker; absent in older records.' }),
   })
   .meta({ id: 'usage' });
 

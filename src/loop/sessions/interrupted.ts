@@ -10,7 +10,7 @@ import type { SessionState, StartedTurn } from './store.ts';
 /** What happens to a turn whose process died: it runs again, or it ends its session. */
 export type OnInterrupted = 'rerun' | 'halt';
 
-/** Default for the number of attempts at a turn. A turn that ends its process must not run forever. */
+/** Default for the number of attempts at a turn alone. A turn that ends its process must not run forever. */
 export const DEFAULT_MAX_ATTEMPTS = 3;
 
 /**

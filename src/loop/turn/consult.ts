@@ -1,5 +1,5 @@
 import { EnvelopeError, encodeUserdata, isJsonObject, parseStrict } from '../../aeiou/index.ts';
-import { type Agent, AgentError, type AgentReply, requestReply } from '../agents/index.ts';
+import { type Agent, type AgentDelta, AgentError, type AgentReply, requestReply } from '../agents/index.ts';
 import type { ResolvedCeilings } from '../ceilings.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopEventBody } from '../events.ts';
@@ -63,7 +63,10 @@ export async function consultAgent(init: ConsultationInit): Promise<Consultation
 async function replyTo(init: ConsultationInit, prompt: string, use: AgentUse, begun: number): Promise<AgentReply> {
   const { sid, turn, agent, system, tokens, ceilings, signal, emit } = init;
   const left = init.wallMs - (init.clock.monotonic() - begun);
-  const request = { sid, turn, attempt: use.asks + 1, system, prompt, maxTokens: tokens === null ? null : tokens - use.tokens };
+  const attempt = use.asks + 1;
+  const maxTokens = tokens === null ? null : tokens - use.tokens;
+  const onDelta = ({ retry, text }: AgentDelta): void => emit({ type: 'delta', attempt, retry, text });
+  const request = { sid, turn, attempt, system, prompt, maxTokens, onDelta };
   try {
     if (tokens !== null && tokens <= use.tokens)
       throw new AgentError(turn, `turn ${turn} used up its model tokens: ${use.tokens} of ${tokens}`, 'ERR_QUOTA');

@@ -19,6 +19,7 @@ import {
 } from '../../wire/protocol.ts';
 import type { RunResult } from '../../wire/result.ts';
 import type { HostFacts } from '../record/record.ts';
+import type { TenantPort } from '../tenant.ts';
 
 /** Settings of one turn's sandbox. */
 export interface TurnForkInit {
@@ -77,6 +78,8 @@ export interface TurnExecutor {
   end?(sid: string): Promise<void>;
   /** Digest of a tool's definition; null for an unknown tool. */
   promise?(tool: string): string | null;
+  /** The tenants of the host; absent where nothing counts what they use. */
+  readonly tenants?: TenantPort;
   /** Why a value cannot be a tool's result; null when it can, or when the tool itself will check it. */
   misfit?(tool: string, value: TaggedJson): Promise<string | null>;
 }
@@ -88,6 +91,7 @@ export interface TurnExecutor {
 export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.interpreter()): TurnExecutor {
   return {
     limits: tighten(runtime.limits, protocolSizes()),
+    tenants: runtime,
     context: (init) => runtime.turn(init),
     inspect: (source) => runtime.check([source]),
     async end(sid) {

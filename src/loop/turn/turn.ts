@@ -62,6 +62,8 @@ export interface TurnRequest {
   readonly signal?: AbortSignal;
   /** As in the turn's context. */
   readonly mayAct?: () => boolean;
+  /** The tenant in whose name the turn runs. */
+  readonly tenant?: string;
   /** Awaited when nonce and limits are settled and nothing has run. If it throws, the turn does not begin. */
   readonly onStart?: (start: TurnStart) => Promise<void>;
   /** Must not throw. */
@@ -240,6 +242,7 @@ async function executeTurn(
     values: { ...request.values, [MINT_LEDGER]: ledger, [APPROVAL]: request.approval?.approval },
     ...(request.signal === undefined ? {} : { signal: request.signal }),
     ...(request.mayAct === undefined ? {} : { mayAct: request.mayAct }),
+    ...(request.tenant === undefined ? {} : { tenant: request.tenant }),
   });
   try {
     const { recorded = null, approved = null } = request.earlier ?? {};

@@ -73,6 +73,8 @@ export type V1LoopEvent = { readonly loopId: string; readonly turn: number } & V
 /** An event without the loop and turn that it belongs to. */
 export type V1LoopEventBody =
   | { readonly type: 'asked'; readonly prompt: string }
+  /** A piece of a reply that is under way. A higher `retry` begins the reply anew. */
+  | { readonly type: 'delta'; readonly retry: number; readonly text: string }
   | { readonly type: 'replied'; readonly reply: string }
   | { readonly type: 'section'; readonly section: SectionName }
   | { readonly type: 'output'; readonly out: OutFrame }

@@ -1,7 +1,7 @@
 import { canonicalize, type JsonValue, NO_PROGRESS_YET, ProgressGuard } from '../../aeiou/index.ts';
 import { cancelledError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import { AgentError, type AgentReply, requestReply } from '../agents/agent.ts';
+import { type AgentDelta, AgentError, type AgentReply, requestReply } from '../agents/agent.ts';
 import type { Clock } from '../clock.ts';
 import { Watcher } from '../events.ts';
 import { hostFailure } from '../record/decision.ts';
@@ -73,7 +73,9 @@ export class V1Session {
     let answer: AgentReply;
     try {
       const wallMs = Math.max(1, this.#host.ceilings.wallMs - this.#elapsed());
-      const request = { sid: loopId, turn, attempt: 1, system: this.#host.system, prompt, maxTokens: this.#account.tokensLeft };
+      const { system } = this.#host;
+      const onDelta = ({ retry, text }: AgentDelta): void => this.#emit(turn, { type: 'delta', retry, text });
+      const request = { sid: loopId, turn, attempt: 1, system, prompt, maxTokens: this.#account.tokensLeft, onDelta };
       answer = await requestReply(agent, request, { wallMs, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;

@@ -10,21 +10,32 @@ const MOST_VALUES = { containers: 100_000, items: 500_000 };
 /** JSON-RPC's code for a message that is no valid request. */
 const INVALID_REQUEST = -32600;
 
+/** The reason to refuse a message unread. */
+export const TOO_LONG = `the message has more than ${MESSAGE_BYTES} bytes`;
+
+/** The reason to refuse a message of permitted length without parsing it; null when it can be parsed. */
+export function refusal(message: string): string | null {
+  return isMonstrous(message, MOST_VALUES) ? 'the message nests too deep, or has too many values' : null;
+}
+
+/** The JSON-RPC error for a message that is not read: its `id` is null. */
+export function refused(message: string): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: INVALID_REQUEST, message } });
+}
+
 /**
- * Passes on the messages of a client, one line each, without parsing them. The answer to a message with too many bytes or values is a
- * JSON-RPC error for `answer`; its `id` is null, because the message is not read. `writable` resolves when the client takes answers.
+ * Passes on the messages of a client, one line each, without parsing them. The answer to a message with too many bytes or values is
+ * a JSON-RPC error for `answer`. `writable` resolves when the client takes answers.
  */
 export async function* takeIn(
   input: AsyncIterable<Uint8Array>,
   answer: (line: string) => void,
   writable: () => Promise<void>,
 ): AsyncGenerator<Buffer> {
-  const refuse = (message: string) =>
-    answer(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: INVALID_REQUEST, message } })}\n`);
   for await (const line of splitLines(input, MESSAGE_BYTES)) {
     await writable();
-    if (line === null) refuse(`the message has more than ${MESSAGE_BYTES} bytes`);
-    else if (isMonstrous(line.toString(), MOST_VALUES)) refuse('the message nests too deep, or has too many values');
+    const reason = line === null ? TOO_LONG : refusal(line.toString());
+    if (line === null || reason !== null) answer(`${refused(reason ?? TOO_LONG)}\n`);
     else yield Buffer.concat([line, Buffer.from('\n')]);
   }
 }

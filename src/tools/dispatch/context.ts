@@ -1,4 +1,5 @@
 import type { HostContext, StoreReaders, Stores, TurnContext } from '../../context/index.ts';
+import type { Telemetry } from '../../telemetry/index.ts';
 import type { CallIo } from '../../wire/call.ts';
 import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
@@ -29,6 +30,7 @@ export interface DispatchContext {
   /** Receives every call of a script once the call has ended. */
   readonly onCall?: ((entry: JournalEntry) => void) | undefined;
   readonly audit?: ((record: AuditRecord) => void) | undefined;
+  readonly telemetry: Telemetry;
   /** Answers `ask`; without it there is no agent to ask. */
   readonly ask?: AskPort | undefined;
   /** Answers that are known before the call, when a recorded run is executed again. */
@@ -47,6 +49,8 @@ export interface CallingRun {
 
 /** One call of a tool, made by a script or by another tool. */
 export interface ToolCall {
+  /** Unique in its session: that of a suspended call is the one that completes it. */
+  readonly id: string;
   /** As the caller wrote it. */
   readonly name: string;
   readonly args: readonly TaggedJson[];

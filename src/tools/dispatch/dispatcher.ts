@@ -6,11 +6,10 @@ import type { ForkQuery, JournalEntry, WaitingCall } from '../../wire/journal.ts
 import type { GuestCall } from '../../wire/protocol.ts';
 import { canonicalName } from '../names.ts';
 import { Asks } from './asks.ts';
+import { onBehalfOfCall, unlessOver } from './callscope.ts';
 import { type DispatchContext, notify } from './context.ts';
 import { CallJournal, elapsed } from './journal.ts';
-import { onBehalfOfCall } from './nesting.ts';
 import { replyFor } from './outcome.ts';
-import { unlessOver } from './over.ts';
 import { promptUser } from './prompt.ts';
 import { CallQuotas } from './quotas.ts';
 import { type Completion, type Known, replyOf } from './recorded.ts';
@@ -118,10 +117,12 @@ export class Dispatcher {
       case 'prompt':
         return { t: 'ok', value: await unlessOver(io, () => promptUser(this.#context.host, call.text)) };
       case 'tool': {
-        const { name, args, at } = call;
+        const { name, args, at, seq } = call;
+        const { turn, tools } = this.#context;
+        const id = `${turn.turnIndex ?? tools.forkId}.${seq}`;
         this.#quotas.countScriptCall(canonicalName(name));
         const run = { context: this.#context, quotas: this.#quotas };
-        return { t: 'ok', value: await callTool(run, { name, args, site: at, io, depth: 0, completion }) };
+        return { t: 'ok', value: await callTool(run, { id, name, args, site: at, io, depth: 0, completion }) };
       }
     }
   }

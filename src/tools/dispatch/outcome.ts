@@ -2,6 +2,7 @@ import type { FinalReply } from '../../wire/call.ts';
 import { encode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { quotaError, shorten, workerError } from '../../wire/errorinfo.ts';
+import { MAX_FRAME_VALUES } from '../../wire/frames.ts';
 import type { JournalOutcome } from '../../wire/journal.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { TooLargeError, ValueError } from '../../wire/values.ts';
@@ -47,11 +48,11 @@ function textOf(error: unknown): string {
 
 /**
  * Encodes a value. Throws {@link ToolError} `code`, with `what` in front of the problem, for a value that no script can hold, and
- * {@link Halt} for one that breaches `toolBytes`, which no script can catch.
+ * {@link Halt} for one that breaches `toolBytes` or has more values than a frame may have, which no script can catch.
  */
 export function encodeAs(code: number, what: string, value: unknown, maxBytes: number): TaggedJson {
   try {
-    return encode(value, maxBytes);
+    return encode(value, maxBytes, MAX_FRAME_VALUES);
   } catch (cause) {
     if (cause instanceof TooLargeError)
       throw new Halt(quotaError({ limit: 'toolBytes', allowed: maxBytes }, `${what}: ${cause.message}`));

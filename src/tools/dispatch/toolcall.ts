@@ -12,17 +12,25 @@ import { authorize } from './authorize.ts';
 import { type CallingRun, notify, type ToolCall } from './context.ts';
 import { invoke } from './invoke.ts';
 import { encodeAs, outcomeOf, replyFor } from './outcome.ts';
+import { withToolSpan } from './toolspan.ts';
 
 /** Deepest nesting of tools that call tools. */
 const MAX_DEPTH = 32;
 
 /** Calls a tool: authorize, check the arguments, invoke, audit. Rejects with `ToolError` or `Halt`. */
-export async function callTool(run: CallingRun, call: ToolCall): Promise<TaggedJson> {
+export function callTool(run: CallingRun, call: ToolCall): Promise<TaggedJson> {
+  return withToolSpan(run.context, call, () => answerCall(run, call));
+}
+
+async function answerCall(run: CallingRun, call: ToolCall): Promise<TaggedJson> {
+  let nested = 0;
   const start = performance.now();
   try {
     const tool = authorize(run, call);
     const args = await checkArguments(tool, call.args);
-    const value = await invoke(run, tool, args, call, (name, values) => callNested(run, call, name, values));
+    const value = await invoke(run, tool, args, call, (name, values) =>
+      callNested(run, call, `${call.id}.${++nested}`, name, values),
+    );
     audit(run, call, { ok: true, value }, start);
     return value;
   } catch (error) {
@@ -32,7 +40,13 @@ export async function callTool(run: CallingRun, call: ToolCall): Promise<TaggedJ
 }
 
 /** Calls a tool on behalf of the tool that answers `outer`. */
-async function callNested(run: CallingRun, outer: ToolCall, name: string, values: readonly unknown[]): Promise<Value> {
+async function callNested(
+  run: CallingRun,
+  outer: ToolCall,
+  id: string,
+  name: string,
+  values: readonly unknown[],
+): Promise<Value> {
   const { context, quotas } = run;
   const depth = outer.depth + 1;
   if (quotas.breach !== null) throw new Halt(quotas.breach);
@@ -42,7 +56,7 @@ async function callNested(run: CallingRun, outer: ToolCall, name: string, values
   quotas.countNestedCall(tool);
   const problem = `tool '${tool}' argument validation failed`;
   const args = values.map((value) => encodeAs(NS_CODES.ArgMismatch, problem, value, context.limits.toolBytes));
-  const call: ToolCall = { name, args, site: outer.site, io: outer.io, depth, completion: null };
+  const call: ToolCall = { id, name, args, site: outer.site, io: outer.io, depth, completion: null };
   return decode(await turnStorage.run(context.turn, () => callTool(run, call)));
 }
 

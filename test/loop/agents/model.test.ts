@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AgentError, modelAgent, type OpenaiAgentOptions, openaiAgent } from '../../../src/loop/agents/index.ts';
 import { ConfigError } from '../../../src/wire/errors.ts';
 import { requestOf } from './request.ts';
@@ -127,6 +127,25 @@ describe('the model agent', () => {
     );
     expect(reply).toMatchObject({ text: TEXT });
     expect(asked).toHaveLength(2);
+  });
+
+  it('issue 18: lets other work of the host have its turn, however many events of a reply come at once', async () => {
+    const body = event({ content: 'x' }).repeat(1_000);
+    const rounds = { count: 0, over: false };
+    const more = (): void => {
+      rounds.count += 1;
+      if (!rounds.over) setImmediate(more);
+    };
+    const mocked = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+      setImmediate(more);
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    });
+    onTestFinished(() => mocked.mockRestore());
+    const agent = openaiAgent({ model: 'm', baseUrl: 'http://127.0.0.1:1/v1', retry: { retries: 0 } });
+    // Without a last event the reply counts as broken off, after all others were read.
+    await expect(agent.reply(requestOf())).rejects.toMatchObject({ code: 'ERR_AGENT' });
+    rounds.over = true;
+    expect(rounds.count).toBeGreaterThanOrEqual(Math.floor(body.length / 4096));
   });
 
   it('fails when nobody listens, after trying again', async () => {

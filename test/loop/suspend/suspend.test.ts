@@ -68,7 +68,7 @@ describe('a turn that waits', () => {
     expect(await second.loop.resume('s', { agent })).toMatchObject({ decision: 'SUSPENDED' });
     expect(await second.loop.complete('s', '1.2', { result: true })).toMatchObject({ completed: true });
     expect(await second.loop.recover()).toEqual(['s']);
-    const done = await second.loop.resume('s', { agent });
+    const done = await second.loop.resume('s', { agent, keepTurns: true });
     expect(done).toMatchObject({ decision: 'DONE', turns: [{ turn: 1 }] });
     const [record] = done.turns;
     // The first effect is not had again, and the nonce is the turn's own: its token verified.

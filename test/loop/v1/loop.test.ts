@@ -224,6 +224,7 @@ describe('what goes back to the agent', () => {
         attempt: 1,
         system: expect.stringContaining(v1SystemPrompt()),
         maxTokens: 200_000,
+        onDelta: expect.any(Function),
         prompt: '<<<NSENVELOPE_MAGIC::OUTPUT::v1>>>\nSort the queue.\n<<<NSENVELOPE_MAGIC::USERDATA::v1>>>\n{"a":["x"],"b":2}\n',
       },
     ]);

@@ -1,0 +1,67 @@
+import { retryAfterMs, TransportError } from './retry.ts';
+
+/** A request to a model failed for good. */
+export class ModelError extends Error {
+  /** The status of the server, or what else the OpenTelemetry conventions call the type of the error. */
+  readonly type: string;
+  constructor(message: string, type: string) {
+    super(message);
+    this.type = type;
+  }
+}
+
+/** A reply did not end in time. */
+export class ReplyTimeout extends ModelError {
+  constructor(message: string) {
+    super(message, 'timeout');
+  }
+}
+
+/** What the SDK tells of a failed request. */
+export interface CallFailure {
+  readonly message: string;
+  readonly statusCode?: number | undefined;
+  readonly responseHeaders?: Readonly<Record<string, string>> | undefined;
+}
+
+/** An overloaded or broken server is worth a retry; a refusal is final. */
+export function ofResponse({ message, statusCode, responseHeaders }: CallFailure): Error {
+  if (statusCode === undefined) return new TransportError(message);
+  const text = `the model's server answered ${statusCode}: ${message}`;
+  const type = String(statusCode);
+  if (statusCode !== 408 && statusCode !== 429 && statusCode < 500) return new ModelError(text, type);
+  return new TransportError(text, type, retryAfterMs(responseHeaders?.['retry-after']));
+}
+
+/** Whether a response broke off while it was read. Its cause then describes the failure. */
+export function isBroken({ statusCode, cause }: CallFailure & ErrorOptions): boolean {
+  return cause instanceof Error && (statusCode === undefined || statusCode < 300);
+}
+
+/**
+ * Recognises failed connections by Node's error codes or by the TypeError of `fetch`, and truncated streams by the SDK's
+ * message. Returns the innermost cause of every other error.
+ */
+export function ofConnection(error: unknown): Error {
+  let last = error instanceof Error ? error : new Error(String(error));
+  for (let at: unknown = last; at instanceof Error; at = at.cause) {
+    last = at;
+    if ('code' in at && typeof at.code === 'string' && /^(E[A-Z]+|UND_ERR_[A-Z_]+)$/.test(at.code))
+      return new TransportError(`the connection to the model failed: ${at.code}`, at.code);
+    if (at instanceof TypeError && /terminated|fetch failed/.test(at.message) && !(at.cause instanceof Error))
+      return new TransportError('the connection to the model broke off');
+    if (/without a finish reason/.test(at.message)) return new TransportError('the reply of the model broke off');
+  }
+  return last;
+}
+
+/** Most characters shown of a foreign message. */
+const SHOWN = 500;
+
+/** The message of an error in one line. `clean` removes secrets from it. */
+export function messageOf(error: unknown, clean: (text: string) => string): string {
+  // Secrets are removed before the text is cut, because a cut secret would not be found.
+  const text = clean(error instanceof Error ? error.message : String(error));
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line;
+}

@@ -1,0 +1,47 @@
+import { limitsLeft, type Runtime, type TenantInit } from '../runtime/index.ts';
+import type { LimitOptions } from '../sandbox/index.ts';
+import { ConfigError } from '../wire/errors.ts';
+import { AgentError } from './agents/agent.ts';
+
+/** The tenants of a runtime, as the loop uses them. */
+export type TenantPort = Pick<Runtime, 'tenant' | 'charge'>;
+
+/** The tenant in whose name a step is taken; it may be nobody. */
+export class StepTenant {
+  readonly id: string | null;
+  readonly #port: TenantPort | undefined;
+
+  /** Throws {@link ConfigError} for a tenant that cannot be, and for one where no runtime counts what it uses. */
+  constructor(port: TenantPort | undefined, tenant: string | TenantInit | undefined) {
+    if (tenant !== undefined && port === undefined)
+      throw new ConfigError('the executor of this loop has no tenants; use a runtime');
+    this.#port = port;
+    this.id = tenant === undefined ? null : (port?.tenant(tenant).id ?? null);
+  }
+
+  /** Throws {@link AgentError} (`ERR_QUOTA`) when the tenant has used up a budget. */
+  admit(turn: number): void {
+    const error = this.#report?.error ?? null;
+    if (error !== null) throw new AgentError(turn, error.message, 'ERR_QUOTA', { failure: error });
+  }
+
+  /** Model tokens that the budget leaves; null without one. */
+  get tokens(): number | null {
+    return this.#report?.left.tokens ?? null;
+  }
+
+  /** Limits of a turn that the budgets leave; a turn that was admitted may always run. */
+  get limits(): LimitOptions {
+    const report = this.#report;
+    return report === undefined ? {} : limitsLeft(report);
+  }
+
+  /** Charges model tokens. */
+  pay(tokens: number): void {
+    if (this.id !== null && tokens > 0) this.#port?.charge(this.id, { tokens });
+  }
+
+  get #report() {
+    return this.id === null ? undefined : this.#port?.tenant(this.id);
+  }
+}

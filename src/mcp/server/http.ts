@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  type McpServer,
+  originValidationResponse,
+} from '@modelcontextprotocol/server';
+import { ConfigError } from '../../wire/errors.ts';
+import { checker, checkText, listOf, required, wholeNumber } from '../../wire/options.ts';
+import { MESSAGE_BYTES, refusal, refused, TOO_LONG } from './intake.ts';
+import { HttpSessions } from './sessions.ts';
+
+/** How to serve over HTTP. */
+export interface McpHttpOptions {
+  /** The port of 127.0.0.1; 0 chooses a free one. */
+  readonly port: number;
+  /** Names other than `localhost` in addresses by which clients and web pages may reach the server, such as that of a proxy. */
+  readonly hosts?: readonly string[];
+  /** Milliseconds in which a client has to send its request, and to take each part of the answer; 30,000 when absent. */
+  readonly timeoutMs?: number;
+}
+
+const checkMcpHttpOptions = checker<McpHttpOptions>({
+  port: required(wholeNumber(0, 65_535)),
+  hosts: listOf(checkText),
+  timeoutMs: wholeNumber(1, 2 ** 31 - 1),
+});
+
+/** A server over HTTP. */
+export interface McpHttp extends AsyncDisposable {
+  /** Where clients reach it: `http://127.0.0.1:PORT/mcp`. */
+  readonly url: string;
+}
+
+const PATH = '/mcp';
+
+/** Maximum number of requests that are answered at once; the streams on which clients wait for messages count. */
+const MOST_REQUESTS = 128;
+
+/** Maximum bytes of all bodies that are in memory at once. */
+const BODIES_BYTES = 16 * MESSAGE_BYTES;
+
+/**
+ * Serves any number of clients over streamable HTTP, on the loopback interface only: there is no authentication. A request with the
+ * name of another host, or from a web page of another origin, is refused, so that no web page reaches the server through a browser.
+ * Rejects with `ConfigError` (`ERR_CONFIG`) for bad options, and when the port cannot be used.
+ */
+export async function serveHttp(servers: () => McpServer, options: McpHttpOptions): Promise<McpHttp> {
+  checkMcpHttpOptions('the options of MCP over HTTP', options);
+  const { port, hosts = [], timeoutMs = 30_000 } = options;
+  const face = new HttpFace(servers, [...localhostAllowedHostnames(), ...hosts], timeoutMs);
+  const times = { requestTimeout: timeoutMs, headersTimeout: timeoutMs, connectionsCheckingInterval: timeoutMs };
+  const server = createServer(times, face.answer);
+  server.maxConnections = 2 * MOST_REQUESTS;
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new ConfigError(`cannot listen on 127.0.0.1:${port}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  }
+  return {
+    url: `http://127.0.0.1:${portOf(server)}${PATH}`,
+    async [Symbol.asyncDispose]() {
+      await face.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Answers requests, within bounds. */
+class HttpFace {
+  readonly #hosts: string[];
+  readonly #handler: ReturnType<typeof createMcpHandler>;
+  readonly #sessions: HttpSessions;
+  readonly #timeoutMs: number;
+  #requests = 0;
+  #bodyBytes = 0;
+
+  constructor(servers: () => McpServer, hosts: string[], timeoutMs: number) {
+    this.#hosts = hosts;
+    this.#timeoutMs = timeoutMs;
+    this.#handler = createMcpHandler(servers, { maxSubscriptions: MOST_REQUESTS });
+    this.#sessions = new HttpSessions(servers);
+  }
+
+  readonly answer = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const gone = new AbortController();
+    outgoing.once('close', () => gone.abort());
+    this.#requests += 1;
+    this.#answer(incoming, gone.signal)
+      .then((response) => send(response, outgoing, gone.signal, this.#timeoutMs))
+      // The connection is lost, or the client takes nothing: no answer can reach it.
+      .catch(() => outgoing.destroy())
+      .finally(() => {
+        this.#requests -= 1;
+      });
+  };
+
+  async close(): Promise<void> {
+    await Promise.all([this.#handler.close(), this.#sessions.close()]);
+  }
+
+  async #answer(incoming: IncomingMessage, signal: AbortSignal): Promise<Response> {
+    if (incoming.url?.split('?')[0] !== PATH) return new Response(null, { status: 404 });
+    if (this.#requests > MOST_REQUESTS) return busy();
+    const headers = headersOf(incoming);
+    const method = incoming.method ?? 'GET';
+    const address = `http://localhost${PATH}`;
+    const asked = new Request(address, { method: 'HEAD', headers });
+    const foreign = hostHeaderValidationResponse(asked, this.#hosts) ?? originValidationResponse(asked, this.#hosts);
+    if (foreign !== undefined) return foreign;
+    const body = await this.#bodyOf(incoming);
+    if (body instanceof Response) return body;
+    const { text, bytes } = body;
+    try {
+      const request = new Request(address, { method, headers, signal, ...(bytes === 0 ? {} : { body: text }) });
+      const message = parsed(text);
+      const legacy = message === undefined || (await isLegacyRequest(request, message));
+      return (legacy ? await this.#sessions.answer(request, message) : null) ?? (await this.#handler.fetch(request));
+    } finally {
+      this.#bodyBytes -= bytes;
+    }
+  }
+
+  /** The body of a request; an answer when it is too large to be read. */
+  async #bodyOf(incoming: IncomingMessage): Promise<Body | Response> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let keep = false;
+    try {
+      // An answer must still be possible when the rest of the body stays unread.
+      for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+        const part = Buffer.from(chunk);
+        if (bytes + part.length > MESSAGE_BYTES) return refusing(TOO_LONG, 413);
+        if (this.#bodyBytes + part.length > BODIES_BYTES) return busy();
+        chunks.push(part);
+        bytes += part.length;
+        this.#bodyBytes += part.length;
+      }
+      const text = Buffer.concat(chunks).toString();
+      const reason = refusal(text);
+      keep = reason === null;
+      return reason === null ? { text, bytes } : refusing(reason, 400);
+    } finally {
+      if (!keep) this.#bodyBytes -= bytes;
+    }
+  }
+}
+
+/** The body of a request, and the bytes that count for it. */
+interface Body {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  return headers;
+}
+
+/** The message of a body; undefined when it is no JSON, which the library reports. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refusing(reason: string, status: number): Response {
+  const headers = { 'content-type': 'application/json', connection: 'close' };
+  return new Response(refused(reason), { status, headers });
+}
+
+function busy(): Response {
+  return new Response(null, { status: 503, headers: { 'retry-after': '1', connection: 'close' } });
+}
+
+/** Sends an answer as fast as the client takes it. Rejects when the client takes nothing for too long, or has gone. */
+async function send(
+  { status, headers, body }: Response,
+  outgoing: ServerResponse,
+  gone: AbortSignal,
+  timeoutMs: number,
+): Promise<void> {
+  outgoing.writeHead(status, Object.fromEntries(headers));
+  const reader = body?.getReader();
+  // A stream may wait for its next message for hours.
+  gone.addEventListener('abort', () => void reader?.cancel().catch(() => {}), { once: true });
+  try {
+    for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+      if (outgoing.write(part.value)) continue;
+      await once(outgoing, 'drain', { signal: AbortSignal.any([gone, AbortSignal.timeout(timeoutMs)]) });
+    }
+  } finally {
+    await reader?.cancel();
+  }
+  outgoing.end();
+}

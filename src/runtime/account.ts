@@ -1,0 +1,59 @@
+import type { TurnContext } from '../context/index.ts';
+import type { TenantShare } from '../sandbox/index.ts';
+import { BusyError, type ErrorInfo } from '../wire/errors.ts';
+import type { RunResult } from '../wire/result.ts';
+import type { RunRequest } from './request.ts';
+import type { Tenants } from './tenants.ts';
+
+/** Why the tenant of a turn may run nothing; null when it may. The loop looks before a turn, because a turn that is recorded must run. */
+export function spentBudget(tenants: Tenants, { tenant }: TurnContext, { asTurn, recorded }: RunRequest): ErrorInfo | null {
+  if (tenant === null || asTurn === true || recorded !== undefined) return null;
+  const { error } = tenants.report(tenant);
+  if (error !== null) tenants.refuse(tenant);
+  return error;
+}
+
+/** The part of a tenant in one run. */
+export class TenantAccount implements Disposable {
+  readonly #tenants: Tenants;
+  readonly #id: string | null;
+
+  constructor(tenants: Tenants, id: string | null) {
+    this.#tenants = tenants;
+    this.#id = id;
+    if (id !== null) tenants.begin(id);
+  }
+
+  /** Begins the run. Counts it as refused when too many wait. */
+  async run<T>(begin: (tenant: TenantShare | null) => Promise<T>): Promise<T> {
+    if (this.#id === null) return begin(null);
+    try {
+      return await begin(this.#tenants.share(this.#id));
+    } catch (error) {
+      if (error instanceof BusyError) this.#tenants.refuse(this.#id);
+      throw error;
+    }
+  }
+
+  /** Charges the tenant with what the run used. The turns of an `ask` are charged by themselves. */
+  charge({ usage: { fuel, cpuMs, toolCalls }, journal }: RunResult): void {
+    if (this.#id === null) return;
+    const nested = { fuel: 0, cpuMs: 0, toolCalls: 0 };
+    for (const entry of journal)
+      if (entry.kind === 'ask' && entry.spent !== undefined) {
+        nested.fuel += entry.spent.fuel;
+        nested.cpuMs += entry.spent.cpuMs;
+        nested.toolCalls += entry.spent.toolCalls;
+      }
+    const own = (all: number, part: number): number => Math.max(0, all - part);
+    this.#tenants.charge(this.#id, {
+      fuel: own(fuel, nested.fuel),
+      cpuMs: own(cpuMs, nested.cpuMs),
+      toolCalls: own(toolCalls, nested.toolCalls),
+    });
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#id !== null) this.#tenants.end(this.#id);
+  }
+}

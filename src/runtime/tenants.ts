@@ -1,0 +1,213 @@
+import { checkTenantId } from '../context/index.ts';
+import { checkAmount, type LimitOptions, type TenantShare } from '../sandbox/index.ts';
+import { quotaError } from '../wire/errorinfo.ts';
+import { ConfigError, type ErrorInfo } from '../wire/errors.ts';
+import { TENANT_LIMITS, type TenantLimit, type TenantOption } from '../wire/limits.ts';
+import { checker, checkObject } from '../wire/options.ts';
+
+/** Limits of one tenant, see `docs/limits.md`. An absent budget is unlimited. */
+export type TenantLimits = { readonly [Name in TenantOption]?: number };
+
+/** A tenant with limits that replace those which its runtime has for it, from now on. */
+export interface TenantInit extends TenantLimits {
+  readonly id: string;
+}
+
+/** The tenants of a runtime. */
+export interface TenantsOptions {
+  /** Limits of every tenant. */
+  readonly defaults?: TenantLimits;
+  /** Limits that differ, by tenant. The runtime never forgets these tenants. */
+  readonly each?: Readonly<Record<string, TenantLimits>>;
+}
+
+/** What all runs of a tenant used together. */
+export type TenantUse = { readonly [Name in Budget]: number };
+
+/** A tenant at one moment. */
+export interface TenantReport {
+  readonly id: string;
+  readonly limits: TenantLimits;
+  /** Runs that wait or have begun. */
+  readonly active: number;
+  /** In this period. */
+  readonly used: TenantUse;
+  /** What the budgets leave; absent where there is none. */
+  readonly left: Partial<TenantUse>;
+  /** When all budgets are full again, Unix milliseconds; null without a period that has begun. */
+  readonly renewsAt: number | null;
+  /** Runs that were refused: a budget was used up, or too many runs waited. */
+  readonly refused: number;
+  /** Why the next run is refused: a budget is used up. Null when it is not. */
+  readonly error: ErrorInfo | null;
+}
+
+/** The limits that count what runs use. */
+const BUDGETS = ['fuel', 'cpuMs', 'toolCalls', 'tokens'] as const satisfies readonly TenantOption[];
+type Budget = (typeof BUDGETS)[number];
+
+const UNUSED: TenantUse = { fuel: 0, cpuMs: 0, toolCalls: 0, tokens: 0 };
+
+/** Tenants without limits of their own in `each` that a runtime remembers. */
+const REMEMBERED = 10_000;
+
+interface Tenant {
+  limits: TenantLimits;
+  active: number;
+  used: TenantUse;
+  /** The beginning of the period, Unix milliseconds; null before the first run. */
+  since: number | null;
+  refused: number;
+}
+
+const checkLimit = (row: TenantLimit) => (what: string, value: unknown) => void checkAmount(what, row, value);
+const LIMIT_CHECKS = Object.fromEntries(TENANT_LIMITS.map((row) => [row.option, checkLimit(row)]));
+const checkTenantLimits = checker<Record<string, unknown>>(LIMIT_CHECKS);
+const checkTenants = checker<TenantsOptions>({
+  defaults: checkTenantLimits,
+  each(what, value) {
+    checkObject(what, value);
+    for (const [id, limits] of Object.entries(value)) checkTenantLimits(`${what}.${checkTenantId(id)}`, limits);
+  },
+});
+
+/**
+ * The tenants of a runtime: their limits, and what they have used of their budgets. It remembers the tenants of `each`, those with
+ * runs, and the last 10,000 others; a tenant that comes back after that begins with full budgets.
+ */
+export class Tenants {
+  readonly #defaults: TenantLimits;
+  readonly #listed: ReadonlyMap<string, Tenant>;
+  /** In the order of their last use. */
+  readonly #others = new Map<string, Tenant>();
+  readonly #now: () => number;
+  #refused = 0;
+
+  /** `now` gives Unix milliseconds. Throws {@link ConfigError} (`ERR_CONFIG`). */
+  constructor(options: TenantsOptions, now: () => number) {
+    checkTenants('the tenants', options);
+    this.#defaults = { ...options.defaults };
+    const each = Object.entries(options.each ?? {});
+    this.#listed = new Map(each.map(([id, limits]) => [id, newTenant({ ...this.#defaults, ...limits })]));
+    this.#now = now;
+  }
+
+  /** Tenants that are remembered. */
+  get size(): number {
+    return this.#listed.size + this.#others.size;
+  }
+
+  /** Runs of tenants that were refused. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** The id of the tenant that an option names, with its limits from now on. Throws {@link ConfigError}. */
+  named(option: string | TenantInit): string {
+    if (typeof option === 'string') return checkTenantId(option);
+    checkObject('the tenant', option);
+    const { id, ...limits } = option;
+    checkTenantId(id);
+    checkTenantLimits(`the tenant ${id}`, limits);
+    this.#tenant(id).limits = { ...this.#defaults, ...limits };
+    return id;
+  }
+
+  /** The tenant as the queue for workers sees it. */
+  share(id: string): TenantShare {
+    const { share = 1, concurrency, queueLength } = this.#tenant(id).limits;
+    return { id, share, concurrency, queueLength };
+  }
+
+  /** Counts a run that begins to wait. Its tenant is not forgotten before {@link end}. */
+  begin(id: string): void {
+    const tenant = this.#tenant(id);
+    tenant.active++;
+    tenant.since ??= this.#now();
+  }
+
+  end(id: string): void {
+    this.#tenant(id).active--;
+    if (this.#others.size > REMEMBERED) this.#forget();
+  }
+
+  /** Counts a run that is refused. */
+  refuse(id: string): void {
+    this.#tenant(id).refused++;
+    this.#refused++;
+  }
+
+  /** Takes what was used from the budgets. */
+  charge(id: string, used: Partial<TenantUse>): void {
+    const tenant = this.#tenant(id);
+    tenant.since ??= this.#now();
+    const sum = (name: Budget): number => tenant.used[name] + (used[name] ?? 0);
+    tenant.used = { fuel: sum('fuel'), cpuMs: sum('cpuMs'), toolCalls: sum('toolCalls'), tokens: sum('tokens') };
+  }
+
+  /** A tenant at this moment, without making the runtime remember it. */
+  report(id: string): TenantReport {
+    checkTenantId(id);
+    const tenant = this.#find(id) ?? newTenant(this.#defaults);
+    const { limits, active, used, since, refused } = tenant;
+    const renewsAt = since === null || limits.periodMs === undefined ? null : since + limits.periodMs;
+    const left = Object.fromEntries(
+      BUDGETS.flatMap((name) => (limits[name] === undefined ? [] : [[name, Math.max(0, limits[name] - used[name])]])),
+    );
+    return { id, limits, active, used, left, renewsAt, refused, error: spent(id, tenant, renewsAt) };
+  }
+
+  #find(id: string): Tenant | undefined {
+    const tenant = this.#listed.get(id) ?? this.#others.get(id);
+    if (tenant === undefined) return undefined;
+    const { since, limits } = tenant;
+    if (since !== null && limits.periodMs !== undefined && this.#now() >= since + limits.periodMs) {
+      tenant.used = UNUSED;
+      tenant.since = tenant.active > 0 ? this.#now() : null;
+    }
+    return tenant;
+  }
+
+  /** The tenant, as the one that was used last. */
+  #tenant(id: string): Tenant {
+    const tenant = this.#find(id) ?? newTenant(this.#defaults);
+    if (this.#listed.has(id)) return tenant;
+    if (!this.#others.delete(id)) this.#forget();
+    this.#others.set(id, tenant);
+    return tenant;
+  }
+
+  /** Makes room for a tenant: forgets those that were used longest ago and have no runs. */
+  #forget(): void {
+    for (const [id, { active }] of this.#others) {
+      if (this.#others.size < REMEMBERED) return;
+      if (active === 0) this.#others.delete(id);
+    }
+  }
+}
+
+function newTenant(limits: TenantLimits): Tenant {
+  return { limits, active: 0, used: UNUSED, since: null, refused: 0 };
+}
+
+/** The limits of a run that the budgets of its tenant leave. A run that was admitted may always begin. */
+export function limitsLeft({ left: { fuel, cpuMs, toolCalls } }: TenantReport): LimitOptions {
+  return {
+    ...(fuel === undefined ? {} : { fuel: Math.max(1, fuel) }),
+    ...(cpuMs === undefined ? {} : { cpuMs: Math.max(1, Math.floor(cpuMs)) }),
+    ...(toolCalls === undefined ? {} : { toolCalls }),
+  };
+}
+
+/** Why a budget refuses a run; null when every one has something left. */
+function spent(id: string, { limits, used }: Tenant, renewsAt: number | null): ErrorInfo | null {
+  for (const { key, option } of TENANT_LIMITS) {
+    const budget = BUDGETS.find((name) => name === option);
+    const allowed = budget === undefined ? undefined : limits[budget];
+    if (budget === undefined || allowed === undefined || used[budget] < allowed) continue;
+    const advice = renewsAt === null ? `raise its ${option}` : `it is full again at ${new Date(renewsAt).toISOString()}`;
+    const message = `the tenant '${id}' has used up its ${option}: ${used[budget]} of ${allowed}; ${advice}`;
+    return quotaError({ limit: key, allowed, used: used[budget] }, message);
+  }
+  return null;
+}

@@ -1,0 +1,15 @@
+/** Spans and metrics by the semantic conventions of OpenTelemetry for generative AI. */
+
+export { ATTR, HISTOGRAMS, type HistogramName, OWN } from './conventions.ts';
+export { type McpCall, serverAttributes, withMcpCall } from './mcp.ts';
+export {
+  type Attributes,
+  closedCode,
+  codeOf,
+  currentTelemetry,
+  fail,
+  type Span,
+  type SpanInit,
+  Telemetry,
+  type TelemetryOptions,
+} from './telemetry.ts';

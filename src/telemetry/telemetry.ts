@@ -1,0 +1,134 @@
+import {
+  type Attributes as ApiAttributes,
+  type Span as ApiSpan,
+  context,
+  createContextKey,
+  type Histogram,
+  type Meter,
+  metrics,
+  propagation,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { isNsCode } from '../wire/codes.ts';
+import { anything, checker, checkFlag } from '../wire/options.ts';
+import { ATTR, HISTOGRAMS, type HistogramName } from './conventions.ts';
+
+/** Options of a {@link Telemetry}. */
+export interface TelemetryOptions {
+  /** The tracer of the application's OpenTelemetry SDK when absent. */
+  readonly tracer?: Tracer;
+  /** The meter of the application's OpenTelemetry SDK when absent. */
+  readonly meter?: Meter;
+  /**
+   * Whether spans hold the content of prompts, replies, tool arguments and tool results; false when absent. Content may be
+   * confidential and large. The SDK's limit on the length of an attribute cuts it.
+   */
+  readonly content?: boolean;
+}
+
+const checkTelemetry = checker<TelemetryOptions>({ tracer: anything, meter: anything, content: checkFlag });
+
+/** A span under way. */
+export type Span = ApiSpan;
+
+/** The attributes of a span or a metric. */
+export type Attributes = ApiAttributes;
+
+/** One span to make. */
+export interface SpanInit {
+  readonly name: string;
+  /** `INTERNAL` when absent. */
+  readonly kind?: SpanKind;
+  readonly attributes: Attributes;
+  /** The `error.type` of an exception of the work; null for one that is no error. The `code` of the exception when absent. */
+  readonly errorType?: (error: unknown) => string | null;
+}
+
+/**
+ * Where spans and metrics of a runtime, its sessions and its agents go: an OpenTelemetry tracer and meter. Spans of a runtime nest
+ * only if the SDK has a context manager, as the Node SDK does. Without an SDK, spans and metrics have no effect.
+ */
+export class Telemetry {
+  /** Whether spans hold content. */
+  readonly content: boolean;
+  /** The meter, for instruments of other parts. */
+  readonly meter: Meter;
+  readonly #tracer: Tracer;
+  readonly #histograms: ReadonlyMap<string, Histogram>;
+
+  /** Register the SDK first: a meter that is taken before has no effect. Throws `ConfigError` (`ERR_CONFIG`) for unknown options. */
+  constructor(options: TelemetryOptions = {}) {
+    checkTelemetry('the options of telemetry', options);
+    const { tracer = trace.getTracer(SCOPE), meter = metrics.getMeter(SCOPE), content = false } = options;
+    this.content = content;
+    this.meter = meter;
+    this.#tracer = tracer;
+    this.#histograms = new Map(Object.entries(HISTOGRAMS).map(([name, init]) => [name, meter.createHistogram(name, init)]));
+  }
+
+  /** Does the work in a new span, which is active in everything that the work starts. Ends the span with the work. */
+  async span<T>(
+    { name, kind = SpanKind.INTERNAL, attributes, errorType = codeOf }: SpanInit,
+    work: (span: Span) => Promise<T>,
+  ): Promise<T> {
+    const outer = context.active();
+    const span = this.#tracer.startSpan(name, { kind, attributes }, outer);
+    const inner = trace.setSpan(outer.setValue(CURRENT, this), span);
+    try {
+      return await context.with(inner, work, undefined, span);
+    } catch (error) {
+      const type = errorType(error);
+      if (type !== null) fail(span, type);
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+
+  /** Adds a value to a histogram. The values of `attributes` must be few: names that the host has chosen, and codes. */
+  record(name: HistogramName, value: number, attributes: Attributes): void {
+    this.#histograms.get(name)?.record(value, attributes);
+  }
+}
+
+/** The name under which the SDK lists spans and metrics of this package. */
+const SCOPE = 'neuroscript-runtime';
+
+const CURRENT = createContextKey('neuroscript-runtime telemetry');
+
+/** The telemetry in whose span the current code runs, else a new one for the application's SDK. */
+export function currentTelemetry(): Telemetry {
+  const current = context.active().getValue(CURRENT);
+  return current instanceof Telemetry ? current : new Telemetry();
+}
+
+/** Marks a span as failed. */
+export function fail(span: Span, type: string): void {
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setAttribute(ATTR.errorType, type);
+}
+
+/** Adds attributes to the span in which the current code runs, if there is one. */
+export function describe(attributes: Attributes): void {
+  trace.getActiveSpan()?.setAttributes(attributes);
+}
+
+/** The active trace as the fields of a carrier (`traceparent` and others), by the propagators of the SDK; empty without one. */
+export function traceFields(): Readonly<Record<string, string>> {
+  const fields: Record<string, string> = {};
+  propagation.inject(context.active(), fields);
+  return fields;
+}
+
+/** A code as a value of a metric. Programs and tools may raise numbers of their own, which share one value. */
+export function closedCode(code: string): string {
+  return code.startsWith('NS') && !isNsCode(Number(code.slice(2))) ? '_OTHER' : code;
+}
+
+/** The `code` of an error of ours, else the convention's name for any other error. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '_OTHER';
+}

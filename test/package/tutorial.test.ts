@@ -1,0 +1,42 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../architecture/source.ts';
+import { type OtherNode, otherNode } from '../machine/node.ts';
+import { blocksOf, matches } from '../readme/blocks.ts';
+import { prepared, succeed } from './kit.ts';
+
+const PAGE = readFileSync(join(ROOT, 'docs', 'tutorial.md'), 'utf8');
+const steps = blocksOf(PAGE).filter(({ mark }) => mark !== null && /^(step|file: [\w.-]+)$/.test(mark));
+
+it('the tutorial has files and commands', () => {
+  expect(steps.filter(({ mark }) => mark === 'step').length).toBeGreaterThan(9);
+  expect(steps.filter(({ mark }) => mark !== 'step').length).toBeGreaterThan(6);
+});
+
+describe.each([24, 26])('docs/tutorial.md in an empty folder, on Node %i', (major) => {
+  let node: OtherNode;
+  let cwd = '';
+  beforeAll(() => {
+    node = otherNode([major]);
+    cwd = mkdtempSync(join(tmpdir(), 'neuroscript-tutorial-'));
+  });
+  afterAll(() => {
+    node[Symbol.dispose]();
+    rmSync(cwd, { recursive: true, force: true });
+  });
+
+  it.each(steps)('the $language block at line $line does what the page says', ({ mark, code, output }) => {
+    const [, file] = /^file: (.*)$/.exec(mark ?? '') ?? [];
+    if (file !== undefined) {
+      writeFileSync(join(cwd, file), code);
+      return;
+    }
+    // The package is on no registry: the tarball takes the place of its name.
+    const script = code.replace('npm install neuroscript-runtime', `npm install ${prepared().tarball}`);
+    const env = { npm_config_loglevel: 'error' };
+    const said = succeed('bash', ['-euo', 'pipefail', '-c', `exec 2>&1\n${script}`], { cwd, node: node.binary, env });
+    if (output !== null && !matches(said, output)) expect(said).toBe(output);
+  });
+});
