@@ -391,7 +391,13 @@ describe('a server with optional: true', () => {
     const why = "bad has only unavailable: MCP server 'bad': it cannot be reached: ";
     expect(absent.error?.hint).toContain(why);
     expect(toolPrompt(source.tools).text).toContain("tool.bad.Unavailable()\n  MCP server 'bad': it cannot be reached: ");
-    expect((await codeOf(run(source, 'tool.bad.Unavailable()')))[0]).toBe('NS1002');
+    await using runtime = await createRuntime({
+      tools: source.tools,
+      policy: { allow: ['*'], grants: ['mcp:call:bad'] },
+      concurrency: 1,
+    });
+    const called = await runtime.run('command\n  call tool.bad.Unavailable()\nendcommand');
+    expect([called.error?.code, called.error?.message]).toEqual(['NS1002', source.failures[0]?.error.message]);
   });
 
   it('is used like any other while it works, and fails all without the key', async () => {
