@@ -6,7 +6,6 @@ import { reasonOf } from './queue.ts';
 import { denied, FAILURE, type Verdict } from './verdict.ts';
 import { parseVerifier } from './verifier.ts';
 
-
 /** The usage of the commands. No flag changes an answer. */
 export const GATE_USAGE = {
   gate: 'neuroscript gate <intent-uuid> <sha256-hash> --queue <dir> --verifier <command>',
