@@ -44,7 +44,7 @@ async function prune(flags: PruneFlags, terminal: Terminal): Promise<ExitCode> {
   const now = systemClock.now();
   const removed = await store.prune({ before: now - flags.olderThan, now, dryRun });
   if (flags.json) {
-    terminal.out.line(JSON.stringify({ dryRun, removed }, null, 2));
+    terminal.out.json({ dryRun, removed });
     return EXIT.ok;
   }
   for (const session of removed) terminal.out.line(sessionLine(session));
