@@ -23,6 +23,7 @@ import { tally } from '../inspect/kind.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
+import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 import { readKeyring } from './keys.ts';
@@ -104,15 +105,20 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
   const keys = flags.keys === undefined ? {} : { keys: readKeyring(flags.keys, systemClock) };
   const { turn } = flags;
   if (turn !== undefined) for (const session of sessions) checkTurn(session, turn);
+  using steps = new Steps(terminal, 'replay');
+  const total = sessions.reduce((sum, { turns }) => sum + turns.length, 0);
+  let executed = 0;
   for (const session of sessions) {
+    steps.reached(executed, total);
+    executed += session.turns.length;
     const options = { ...keys, signal: terminal.interrupt, ...(turn === undefined ? {} : { turn }) };
     const done = await replaySession(runtime, session, options);
     replays.push(done);
+    steps.clear();
     if (!flags.json) for (const line of linesOf(done)) terminal.out.line(line);
   }
-  terminal.out.line(
-    flags.json ? JSON.stringify({ sessions: replays.map(publicReplay), counts: countsOf(replays) }) : summary(replays),
-  );
+  if (flags.json) terminal.out.json({ sessions: replays.map(publicReplay), counts: countsOf(replays) });
+  else terminal.out.line(summary(replays));
   return replays.every(({ ok }) => ok) ? EXIT.ok : EXIT.runtime;
 }
 
@@ -141,7 +147,7 @@ async function trial(
   if (session === undefined || others.length > 0) throw new UsageError('--from-turn tries out one session; name one');
   checkTurn(session, fromTurn);
   const tried = await tryOut(runtime, session, await changesOf(fromTurn, flags.set ?? []));
-  if (flags.json) terminal.out.line(JSON.stringify(tried));
+  if (flags.json) terminal.out.json(tried);
   else for (const line of trialLines(tried)) terminal.out.line(line);
   return EXIT.ok;
 }
