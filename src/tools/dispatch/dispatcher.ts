@@ -1,6 +1,6 @@
 import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
-import { workerError } from '../../wire/errorinfo.ts';
+import { cancelledError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import { type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
@@ -14,7 +14,7 @@ import { CallJournal, elapsed } from './journal.ts';
 import { replyFor } from './outcome.ts';
 import { promptUser } from './prompt.ts';
 import { CallQuotas } from './quotas.ts';
-import { type Completion, type Known, replyOf } from './recorded.ts';
+import { type Completed, type Known, replyOf } from './recorded.ts';
 import { Suspended, suspendPrompt } from './suspended.ts';
 import { callTool } from './toolcall.ts';
 
@@ -96,6 +96,7 @@ export class Dispatcher {
 
   async #answer(call: GuestCall, io: CallIo, known: Known | null): Promise<FinalReply> {
     if (known?.t === 'answer') return known.reply;
+    if (!this.#context.turn.mayAct()) return halt(cancelledError('this process cannot act for the session any more'));
     const start = performance.now();
     try {
       const completed = known?.t === 'completed' ? known : null;
@@ -111,7 +112,7 @@ export class Dispatcher {
     }
   }
 
-  async #make(call: GuestCall, io: CallIo, completion: Completion | null): Promise<FinalReply> {
+  async #make(call: GuestCall, io: CallIo, completion: Completed | null): Promise<FinalReply> {
     switch (call.t) {
       case 'ask':
         return this.#asks.answer(call, io);
@@ -128,7 +129,7 @@ export class Dispatcher {
     }
   }
 
-  async #prompt(text: string, io: CallIo, completion: Completion | null): Promise<TaggedJson> {
+  async #prompt(text: string, io: CallIo, completion: Completed | null): Promise<TaggedJson> {
     if (completion?.ok === false) throw new ToolError(completion.code, completion.message);
     if (completion !== null) return completion.value;
     const { host, mayWait = false } = this.#context;
