@@ -20,7 +20,7 @@ export {
   type ToolInit,
 } from './define/define.ts';
 export type { Effects, LoadedLibrary, RootDefinitions, ToolDefinition, ToolRuntime, ToolView } from './define/definition.ts';
-export { type FromJsonSchema, fromJsonSchema, type JsonSchema, type JsonType } from './define/jsonschema.ts';
+export { type FromJsonSchema, fromJsonSchema, isJsonSchema, type JsonSchema, type JsonType } from './define/jsonschema.ts';
 export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './define/parameters.ts';
 export { definePure } from './define/pure.ts';
 export type { ResultKind, ResultOf, ReturnSpec } from './define/returns.ts';
@@ -58,7 +58,7 @@ export { loadMockTools } from './mock/file.ts';
 export { perSession } from './mock/persession.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
 export { canonicalName, nearestTool, toolAdvice } from './names.ts';
-export type { PendingOptions } from './pending.ts';
+export { type PendingOptions, pending } from './pending.ts';
 export { type Capability, matchesPattern } from './policy/capability.ts';
 export { type Denial, PolicyGuard } from './policy/guard.ts';
 export { Policy, type PolicyContext, type PolicyOptions, policyOptions } from './policy/policy.ts';

@@ -8,6 +8,7 @@ const TABLE = 'src/wire/limits.ts';
 
 /** Every other file that names limits, which ones, and why it must. A new limit adds its key where it is enforced. */
 const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> = {
+  'src/ai/programtool.ts': ['outputBytes', 'keeps the output of a program within the context of a model'],
   'src/cli/commands/check.ts': ['sourceBytes', 'refuses a program file that no runtime takes'],
   'src/cli/commands/fmt.ts': ['sourceBytes', 'refuses a program file that no runtime takes'],
   'src/cli/commands/repl.ts': ['sourceBytes', 'refuses a program file that its runtime does not take'],
@@ -41,7 +42,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
     'a replayed run is stopped by its record, within the limits of the host',
   ],
   'src/loop/sessions/rows.ts': ['eventCount', 'rows after this one may be absent in a store of an older version'],
-  'src/loop/suspend/resume.ts': ['wallMs', 'a resumed run gets its time anew'],
+  'src/runtime/continued.ts': ['wallMs', 'a resumed run gets its time anew'],
   'src/loop/turn/executor.ts': ['toolBytes', 'refuses the late answer of a tool'],
   'src/loop/v1/ceilings.ts': ['wallMs', 'bounds the time of a whole loop'],
   'src/loop/v1/loop.ts': ['fuel', 'bounds the fuel of a whole loop'],

@@ -57,7 +57,7 @@ async function verify(files: readonly string[], flags: VerifyFlags, terminal: Te
     return verifyChain(all, { after: flags.after, through: flags.head, signal: terminal.interrupt, onRead });
   });
   steps.clear();
-  if (flags.json) terminal.out.line(JSON.stringify(report));
+  if (flags.json) terminal.out.json(report);
   else if (report.ok) terminal.out.line(`${report.lines} lines, unbroken; head ${report.head}`);
   const wrong = report.ok ? report.repeated : report;
   if (wrong !== undefined && !flags.json)
