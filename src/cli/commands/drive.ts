@@ -61,8 +61,8 @@ export async function usable<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (REFUSALS.some((refusal) => error instanceof refusal))
       throw new UsageError(error instanceof Error ? error.message : '', { cause: error });
-    // The log and its lock reject with errors of the system: of a full disk, for instance.
-    if (error instanceof Error && ('syscall' in error || ('code' in error && error.code === 'ERR_SQLITE_ERROR')))
+    // The log rejects with errors of the system, and its lock with those of SQLite: of a full disk, for instance.
+    if (error instanceof Error && ('syscall' in error || 'errcode' in error))
       throw new UsageError(`the session cannot be kept: ${fileTrouble(error)}`, { cause: error });
     throw error;
   }
