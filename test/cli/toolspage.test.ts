@@ -7,12 +7,12 @@ import { loadMockTools, loadPolicy } from '../../src/tools/index.ts';
 import { ROOT } from '../architecture/source.ts';
 import { folder, neuroscript } from './spawn.ts';
 
-const PAGE = readFileSync(join(ROOT, 'docs/tools.md'), 'utf8');
-const yaml = [...PAGE.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
+/** The first block of YAML on a page. */
+const yamlOf = (page: string): string => /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, page), 'utf8'))?.[1] ?? '';
 
-describe('docs/tools.md', () => {
-  it('its tools file does what its comments say, and its policy file is one', async () => {
-    const [tools = '', policy = ''] = yaml;
+describe('the pages about tools and policy', () => {
+  it('have a tools file that does what its comments say, and a policy file', async () => {
+    const [tools, policy] = [yamlOf('docs/tools.md'), yamlOf('docs/policy.md')];
     await using bench = new ToolBench(loadMockTools(tools, 'tools.yaml'), { policy: ALLOW_ALL });
     expect(await bench.call('kv.get', ['/a'])).toBe('first');
     await expect(bench.call('kv.get', ['/broken'])).rejects.toMatchObject({ nsCode: 9, message: 'nothing at /broken' });
