@@ -167,7 +167,7 @@ const RUN_ROWS = [
     key: 'journalBytes',
     flag: 'journal',
     ...bytes(1, 1024 * MB),
-    default: 64 * MB,
+    default: 32 * MB,
     ring: 3,
     help: "bytes of all calls' arguments and results together, as JSON",
   },
