@@ -7,7 +7,7 @@ import type { Capability } from '../policy/capability.ts';
 import type { Parameter } from './parameters.ts';
 import type { ResultKind } from './returns.ts';
 
-/** `none`: neither reads nor changes anything outside; `read`: reads; `write`: may change something. */
+/** What a tool does outside of the program. `none`: neither reads nor changes anything outside; `read`: reads; `write`: may change something. */
 export type Effects = 'none' | 'read' | 'write';
 
 /** A checked, frozen tool, as `defineTool` makes it. */
@@ -96,6 +96,10 @@ export interface ToolRuntime {
    * code 19.
    */
   pending(options: PendingOptions): never;
+  /** Whether the run can be put aside by {@link pending}. */
+  readonly mayWait: boolean;
+  /** In `complete`: the reason for which the call waited. Null elsewhere. */
+  readonly waitedFor: string | null;
   /** Calls another tool in the calling fork's name, under the same policy. Rejects with the `ToolError` that a script would get. */
   callTool(name: string, args: readonly unknown[]): Promise<Value>;
 }
