@@ -34,7 +34,7 @@ const MAX_LEVELS = 3;
 /** Fields of a record that contain values of scripts, whose keys are redacted like other texts. */
 const VALUES: ReadonlySet<string> = new Set(['globals', 'constants', 'args', 'value', 'payload', 'prompt', 'options']);
 
-/** Checked rules. */
+/** Removes from records what its {@link RedactionRules} name. */
 export class Redaction {
   readonly #tools: readonly string[];
   readonly #keys: ReadonlySet<string>;

@@ -32,6 +32,17 @@ export interface SqliteStoreOptions extends SqliteFileOptions, MemoryStoreOption
 /**
  * Keeps sessions in a file that several processes may use at once. Every call is one transaction in write-ahead mode: a process
  * that is killed at any moment leaves the session as it was before the call or as it is after the call.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime } from 'neuroscript-runtime';
+ * import { LoopController, SqliteStore } from 'neuroscript-runtime/loop';
+ *
+ * await using runtime = await createRuntime();
+ * using store = await SqliteStore.open('sessions.db');
+ * const controller = new LoopController({ runtime, store });
+ * for (const sid of await controller.recover()) console.log(`${sid} can be resumed`);
+ * ```
  */
 export class SqliteStore implements SessionStore, Disposable {
   readonly #file: SqliteFile;
