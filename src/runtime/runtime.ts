@@ -151,6 +151,11 @@ export class Runtime implements AsyncDisposable {
     return this.#context.sandbox.boundaryBreaches ?? 0;
   }
 
+  /** Runs of tenants that were refused: a budget was used up, or too many runs waited. */
+  get tenantRefusals(): number {
+    return this.#context.tenants.refused;
+  }
+
   /** The sandbox of the operating system that holds the workers. */
   get launcher(): 'bubblewrap' | 'unshare' | 'none' {
     return this.#context.sandbox.launcher?.cage?.name ?? 'none';

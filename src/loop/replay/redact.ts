@@ -54,7 +54,7 @@ export class Redaction {
 
   /** The redacted record, and the names of the parts that changed. */
   apply(record: TurnRecord): { readonly record: UnsealedRecord; readonly redacted: readonly string[] } {
-    const { seal: _, ...unsealed } = record;
+    const { seal: _, erased: _erased, ...unsealed } = record;
     const redacted: string[] = [];
     const pass = (part: string, value: unknown): unknown => {
       const clean = this.#clean(value);
