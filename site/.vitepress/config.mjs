@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitepress';
 import { neuroscript } from '../grammar.ts';
+import { nav, ROOT, SITE, served, sidebar } from '../pages.ts';
 import { home } from './home.mjs';
-import { nav, ROOT, SITE, served, sidebar } from './pages.mjs';
 
 const slugify = (title) =>
   title
