@@ -90,13 +90,20 @@ const PATTERNS: Readonly<Record<string, string>> = {
 };
 
 /** Grows in each way until the limit ends the run, in a new worker each. Only Linux reports the memory of a process. */
-export async function benchGrowth(quick: boolean): Promise<GrowthRow[]> {
-  if (process.platform !== 'linux') return [];
+export async function benchGrowth(quick: boolean, onRow: () => void): Promise<GrowthRow[]> {
   const rows: GrowthRow[] = [];
-  const patterns = Object.entries(PATTERNS);
-  for (const [pattern, source] of quick ? patterns.filter((_, index) => index % 12 === 0) : patterns)
+  for (const [pattern, source] of growthPatterns(quick)) {
     rows.push(await grow(pattern, source));
+    onRow();
+  }
   return rows;
+}
+
+/** The programs whose growth is measured, by name; none where the system does not report the memory of a process. */
+export function growthPatterns(quick: boolean): readonly (readonly [name: string, source: string])[] {
+  if (process.platform !== 'linux') return [];
+  const patterns = Object.entries(PATTERNS);
+  return quick ? patterns.filter((_, index) => index % 12 === 0) : patterns;
 }
 
 async function grow(pattern: string, source: string): Promise<GrowthRow> {

@@ -5,12 +5,13 @@ import { type Candidate, closeAll, machine, openAll, type Row } from './compare.
 import { benchContexts, contextFailures, renderContexts } from './contexts.ts';
 import type { Opener } from './engine.ts';
 import { benchInterp, renderInterp } from './interp.ts';
+import { busier, loadText, measureLoad } from './load.ts';
 import { benchLoop, loopFailures, renderLoop } from './loop.ts';
 import { openOurs } from './ours.ts';
 import { quotaPage } from './page.ts';
 import { openMonty, openQuickJs, openRawIsolate } from './peers.ts';
 import { brokenPromises, type PromiseRow } from './promises.ts';
-import { benchQuotas, quotaFailures, renderQuotas } from './quotas.ts';
+import { benchQuotas, type OnProgress, quotaFailures, renderQuotas } from './quotas.ts';
 import { benchSessions, renderSessions, sessionsFailures } from './sessions.ts';
 import { benchSoak, renderSoak, soakFailures, soakTrends } from './soak.ts';
 import { benchSuspend, renderSuspend, suspendFailures } from './suspend.ts';
@@ -44,7 +45,16 @@ const OPENERS: Readonly<Record<string, Opener>> = {
   'isolated-vm (raw)': openRawIsolate,
 };
 
-type Bench = (quick: boolean, seconds: number, html: string | null) => Promise<Report>;
+/** What a benchmark may use of the arguments. */
+interface Setting {
+  readonly quick: boolean;
+  readonly seconds: number;
+  /** Where `quotas` writes its page. */
+  readonly html: string | null;
+  readonly onProgress: OnProgress;
+}
+
+type Bench = (setting: Setting) => Promise<Report>;
 
 const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
   ['quotas', quotas],
@@ -60,10 +70,10 @@ const BENCHES: ReadonlyMap<string, Bench> = new Map<string, Bench>([
 
 /**
  * Runs one benchmark: `quotas`, `turns`, `interp`, `contexts`, `tokens`, `loop`, `sessions`, `suspend` or `soak`, and writes its report to standard output;
- * `--json` for machines, `--quick` for a sanity check with few samples. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
+ * `--json` for machines, `--quick` for a sanity check with few samples. A failure names the load of the machine. Resolves to the exit code: 0, 1 when a result was wrong or a limit did not
  * hold, 2 when the arguments were not understood.
  */
-export async function benchMain(argv: readonly string[]): Promise<number> {
+export async function benchMain(argv: readonly string[], onProgress: OnProgress = () => {}): Promise<number> {
   const asked = readArguments(argv);
   const bench = BENCHES.get(asked?.name ?? '');
   if (asked === null || bench === undefined) {
@@ -71,14 +81,20 @@ export async function benchMain(argv: readonly string[]): Promise<number> {
     return 2;
   }
   const { against } = asked;
-  const { text, ...found } = await (against === null ? bench(asked.quick, asked.seconds, asked.html) : builds(against));
-  const { failures } = found;
+  const before = measureLoad();
+  const { text, ...found } = await (against === null ? bench({ ...asked, onProgress }) : builds(against));
+  const load = busier(before, measureLoad());
+  const failures = found.failures.map((failure) => `${failure} (${loadText(load)})`);
+  // The end of the work: a status line makes room for the report.
+  onProgress(1, 1);
   const { node, cores } = machine();
   if (asked.json)
-    process.stdout.write(`${JSON.stringify({ bench: asked.name, quick: asked.quick, node, cores, ...found }, null, 2)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ bench: asked.name, quick: asked.quick, node, cores, load, ...found, failures }, null, 2)}\n`,
+    );
   else
     process.stdout.write(
-      `bench ${asked.name}, Node ${node}, ${cores} cores${asked.quick ? ', quick: do not quote' : ''}\n\n${text}`,
+      `bench ${asked.name}, Node ${node}, ${cores} cores${asked.quick ? ', quick: do not quote' : ''}; ${loadText(load)}\n\n${text}`,
     );
   for (const failure of failures) process.stderr.write(`bench ${asked.name}: ${failure}\n`);
   return failures.length === 0 ? 0 : 1;
@@ -138,14 +154,14 @@ async function builds({ bench, checkout, rounds }: Against): Promise<Report> {
   return { rows, text: renderBuilds(rows), failures: slowerWorkloads(rows) };
 }
 
-async function quotas(quick: boolean, _seconds: number, html: string | null): Promise<Report> {
-  const found = await benchQuotas(quick);
+async function quotas({ quick, html, onProgress }: Setting): Promise<Report> {
+  const found = await benchQuotas(quick, onProgress);
   if (html !== null) writeFileSync(html, quotaPage(found, { node: machine().node, quick }));
   return { ...found, text: renderQuotas(found), failures: quotaFailures(found, quick) };
 }
 
-async function soak(quick: boolean, seconds: number): Promise<Report> {
-  const rows = await benchSoak(seconds);
+async function soak({ quick, seconds, onProgress }: Setting): Promise<Report> {
+  const rows = await benchSoak(seconds, onProgress);
   return { rows, trends: soakTrends(rows), text: renderSoak(rows), failures: soakFailures(rows, quick) };
 }
 
@@ -155,7 +171,7 @@ function rowsOnly<T extends object>(
   render: (rows: readonly T[]) => string,
   failures: (rows: readonly T[]) => readonly string[],
 ): Bench {
-  return async (quick) => {
+  return async ({ quick }) => {
     const rows = await measure(quick);
     return { rows, text: render(rows), failures: failures(rows) };
   };
@@ -166,7 +182,7 @@ function sideBySide<T extends { readonly rows: readonly Row[]; readonly promises
   measure: (candidates: readonly Candidate[], quick: boolean) => Promise<T>,
   render: (found: T) => string,
 ): Bench {
-  return async (quick) => {
+  return async ({ quick }) => {
     const candidates = await openAll(OPENERS);
     try {
       const found = await measure(candidates, quick);

@@ -1,7 +1,7 @@
 import { createRuntime, type Runtime } from '../src/entries/index.ts';
 import { CASES, type Case, TOOLS } from './breaches.ts';
 import { benchCapacity } from './capacity.ts';
-import { benchGrowth, type GrowthRow, MOST_GROWTH, renderGrowth } from './growth.ts';
+import { benchGrowth, type GrowthRow, growthPatterns, MOST_GROWTH, renderGrowth } from './growth.ts';
 import { brokenPromises, judged, type PromiseRow, renderPromises } from './promises.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, type Table, table } from './table.ts';
@@ -36,15 +36,31 @@ export interface QuotaReport {
   readonly promises: readonly PromiseRow[];
 }
 
+/** Called with how much of how much is done, in milliseconds on an idle machine. */
+export type OnProgress = (done: number, whole: number) => void;
+
+/** Milliseconds that the parts take on an idle machine: one breach with the run after it, one wedge, one pattern, all of capacity. */
+const [CASE_MS, WEDGE_MS, GROWTH_MS, CAPACITY_MS] = [50, 300, 700, 30_000];
+
 /** Breaches every limit many times and runs a program after each breach, which must succeed. Then measures growth, wedged workers and pools. */
-export async function benchQuotas(quick: boolean): Promise<QuotaReport> {
+export async function benchQuotas(quick: boolean, onProgress: OnProgress = () => {}): Promise<QuotaReport> {
   const rows: QuotaRow[] = [];
   const runs = quick ? 3 : 100;
+  const wedges = quick ? 2 : 100;
+  const whole = CASES.length * runs * CASE_MS + wedges * WEDGE_MS + growthPatterns(quick).length * GROWTH_MS + CAPACITY_MS;
+  let done = 0;
+  const spent = (ms: number): void => {
+    done += ms;
+    onProgress(done, whole);
+  };
   {
     await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] } });
-    for (const each of CASES) rows.push(await breach(runtime, each, runs));
+    for (const each of CASES) {
+      rows.push(await breach(runtime, each, runs));
+      spent(runs * CASE_MS);
+    }
   }
-  const wedged = await benchWedge(quick ? 2 : 100);
+  const wedged = await benchWedge(wedges, () => spent(WEDGE_MS));
   rows.push({
     limit: 'wallMs',
     program: 'wedged in native code: killed',
@@ -58,7 +74,7 @@ export async function benchQuotas(quick: boolean): Promise<QuotaReport> {
     survived: wedged.length,
     exact: false,
   });
-  const growth = await benchGrowth(quick);
+  const growth = await benchGrowth(quick, () => spent(GROWTH_MS));
   return { rows, growth, promises: [...promisesOf(rows, growth), ...(await benchCapacity(quick))] };
 }
 

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { createRuntime, type LimitOptions, type RunResult, type Runtime } from '../src/entries/index.ts';
 import { TOOLS } from './breaches.ts';
+import type { OnProgress } from './quotas.ts';
 import { type Summary, summarize } from './stats.ts';
 import { short, table } from './table.ts';
 
@@ -52,10 +53,13 @@ const VISITORS: readonly Visitor[] = [
 ];
 
 /** Keeps every core busy with honest and hostile turns. */
-export async function benchSoak(seconds: number): Promise<SoakRow[]> {
+export async function benchSoak(seconds: number, onProgress: OnProgress = () => {}): Promise<SoakRow[]> {
   await using runtime = await createRuntime({ tools: TOOLS, policy: { allow: ['*'] } });
   const rows: SoakRow[] = [];
-  for (let part = 1; part <= PARTS; part++) rows.push(await soak(runtime, (seconds * 1000) / PARTS, (seconds * part) / PARTS));
+  for (let part = 1; part <= PARTS; part++) {
+    rows.push(await soak(runtime, (seconds * 1000) / PARTS, (seconds * part) / PARTS));
+    onProgress(part, PARTS);
+  }
   return rows;
 }
 

@@ -26,14 +26,17 @@ export interface WedgeRow {
 }
 
 /** Wedges workers repeatedly. The host kills each at its wall-clock limit. */
-export async function benchWedge(runs: number): Promise<WedgeRow[]> {
+export async function benchWedge(runs: number, onRow: () => void): Promise<WedgeRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'wedge-'));
   const guest = join(folder, 'guest.js');
   writeFileSync(guest, WEDGE);
   try {
     await using sandbox = await Sandbox.create({ concurrency: 1, files: { ...packageFiles(), guest } });
     const rows: WedgeRow[] = [];
-    for (let run = 0; run < runs; run++) rows.push(await wedge(sandbox));
+    for (let run = 0; run < runs; run++) {
+      rows.push(await wedge(sandbox));
+      onRow();
+    }
     return rows;
   } finally {
     rmSync(folder, { recursive: true, force: true });

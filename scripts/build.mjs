@@ -56,6 +56,7 @@ async function bundleCommandLine() {
   const build = await rolldown({
     input: {
       cli: join(root, 'src/cli/main.ts'),
+      'cli/describe': join(root, 'src/cli/manual/describe.ts'),
       ...Object.fromEntries(entries.map((entry) => [`cli/${entry}`, join(root, `${entry}.ts`)])),
     },
     platform: 'node',
@@ -70,6 +71,8 @@ async function bundleCommandLine() {
     paths: { [bench]: './bench/main.js' },
   });
   await build.close();
+  const { describe } = await import(pathToFileURL(join(fresh, 'cli/describe.js')));
+  writeFileSync(join(fresh, 'manual.json'), JSON.stringify(await describe()));
 }
 
 try {

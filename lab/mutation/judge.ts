@@ -4,8 +4,8 @@ import { beforeAll, beforeEach, type RunnerTask, type RunnerTestCase } from 'vit
 /**
  * Vitest loads this file before each test file while mutants are judged together. It repeats every case: twice without a mutant,
  * to see whether the case can be repeated, then with each mutant that `.plan` lists for it. After a failure the case must pass
- * without the mutant and fail with it once more. `.verdicts` gets `CASE noticed ID`; `CASE spoiled ID` when the case no longer
- * passes; `CASE done`; and `CASE once` when it cannot be repeated.
+ * without the mutant and fail with it once more. `.verdicts` gets `CASE noticed ID`, with `late` behind it after a time-out;
+ * `CASE spoiled ID` when the case no longer passes; `CASE done`; and `CASE once` when it cannot be repeated.
  */
 const plan: Readonly<Record<string, readonly number[]>> = JSON.parse(readFileSync('.plan', 'utf8'));
 const noticed = new Set<number>();
@@ -55,7 +55,8 @@ beforeEach(({ task, skip }) => {
     process.exit(1);
   }
   if (name === 'again' && failed) {
-    say(`noticed ${mutant}`);
+    const late = task.result?.attempts?.at(-1)?.errors?.[0]?.message?.includes('timed out') === true;
+    say(`noticed ${mutant}${late ? ' late' : ''}`);
     noticed.add(mutant);
   }
   const next = name === 'plain' && failed ? undefined : waiting.find((id) => !noticed.has(id));

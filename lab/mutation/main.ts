@@ -13,6 +13,12 @@ const RUNNER = fileURLToPath(new URL('runner.ts', import.meta.url));
 const SLOW_MS = 1000;
 /** Milliseconds of cases that may judge one mutant together with others. */
 const TOGETHER_MS = 8000;
+/** Of the cases that may judge a mutant together with others, which ones do so in each round. */
+const ROUNDS: readonly (readonly [from: number, to: number])[] = [
+  [0, 3],
+  [3, 10],
+  [10, Number.POSITIVE_INFINITY],
+];
 /** What a run costs before its first case starts. */
 const START_MS = 500;
 /** Cases that look at clocks: they fail on a busy machine, so a failure has to happen twice. */
@@ -180,23 +186,29 @@ function taskOf(file: string, cases: readonly Case[]): Task {
  */
 async function judgeTogether(space: Workspace, { reached, breadth }: Recording): Promise<Judgement> {
   const noticed = new Map<number, Notice>();
-  const notice = (id: number, by: Notice): void => {
+  const notice = (id: number, by: Notice, note?: string): void => {
     noticed.set(id, by);
-    report(id, by);
+    report(id, by, note);
   };
   const judged = new Map<number, Set<Case>>();
-  const plans = new Map<string, Map<Case, number[]>>();
-  for (const [id, { cases }] of reached) {
+  const chosen = [...reached].map(([id, { cases }]) => {
     const quick = [...cases].filter(({ milliseconds }) => milliseconds <= SLOW_MS);
-    for (const each of within(TOGETHER_MS, quick, breadth)) {
-      const plan = plans.get(each.file) ?? new Map<Case, number[]>();
-      plans.set(each.file, plan.set(each, [...(plan.get(each) ?? []), id]));
-    }
-  }
+    return { id, cases: within(TOGETHER_MS, quick, breadth) };
+  });
   const cost = (plan: ReadonlyMap<Case, readonly number[]>): number =>
     [...plan].reduce((sum, [{ milliseconds }, ids]) => sum + milliseconds * ids.length, 0);
   const runner = new Runner(space.root, 'together');
-  for (const [file, plan] of [...plans].sort(([, a], [, b]) => cost(a) - cost(b))) {
+  // Most mutants are noticed by the first cases, so the others follow in later rounds.
+  const files = ROUNDS.values().flatMap(([from, to]) => {
+    const plans = new Map<string, Map<Case, number[]>>();
+    for (const { id, cases } of chosen)
+      for (const each of noticed.has(id) ? [] : cases.slice(from, to)) {
+        const plan = plans.get(each.file) ?? new Map<Case, number[]>();
+        plans.set(each.file, plan.set(each, [...(plan.get(each) ?? []), id]));
+      }
+    return [...plans].sort(([, a], [, b]) => cost(a) - cost(b));
+  });
+  for (const [file, plan] of files) {
     const waiting = new Map(plan);
     for (;;) {
       for (const [each, ids] of waiting) {
@@ -213,10 +225,10 @@ async function judgeTogether(space: Workspace, { reached, breadth }: Recording):
       await runner.run({ ...task, limit: task.timeout + 10_000 });
       let spoiled = false;
       for (const line of space.lines('.verdicts')) {
-        const [task, verdict, id] = line.split(' ');
+        const [task, verdict, id, how] = line.split(' ');
         const each = [...waiting.keys()].find((one) => one.id === task);
         if (each === undefined) continue;
-        if (verdict === 'noticed') notice(Number(id), each);
+        if (verdict === 'noticed') notice(Number(id), each, how === 'late' ? 'it timed out' : undefined);
         else if (verdict === 'spoiled') {
           spoiled = true;
           waiting.set(each, waiting.get(each)?.filter((one) => one !== Number(id)) ?? []);
@@ -294,7 +306,7 @@ interface Result {
   readonly change: string;
   readonly by: string | null;
   readonly file: string | null;
-  /** Of a survivor: how thoroughly it was tried. */
+  /** Of a survivor: how thoroughly it was tried. Of another mutant: whether a case only took too long. */
   readonly note?: string;
 }
 

@@ -3,6 +3,7 @@ import { printable } from '../report/index.ts';
 import { VERSION } from '../runtime/version.ts';
 import { EXIT, type ExitCode } from './terminal/exit.ts';
 import { exitOfThrown, failureLine } from './terminal/failure.ts';
+import { COLUMNS } from './terminal/layout.ts';
 import type { Execute, Terminal } from './terminal/terminal.ts';
 
 const EXAMPLES = `
@@ -54,6 +55,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['conformance', async () => (await import('./commands/conformance.ts')).addConformance],
   ['inspect', async () => (await import('./commands/inspect.ts')).addInspect],
   ['explain', async () => (await import('./commands/explain.ts')).addExplain],
+  ['completion', async () => (await import('./commands/completion.ts')).addCompletion],
   ['doctor', async () => (await import('./commands/doctor.ts')).addDoctor],
   ['bench', async () => (await import('./commands/bench.ts')).addBench],
 ]);
@@ -106,6 +108,8 @@ export async function createProgram(
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({
       writeOut: (text) => out.line(text.trimEnd()),
+      getOutHelpWidth: () => COLUMNS,
+      getErrHelpWidth: () => COLUMNS,
       writeErr: (text) => err.line(text.trimEnd()),
       // `runProgram` prints every failure, all in one form.
       outputError: () => {},

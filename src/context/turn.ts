@@ -38,6 +38,8 @@ export interface TurnInit {
   readonly signal?: AbortSignal;
   /** The clock that tools of this operation read, in Unix milliseconds. The clock of a root context is the runtime's. */
   readonly clock?: () => number;
+  /** False as soon as another process may act for this operation: then no call of a program is answered. Asked at each call. */
+  readonly mayAct?: () => boolean;
   /** Values of the embedding application for its own tools. */
   readonly values?: Readonly<Record<string, unknown>>;
 }
@@ -74,6 +76,7 @@ export class TurnContext implements Cancellation, Disposable {
   readonly #end = new LazyAbort();
   readonly #now: () => number;
   readonly #clock: () => number;
+  readonly #mayAct: () => boolean;
   #release: () => void = () => {};
   #closed = false;
 
@@ -89,6 +92,7 @@ export class TurnContext implements Cancellation, Disposable {
     this.#values = init.values === undefined ? inherited : Object.freeze({ __proto__: null, ...inherited, ...init.values });
     this.#now = now;
     this.#clock = init.clock ?? (parent === null ? now : parent.#clock);
+    this.#mayAct = init.mayAct ?? (parent === null ? () => true : parent.#mayAct);
     const nonce = init.nonce ?? (parent === null ? null : nonceOf(parent));
     if (nonce !== null) keepNonce(this, nonce);
     this.#follow(parent, init.signal);
@@ -122,6 +126,11 @@ export class TurnContext implements Cancellation, Disposable {
   /** The time for the tools of this operation in Unix milliseconds. */
   now(): number {
     return this.#clock();
+  }
+
+  /** Whether this process may still act for the operation: see {@link TurnInit.mayAct}. */
+  mayAct(): boolean {
+    return this.#mayAct();
   }
 
   /** Whether the operation has ended. Then `signal` is aborted and {@link derive} throws. */

@@ -301,7 +301,7 @@ export class LoopController {
   async #leave(sid: string): Promise<void> {
     this.#host.replay.dispose(sid);
     await this.#host.executor.end?.(sid);
-    await this.#coordinator.release(sid);
+    await this.#coordinator.release(await this.#coordinator.claim(sid));
   }
 
   #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
@@ -332,7 +332,7 @@ export class LoopController {
         const record = await this.#coordinator.halt(claimed, reason);
         if (record === null) this.metrics.ended(reason);
         else this.metrics.record(record);
-      } else await this.#coordinator.release(sid);
+      } else await this.#coordinator.release(claimed);
       this.#host.replay.dispose(sid);
       await this.#host.executor.end?.(sid);
     });

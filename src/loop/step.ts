@@ -11,7 +11,7 @@ import { ASK_QUOTA, AskQuota, tokensOfAsks } from './quota.ts';
 import type { Decision, HaltReason } from './record/decision.ts';
 import type { TurnRecord } from './record/record.ts';
 import { type OnExpired, SuspendedError, suspend, waitingOf } from './record/suspension.ts';
-import type { SessionCoordinator } from './sessions/coordinator.ts';
+import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
 import {
   type ClaimedSession,
   type SessionState,
@@ -60,25 +60,20 @@ export async function takeStep(stepper: Stepper, sid: string, options: StepOptio
     if (claimed.cancelled) lost.abort();
     host.replay.restore(sid, claimed.used);
     const step = () => takeTurn(stepper, claimed, { ...options, signal }, keepLease);
-    return await coordinator.during(sid, () => lost.abort(), step);
+    return await coordinator.during(claimed, () => lost.abort(), step);
   } catch (error) {
     // Tokens count even when the agent gave no reply, so that repeated consulting cannot exceed a ceiling.
     if (error instanceof AgentError && error.tokens > 0) {
       const { fuel, tokens } = state.spent;
-      await coordinator.commit(null, { ...state, spent: { fuel, tokens: tokens + error.tokens } });
+      await coordinator.commit(claimed, null, { ...state, spent: { fuel, tokens: tokens + error.tokens } });
     }
     // If releasing fails as well, the lease expires. The first error is the one to report.
-    await coordinator.release(sid).catch(() => {});
+    await coordinator.release(claimed).catch(() => {});
     throw error;
   }
 }
 
-async function takeTurn(
-  stepper: Stepper,
-  claimed: ClaimedSession,
-  options: StepOptions,
-  keepLease: boolean,
-): Promise<TurnRecord> {
+async function takeTurn(stepper: Stepper, claimed: DrivenSession, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
   const { host, coordinator } = stepper;
   const { sid, nextTurn: turn } = claimed.state;
   const watcher = new Watcher(options.onEvent);
@@ -87,8 +82,7 @@ async function takeTurn(
   const record =
     (reason === null ? null : await coordinator.halt(claimed, reason)) ??
     (await decideTurn(
-      { stepper, state: claimed.state, options, watcher, tenant, begun: host.clock.monotonic() },
-      claimed,
+      { stepper, claimed, state: claimed.state, options, watcher, tenant, begun: host.clock.monotonic() },
       keepLease,
     ));
   if (record.decision !== 'CONTINUE') {
@@ -122,6 +116,7 @@ function reasonToHalt({ host, maxAttempts, onExpired }: Stepper, { state, next, 
 /** One step under way. */
 interface Step {
   readonly stepper: Stepper;
+  readonly claimed: DrivenSession;
   readonly state: SessionState;
   readonly options: StepOptions;
   readonly watcher: Watcher;
@@ -150,7 +145,8 @@ interface TurnPlan extends Consultation {
 const turns = new SharedLock();
 
 /** Plans the turn, and runs it as soon as it may run in this process. */
-async function decideTurn(step: Step, { next }: ClaimedSession, keepLease: boolean): Promise<TurnRecord> {
+async function decideTurn(step: Step, keepLease: boolean): Promise<TurnRecord> {
+  const { next } = step.claimed;
   const plan = next.kind === 'waiting' ? () => planContinuation(step, next) : await planTurn(step, next);
   const decide = () => runAndStore(step, plan(), keepLease);
   // The turns that a tool takes run within the turn that called the tool. They must not wait for its end.
@@ -160,18 +156,18 @@ async function decideTurn(step: Step, { next }: ClaimedSession, keepLease: boole
 
 /** Runs a turn and stores its decision, or stores that it waits and throws {@link SuspendedError}. */
 async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Promise<TurnRecord> {
-  const { stepper, state, watcher } = step;
+  const { stepper, claimed, state, watcher } = step;
   const { sid, nextTurn: turn } = state;
   const { coordinator, host } = stepper;
   const outcome = await runPlan(step, plan);
   if (outcome.kind === 'decided') {
     step.tenant.pay(tokensOfAsks(outcome.record.journal));
-    await coordinator.commit(outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
+    await coordinator.commit(claimed, outcome.record, stateAfter(state, outcome.record, outcome.progress), keepLease);
     return outcome.record;
   }
   const approved = await signApproval(host.keyring, { sid, turn }, outcome);
   const suspended = suspend(outcome, approved, host.clock.now(), stepper.maxWaitMs);
-  await coordinator.start({ ...startedTurn(step, plan, outcome.earlier), attempt: 0, suspended });
+  await coordinator.start({ ...startedTurn(step, plan, outcome.earlier), attempt: 0, suspended }, claimed);
   const waiting = waitingOf(turn, suspended);
   watcher.emit({ sid, turn, type: 'suspended', waiting });
   watcher.check();
@@ -257,7 +253,7 @@ function startedTurn({ state }: Step, plan: TurnPlan, { startedAt, nonce }: Omit
  * error after it, for instance from a guard of the application, leaves an interrupted turn.
  */
 async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
-  const { stepper, state, options, watcher, tenant } = step;
+  const { stepper, claimed, state, options, watcher, tenant } = step;
   const { host, coordinator, mayWait } = stepper;
   const { input, agent, limits, quota, waiting, before } = plan;
   const { approval, requiresApproval = false, signal } = options;
@@ -273,20 +269,21 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
       limits,
       ...(waiting === null ? {} : { earlier: waiting.earlier }),
       onStart: async (start) => {
-        await coordinator.start(startedTurn(step, plan, start));
+        await coordinator.start(startedTurn(step, plan, start), claimed);
         undo = true;
       },
       onEvent: (event) => {
         if (event.type === 'state' && event.to === 'VERIFYING') undo = false;
         watcher.emit(event);
       },
+      mayAct: () => coordinator.lasts(claimed),
       approval: approval === undefined ? { requiresApproval } : { requiresApproval, approval },
       ...(quota === null ? {} : { values: { [ASK_QUOTA]: quota } }),
       ...(signal === undefined ? {} : { signal }),
       ...(tenant.id === null ? {} : { tenant: tenant.id }),
     });
   } catch (error) {
-    if (undo) await (before === null ? coordinator.withdraw(state.sid) : coordinator.start(before));
+    if (undo) await (before === null ? coordinator.withdraw(claimed) : coordinator.start(before, claimed));
     throw error;
   }
 }

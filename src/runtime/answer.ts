@@ -1,12 +1,14 @@
 import { usageError } from '../wire/errorinfo.ts';
 import { ConfigError } from '../wire/errors.ts';
 import { type RequestLine, requestFromJson } from '../wire/request.ts';
-import { type PublicResult, type RunResult, refusedResult, toPublicResult } from '../wire/result.ts';
-import type { RunRequest, RunSettings } from './request.ts';
+import { type PublicResult, type RequestId, type RunResult, refusedResult, toPublicResult } from '../wire/result.ts';
+import type { Fork } from './fork.ts';
+import type { RunRequest } from './request.ts';
 import { type InterpreterOptions, librarySources, type Runtime } from './runtime.ts';
 
 /** How requests are answered. */
-export interface AnswerOptions extends InterpreterOptions, Pick<RunSettings, 'signal' | 'onOut' | 'onCall'> {
+export interface AnswerOptions extends InterpreterOptions {
+  readonly signal?: AbortSignal;
   /** Puts the journal into every result. */
   readonly journal?: boolean;
 }
@@ -16,17 +18,21 @@ export interface AnswerOptions extends InterpreterOptions, Pick<RunSettings, 'si
  * phase `request` and kind `usage`. Rejects with `RuntimeClosedError` and `BusyError`.
  */
 export async function answerRequest(runtime: Runtime, line: string, options: AnswerOptions = {}): Promise<PublicResult> {
-  const { signal, onOut, onCall, journal = false, ...connection } = options;
-  const outcome = requestFromJson(line);
-  if (!outcome.ok) return toPublicResult(outcome.id, refusedResult(outcome.error), journal);
-  const settings = {
-    ...(signal === undefined ? {} : { signal }),
-    ...(onOut === undefined ? {} : { onOut }),
-    ...(onCall === undefined ? {} : { onCall }),
-  };
+  const { signal, journal = false, ...connection } = options;
   const fork = runtime.interpreter(connection).fork();
-  const result = await fork.runRequest({ ...requestOf(outcome.request), ...settings }).catch(refused);
-  return toPublicResult(outcome.request.id, result, journal);
+  const { id, result } = await runLine(fork, line, signal === undefined ? {} : { signal });
+  return toPublicResult(id, result, journal);
+}
+
+/** The part of a run that its line does not say. */
+type LineSettings = Pick<RunRequest, 'signal' | 'onOut' | 'onCall' | 'onInput' | 'mayWait'>;
+
+/** Runs one line of `run --jsonl` in a fork. Resolves and rejects as {@link answerRequest}. */
+export async function runLine(fork: Fork, line: string, settings: LineSettings): Promise<{ id: RequestId; result: RunResult }> {
+  const outcome = requestFromJson(line);
+  if (!outcome.ok) return { id: outcome.id, result: refusedResult(outcome.error) };
+  const { request } = outcome;
+  return { id: request.id, result: await fork.runRequest({ ...requestOf(request), ...settings }).catch(refused) };
 }
 
 function requestOf({ src, lib, call, globals, events, limits }: RequestLine): RunRequest {

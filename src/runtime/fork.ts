@@ -1,29 +1,40 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { HostContext, TurnContext } from '../context/index.ts';
 import type { LimitOptions } from '../sandbox/index.ts';
 import {
+  callDepth,
+  Dispatcher,
   type Policy,
   type PolicyGuard,
   type PolicyOptions,
   policyOptions,
+  RunResources,
   type ToolDefinition,
   type ToolView,
 } from '../tools/index.ts';
 import { RuntimeClosedError } from '../wire/errors.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { checkList } from '../wire/options.ts';
-import type { RunResult } from '../wire/result.ts';
-import { denialOf } from './check.ts';
+import type { RunInput } from '../wire/protocol.ts';
+import { type RunResult, refusedResult } from '../wire/result.ts';
+import { spentBudget, TenantAccount } from './account.ts';
+import { Callbacks } from './callbacks.ts';
+import { denialOf, firstDeniedCall } from './check.ts';
 import type { RunContext } from './context.ts';
+import { endingError, resultOf, turnEnd } from './end.ts';
+import { inputOf } from './input.ts';
+import { RunOutput } from './output.ts';
 import {
   checkEventOptions,
   checkExecuteOptions,
+  checkRequest,
   checkRunSettings,
   type EventOptions,
   type ExecuteOptions,
   type RunRequest,
   type RunSettings,
 } from './request.ts';
-import { runOnce } from './runonce.ts';
+import { withRunSpan } from './runspan.ts';
 import { toTagged } from './values.ts';
 
 /** How a fork differs from its root. */
@@ -71,15 +82,17 @@ export class Fork {
   }
 
   /**
-   * Runs a request. Resolves for everything that a script, a limit or a cancellation does. Rejects with `ConfigError`
-   * (`ERR_CONFIG`), `RuntimeClosedError` (`ERR_CLOSED`), `BusyError` (`ERR_BUSY`), and with `TurnClosedError`
-   * (`ERR_TURN_CLOSED`) when the fork's turn has ended.
+   * Runs a request once, in a fresh isolate. Resolves for everything that a script, a limit or a cancellation does. Rejects with
+   * `ConfigError` (`ERR_CONFIG`), `RuntimeClosedError` (`ERR_CLOSED`), `BusyError` (`ERR_BUSY`), with `TurnClosedError`
+   * (`ERR_TURN_CLOSED`) when the fork's turn has ended, and with an exception of `onOut` or `onCall`, which ends the run.
    */
-  async runRequest(request: RunRequest): Promise<RunResult> {
+  async runRequest(asked: RunRequest): Promise<RunResult> {
     this.#mustBeOpen();
-    const run = ++this.#runs;
+    checkRequest('the request of a run', asked);
+    const number = ++this.#runs;
     // Light forks are counted within a run, so the second run of this fork needs a name of its own.
-    return runOnce(run === 1 ? this.#context : { ...this.#context, forkId: `${this.id}:${run}` }, request);
+    const context = number === 1 ? this.#context : { ...this.#context, forkId: `${this.id}:${number}` };
+    return withRunSpan(context, () => this.#run(context, asked));
   }
 
   /** Runs a source: its definitions are known to this run alone. Resolves and rejects as {@link runRequest}. */
@@ -125,7 +138,79 @@ export class Fork {
     return denialOf(this.tools, this.#guards, tool)?.reason ?? null;
   }
 
+  async #run(context: RunContext, asked: RunRequest): Promise<RunResult> {
+    const { runtime, root, tools, guards } = context;
+    const input = asked.recorded?.input ?? inputOf(context, asked);
+    const { sources, limits } = input;
+    using turn = this.turn.derive(asked.signal === undefined ? {} : { signal: asked.signal });
+    const callbacks = new Callbacks(turn);
+    const request = callbacks.guard(asked);
+    const denied = async () => firstDeniedCall(runtime.sandbox, tools, guards, sources, limits.sourceBytes);
+    const refusal =
+      turnEnd(turn, runtime.now, limits) ??
+      spentBudget(runtime.tenants, turn, asked) ??
+      (request.checkFirst === true ? await denied() : null);
+    if (refusal !== null) return refusedResult(refusal);
+    await using resources = new RunResources(runtime.resources, turn.sessionId, root.host.logger);
+    const output = new RunOutput(root, request);
+    const dispatcher = dispatcherOf(context, input, turn, request, resources);
+    request.onInput?.(input);
+    const depth = callDepth();
+    // Frames of a worker arrive in the worker's asynchronous context: callbacks and tools belong into that of their caller.
+    const caller = new AsyncResource('NeuroScriptRun');
+    using account = new TenantAccount(runtime.tenants, turn.tenant);
+    const outcome = await account.run((tenant) =>
+      runtime.sandbox.run(
+        input,
+        {
+          onOut: (out) => caller.runInAsyncScope(() => output.add(out)),
+          onCall: (call, io) => caller.runInAsyncScope(() => dispatcher.handle(call, io)),
+          nested: depth > 0,
+          depth,
+          session: turn.sessionId,
+          tenant,
+        },
+        turn,
+      ),
+    );
+    const error = endingError(outcome, turn, limits);
+    await dispatcher.settled();
+    const journal = dispatcher.finish(error);
+    const ended = resultOf(outcome, error, output, journal, limits, dispatcher.waiting);
+    account.charge(ended);
+    callbacks.rethrow();
+    output.reportEventErrors(outcome.result.eventErrors);
+    return ended;
+  }
+
   #mustBeOpen(): void {
     if (this.#context.runtime.turn.closed) throw new RuntimeClosedError();
   }
+}
+
+function dispatcherOf(
+  context: RunContext,
+  { sources, limits, globals }: RunInput,
+  turn: TurnContext,
+  { recorded, onCall, mayWait = false }: RunRequest,
+  resources: RunResources,
+): Dispatcher {
+  const { runtime, root, tools, guards, asks } = context;
+  const own = () => sources.filter((source) => !root.definitions.sources.includes(source));
+  return new Dispatcher({
+    ...root,
+    definitions: root.toolDefinitions,
+    tools,
+    guards,
+    turn,
+    limits,
+    resources: () => resources.get(),
+    onCall,
+    audit: runtime.audit,
+    telemetry: runtime.telemetry,
+    ask: asks?.({ context, turn, limits, sources: own(), globals }),
+    recorded: recorded?.calls,
+    mayWait,
+    depth: callDepth(),
+  });
 }

@@ -33,6 +33,15 @@ export function killTree(pid: number): void {
   signal(pid, 'SIGKILL');
 }
 
+/** Kills a process that was started in a group of its own, with all processes of the group. False when there is no such group. */
+export function killGroup(pid: number): boolean {
+  try {
+    return process.kill(-pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}
+
 function childrenOf(pid: number): number[] {
   return read(`/proc/${pid}/task/${pid}/children`).split(' ').map(Number).filter(Boolean);
 }

@@ -1,4 +1,4 @@
-import { STEP_FUEL, VALUE_UNITS, whisperedBytes } from '../wire/costs.ts';
+import { DATA_FUEL, STEP_FUEL, VALUE_UNITS, whisperedBytes } from '../wire/costs.ts';
 import { envelopeSizeError, quotaError } from '../wire/errorinfo.ts';
 import type { ErrorInfo } from '../wire/errors.ts';
 import { jsonUnits } from '../wire/jsonunits.ts';
@@ -39,6 +39,8 @@ export class Ledger {
   #valueUnits = 0;
   #scratchBytes = 0;
   #toolCalls = 0;
+  /** The least fuel of the calls and the output so far, by the published prices. */
+  #fuel = 0;
   readonly #callsOf = new Map<string, number>();
   /** What nested loops used. */
   readonly #nested = { fuel: 0, toolCalls: 0, cpuMs: 0 };
@@ -65,9 +67,9 @@ export class Ledger {
     return this.#toolCalls;
   }
 
-  /** The least fuel that the run can have used: that of its tool calls and of nested loops. */
+  /** The least fuel that the run can have used: that of its calls, its output and its nested loops. */
   get fuel(): number {
-    return this.#toolCalls * STEP_FUEL.host.amount + this.#nested.fuel;
+    return Math.min(this.#fuel + this.#nested.fuel, this.#input.limits.fuel);
   }
 
   /** CPU time of nested loops, milliseconds. */
@@ -93,6 +95,7 @@ export class Ledger {
     }
     for (const { to, text } of whispers) {
       if (this.#breach !== null) break;
+      this.#fuel += priceOf(to, text);
       const bytes = whisperedBytes(Buffer.byteLength(to), Buffer.byteLength(text));
       this.#scratchBytes = this.#admit('scratchBytes', this.#scratchBytes + bytes);
     }
@@ -100,6 +103,7 @@ export class Ledger {
   }
 
   #emit(text: string): void {
+    this.#fuel += priceOf(text);
     const bytes = Buffer.byteLength(text);
     if (bytes > this.#input.limits.lineBytes)
       for (const line of text.split('\n')) this.#admit('lineBytes', Buffer.byteLength(line));
@@ -109,7 +113,12 @@ export class Ledger {
   /** Counts a call before it is answered. Returns the breach that ends the run. */
   call(call: GuestCall): ErrorInfo | null {
     if (call.t === 'ask') this.#admit('toolBytes', jsonUnits(call.prompt) + jsonUnits(call.options));
-    if (call.t !== 'tool' || this.#breach !== null) return this.#breach;
+    if (call.t === 'tool' && this.#breach === null) this.#toolCall(call);
+    if (this.#breach === null) this.#fuel += STEP_FUEL.host.amount;
+    return this.#breach;
+  }
+
+  #toolCall(call: GuestCall & { readonly t: 'tool' }): void {
     this.#admit('toolBytes', jsonUnits(call.args));
     const { toolCalls, toolCallsPerTool } = this.#input.limits;
     this.#admit('toolCalls', this.toolCalls + 1);
@@ -118,7 +127,6 @@ export class Ledger {
       this.#callsOf.set(call.name, this.#admit('toolCallsPerTool', same));
     }
     if (this.#breach === null) this.#toolCalls++;
-    return this.#breach;
   }
 
   /** Counts what only a result says. Returns the breach that ends the run. */
@@ -175,6 +183,11 @@ export class Ledger {
     }
     return Math.min(used, allowed);
   }
+}
+
+/** Fuel of one statement that puts texts out. */
+function priceOf(...texts: readonly string[]): number {
+  return texts.reduce<number>((sum, { length }) => sum + Math.floor(length / DATA_FUEL.json.amount), STEP_FUEL.statement.amount);
 }
 
 const between = (least: number, claimed: number, most: number): number => Math.max(least, Math.min(claimed, most));

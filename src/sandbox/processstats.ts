@@ -85,7 +85,7 @@ function statsOf(pid: number, fds: number[], statm: number, schedstat: number, p
       const rss = rssBytes();
       const cpuMs = allCpuMs(pid);
       if (rss === null || cpuMs === null) return null;
-      return { rssBytes: rss, cpuMs, children: childrenOf(pid), descriptors: countIn(`/proc/${pid}/fd`) };
+      return { rssBytes: rss, cpuMs, children: childrenOf(pid)?.length ?? null, descriptors: countIn(`/proc/${pid}/fd`) };
     },
     close() {
       for (const fd of fds.splice(0)) closeSync(fd);
@@ -93,26 +93,47 @@ function statsOf(pid: number, fds: number[], statm: number, schedstat: number, p
   };
 }
 
+/**
+ * Numbers of the processes whose parent has ended, by their session. They belong to an ancestor of this process now, or to this process
+ * itself, so that no worker lists them as its children. The first process of a session is not counted. Takes some 20 µs for each
+ * child of an ancestor.
+ */
+export function orphans(): ReadonlyMap<number, number> {
+  const sessions = new Map<number, number>();
+  for (let pid: number | null = process.pid; pid !== null && pid > 0; pid = statOf(pid, PARENT)[0] ?? null)
+    for (const child of childrenOf(pid) ?? []) {
+      const [session = child] = statOf(child, SESSION);
+      if (session !== child) sessions.set(session, (sessions.get(session) ?? 0) + 1);
+    }
+  return sessions;
+}
+
 /** Milliseconds in the unit of `stat`, which is the same for every Linux. */
 const TICK_MS = 10;
-/** Fields of `stat` behind the name of the process, which may contain anything: user and system time. */
-const [USER_TIME, SYSTEM_TIME] = [11, 12] as const;
+/** Fields of `stat` behind the name of the process, which may contain anything. */
+const [PARENT, SESSION, USER_TIME, SYSTEM_TIME] = [1, 3, 11, 12] as const;
 
-function allCpuMs(pid: number): number | null {
+/** Fields of `stat`; none when the process is gone. */
+function statOf(pid: number, ...wanted: readonly number[]): readonly number[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[USER_TIME]) + Number(fields[SYSTEM_TIME])) * TICK_MS;
+    return wanted.map((field) => Number(fields[field]));
   } catch {
-    return null;
+    return [];
   }
 }
 
+function allCpuMs(pid: number): number | null {
+  const [user, system] = statOf(pid, USER_TIME, SYSTEM_TIME);
+  return user === undefined || system === undefined ? null : (user + system) * TICK_MS;
+}
+
 /** Each thread has the children that it started. */
-function childrenOf(pid: number): number | null {
+function childrenOf(pid: number): readonly number[] | null {
   try {
     const lists = readdirSync(`/proc/${pid}/task`).map((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1'));
-    return lists.reduce((sum, list) => sum + (list.match(/\d+/g)?.length ?? 0), 0);
+    return lists.flatMap((list) => (list.match(/\d+/g) ?? []).map(Number));
   } catch {
     return null;
   }

@@ -7,7 +7,7 @@ import { type HostFrame, PROTOCOL_VERSION, type RunInput, type WorkerFrame } fro
 import { type Affinity, isSameAffinity } from './affinity.ts';
 import type { Cage } from './cage.ts';
 import { type Confinement, confinementOf, type Hold } from './confinement.ts';
-import { killOnExit, killTree } from './kill.ts';
+import { killGroup, killOnExit, killTree } from './kill.ts';
 import { type Launched, requiredScopes } from './launch.ts';
 import { movement } from './movement.ts';
 import { descendant, openStats, type ProcessStats, readStats, type StatsReading } from './processstats.ts';
@@ -109,6 +109,11 @@ export class WorkerProcess {
     child.on('close', (code, signal) => this.#bury(endingOf(code, signal)));
   }
 
+  /** The session of the worker, which no other process shares but those that it starts; null in a cage and where there are none. */
+  get session(): number | null {
+    return this.#cage !== null || process.platform === 'win32' ? null : (this.#child.pid ?? null);
+  }
+
   /** Whether the process is dead or was killed. A killed process may still send a result, and must not get another run. */
   get dead(): boolean {
     return this.#dead || this.#killed;
@@ -202,12 +207,12 @@ export class WorkerProcess {
     setTimeout(() => this.#bury('signal SIGKILL'), KILL_MS).unref();
   }
 
-  /** Kills the process, with everything that a launcher has started. */
+  /** Kills the process, with everything that a launcher or the worker has started. */
   #end(): void {
-    const { pid } = this.#child;
-    if (this.#cage !== null && pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null)
-      killTree(pid);
-    else this.#child.kill('SIGKILL');
+    const { pid, exitCode, signalCode } = this.#child;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    if (this.#cage !== null) killTree(pid);
+    else if (this.session === null || !killGroup(pid)) this.#child.kill('SIGKILL');
   }
 
   async #greet(demands: readonly Hold[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { movement } from './movement.ts';
-import type { Holdings, StatsReading } from './processstats.ts';
+import { type Holdings, orphans, type StatsReading } from './processstats.ts';
 import type { WorkerProcess } from './worker.ts';
 
 /** Descriptors that Node may open late. */
@@ -46,10 +46,14 @@ export class WorkerWatch {
   }
 
   #look(): void {
-    for (const worker of [...this.#all]) {
+    const all = [...this.#all];
+    // A cage holds the processes of its worker; without one they may leave the worker by ending their parent.
+    const lost = all.some(({ session }) => session !== null) ? orphans() : new Map<number, number>();
+    for (const worker of all) {
       const now = worker.dead ? null : (worker.stats?.holdings() ?? null);
       if (now === null) continue;
-      const what = taken(worker, now) ?? (this.#idle.includes(worker) ? this.#atRest(worker, now) : null);
+      const children = (now.children ?? 0) + (lost.get(worker.session ?? 0) ?? 0);
+      const what = taken(worker, { ...now, children }) ?? (this.#idle.includes(worker) ? this.#atRest(worker, now) : null);
       if (what !== null) this.#onMoved(worker, what);
     }
   }
@@ -65,8 +69,11 @@ export class WorkerWatch {
 }
 
 /** What a worker took from the system that no worker takes; null when nothing. */
-function taken({ descriptors: before }: WorkerProcess, { children, descriptors }: Holdings): string | null {
-  if (children !== null && children > 0) return `it started ${children} processes`;
+function taken(
+  { descriptors: before }: WorkerProcess,
+  { children, descriptors }: Holdings & { readonly children: number },
+): string | null {
+  if (children > 0) return `it started ${children} processes`;
   if (before === null || descriptors === null || descriptors - before <= LATE_DESCRIPTORS) return null;
   return `it opened ${descriptors - before} descriptors`;
 }

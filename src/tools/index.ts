@@ -38,9 +38,9 @@ export {
 } from './dispatch/approval.ts';
 export type { AskCall, AskPort, AskReply } from './dispatch/asks.ts';
 export { type AuditEntry, type AuditRecord, auditEntry } from './dispatch/audit.ts';
+export { callDepth } from './dispatch/callscope.ts';
 export type { DispatchContext } from './dispatch/context.ts';
 export { Dispatcher } from './dispatch/dispatcher.ts';
-export { callDepth } from './dispatch/nesting.ts';
 export {
   type CallDivergence,
   type CallScript,
@@ -58,7 +58,7 @@ export { loadMockTools } from './mock/file.ts';
 export { perSession } from './mock/persession.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
 export { canonicalName, nearestTool, toolAdvice } from './names.ts';
-export type { PendingOptions } from './pending.ts';
+export { type PendingOptions, pending } from './pending.ts';
 export { type Capability, matchesPattern } from './policy/capability.ts';
 export { type Denial, PolicyGuard } from './policy/guard.ts';
 export { Policy, type PolicyContext, type PolicyOptions, policyOptions } from './policy/policy.ts';

@@ -38,11 +38,15 @@ export type JournalOutcome =
   | { readonly ok: false; readonly code: number; readonly message: string; readonly hint?: string }
   | { readonly ok: false; readonly halted: ErrorInfo };
 
-/** A call whose tool will answer later. The run ended at this call; it is executed again up to the call to continue. */
+/** Stands for the tool in a {@link WaitingCall} that waits for an answer to `promptuser`; the name of no tool has this form. */
+export const PROMPT = 'promptuser';
+
+/** A call whose tool, or user, will answer later. The run ended at this call; it is executed again up to the call to continue. */
 export interface WaitingCall {
   readonly seq: number;
-  /** Canonical name of the tool. */
+  /** Canonical name of the tool, or {@link PROMPT}. */
   readonly tool: string;
+  /** Its arguments; for {@link PROMPT} the question. */
   readonly args: readonly TaggedJson[];
   readonly at: CallSite;
   /** The host's questions to the fork before the tool suspended the run. */

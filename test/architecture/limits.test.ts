@@ -41,7 +41,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
     'a replayed run is stopped by its record, within the limits of the host',
   ],
   'src/loop/sessions/rows.ts': ['eventCount', 'rows after this one may be absent in a store of an older version'],
-  'src/loop/suspend/resume.ts': ['wallMs', 'a resumed run gets its time anew'],
+  'src/runtime/continued.ts': ['wallMs', 'a resumed run gets its time anew'],
   'src/loop/turn/executor.ts': ['toolBytes', 'refuses the late answer of a tool'],
   'src/loop/v1/ceilings.ts': ['wallMs', 'bounds the time of a whole loop'],
   'src/loop/v1/loop.ts': ['fuel', 'bounds the fuel of a whole loop'],
@@ -57,7 +57,8 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
     'takes the limits of the pool as options; prepares isolates',
   ],
   'src/runtime/interpreter.ts': ['sourceBytes', 'refuses a library that is too long'],
-  'src/runtime/runonce.ts': ['fuel sourceBytes wallMs', 'checks sources before a run; says how a run ended'],
+  'src/runtime/end.ts': ['fuel wallMs', 'says how a run ended'],
+  'src/runtime/fork.ts': ['sourceBytes', 'checks sources before a run'],
   'src/runtime/runtime.ts': ['sourceBytes', 'passes the limit to the parser'],
   'src/runtime/tenants.ts': [
     'concurrency cpuMs fuel queueLength toolCalls',

@@ -151,9 +151,10 @@ function usageProblems(
   elapsed: number,
 ): readonly string[] {
   const limits = limitsOf(attack);
-  const emitted = out.flatMap(({ emits }) => emits).reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+  const texts = out.flatMap(({ emits }) => emits);
+  const emitted = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
   const least = {
-    fuel: calls.length * 50,
+    fuel: calls.length * 100 + texts.length,
     outputBytes: emitted,
     toolCalls: calls.length,
     peakMemoryBytes: 0,

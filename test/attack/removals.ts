@@ -46,6 +46,8 @@ export const REMOVALS: readonly Removal[] = [
   ledger(claim, 'between(this.toolCalls, claimed.toolCalls, toolCalls)', 'claimed.toolCalls'),
   ledger(claim, 'between(this.#outputBytes, claimed.outputBytes, outputBytes)', 'claimed.outputBytes'),
   ledger('claims to have used nothing', 'between(this.fuel, Math.floor(claimed.fuel), fuel)', 'claimed.fuel'),
+  ledger('claims to have used nothing', 'this.#fuel += priceOf(text);'),
+  ledger('claims to have used nothing', 'this.#fuel += STEP_FUEL.host.amount', 'this.#fuel += 0'),
   ledger('claims to have used parts of units', 'Math.floor(claimed.fuel)', 'claimed.fuel'),
   {
     ...ledger('claims times that have not passed', 'between(cpuMs, claimed.cpuMs, elapsedMs + cpuMs)', 'claimed.cpuMs'),

@@ -42,7 +42,7 @@ async function typing(argv: readonly string[], answer: string): Promise<Typed> {
     paintOut: paint,
     paintErr: paint,
     outIsTTY: true,
-    errIsTTY: false,
+    statusColumns: 0,
     interrupt: new AbortController().signal,
   };
   const code = await runProgram(argv, terminal);

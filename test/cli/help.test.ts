@@ -1,4 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { helpPage } from '../../src/cli/manual/page.ts';
+import { readManual } from '../../src/cli/manual/read.ts';
 import { linesOf } from './spawn.ts';
 import { within } from './terminal.ts';
 
@@ -22,3 +26,50 @@ it('the help of every command fits 80 columns', async () => {
   }
   expect(long).toEqual([]);
 }, 60_000);
+
+it('help comes from the manual, and what a mistyped command gets does not', async () => {
+  const manual = readManual();
+  for (const argv of [
+    ['--help'],
+    ['-h'],
+    ['help'],
+    ['run', '--help'],
+    ['help', 'run'],
+    ['sessions', 'show', '-h'],
+    ['version'],
+  ]) {
+    const { stdout } = await within(argv);
+    expect({ argv, page: helpPage(argv, manual) }).toEqual({ argv, page: stdout });
+  }
+  for (const argv of [[], ['rnu', '--help'], ['help', 'rnu'], ['run', 'a.ns', '--help'], ['execute', 'x', '--', 'ls', '--help']])
+    expect(helpPage(argv, manual)).toBeNull();
+  expect(helpPage(['--help'], null)).toBeNull();
+});
+
+it('a reader of the help that closes its end is no failure, and a full disk is one', async () => {
+  const bin = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
+  const shell = (line: string) => spawnSync('bash', ['-c', line, process.execPath, bin], { encoding: 'utf8' });
+  expect(shell('set -o pipefail; "$0" "$1" loop --help | head -1')).toMatchObject({
+    status: 0,
+    stdout: 'Usage: neuroscript loop [options]\n',
+    stderr: '',
+  });
+  const full = shell('"$0" "$1" loop --help >/dev/full');
+  expect(full).toMatchObject({ status: 2 });
+  expect(full.stderr).toMatch(/^neuroscript: the output cannot be written: ENOSPC[^\n]*\n$/);
+});
+
+it('issue 19: --help takes at most three times as long as an empty Node program', () => {
+  const bin = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
+  /** CPU seconds of ten processes: unlike elapsed time, nearly the same on a busy machine. */
+  const spent = (...argv: readonly string[]): number => {
+    const line = 'for i in 0 1 2 3 4 5 6 7 8 9; do "$@" >/dev/null || exit 1; done; times';
+    const { status, stdout } = spawnSync('bash', ['-c', line, 'bash', process.execPath, ...argv], { encoding: 'utf8' });
+    expect(status).toBe(0);
+    const parts = [...(linesOf(stdout)[1] ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
+    expect(parts).toHaveLength(2);
+    return parts.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
+  };
+  const empty = spent('-e', '0');
+  expect([['--help'], ['run', '--help'], ['--version']].filter((argv) => spent(bin, ...argv) > 3 * empty)).toEqual([]);
+}, 120_000);

@@ -6,7 +6,7 @@ import { Progress } from '../../src/cli/terminal/progress.ts';
 import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { plainPalette } from '../../src/report/index.ts';
 
-function terminal(errIsTTY: boolean): { readonly terminal: Terminal; shown(): string } {
+function terminal(isTTY: boolean): { readonly terminal: Terminal; shown(): string } {
   let written = '';
   const stderr = new Writable({
     write(chunk, _, done) {
@@ -17,7 +17,14 @@ function terminal(errIsTTY: boolean): { readonly terminal: Terminal; shown(): st
   const streams = { stdin: new PassThrough(), out: new Output(new PassThrough()), err: new Output(stderr) };
   const styles = { paintOut: plainPalette, paintErr: plainPalette };
   return {
-    terminal: { ...streams, ...styles, screen: null, outIsTTY: false, errIsTTY, interrupt: new AbortController().signal },
+    terminal: {
+      ...streams,
+      ...styles,
+      screen: null,
+      outIsTTY: false,
+      statusColumns: isTTY ? 79 : 0,
+      interrupt: new AbortController().signal,
+    },
     shown() {
       const before = written;
       written = '';

@@ -20,7 +20,7 @@ export async function within(
   const [out, err] = streams;
   const terminal: Terminal = {
     ...{ stdin: Readable.from([Buffer.from(stdin)]), screen: null, out: new Output(out), err: new Output(err) },
-    ...{ paintOut: plainPalette, paintErr: plainPalette, outIsTTY: false, errIsTTY: false },
+    ...{ paintOut: plainPalette, paintErr: plainPalette, outIsTTY: false, statusColumns: 0 },
     interrupt: new AbortController().signal,
   };
   const texts = streams.map((stream) => stream.toArray());

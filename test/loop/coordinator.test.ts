@@ -27,9 +27,8 @@ it('a session that cannot be opened leaves its HALT in the log, with turn 0', as
 describe('recovering', () => {
   it('names open sessions by id, but none that this process is in a turn of', async () => {
     const { coordinator } = await coordinated('a', 'b');
-    await coordinator.claim('a');
     await coordinator.during(
-      'a',
+      await coordinator.claim('a'),
       () => {},
       async () => expect(await coordinator.recover()).toEqual(['b']),
     );
@@ -74,10 +73,11 @@ describe('recovering', () => {
 describe('committing', () => {
   it('logs an end between two turns, and nothing for a session that goes on', async () => {
     const { coordinator, log } = await coordinated('s');
-    const { state } = await coordinator.claim('s');
-    await coordinator.commit(null, { ...state, output: 'x' }, true);
+    const claimed = await coordinator.claim('s');
+    const { state } = claimed;
+    await coordinator.commit(claimed, null, { ...state, output: 'x' }, true);
     expect(log.entries).toEqual([]);
-    await coordinator.commit(null, { ...state, status: 'halted', reason: 'ERR_CANCELLED' });
+    await coordinator.commit(claimed, null, { ...state, status: 'halted', reason: 'ERR_CANCELLED' });
     expect(log.entries).toMatchObject([{ SID: 's', turn_index: 1, decision: 'HALT', reason: 'ERR_CANCELLED' }]);
   });
 
@@ -89,7 +89,8 @@ describe('committing', () => {
     const [record] = await store.turns('s');
     const jti = record?.jti ?? 'none';
     expect((await coordinator.claim('s')).used).toEqual([{ jti, second: Math.floor(clock.ms / 1000) }]);
-    const { state } = await coordinator.claim('s');
+    const claimed = await coordinator.claim('s');
+    const { state } = claimed;
     const candidate = record?.candidates[0];
     if (record === undefined || candidate === undefined) return expect.unreachable('the turn has a candidate');
     const candidates = [
@@ -97,11 +98,9 @@ describe('committing', () => {
       { ...candidate, jti: null },
       { ...candidate, jti: 'second' },
     ];
-    await coordinator.start({
-      ...{ sid: 's', turn: 2, attempt: 1, nonce: 'n', startedAt: 5, reply: null, agent: null, suspended: null },
-      limits: record.inputs.limits,
-    });
-    await coordinator.commit({ ...record, turn: 2, candidates }, { ...state, nextTurn: 3 }, true);
+    const begun = { sid: 's', turn: 2, attempt: 1, nonce: 'n', startedAt: 5, reply: null, agent: null, suspended: null };
+    await coordinator.start({ ...begun, limits: record.inputs.limits }, claimed);
+    await coordinator.commit(claimed, { ...record, turn: 2, candidates }, { ...state, nextTurn: 3 }, true);
     expect((await coordinator.claim('s')).used.map((used) => used.jti)).toEqual([jti, 'second']);
   });
 

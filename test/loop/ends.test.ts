@@ -41,7 +41,8 @@ describe('a session that ends between two turns', () => {
   it.each([true, false])(
     'AL3-9-1: a line that was owed when its process died is written once (was written: %s)',
     async (written) => {
-      const [store, clock, log] = [new MemoryStore(), new TestClock(), new MemoryLog()];
+      const [clock, log] = [new TestClock(), new MemoryLog()];
+      const store = new MemoryStore({ clock });
       const dying: DecisionLog = {
         async append(entry) {
           if (written) await log.append(entry);

@@ -71,7 +71,7 @@ const programs: Record<string, Program> = {
 export function controller(options: Partial<LoopControllerOptions> = {}) {
   const clock = new TestClock();
   const executor = fakeExecutor(programs);
-  const store = new MemoryStore();
+  const store = new MemoryStore({ clock: options.clock ?? clock });
   const log = new MemoryLog();
   const loop = new LoopController({
     executor,

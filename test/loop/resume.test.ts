@@ -3,8 +3,8 @@ import type { Agent } from '../../src/loop/agents/agent.ts';
 import { type DecisionLog, MemoryLog } from '../../src/loop/log/log.ts';
 import { Leases } from '../../src/loop/sessions/lease.ts';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
-import { type Lease, type Renewal, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
-import { onBehalfOfCall } from '../../src/tools/dispatch/nesting.ts';
+import { type Held, type Renewal, SessionLeasedError, SessionStateError } from '../../src/loop/sessions/store.ts';
+import { onBehalfOfCall } from '../../src/tools/dispatch/callscope.ts';
 import { ConfigError } from '../../src/wire/errors.ts';
 import { fakeExecutor, newKeyring, type Program, programAgent, reply, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -42,12 +42,13 @@ describe('after the death of a process', () => {
   });
 
   it('an interrupted turn is run again: the same program, a new nonce, and the agent is not asked twice', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     const died = controller({ clock, store: dying(store, 'commit') });
     const first = programAgent('done');
     await expect(died.loop.runLoop(run(first))).rejects.toThrow('killed');
-    const { next: interrupted } = await store.claim('s', { owner: 'x', now: clock.ms + 20_000, until: 0 });
+    clock.ms += 20_000;
+    const { next: interrupted } = await store.claim('s', { owner: 'dead', ms: 0 });
     const nonce = interrupted.kind === 'interrupted' ? interrupted.started.nonce : null;
     expect(nonce).toBeTypeOf('string');
     const second = programAgent('abort');
@@ -63,8 +64,8 @@ describe('after the death of a process', () => {
   });
 
   it('AL3-1-1: under onInterrupted halt it is not run again: its one decision is HALT ERR_INTERRUPTED, and is logged', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     await expect(controller({ clock, store: dying(store, 'commit') }).loop.runLoop(run(programAgent('done')))).rejects.toThrow();
     const { loop, log, executor } = next(clock, { store, onInterrupted: 'halt' });
     const result = await loop.resume('s', { agent: programAgent('done') });
@@ -77,8 +78,8 @@ describe('after the death of a process', () => {
   });
 
   it('a turn that always ends its process is run once beside others and three times alone, then halted', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     const { loop } = controller({ clock, store: dying(store, 'commit') });
     await expect(loop.runLoop(run(programAgent('done')))).rejects.toThrow('killed');
     for (let attempt = 2; attempt <= 4; attempt++) {
@@ -94,8 +95,8 @@ describe('after the death of a process', () => {
   it.each([true, false])(
     'AL3-9-1: a decision that was committed and not marked is logged once (was written: %s)',
     async (written) => {
-      const store = new MemoryStore();
       const clock = new TestClock();
+      const store = new MemoryStore({ clock });
       const log = new MemoryLog();
       const full = { append: () => Promise.reject(new Error('killed')), has: async () => false };
       const first = controller({ clock, store: dying(store, 'logged'), log: written ? log : full });
@@ -118,11 +119,11 @@ describe('after the death of a process', () => {
   });
 
   it('recover names the open sessions that nobody drives', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     const { loop } = controller({ clock, store });
     for (const sid of ['a', 'b', 'c']) await loop.open(USERDATA, sid);
-    await store.claim('b', { owner: 'other', now: clock.ms, until: clock.ms + 1000 });
+    await store.claim('b', { owner: 'other', ms: 1000 });
     await loop.step('c', { agent: programAgent('done') });
     expect(await loop.recover()).toEqual(['a']);
   });
@@ -171,8 +172,8 @@ describe('after the death of a process', () => {
   });
 
   it('AL3-5.2-8 AL3-8-11: ids that were used before the death are still used afterwards', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     const keyring = newKeyring('test', clock);
     const same = { session: () => '', nonce: () => 'AAECAwQFBgcICQoLDA0ODw', jti: () => 'always-the-same' };
     const { loop } = controller({ clock, store, keyring, ids: same });
@@ -193,8 +194,8 @@ describe('after the death of a process', () => {
 
 describe('two processes on one store', () => {
   it('AL3-3-1: only one of them drives a session; the other is told who does', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     const a = controller({ clock, store, owner: 'first' });
     const b = controller({ clock, store, owner: 'second' });
     await a.loop.open(USERDATA, 's');
@@ -212,8 +213,8 @@ describe('two processes on one store', () => {
   });
 
   it('a turn whose lease was taken over is not kept: the new owner runs it', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     const b = controller({ clock, store });
     const slow: Program = async ({ emit, magic }) => {
       clock.ms += 20_000;
@@ -233,8 +234,8 @@ describe('two processes on one store', () => {
   });
 
   it('cancel reaches a session that another process drives, at its next turn at the latest', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     const a = controller({ clock, store });
     const b = controller({ clock, store });
     const agent: Agent = {
@@ -249,8 +250,8 @@ describe('two processes on one store', () => {
   });
 
   it('cancel ends at once what nobody drives, and gives an interrupted turn its decision', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     await expect(controller({ clock, store: dying(store, 'commit') }).loop.runLoop(run(programAgent('done')))).rejects.toThrow();
     const { loop, log } = next(clock, { store });
     expect(await loop.cancel('s')).toBe(true);
@@ -261,22 +262,23 @@ describe('two processes on one store', () => {
 
 describe('leases', () => {
   it('are renewed by one timer while sessions are in a turn, and by none while they are idle', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     const { loop } = controller({ clock, store });
     const leases = new Leases({ store, clock, owner: 'me', leaseMs: 1000 });
+    const fences: Record<string, number> = {};
     for (const sid of ['a', 'b', 'c']) {
       await loop.open(USERDATA, sid);
-      await store.claim(sid, leases.lease());
+      const { fence } = await store.claim(sid, leases.lease);
+      fences[sid] = fence;
     }
     expect(leases.isRenewing).toBe(false);
     const told: string[] = [];
-    leases.hold('a', () => void told.push('a'));
-    leases.hold('b', () => void told.push('b'));
-    leases.hold('c', () => void told.push('c'));
+    for (const [sid, fence] of Object.entries(fences))
+      leases.hold({ sid, fence, until: leases.end() }, () => void told.push(sid));
     expect(leases.isRenewing).toBe(true);
     clock.ms += 900;
-    await store.release('b', 'me');
+    await store.release('b', fences['b'] ?? 0);
     await store.cancel('a');
     await leases.renew();
     expect(told).toEqual(['a', 'b']);
@@ -295,23 +297,21 @@ describe('leases', () => {
       const begin = clock.ms;
       const renewedAt: number[] = [];
       class FailsOnce extends MemoryStore {
-        override async renew(sids: readonly string[], lease: Lease): Promise<readonly Renewal[]> {
+        override async renew(held: readonly Held[], ms: number): Promise<readonly Renewal[]> {
           renewedAt.push(clock.ms - begin);
           if (renewedAt.length === 1) throw new Error('the store cannot be reached');
-          return super.renew(sids, lease);
+          return super.renew(held, ms);
         }
       }
-      const store = new FailsOnce();
+      const store = new FailsOnce({ clock });
       const leases = new Leases({ store, clock, owner: 'me', leaseMs: 900 });
       await controller({ clock, store }).loop.open(USERDATA, 's');
-      await store.claim('s', leases.lease());
-      leases.hold('s', () => expect.unreachable('the lease was lost'));
+      const { fence } = await store.claim('s', leases.lease);
+      leases.hold({ sid: 's', fence, until: leases.end() }, () => expect.unreachable('the lease was lost'));
       for (let elapsed = 0; elapsed < 1400; elapsed += 100) {
         clock.ms += 100;
         await vi.advanceTimersByTimeAsync(100);
-        await expect(store.claim('s', { owner: 'other', now: clock.ms, until: clock.ms + 1 })).rejects.toThrow(
-          SessionLeasedError,
-        );
+        await expect(store.claim('s', { owner: 'other', ms: 1 })).rejects.toThrow(SessionLeasedError);
       }
       leases.drop('s');
       expect(renewedAt).toEqual([300, 600, 900, 1200]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { MemoryStore } from '../../src/loop/sessions/memory.ts';
 import { SharedLock } from '../../src/loop/sharedlock.ts';
-import { onBehalfOfCall } from '../../src/tools/dispatch/nesting.ts';
+import { onBehalfOfCall } from '../../src/tools/dispatch/callscope.ts';
 import { BusyError } from '../../src/wire/errors.ts';
 import { fakeExecutor, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
 import { controller, run } from './host.ts';
@@ -68,17 +68,16 @@ it('issue 18.10: cancelled work leaves the queue and holds up nobody', async () 
 
 /** Opens a session `s` whose first turn was started by a process that is dead. */
 async function interrupted(attempt: number) {
-  const store = new MemoryStore();
   const clock = new TestClock();
+  const store = new MemoryStore({ clock });
   const keep = store.commit.bind(store);
   store.commit = () => Promise.reject(new Error('killed'));
   await expect(controller({ clock, store }).loop.runLoop(run(programAgent('done')))).rejects.toThrow('killed');
   store.commit = keep;
-  const lease = { owner: 'dead', now: clock.ms, until: clock.ms + 1 };
-  const { next } = await store.claim('s', lease);
+  const { next, fence } = await store.claim('s', { owner: 'dead', ms: 1 });
   if (next.kind !== 'interrupted') throw new Error('the turn was not started');
-  await store.start({ ...next.started, attempt }, 'dead');
-  await store.release('s', 'dead');
+  await store.start({ ...next.started, attempt }, fence);
+  await store.release('s', fence);
   return { store, clock };
 }
 
@@ -100,6 +99,6 @@ it('issue 18.10: a turn that got no worker keeps the attempts that the store has
   };
   const { loop } = controller({ clock, store, executor: fakeExecutor({ done: busy }) });
   await expect(loop.resume('s', { agent: programAgent() })).rejects.toThrow(BusyError);
-  const { next } = await store.claim('s', { owner: 'x', now: clock.ms, until: clock.ms + 1 });
+  const { next } = await store.claim('s', { owner: 'x', ms: 1 });
   expect(next).toMatchObject({ kind: 'interrupted', started: { attempt: 2 } });
 });

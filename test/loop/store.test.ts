@@ -14,12 +14,12 @@ import {
   SessionLeasedError,
   type SessionState,
   SessionStateError,
-  type SessionStore,
   type TurnCommit,
 } from '../../src/loop/sessions/store.ts';
 import { StoreError } from '../../src/sqlite/error.ts';
 import { defaultLimits } from '../../src/wire/limits.ts';
 import { bench, turnOf } from './harness.ts';
+import { ownedStore } from './owners.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -78,11 +78,12 @@ const WAITS = {
   acceptChanged: false,
   approved: null,
 } as unknown as Suspension;
+type OwnedCommit = Omit<TurnCommit, 'fence'> & { readonly owner: string };
 const lease = (owner: string, now = 0, until = 1000) => ({ owner, now, until });
 
 const { record: some } = await turnOf(bench({ done: async ({ emit, magic }) => emit(await magic('done')) }), 'done');
 const recordOf = (sid: string, turn: number): TurnRecord => ({ ...some, sid, turn, output: ODD });
-const commitOf = (sid: string, turn: number, more: Partial<TurnCommit> = {}): TurnCommit => ({
+const commitOf = (sid: string, turn: number, more: Partial<OwnedCommit> = {}): OwnedCommit => ({
   owner: 'a',
   record: recordOf(sid, turn),
   next: state(sid, { nextTurn: turn + 1, output: ODD }),
@@ -94,9 +95,9 @@ const commitOf = (sid: string, turn: number, more: Partial<TurnCommit> = {}): Tu
   ...more,
 });
 
-describe.each<[string, () => Promise<SessionStore>]>([
-  ['MemoryStore', async () => new MemoryStore()],
-  ['SqliteStore', () => SqliteStore.open(newPath())],
+describe.each<[string, () => ReturnType<typeof ownedStore>]>([
+  ['MemoryStore', () => ownedStore((options) => new MemoryStore(options))],
+  ['SqliteStore', () => ownedStore((options) => SqliteStore.open(newPath(), options))],
 ])('%s', (_, make) => {
   it('keeps a session, and no two with one id', async () => {
     const store = await make();
@@ -193,6 +194,25 @@ describe.each<[string, () => Promise<SessionStore>]>([
     await store.claim('s', lease('a', 1100, 3000));
   });
 
+  it('issue 20: what an earlier claim writes is refused, even if the same owner made it', async () => {
+    const store = await make();
+    await store.create(state('s'), 1);
+    await store.claim('s', lease('a', 0, 10));
+    await store.claim('s', lease('b', 10, 20));
+    await store.claim('s', lease('a', 20, 30));
+    store.forget();
+    const late = [
+      store.start(started('s'), 'a'),
+      store.withdraw('s', 'a'),
+      store.commit(commitOf('s', 1)),
+      store.logged('s', 1, 'a', true),
+    ];
+    for (const each of late) await expect(each).rejects.toThrow(SessionLeasedError);
+    expect(await store.renew(['s'], lease('a', 21, 99))).toEqual(['lost']);
+    await store.release('s', 'a');
+    expect((await store.list())[0]?.lease).toEqual({ owner: 'a', until: 30 });
+  });
+
   it('renewing prolongs, and tells of a cancellation', async () => {
     const store = await make();
     await store.create(state('s'), 1);
@@ -257,7 +277,7 @@ describe.each<[string, () => Promise<SessionStore>]>([
 
   it('removes what ended before a time with all that is kept of it, and nothing that is open, held or owed to the log', async () => {
     const store = await make();
-    const end = async (sid: string, more: Partial<TurnCommit>) => {
+    const end = async (sid: string, more: Partial<OwnedCommit>) => {
       await store.create(state(sid), 1);
       await store.claim(sid, lease('a'));
       await store.start(started(sid), 'a');
@@ -358,7 +378,8 @@ describe('the file of a SqliteStore', () => {
   it('has statistics of its sessions and turns, the latest first', async () => {
     const path = newPath();
     const none = { sessions: 0, statuses: {}, turns: 0, decisions: {}, started: 0, createdAt: null, updatedAt: null, latest: [] };
-    using store = await SqliteStore.open(path);
+    using file = await SqliteStore.open(path);
+    const store = await ownedStore(() => file);
     expect(await storeStatistics(path)).toMatchObject({ contents: none });
     await store.create(state('s'), 3);
     await store.claim('s', lease('a'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Ledger } from '../../src/sandbox/ledger.ts';
 import type { TaggedJson } from '../../src/wire/protocol.ts';
-import { handlers, inputOf, rogue, run, sandboxOf } from './kit.ts';
+import { handlers, inputOf, REAL, rogue, run, sandboxOf } from './kit.ts';
 
 const out = (emits: readonly string[], whispers: readonly object[] = []): string =>
   JSON.stringify({ t: 'out', emits, values: emits, whispers });
@@ -103,7 +103,32 @@ describe('finding 7: a worker is believed what is possible', () => {
   it('never less than the host has counted', async () => {
     const said = { frame: { t: 'out', emits: ['abc'], values: ['abc'], whispers: [] } };
     const { usage } = await ended(nothing, [said, { frame: JSON.parse(tool(1)) }, { sleep: 100 }]);
-    expect(usage).toMatchObject({ fuel: 100, toolCalls: 1, outputBytes: 4 });
+    expect(usage).toMatchObject({ fuel: 101, toolCalls: 1, outputBytes: 4 });
+  });
+
+  it('never less than the prices of its output and of every kind of call', async () => {
+    const text = 'x'.repeat(24);
+    const said = { frame: { t: 'out', emits: [text], values: [text], whispers: [{ to: 'y'.repeat(8), text }] } };
+    const prompt = { t: 'prompt', seq: 1, text: '', at: JSON.parse(tool(1)).at };
+    const { usage } = await ended(nothing, [said, { frame: prompt }, { sleep: 100 }]);
+    expect(usage).toMatchObject({ fuel: 4 + 5 + 100, toolCalls: 0 });
+  });
+
+  it.each([
+    ['emits', ['emit "abcdefgh" * 5', 'emit [1, "x", {"k": nil}]', 'emit 5', 'emit "é\\n" * 100']],
+    ['whispers', ['whisper self, "x" * 100', 'whisper "t" * 20, 7']],
+    ['calls', ['set x = tool.t.x("x" * 100)', 'promptuser "?" into y', 'emit x', 'emit tool.t.x(1)']],
+  ])('and an honest run pays more than that for its %s: one fuel less than it used is too little', async (_what, lines) => {
+    const sandbox = await sandboxOf({ files: REAL });
+    const answered = { onOut() {}, onCall: async () => ({ t: 'ok', value: 'a' }) as const };
+    const text = `command\n${lines.join('\n')}\nendcommand\n`;
+    const runWith = (fuel: number) =>
+      sandbox.run({ ...inputOf('', {}, { fuel }), globals: {}, stdin: true, sources: [{ name: 'src', text }] }, answered);
+    const { result, usage } = await runWith(100_000);
+    expect(result.error).toBeNull();
+    expect((await runWith(usage.fuel)).result.error).toBeNull();
+    expect((await runWith(usage.fuel - 1)).result.error).toMatchObject({ limit: 'fuel' });
+    await sandbox.close();
   });
 
   it('in whole units', async () => {

@@ -103,7 +103,7 @@ describe('a worker that dies', () => {
       const ended = await sandbox.run(inputOf('nothing', {}, { wallMs: 700 }), answers);
       await sandbox.close();
       expect(ended.result.error?.code).toBe(code);
-      expect(ended.usage).toMatchObject({ fuel: 700, toolCalls: 4 });
+      expect(ended.usage).toMatchObject({ fuel: 800, toolCalls: 4 });
       if (code !== undefined) expect(ended.usage.cpuMs).toBeGreaterThanOrEqual(300);
     }
   });

@@ -1,6 +1,6 @@
 // A worker that has been taken over, or was built wrong. It follows the plan in its "guest" file; if there is no plan, each job
 // says what to do: `globals.steps`, or the text of the first source. A run without steps gets an honest answer.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, readSync, writeSync } from 'node:fs';
 
 const frame = (value) => {
@@ -50,6 +50,7 @@ const send = (step) => {
   if (step.compute) for (const end = performance.now() + step.compute; performance.now() < end; );
   if (step.spawn)
     spawn(process.execPath, ['-e', 'process.stdin.on("end", () => {}).resume()'], { stdio: ['inherit', 'ignore', 'ignore'] });
+  if (step.orphan) spawnSync('/bin/sh', ['-c', 'sleep 600 >/dev/null 2>&1 &']);
   if (step.piece) write(step.piece);
   if (step.bytes) write(Buffer.from(step.bytes, 'hex'));
   for (let n = 1; step.frame && n <= (step.times ?? 1); n++) {

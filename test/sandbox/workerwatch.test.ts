@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
-import { openStats } from '../../src/sandbox/processstats.ts';
+import { openStats, orphans } from '../../src/sandbox/processstats.ts';
 import { WorkerProcess } from '../../src/sandbox/worker.ts';
 import { WorkerWatch } from '../../src/sandbox/workerwatch.ts';
 import { HOLED, handlers, inputOf, type Plan, rogue, run, sandboxOf } from './kit.ts';
@@ -81,7 +81,7 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
   /** A worker without permissions and limits of the system. */
   async function bare(plan: Plan): Promise<WorkerProcess> {
     const { worker, guest } = rogue(plan);
-    const child = spawn(process.execPath, [worker, guest], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [worker, guest], { stdio: ['pipe', 'ignore', 'pipe', 'pipe'], detached: true });
     const frames = child.stdio[3];
     if (!(frames instanceof Socket) || !(child.stderr instanceof Readable)) throw new Error('no pipes');
     const bare = new WorkerProcess({ child, cage: null, frames, stderr: child.stderr });
@@ -91,6 +91,7 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
 
   it.each([
     ['processes', { before: [{ spawn: true }] }, 'it started 1 processes'],
+    ['processes whose parent has ended', { before: [{ orphan: true }] }, 'it started 1 processes'],
     ['descriptors', {}, /^it opened \d+ descriptors$/],
   ])('when it has %s of its own, also during a run', async (what, plan, message) => {
     const worker = await bare(plan);
@@ -101,8 +102,10 @@ describe('finding 6: a worker that moves without a task is ended and counted', (
     await until(() => moved.length > 0);
     watch.stop();
     expect(moved[0]).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+    const { session } = worker;
     worker.kill();
     await worker.gone;
+    await until(() => !orphans().has(session ?? 0));
   });
 });
 

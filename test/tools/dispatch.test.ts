@@ -483,7 +483,7 @@ describe('the journal and the audit trail', () => {
     const reply = await bench.call('tool.t.x');
     if (reply.t !== 'ok' || !Array.isArray(reply.value)) throw new Error('the call failed');
     reply.value.push(2);
-    expect(bench.dispatcher.finish(null)).toMatchObject([{ outcome: { ok: true, value: [1] } }]);
+    expect(bench.dispatcher.finish(null).entries).toMatchObject([{ outcome: { ok: true, value: [1] } }]);
   });
 
   it('counts the time of a call in milliseconds', async () => {

@@ -220,10 +220,13 @@ describe('secrets in a recording', () => {
       `ghp_${'A'.repeat(36)}`,
       '-----BEGIN EC PRIVATE KEY-----\nMHc',
       'postgres://app:hunter2@db/x',
+      'at_a.postgres://app:hunter2@db/x',
     ];
     expect(forms.filter((text) => withoutSecrets({ note: [text] }).found !== 1)).toEqual([]);
     expect(
-      ['skip this', 'https://example.org/a:b@c', 'Basic facts', 'eyJ'].filter((text) => withoutSecrets(text).found > 0),
+      ['skip this', 'https://example.org/a:b@c', 'at_postgres://app:hunter2@db/x', 'Basic facts', 'eyJ'].filter(
+        (text) => withoutSecrets(text).found > 0,
+      ),
     ).toEqual([]);
   });
 

@@ -1,6 +1,10 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
-import type { Execute } from '../terminal/terminal.ts';
+import { Steps } from '../terminal/status.ts';
+import type { Execute, Terminal } from '../terminal/terminal.ts';
+
+/** The benchmarks, as in `bench/main.ts`. */
+const BENCHES = ['quotas', 'turns', 'interp', 'contexts', 'tokens', 'loop', 'sessions', 'suspend', 'soak'];
 
 /** `bench NAME`: loads the harness on use, because its peers are development dependencies. */
 export function addBench(program: Command, execute: Execute): void {
@@ -11,7 +15,7 @@ export function addBench(program: Command, execute: Execute): void {
       'Measures how exactly limits hold (quotas), speed beside other sandboxes (turns, interp), what forks and tool calls ' +
         '(contexts), tokens (tokens) and the host loop (loop) cost; sessions runs a thousand at once; suspend puts turns aside and goes on with them; soak mixes honest and hostile turns for a time.',
     )
-    .argument('<NAME>', 'quotas, turns, interp, contexts, tokens, loop, sessions, suspend or soak')
+    .addArgument(new Argument('<NAME>', 'what to measure').choices(BENCHES))
     .option('--json', 'print the numbers as JSON')
     .option('--quick', 'few samples, to see that it works')
     .option('--html <FILE>', 'quotas: write a page with plots, too')
@@ -19,15 +23,22 @@ export function addBench(program: Command, execute: Execute): void {
     .option('--against <DIR>', 'interp, turns, contexts: compare with the build of another checkout')
     .option('--rounds <N>', 'with --against: how often both are measured (30)')
     .action((name: string, flags: Readonly<Record<string, string | true>>) =>
-      execute(() =>
-        bench([name, ...Object.entries(flags).map(([flag, value]) => (value === true ? `--${flag}` : `--${flag}=${value}`))]),
+      execute((terminal) =>
+        bench(
+          [name, ...Object.entries(flags).map(([flag, value]) => (value === true ? `--${flag}` : `--${flag}=${value}`))],
+          terminal,
+        ),
       ),
     );
 }
 
-async function bench(args: readonly string[]): Promise<ExitCode> {
+async function bench(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const { benchMain } = await import('../../../bench/main.ts');
-  const code = await benchMain(args);
+  using steps = new Steps(terminal, `bench ${args[0]}`);
+  const code = await benchMain(args, (done, whole) => {
+    if (done < whole) steps.reached(done, whole);
+    else steps[Symbol.dispose]();
+  });
   if (code === 0) return EXIT.ok;
   return code === EXIT.usage ? EXIT.usage : EXIT.runtime;
 }

@@ -35,6 +35,11 @@ async function explain(asked: string | undefined, json: boolean, { out }: Termin
   return EXIT.ok;
 }
 
+/** Every code with its title, for the completion of command lines. */
+export async function codesAndTitles(): Promise<readonly { readonly text: string; readonly help: string }[]> {
+  return (await errorPages()).map(({ code, title }) => ({ text: code, help: title }));
+}
+
 function entryOf(asked: string, entries: readonly ErrorPage[]): ErrorPage {
   const wanted = asked.toUpperCase();
   const entry = entries.find(({ code, title }) => [code, code.replace(/^NS/, ''), title.toUpperCase()].includes(wanted));

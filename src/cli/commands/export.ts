@@ -8,6 +8,7 @@ import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
+import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 
@@ -43,12 +44,16 @@ async function exportAll(sids: readonly string[], flags: ExportFlags, terminal: 
   const redaction = flags.redact === undefined ? new Redaction() : await readRules(flags.redact);
   const all = sids.length === 0 ? (await store.list()).map(({ sid }) => sid) : sids;
   const sessions: ExportedSession[] = [];
+  using steps = new Steps(terminal, 'sessions export');
   for (const sid of all) {
+    terminal.interrupt.throwIfAborted();
+    steps.reached(sessions.length, all.length);
     const session = await exportSession(store, sid, redaction);
     if (session === null) throw new UsageError(`session ${printable(sid)} does not exist`);
     sessions.push(session);
   }
   const text = JSON.stringify(exportFile(sessions));
+  steps.clear();
   if (flags.out === undefined) await terminal.out.lineWhenReady(text);
   else await write(flags.out, text);
   return EXIT.ok;

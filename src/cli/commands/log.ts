@@ -1,9 +1,11 @@
+import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { rotatedFiles, verifyChain } from '../../loop/index.ts';
 import { printable } from '../../report/index.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { reading } from '../terminal/input.ts';
+import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 
 interface VerifyFlags {
@@ -43,10 +45,18 @@ function readHash(text: string): string {
 }
 
 async function verify(files: readonly string[], flags: VerifyFlags, terminal: Terminal): Promise<ExitCode> {
+  using steps = new Steps(terminal, 'log verify');
   const report = await reading(files.join(', '), () => {
     const all = [...new Set(files.flatMap((file) => [...rotatedFiles(file), file]))];
-    return verifyChain(all, { after: flags.after, through: flags.head });
+    const total = all.reduce((sum, file) => sum + statSync(file).size, 0);
+    let done = 0;
+    const onRead = (bytes: number): void => {
+      done += bytes;
+      steps.reached(done, total);
+    };
+    return verifyChain(all, { after: flags.after, through: flags.head, signal: terminal.interrupt, onRead });
   });
+  steps.clear();
   if (flags.json) terminal.out.line(JSON.stringify(report));
   else if (report.ok) terminal.out.line(`${report.lines} lines, unbroken; head ${report.head}`);
   else terminal.out.line(`${printable(report.file)}, line ${report.line}: ${report.why}`);

@@ -15,6 +15,7 @@ import { readKeyring } from './keys.ts';
 
 interface McpFlags extends SetupFlags {
   readonly keys?: string;
+  readonly askUser?: true;
   readonly http?: number;
   readonly allowHost?: readonly string[];
 }
@@ -38,6 +39,7 @@ export function addMcp(program: Command, execute: Execute): void {
     .summary('offer this runtime to an MCP host')
     .description('Offers run, check, turn and tools over the Model Context Protocol, on standard input and output or HTTP.')
     .option('--keys <FILE>', 'key file for turns, see "neuroscript keys" (default: new keys for this process)')
+    .option('--ask-user', 'let programs ask the user of a client that can ask, with promptuser')
     .option('--http <PORT>', 'serve over HTTP on this port of 127.0.0.1 instead; 0 chooses one', wholeNumber('--http', 0))
     .option(
       '--allow-host <NAME>',
@@ -62,7 +64,7 @@ async function serve(flags: McpFlags, terminal: Terminal): Promise<ExitCode> {
   // Lists leave out tools that the policy denies, because the client can never call them.
   const guard = new PolicyGuard(setup.policy);
   const tools = setup.tools.filter((tool) => guard.denial(tool, false) === null);
-  const servers = mcpServers({ runtime, turns, tools, version: VERSION, errors: errorPages });
+  const servers = mcpServers({ runtime, turns, tools, version: VERSION, errors: errorPages, askUser: flags.askUser === true });
   if (flags.http === undefined) {
     if (flags.allowHost !== undefined) throw new UsageError('--allow-host needs --http');
     await serveStdio(servers, terminal.interrupt);

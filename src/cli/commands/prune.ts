@@ -41,8 +41,7 @@ export function addPrune(command: Command, execute: Execute): void {
 async function prune(flags: PruneFlags, terminal: Terminal): Promise<ExitCode> {
   using store = await openStore(flags.store, { mustExist: true });
   const dryRun = flags.dryRun ?? false;
-  const now = systemClock.now();
-  const removed = await store.prune({ before: now - flags.olderThan, now, dryRun });
+  const removed = await store.prune({ before: systemClock.now() - flags.olderThan, dryRun });
   if (flags.json) {
     terminal.out.line(JSON.stringify({ dryRun, removed }, null, 2));
     return EXIT.ok;

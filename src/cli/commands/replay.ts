@@ -23,6 +23,7 @@ import { tally } from '../inspect/kind.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readText } from '../terminal/input.ts';
+import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
 import { readKeyring } from './keys.ts';
@@ -104,10 +105,16 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
   const keys = flags.keys === undefined ? {} : { keys: readKeyring(flags.keys, systemClock) };
   const { turn } = flags;
   if (turn !== undefined) for (const session of sessions) checkTurn(session, turn);
+  using steps = new Steps(terminal, 'replay');
+  const total = sessions.reduce((sum, { turns }) => sum + turns.length, 0);
+  let executed = 0;
   for (const session of sessions) {
+    steps.reached(executed, total);
+    executed += session.turns.length;
     const options = { ...keys, signal: terminal.interrupt, ...(turn === undefined ? {} : { turn }) };
     const done = await replaySession(runtime, session, options);
     replays.push(done);
+    steps.clear();
     if (!flags.json) for (const line of linesOf(done)) terminal.out.line(line);
   }
   terminal.out.line(

@@ -12,6 +12,7 @@ import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readSources } from '../terminal/input.ts';
+import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { SOURCE_BYTES } from './check.ts';
 
@@ -59,10 +60,13 @@ async function test(named: readonly string[], flags: TestFlags, terminal: Termin
   const setup = await readSetup(flags, resources);
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
   let failed = 0;
-  for (const each of cases) {
+  using steps = new Steps(terminal, 'test');
+  for (const [index, each] of cases.entries()) {
+    steps.reached(index, cases.length);
     if (terminal.interrupt.aborted) return EXIT.cancelled;
     const problems = await problemsOf(runtime, each, terminal);
     if (problems.length > 0) failed += 1;
+    steps.clear();
     report(each, problems, flags.json === true, terminal);
   }
   if (!flags.json) terminal.out.line(`${cases.length - failed} passed, ${failed} failed`);

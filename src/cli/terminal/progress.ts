@@ -1,10 +1,10 @@
 import type { LoopEvent, LoopProgress, LoopState } from '../../loop/index.ts';
-import { clip, printable } from '../../report/index.ts';
+import { printable } from '../../report/index.ts';
+import { StatusLine } from './status.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Milliseconds between two redraws. */
-const EVERY_MS = 100;
-const WIDTH = 78;
+/** A session shows at once what it does: people wait for a model. */
+const PACE = { afterMs: 0, everyMs: 100 };
 
 const DOING: Readonly<Record<LoopState, string>> = {
   IDLE: 'waiting',
@@ -20,21 +20,18 @@ const DOING: Readonly<Record<LoopState, string>> = {
  * terminal on standard error it prints nothing.
  */
 export class Progress implements Disposable {
-  readonly #terminal: Terminal;
-  readonly #begun = performance.now();
-  readonly #timer: NodeJS.Timeout | null;
+  readonly #line: StatusLine;
   #turn = 0;
   #doing = 'starting';
   #fuel = 0;
   #tool = '';
   /** What each open nested session does, in the order of their start. */
   readonly #nested = new Map<string, string>();
-  #shown = false;
 
   /** `quiet`: something else writes on standard error, so there is no status line. */
   constructor(terminal: Terminal, quiet = false) {
-    this.#terminal = terminal;
-    this.#timer = terminal.errIsTTY && !quiet ? setInterval(() => this.#draw(), EVERY_MS).unref() : null;
+    const { err, paintErr, interrupt, statusColumns } = terminal;
+    this.#line = new StatusLine({ err, paintErr, interrupt, statusColumns: quiet ? 0 : statusColumns }, () => this.text, PACE);
   }
 
   /** Takes an event. */
@@ -75,25 +72,18 @@ export class Progress implements Disposable {
 
   /** The text of the line. */
   get text(): string {
-    const seconds = ((performance.now() - this.#begun) / 1000).toFixed(1);
+    const seconds = (this.#line.elapsedMs / 1000).toFixed(1);
     const tool = this.#tool === '' ? '' : ` · ${this.#tool}`;
     const asked = [...this.#nested.values()].map((doing) => ` › ${doing}`).join('');
-    return clip(printable(`turn ${this.#turn} · ${this.#doing} · ${seconds} s · fuel ${this.#fuel}${tool}${asked}`), WIDTH);
+    return printable(`turn ${this.#turn} · ${this.#doing} · ${seconds} s · fuel ${this.#fuel}${tool}${asked}`);
   }
 
   /** Removes the line, so that other output can follow. */
   clear(): void {
-    if (this.#shown) this.#terminal.err.text('\r\u001b[K');
-    this.#shown = false;
+    this.#line.clear();
   }
 
   [Symbol.dispose](): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
-    this.clear();
-  }
-
-  #draw(): void {
-    this.#terminal.err.text(`\r\u001b[K${this.#terminal.paintErr.dim(this.text)}`);
-    this.#shown = true;
+    this.#line[Symbol.dispose]();
   }
 }

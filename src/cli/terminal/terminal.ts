@@ -16,8 +16,8 @@ export interface Terminal {
   readonly paintErr: Palette;
   /** Whether standard output is a terminal, which control characters must not reach. */
   readonly outIsTTY: boolean;
-  /** Whether standard error is a terminal; only then is progress shown. */
-  readonly errIsTTY: boolean;
+  /** Columns for a status line on standard error; 0 where none is shown. */
+  readonly statusColumns: number;
   /** Aborts on Ctrl-C, SIGTERM, or a closed standard output. */
   readonly interrupt: AbortSignal;
 }

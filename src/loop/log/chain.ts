@@ -50,6 +50,10 @@ export interface ChainOptions {
   readonly after?: string | undefined;
   /** Hash of a line that must exist. A chain cannot detect by itself that its last lines are missing. */
   readonly through?: string | undefined;
+  /** Ends the check: it rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the number of bytes of each piece that was read. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
 /** Checks a chain line by line. */
@@ -91,7 +95,7 @@ export async function verifyChain(files: readonly string[], options: ChainOption
   for (const file of files) {
     let line = 0;
     let whole = true;
-    for await (const { text, finished } of logLines(file)) {
+    for await (const { text, finished } of logLines(file, options)) {
       line += 1;
       whole = finished;
       const why = text === null ? `it is longer than ${LINE_BYTES} bytes` : walk.next(text);

@@ -13,11 +13,21 @@ interface LogLine {
   readonly finished: boolean;
 }
 
+/** What watches and ends a reading. */
+interface Reading {
+  readonly signal?: AbortSignal | undefined;
+  readonly onRead?: ((bytes: number) => void) | undefined;
+}
+
 /** The lines of a log's file. Throws the file system's error, also for a path that is no ordinary file. */
-export async function* logLines(path: string): AsyncGenerator<LogLine> {
+export async function* logLines(path: string, { signal, onRead }: Reading = {}): AsyncGenerator<LogLine> {
   const lines = new LineSplitter(LINE_BYTES);
   const file: AsyncIterable<Buffer> = createReadStream(path, { fd: openOrdinary(path) });
-  for await (const chunk of file) for (const line of lines.push(chunk)) yield { text: line?.toString() ?? null, finished: true };
+  for await (const chunk of file) {
+    signal?.throwIfAborted();
+    onRead?.(chunk.length);
+    for (const line of lines.push(chunk)) yield { text: line?.toString() ?? null, finished: true };
+  }
   const rest = lines.end();
   if (rest !== null) yield { text: rest.toString(), finished: false };
 }

@@ -6,7 +6,7 @@ import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.
 import type { HaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { interruptedRecord } from './interrupted.ts';
-import { Leases } from './lease.ts';
+import { type Holding, Leases } from './lease.ts';
 import {
   type ClaimedSession,
   SessionLeasedError,
@@ -26,6 +26,11 @@ export interface SessionCoordinatorInit {
   readonly leaseMs?: number;
   /** Seconds for which a used token id is remembered. */
   readonly replayTtl: number;
+}
+
+/** A session that this process drives. */
+export interface DrivenSession extends ClaimedSession {
+  readonly holding: Holding;
 }
 
 /**
@@ -56,55 +61,62 @@ export class SessionCoordinator {
 
   /** Name of this process in leases. */
   get owner(): string {
-    return this.#leases.owner;
+    return this.#leases.lease.owner;
   }
 
   /** Claims the session and logs its unlogged decisions. Throws as {@link SessionStore.claim} and the log do. */
-  async claim(sid: string): Promise<ClaimedSession> {
-    const claimed = await this.store.claim(sid, this.#leases.lease());
+  async claim(sid: string): Promise<DrivenSession> {
+    const until = this.#leases.end();
+    const found = await this.store.claim(sid, this.#leases.lease);
+    const claimed = { ...found, holding: { sid, fence: found.fence, until } };
     if (this.#log === null) return claimed;
-    const { state, unlogged, unloggedEnd } = claimed;
+    const { fence, state, unlogged, unloggedEnd } = claimed;
     const end: readonly LogEntry[] = unloggedEnd === null ? [] : [endEntry(state, unloggedEnd)];
     for (const entry of [...unlogged.map(logEntry), ...end]) {
       const turn = entry.turn_index;
       if (!(await this.#log.has(sid, turn))) await this.#log.append(entry);
-      await this.store.logged(sid, turn, this.owner, true);
+      await this.store.logged(sid, turn, fence, true);
     }
     return claimed;
   }
 
   /** Renews the lease while `work` runs. Calls `onLost` once if the lease is lost or the end of the session is requested. */
-  async during<T>(sid: string, onLost: () => void, work: () => Promise<T>): Promise<T> {
-    this.#leases.hold(sid, onLost);
+  async during<T>({ holding }: DrivenSession, onLost: () => void, work: () => Promise<T>): Promise<T> {
+    this.#leases.hold(holding, onLost);
     try {
       return await work();
     } finally {
-      this.#leases.drop(sid);
+      this.#leases.drop(holding.sid);
     }
   }
 
+  /** Whether no other process can drive the session yet. */
+  lasts({ holding }: DrivenSession): boolean {
+    return this.#leases.lasts(holding);
+  }
+
   /** Stores that a turn starts. */
-  start(turn: StartedTurn): Promise<void> {
-    return this.store.start(turn, this.owner);
+  start(turn: StartedTurn, { fence }: ClaimedSession): Promise<void> {
+    return this.store.start(turn, fence);
   }
 
   /** Forgets a started turn whose program never ran. */
-  withdraw(sid: string): Promise<void> {
-    return this.store.withdraw(sid, this.owner);
+  withdraw({ state, fence }: ClaimedSession): Promise<void> {
+    return this.store.withdraw(state.sid, fence);
   }
 
   /**
    * Stores a decided turn, or the end of a session between two turns (`record` is null), then logs it. The lease is kept only
    * if `keepLease` is set and the session goes on.
    */
-  async commit(record: TurnRecord | null, next: SessionState, keepLease = false): Promise<void> {
+  async commit({ fence }: ClaimedSession, record: TurnRecord | null, next: SessionState, keepLease = false): Promise<void> {
     const at = this.#clock.now();
     const entry = record !== null ? logEntry(record) : next.status === 'open' ? null : endEntry(next, at);
     const unlogged = entry !== null && this.#log !== null;
     const keep = keepLease && next.status === 'open';
     const second = Math.floor(at / 1000);
     await this.store.commit({
-      owner: this.owner,
+      fence,
       record,
       next,
       used: record === null ? [] : usedBy(record, second),
@@ -115,18 +127,19 @@ export class SessionCoordinator {
     });
     if (entry === null || this.#log === null) return;
     await this.#log.append(entry);
-    await this.store.logged(next.sid, entry.turn_index, this.owner, keep);
+    await this.store.logged(next.sid, entry.turn_index, fence, keep);
   }
 
   /**
    * Ends a session that is claimed and open. A turn that was started gets the decision HALT; resolves with its record, or
    * with null for a session between two turns.
    */
-  async halt({ state, next }: ClaimedSession, reason: HaltReason): Promise<TurnRecord | null> {
+  async halt(claimed: ClaimedSession, reason: HaltReason): Promise<TurnRecord | null> {
+    const { state, next } = claimed;
     const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason);
     const nextTurn = record === null ? state.nextTurn : state.nextTurn + 1;
     const head = record?.seal?.hash ?? state.head;
-    await this.commit(record, { ...state, status: 'halted', reason, nextTurn, head, output: null, scratchpad: null });
+    await this.commit(claimed, record, { ...state, status: 'halted', reason, nextTurn, head, output: null, scratchpad: null });
     return record;
   }
 
@@ -136,8 +149,8 @@ export class SessionCoordinator {
   }
 
   /** Releases the session, so that another process can claim it at once. */
-  release(sid: string): Promise<void> {
-    return this.store.release(sid, this.owner);
+  release({ state, fence }: ClaimedSession): Promise<void> {
+    return this.store.release(state.sid, fence);
   }
 
   /**
@@ -162,12 +175,11 @@ export class SessionCoordinator {
     for (const summary of await this.store.list()) {
       const { sid, status, owed, lease, parent, updatedAt } = summary;
       if (drives(sid) || this.#leases.holds(sid)) continue;
-      const driven =
-        owed === 0 ? lease !== null && lease.owner !== this.owner && now < lease.until : !(await this.#logUnlogged(sid));
+      const driven = owed === 0 ? lease !== null && lease.owner !== this.owner : !(await this.#logUnlogged(sid));
       if (driven || status !== 'open') continue;
       // A nested session has no lease between two of its turns, although its driver is alive.
       if (parent !== null) {
-        if (now - updatedAt >= this.#leases.leaseMs) await this.#end(sid, 'ERR_INTERRUPTED');
+        if (now - updatedAt >= this.#leases.lease.ms) await this.#end(sid, 'ERR_INTERRUPTED');
       } else if (!isWaiting(summary, now)) open.push(sid);
     }
     return open;
@@ -176,13 +188,12 @@ export class SessionCoordinator {
   /** Claims and releases a session, which logs its unlogged decisions. False while another process drives the session. */
   async #logUnlogged(sid: string): Promise<boolean> {
     try {
-      await this.claim(sid);
+      await this.release(await this.claim(sid));
+      return true;
     } catch (error) {
       if (error instanceof SessionLeasedError) return false;
       throw error;
     }
-    await this.release(sid);
-    return true;
   }
 
   /** Halts a session if it is open and no other process drives it. */
@@ -190,7 +201,7 @@ export class SessionCoordinator {
     try {
       const claimed = await this.claim(sid);
       if (claimed.state.status === 'open') await this.halt(claimed, reason);
-      else await this.release(sid);
+      else await this.release(claimed);
     } catch (error) {
       if (!(error instanceof SessionLeasedError)) throw error;
     }

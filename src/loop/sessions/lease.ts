@@ -1,7 +1,7 @@
 import { ConfigError } from '../../wire/errors.ts';
 import { wholeNumber } from '../../wire/options.ts';
 import type { Clock } from '../clock.ts';
-import type { Lease, SessionStore } from './store.ts';
+import type { Held, Lease, SessionStore } from './store.ts';
 
 /** Default length of a lease. */
 export const DEFAULT_LEASE_MS = 15_000;
@@ -16,43 +16,49 @@ export interface LeasesInit {
   readonly leaseMs?: number;
 }
 
+/** A session in a turn. */
+export interface Holding extends Held {
+  /**
+   * Until then the lease lasts for certain, on this process's monotonic clock: the store counts the lease from a later moment than
+   * this process does.
+   */
+  until: number;
+}
+
 /**
- * Renews the leases of the sessions that are in a turn. One timer serves all of them and runs only while there are any. The
- * injected clock alone determines when a lease expires.
+ * Renews the leases of the sessions that are in a turn. One timer serves all of them and runs only while there are any. A process
+ * that cannot renew a lease in time gives the session up by itself: the store may have lent it to another one.
  */
 export class Leases {
-  readonly owner: string;
+  /** What this process asks the store for. */
+  readonly lease: Lease;
   readonly #store: SessionStore;
   readonly #clock: Clock;
-  /** Milliseconds. */
-  readonly leaseMs: number;
-  readonly #held = new Map<string, () => void>();
+  readonly #held = new Map<string, { readonly session: Holding; readonly onLost: () => void }>();
   #timer: NodeJS.Timeout | null = null;
 
   /** Throws {@link ConfigError} for a lease that is too short to renew or an owner without a name. */
   constructor({ store, clock, owner, leaseMs = DEFAULT_LEASE_MS }: LeasesInit) {
     wholeNumber(100)('leaseMs', leaseMs);
     if (owner === '') throw new ConfigError('the owner of leases needs a name');
-    this.owner = owner;
+    this.lease = { owner, ms: leaseMs };
     this.#store = store;
     this.#clock = clock;
-    this.leaseMs = leaseMs;
   }
 
-  /** A lease that begins now. */
-  lease(): Lease {
-    const now = this.#clock.now();
-    return { owner: this.owner, now, until: now + this.leaseMs };
+  /** The end of a lease that is asked for now, on the monotonic clock. */
+  end(): number {
+    return this.#clock.monotonic() + this.lease.ms;
   }
 
   /**
-   * Renews the lease of a session until {@link drop}. Calls `onLost` when the lease is lost or the end of the session is
+   * Renews the lease of a session until {@link drop}. Calls `onLost` when the lease is lost or may be, or the end of the session is
    * requested. Renewing every third of a lease tolerates one renewal that fails.
    */
-  hold(sid: string, onLost: () => void): void {
-    this.#held.set(sid, onLost);
+  hold(session: Holding, onLost: () => void): void {
+    this.#held.set(session.sid, { session, onLost });
     if (this.#timer !== null) return;
-    this.#timer = setInterval(() => void this.renew(), Math.floor(this.leaseMs / 3));
+    this.#timer = setInterval(() => void this.renew(), Math.floor(this.lease.ms / 3));
     this.#timer.unref();
   }
 
@@ -69,6 +75,11 @@ export class Leases {
     return this.#held.has(sid);
   }
 
+  /** Whether the lease of a session lasts for certain. */
+  lasts({ until }: Holding): boolean {
+    return this.#clock.monotonic() < until;
+  }
+
   /** Whether the timer runs. It runs exactly while sessions are held. */
   get isRenewing(): boolean {
     return this.#timer !== null;
@@ -76,13 +87,19 @@ export class Leases {
 
   /** Renews every held lease. */
   async renew(): Promise<void> {
-    const sids = [...this.#held.keys()];
+    for (const { session, onLost } of this.#held.values()) if (!this.lasts(session)) onLost();
+    const held = [...this.#held.values()];
+    const until = this.end();
     try {
-      const renewals = await this.#store.renew(sids, this.lease());
-      for (const [index, sid] of sids.entries()) if (renewals[index] !== 'held') this.#held.get(sid)?.();
+      const renewals = await this.#store.renew(
+        held.map(({ session }) => session),
+        this.lease.ms,
+      );
+      for (const [index, { session, onLost }] of held.entries())
+        if (renewals[index] === 'held') session.until = until;
+        else onLost();
     } catch {
-      // The store cannot be reached; the next renewal tries again. If the lease is lost meanwhile, the store refuses the
-      // commit, so a turn is never stored twice.
+      // The store cannot be reached; the next renewal tries again, as long as the lease lasts.
     }
   }
 }

@@ -1,9 +1,11 @@
 import type { UsedId } from '../../aeiou/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
 import {
   type ClaimedSession,
+  type Held,
   headOf,
   type Lease,
   nextTurnOf,
@@ -25,6 +27,8 @@ interface StoredSession {
   readonly createdAt: number;
   updatedAt: number;
   lease: { readonly owner: string; readonly until: number } | null;
+  /** Number of the last claim. */
+  fence: number;
   started: StartedTurn | null;
   cancelled: boolean;
   turns: readonly TurnRecord[];
@@ -37,9 +41,20 @@ interface StoredSession {
 
 const NONE: readonly never[] = Object.freeze([]);
 
+/** How a {@link MemoryStore} is made. */
+export interface MemoryStoreOptions {
+  /** Measures leases. The default is the system's clock. */
+  readonly clock?: Pick<Clock, 'now'>;
+}
+
 /** Keeps sessions in memory, for the lifetime of the process. */
 export class MemoryStore implements SessionStore {
   readonly #sessions = new Map<string, StoredSession>();
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor({ clock = systemClock }: MemoryStoreOptions = {}) {
+    this.#clock = clock;
+  }
 
   async create(state: SessionState, at: number): Promise<void> {
     if (this.#sessions.has(state.sid)) throw new SessionExistsError(state.sid);
@@ -48,6 +63,7 @@ export class MemoryStore implements SessionStore {
       createdAt: at,
       updatedAt: at,
       lease: null,
+      fence: 0,
       started: null,
       cancelled: false,
       turns: NONE,
@@ -61,44 +77,45 @@ export class MemoryStore implements SessionStore {
     return this.#sessions.get(sid)?.state ?? null;
   }
 
-  async claim(sid: string, { owner, now, until }: Lease): Promise<ClaimedSession> {
+  async claim(sid: string, { owner, ms }: Lease): Promise<ClaimedSession> {
     const kept = this.#kept(sid);
-    if (kept.lease !== null && kept.lease.owner !== owner && now < kept.lease.until)
-      throw new SessionLeasedError(sid, kept.lease);
-    kept.lease = { owner, until };
+    const lease = this.#leaseOf(kept);
+    if (lease !== null && lease.owner !== owner) throw new SessionLeasedError(sid, lease);
+    kept.lease = { owner, until: this.#clock.now() + ms };
+    const fence = ++kept.fence;
     const { state, used, cancelled } = kept;
     const unlogged = kept.turns.filter(({ turn }) => kept.unlogged.includes(turn));
     const unloggedEnd = kept.endUnlogged ? kept.updatedAt : null;
-    return { state, next: nextTurnOf(kept.started), used, unlogged, unloggedEnd, cancelled };
+    return { fence, state, next: nextTurnOf(kept.started), used, unlogged, unloggedEnd, cancelled };
   }
 
-  async renew(sids: readonly string[], { owner, until }: Lease): Promise<readonly Renewal[]> {
-    return sids.map((sid) => {
+  async renew(held: readonly Held[], ms: number): Promise<readonly Renewal[]> {
+    return held.map(({ sid, fence }) => {
       const kept = this.#sessions.get(sid);
-      if (kept?.lease?.owner !== owner) return 'lost';
-      kept.lease = { owner, until };
+      if (kept?.fence !== fence || kept.lease === null) return 'lost';
+      kept.lease = { ...kept.lease, until: this.#clock.now() + ms };
       return kept.cancelled ? 'cancelled' : 'held';
     });
   }
 
-  async release(sid: string, owner: string): Promise<void> {
+  async release(sid: string, fence: number): Promise<void> {
     const kept = this.#sessions.get(sid);
-    if (kept?.lease?.owner === owner) kept.lease = null;
+    if (kept?.fence === fence) kept.lease = null;
   }
 
-  async start(turn: StartedTurn, owner: string): Promise<void> {
-    const kept = this.#held(turn.sid, owner);
+  async start(turn: StartedTurn, fence: number): Promise<void> {
+    const kept = this.#held(turn.sid, fence);
     if (kept.state.status !== 'open' || turn.turn !== kept.state.nextTurn)
       throw new StoreError('order', `turn ${turn.turn} of session ${JSON.stringify(turn.sid)} is not the next`);
     kept.started = turn;
   }
 
-  async withdraw(sid: string, owner: string): Promise<void> {
-    this.#held(sid, owner).started = null;
+  async withdraw(sid: string, fence: number): Promise<void> {
+    this.#held(sid, fence).started = null;
   }
 
-  async commit({ owner, record, next, used, usedSince, unlogged, at, keep }: TurnCommit): Promise<void> {
-    const kept = this.#held(next.sid, owner);
+  async commit({ fence, record, next, used, usedSince, unlogged, at, keep }: TurnCommit): Promise<void> {
+    const kept = this.#held(next.sid, fence);
     if (record !== null && (record.turn !== kept.state.nextTurn || kept.started?.turn !== record.turn))
       throw new StoreError('order', `turn ${record.turn} of session ${JSON.stringify(next.sid)} was not started`);
     const ended = next.status !== 'open';
@@ -112,8 +129,8 @@ export class MemoryStore implements SessionStore {
     if (!keep) kept.lease = null;
   }
 
-  async logged(sid: string, turn: number, owner: string, keep: boolean): Promise<void> {
-    const kept = this.#held(sid, owner);
+  async logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void> {
+    const kept = this.#held(sid, fence);
     kept.unlogged = kept.unlogged.filter((each) => each !== turn);
     if (turn === kept.state.nextTurn) kept.endUnlogged = false;
     if (!keep) kept.lease = null;
@@ -133,7 +150,8 @@ export class MemoryStore implements SessionStore {
   async list(): Promise<readonly SessionSummary[]> {
     return [...this.#sessions.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([sid, { state, createdAt, updatedAt, started, lease, unlogged, endUnlogged, turns }]) => ({
+      .map(([sid, kept]) => [sid, kept, this.#leaseOf(kept)] as const)
+      .map(([sid, { state, createdAt, updatedAt, started, unlogged, endUnlogged, turns }, lease]) => ({
         sid,
         status: state.status,
         reason: state.reason,
@@ -149,10 +167,9 @@ export class MemoryStore implements SessionStore {
       }));
   }
 
-  async prune({ before, now, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
+  async prune({ before, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
     const old = (await this.list()).filter(
-      ({ status, updatedAt, lease, owed }) =>
-        status !== 'open' && updatedAt < before && owed === 0 && (lease === null || lease.until <= now),
+      ({ status, updatedAt, lease, owed }) => status !== 'open' && updatedAt < before && owed === 0 && lease === null,
     );
     if (!dryRun) for (const { sid } of old) this.#sessions.delete(sid);
     return old;
@@ -164,9 +181,14 @@ export class MemoryStore implements SessionStore {
     return kept;
   }
 
-  #held(sid: string, owner: string): StoredSession {
+  /** The lease, if it lasts. */
+  #leaseOf({ lease }: StoredSession): StoredSession['lease'] {
+    return lease !== null && this.#clock.now() < lease.until ? lease : null;
+  }
+
+  #held(sid: string, fence: number): StoredSession {
     const kept = this.#kept(sid);
-    if (kept.lease?.owner !== owner) throw new SessionLeasedError(sid, kept.lease);
+    if (kept.fence !== fence || kept.lease === null) throw new SessionLeasedError(sid, kept.lease);
     return kept;
   }
 }

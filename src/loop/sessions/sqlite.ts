@@ -1,11 +1,14 @@
 import { StoreError } from '../../sqlite/error.ts';
 import { type Row, SqliteFile, type SqliteFileOptions } from '../../sqlite/file.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import { isHaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
+import type { MemoryStoreOptions } from './memory.ts';
 import { readRecord, readStarted, readState, readWaiting } from './rows.ts';
 import {
   type ClaimedSession,
+  type Held,
   headOf,
   type Lease,
   nextTurnOf,
@@ -24,7 +27,7 @@ import {
 import { SESSIONS } from './tables.ts';
 
 /** How a {@link SqliteStore} is opened. */
-export type SqliteStoreOptions = SqliteFileOptions;
+export interface SqliteStoreOptions extends SqliteFileOptions, MemoryStoreOptions {}
 
 /**
  * Keeps sessions in a file that several processes may use at once. Every call is one transaction in write-ahead mode: a process
@@ -32,14 +35,16 @@ export type SqliteStoreOptions = SqliteFileOptions;
  */
 export class SqliteStore implements SessionStore, Disposable {
   readonly #file: SqliteFile;
+  readonly #clock: Pick<Clock, 'now'>;
 
-  private constructor(file: SqliteFile) {
+  private constructor(file: SqliteFile, clock: Pick<Clock, 'now'>) {
     this.#file = file;
+    this.#clock = clock;
   }
 
   /** Opens or creates the file. Throws {@link StoreError}: `foreign`, `damaged`, `newer`, `busy`, `io`. */
-  static async open(path: string, options: SqliteStoreOptions = {}): Promise<SqliteStore> {
-    return new SqliteStore(await SqliteFile.open(path, SESSIONS, options));
+  static async open(path: string, { clock = systemClock, ...options }: SqliteStoreOptions = {}): Promise<SqliteStore> {
+    return new SqliteStore(await SqliteFile.open(path, SESSIONS, options), clock);
   }
 
   async create(state: SessionState, at: number): Promise<void> {
@@ -60,18 +65,24 @@ export class SqliteStore implements SessionStore, Disposable {
     });
   }
 
-  async claim(sid: string, { owner, now, until }: Lease): Promise<ClaimedSession> {
+  async claim(sid: string, { owner, ms }: Lease): Promise<ClaimedSession> {
     return this.#file.write(() => {
       const row = this.#file.get('SELECT * FROM sessions WHERE sid = ?', sid);
       if (row === undefined) throw new SessionStateError(sid, 'unknown');
-      const holder = leaseOf(row);
-      if (holder !== null && holder.owner !== owner && now < holder.until) throw new SessionLeasedError(sid, holder);
+      const now = this.#clock.now();
+      const holder = leaseOf(row, now);
+      if (holder !== null && holder.owner !== owner) throw new SessionLeasedError(sid, holder);
       const state = readState(row['state'], sid);
-      this.#lease(sid, owner, until);
+      const fence = Number(row['fence']) + 1;
+      this.#file.run(
+        'UPDATE sessions SET lease_owner = ?, lease_until = ?, fence = ? WHERE sid = ?',
+        ...[owner, Math.floor(now + ms), fence, sid],
+      );
       const started = this.#file.get('SELECT body FROM started WHERE sid = ?', sid);
       const used = this.#file.all('SELECT jti, second FROM used WHERE sid = ? ORDER BY second', sid);
       const unlogged = this.#file.all('SELECT record FROM turns WHERE sid = ? AND owed = 1 ORDER BY turn', sid);
       return {
+        fence,
         state,
         next: nextTurnOf(started === undefined ? null : readStarted(started['body'])),
         used: used.map(({ jti, second }) => ({ jti: String(jti), second: Number(second) })),
@@ -82,26 +93,28 @@ export class SqliteStore implements SessionStore, Disposable {
     });
   }
 
-  async renew(sids: readonly string[], { owner, until }: Lease): Promise<readonly Renewal[]> {
-    return this.#file.write(() =>
-      sids.map((sid) => {
-        const row = this.#file.get('SELECT lease_owner, lease_until, cancelled FROM sessions WHERE sid = ?', sid);
-        if (row?.['lease_owner'] !== owner) return 'lost';
-        this.#lease(sid, owner, until);
-        return row['cancelled'] === 1 ? 'cancelled' : 'held';
-      }),
-    );
-  }
-
-  async release(sid: string, owner: string): Promise<void> {
-    this.#file.write(() => {
-      this.#file.run('UPDATE sessions SET lease_owner = NULL, lease_until = NULL WHERE sid = ? AND lease_owner = ?', sid, owner);
+  async renew(held: readonly Held[], ms: number): Promise<readonly Renewal[]> {
+    return this.#file.write(() => {
+      const until = Math.floor(this.#clock.now() + ms);
+      return held.map(({ sid, fence }) => {
+        const renewed = this.#file.get(
+          'UPDATE sessions SET lease_until = ? WHERE sid = ? AND fence = ? AND lease_owner IS NOT NULL RETURNING cancelled',
+          ...[until, sid, fence],
+        );
+        return renewed === undefined ? 'lost' : renewed['cancelled'] === 1 ? 'cancelled' : 'held';
+      });
     });
   }
 
-  async start(turn: StartedTurn, owner: string): Promise<void> {
+  async release(sid: string, fence: number): Promise<void> {
     this.#file.write(() => {
-      const { status, next_turn } = this.#held(turn.sid, owner);
+      this.#file.run('UPDATE sessions SET lease_owner = NULL, lease_until = NULL WHERE sid = ? AND fence = ?', sid, fence);
+    });
+  }
+
+  async start(turn: StartedTurn, fence: number): Promise<void> {
+    this.#file.write(() => {
+      const { status, next_turn } = this.#held(turn.sid, fence);
       if (status !== 'open' || next_turn !== turn.turn)
         throw new StoreError('order', `turn ${turn.turn} of session ${JSON.stringify(turn.sid)} is not the next`);
       this.#file.run(
@@ -114,20 +127,20 @@ export class SqliteStore implements SessionStore, Disposable {
     });
   }
 
-  async withdraw(sid: string, owner: string): Promise<void> {
+  async withdraw(sid: string, fence: number): Promise<void> {
     this.#file.write(() => {
-      this.#held(sid, owner);
+      this.#held(sid, fence);
       this.#file.run('DELETE FROM started WHERE sid = ?', sid);
     });
   }
 
-  async commit({ owner, record, next, used, usedSince, unlogged, at, keep }: TurnCommit): Promise<void> {
+  async commit({ fence, record, next, used, usedSince, unlogged, at, keep }: TurnCommit): Promise<void> {
     const { sid } = next;
     const ended = next.status !== 'open';
     // Serialised outside the transaction, because other processes wait for its end.
     const [state, body] = [JSON.stringify(next), record === null ? '' : JSON.stringify(record)];
     this.#file.write(() => {
-      const held = this.#held(sid, owner);
+      const held = this.#held(sid, fence);
       if (record !== null) {
         const started = this.#file.get('SELECT turn FROM started WHERE sid = ?', sid);
         if (held['next_turn'] !== record.turn || started?.['turn'] !== record.turn)
@@ -152,9 +165,9 @@ export class SqliteStore implements SessionStore, Disposable {
     });
   }
 
-  async logged(sid: string, turn: number, owner: string, keep: boolean): Promise<void> {
+  async logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void> {
     this.#file.write(() => {
-      this.#held(sid, owner);
+      this.#held(sid, fence);
       this.#file.run('UPDATE turns SET owed = 0 WHERE sid = ? AND turn = ?', sid, turn);
       this.#file.run('UPDATE sessions SET end_owed = 0 WHERE sid = ? AND next_turn = ? AND end_owed = 1', sid, turn);
       if (!keep) this.#file.run('UPDATE sessions SET lease_owner = NULL, lease_until = NULL WHERE sid = ?', sid);
@@ -181,18 +194,14 @@ export class SqliteStore implements SessionStore, Disposable {
   }
 
   async list(): Promise<readonly SessionSummary[]> {
-    return this.#file.read(() => this.#file.all(`${SUMMARIES} ORDER BY s.sid`).map(summaryOf));
+    return this.#file.read(() => this.#summaries('1'));
   }
 
-  async prune({ before, now, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
+  async prune({ before, dryRun = false }: Pruning): Promise<readonly SessionSummary[]> {
     const old = () =>
-      this.#file
-        .all(
-          `${SUMMARIES} WHERE s.status <> 'open' AND s.updated_at < ? AND (s.lease_owner IS NULL OR s.lease_until <= ?) ORDER BY s.sid`,
-          ...[before, now],
-        )
-        .map(summaryOf)
-        .filter(({ owed }) => owed === 0);
+      this.#summaries(`s.status <> 'open' AND s.updated_at < ?`, before).filter(
+        ({ owed, lease }) => owed === 0 && lease === null,
+      );
     if (dryRun) return this.#file.read(old);
     return this.#file.write(() => {
       const removed = old();
@@ -207,14 +216,16 @@ export class SqliteStore implements SessionStore, Disposable {
     this.#file[Symbol.dispose]();
   }
 
-  #lease(sid: string, owner: string, until: number): void {
-    this.#file.run('UPDATE sessions SET lease_owner = ?, lease_until = ? WHERE sid = ?', owner, Math.floor(until), sid);
+  /** The summaries of the sessions that meet a condition of SQL, in the order of their ids. */
+  #summaries(condition: string, ...values: readonly number[]): SessionSummary[] {
+    const now = this.#clock.now();
+    return this.#file.all(`${SUMMARIES} WHERE ${condition} ORDER BY s.sid`, ...values).map((row) => summaryOf(row, now));
   }
 
-  #held(sid: string, owner: string): Row {
-    const row = this.#file.get('SELECT status, next_turn, lease_owner, lease_until FROM sessions WHERE sid = ?', sid);
+  #held(sid: string, fence: number): Row {
+    const row = this.#file.get('SELECT status, next_turn, fence, lease_owner, lease_until FROM sessions WHERE sid = ?', sid);
     if (row === undefined) throw new SessionStateError(sid, 'unknown');
-    if (row['lease_owner'] !== owner) throw new SessionLeasedError(sid, leaseOf(row));
+    if (row['fence'] !== fence || row['lease_owner'] === null) throw new SessionLeasedError(sid, leaseOf(row, this.#clock.now()));
     return row;
   }
 }
@@ -224,7 +235,7 @@ const SUMMARIES = `SELECT s.*, t.turn AS started, t.waits AS waits,
   (SELECT count(*) FROM turns AS o WHERE o.sid = s.sid AND o.owed = 1) AS owed
   FROM sessions AS s LEFT JOIN started AS t ON t.sid = s.sid`;
 
-function summaryOf(row: Row): SessionSummary {
+function summaryOf(row: Row, now: number): SessionSummary {
   const reason = String(row['reason']);
   return {
     sid: String(row['sid']),
@@ -234,7 +245,7 @@ function summaryOf(row: Row): SessionSummary {
     createdAt: Number(row['created_at']),
     updatedAt: Number(row['updated_at']),
     started: row['started'] === null ? null : Number(row['started']),
-    lease: leaseOf(row),
+    lease: leaseOf(row, now),
     owed: Number(row['owed']) + Number(row['end_owed']),
     ...bodyOf(row),
   };
@@ -250,9 +261,10 @@ function bodyOf({ sid, waits, state }: Row): Pick<SessionSummary, 'waits' | 'sub
   }
 }
 
-function leaseOf(row: Row): { readonly owner: string; readonly until: number } | null {
+/** The lease, if it lasts. */
+function leaseOf(row: Row, now: number): { readonly owner: string; readonly until: number } | null {
   const { lease_owner: owner, lease_until: until } = row;
-  return typeof owner === 'string' ? { owner, until: Number(until) } : null;
+  return typeof owner === 'string' && now < Number(until) ? { owner, until: Number(until) } : null;
 }
 
 const STATUSES: readonly string[] = ['open', 'done', 'aborted', 'halted'] satisfies readonly SessionStatus[];

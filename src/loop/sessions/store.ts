@@ -86,14 +86,18 @@ export interface StartedTurn {
   readonly suspended: Suspension | null;
 }
 
-/** A process's right to drive a session until the lease expires. */
+/** A process's right to drive a session for a time, which the store alone measures: the clocks of processes may differ. */
 export interface Lease {
   /** Different for every process that lives at the same time. */
   readonly owner: string;
-  /** The owner's time in Unix milliseconds. Leases that end before it have expired. */
-  readonly now: number;
-  /** Unix milliseconds. */
-  readonly until: number;
+  /** Milliseconds from now on. */
+  readonly ms: number;
+}
+
+/** One session that its driver holds. */
+export interface Held {
+  readonly sid: string;
+  readonly fence: number;
 }
 
 /** A turn to continue: its tool suspended it, and its call may be completed by now. */
@@ -115,6 +119,11 @@ export function nextTurnOf(started: StartedTurn | null): NextTurn {
 
 /** A session together with what its new driver must know. */
 export interface ClaimedSession {
+  /**
+   * Number of this claim. Every claim of a session has a higher one, and the store refuses what an earlier claim writes, even if the
+   * process that made it believes that its lease lasts.
+   */
+  readonly fence: number;
   readonly state: SessionState;
   readonly next: NextTurn;
   /** Token ids that were used recently. */
@@ -129,8 +138,8 @@ export interface ClaimedSession {
 
 /** What is stored at the end of a turn, atomically. */
 export interface TurnCommit {
-  /** Must hold the lease. Otherwise another process has taken the turn over, and nothing is stored. */
-  readonly owner: string;
+  /** Must be the last claim. Otherwise another process has taken the turn over, and nothing is stored. */
+  readonly fence: number;
   /** Null when the session changes between two turns, for instance ends. */
   readonly record: TurnRecord | null;
   readonly next: SessionState;
@@ -168,7 +177,7 @@ export interface SessionSummary {
   readonly started: number | null;
   /** The call that this turn waits for; null when it does not wait. */
   readonly waits: Waiting | null;
-  /** Who drives the session, and when the lease expires (Unix milliseconds); null for no lease. */
+  /** Who drives the session, and when the lease expires (Unix milliseconds of the store); null without a lease that lasts. */
   readonly lease: { readonly owner: string; readonly until: number } | null;
   /** Number of decisions and ends that are not known to be in the log. */
   readonly owed: number;
@@ -197,8 +206,6 @@ function subjectOf(userdata: string): string | null {
 export interface Pruning {
   /** Unix milliseconds. Removes sessions whose last change was earlier. */
   readonly before: number;
-  /** The current time in Unix milliseconds. A lease that has expired protects no session. */
-  readonly now: number;
   /** Lists the sessions without removing them. */
   readonly dryRun?: boolean;
 }
@@ -237,22 +244,22 @@ export interface SessionStore {
   create(state: SessionState, at: number): Promise<void>;
   read(sid: string): Promise<SessionState | null>;
   /**
-   * Takes or prolongs the lease and reads the session. Throws {@link SessionStateError} for an unknown session, and
+   * Takes the lease and reads the session. The owner's own earlier claim ends. Throws {@link SessionStateError} for an unknown session, and
    * {@link SessionLeasedError} while another owner's lease lasts.
    */
   claim(sid: string, lease: Lease): Promise<ClaimedSession>;
-  /** Prolongs leases. The results are in the order of `sids`. */
-  renew(sids: readonly string[], lease: Lease): Promise<readonly Renewal[]>;
-  /** Gives up a lease; has no effect on a lease of another owner. */
-  release(sid: string, owner: string): Promise<void>;
+  /** Makes leases last for `ms` milliseconds from now on. The results are in the order of `held`. */
+  renew(held: readonly Held[], ms: number): Promise<readonly Renewal[]>;
+  /** Gives up a lease; has no effect on that of a later claim. */
+  release(sid: string, fence: number): Promise<void>;
   /** Stores that a turn starts, before its program runs, or that it waits. Throws {@link SessionLeasedError}, `StoreError` (`order`). */
-  start(turn: StartedTurn, owner: string): Promise<void>;
+  start(turn: StartedTurn, fence: number): Promise<void>;
   /** Forgets a started turn whose program never ran. */
-  withdraw(sid: string, owner: string): Promise<void>;
+  withdraw(sid: string, fence: number): Promise<void>;
   /** Stores the end of a turn. Throws {@link SessionLeasedError}, `StoreError` (`order`) for a turn that is not the next. */
   commit(commit: TurnCommit): Promise<void>;
   /** Marks the decision of a turn, or an end before this turn, as logged. Gives up the lease unless `keep` is set. */
-  logged(sid: string, turn: number, owner: string, keep: boolean): Promise<void>;
+  logged(sid: string, turn: number, fence: number, keep: boolean): Promise<void>;
   /** Requests the end of an open session from its current or next driver. False when there is no such open session. */
   cancel(sid: string): Promise<boolean>;
   /**

@@ -27,5 +27,6 @@ export const SESSIONS: Format = {
     // The public form of a suspension, as JSON, so that a list of sessions need not read the suspension itself.
     `ALTER TABLE started ADD COLUMN waits TEXT;`,
     'ALTER TABLE sessions ADD COLUMN end_owed INTEGER NOT NULL DEFAULT 0',
+    'ALTER TABLE sessions ADD COLUMN fence INTEGER NOT NULL DEFAULT 0',
   ],
 };

@@ -75,10 +75,10 @@ export async function completeCall(
     const completion = completionOf(answer);
     if (completion.ok) await checkResult(executor, call, suspension, completion.value);
     const completed = { ...suspension, completion, acceptChanged };
-    await coordinator.start({ ...started, suspended: completed });
+    await coordinator.start({ ...started, suspended: completed }, claimed);
     return waitingOf(started.turn, completed);
   } finally {
-    await coordinator.release(sid);
+    await coordinator.release(claimed);
   }
 }
 

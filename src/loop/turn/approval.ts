@@ -35,16 +35,15 @@ export interface TurnApproval {
 class TurnFailed extends Error {}
 
 /**
- * Runs ACTIONS if its approval allows it. Resolves with the result, or with the line to show when approval is missing. A
+ * Runs ACTIONS that requires approval, if its approval allows it. Resolves with the result, or with the line to show when approval is missing. A
  * failed execution is not recorded as executed; one that waits for an answer has begun and counts as executed.
  */
 export async function approved<R>(
-  { approval, requiresApproval = false }: TurnApproval,
+  { approval }: TurnApproval,
   actions: string,
   run: () => Promise<R>,
   succeeded: (result: R) => boolean,
 ): Promise<{ readonly denied: string } | { readonly result: R }> {
-  if (!requiresApproval) return { result: await run() };
   if (approval === undefined) return { denied: NOT_APPROVED };
   const ran: R[] = [];
   const outcome = await approval.spend({ actions }, async () => {

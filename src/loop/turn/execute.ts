@@ -96,7 +96,8 @@ export async function execute(init: ExecuteInit): Promise<Execution> {
   // A run that continues another was approved when that one began, if these are the same ACTIONS.
   const plan = planHash({ actions: source.text });
   const approval = init.approved === plan ? {} : init.approval;
-  const answer = await approved(approval, source.text, start, ({ ok, waiting }) => ok || waiting !== undefined);
+  const begun = ({ ok, waiting }: RunResult): boolean => ok || waiting !== undefined;
+  const answer = approval.requiresApproval ? await approved(approval, source.text, start, begun) : { result: await start() };
   if ('denied' in answer) return deny(SOURCE, answer.denied);
   const { result } = answer;
   const { waiting } = result;

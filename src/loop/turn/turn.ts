@@ -60,6 +60,8 @@ export interface TurnRequest {
   /** Limits tighter than the executor's own; looser values have no effect. */
   readonly limits?: LimitOptions;
   readonly signal?: AbortSignal;
+  /** As in the turn's context. */
+  readonly mayAct?: () => boolean;
   /** The tenant in whose name the turn runs. */
   readonly tenant?: string;
   /** Awaited when nonce and limits are settled and nothing has run. If it throws, the turn does not begin. */
@@ -239,6 +241,7 @@ async function executeTurn(
     clock: () => host.clock.now(),
     values: { ...request.values, [MINT_LEDGER]: ledger, [APPROVAL]: request.approval?.approval },
     ...(request.signal === undefined ? {} : { signal: request.signal }),
+    ...(request.mayAct === undefined ? {} : { mayAct: request.mayAct }),
     ...(request.tenant === undefined ? {} : { tenant: request.tenant }),
   });
   try {

@@ -1,14 +1,14 @@
-import { type CallToolResult, McpServer, type ServerContext, type ToolAnnotations } from '@modelcontextprotocol/server';
+import { McpServer, type ToolAnnotations } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { NO_PROGRESS_YET } from '../../aeiou/index.ts';
 import { languageCard, readTurn, runTurn, type TurnHost, toPublicTurn } from '../../loop/index.ts';
-import { answerRequest, type Runtime } from '../../runtime/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
 import { matchesPattern, type ToolDefinition, toolPrompt } from '../../tools/index.ts';
-import { NeuroScriptError } from '../../wire/errors.ts';
 import { toPublicCheck } from '../../wire/findings.ts';
-import { jsonText } from '../../wire/maporder.ts';
+import { answered } from './answer.ts';
 import { CHECK_OUTPUT, RUN_OUTPUT, TURN_OUTPUT } from './outputs.ts';
-import { Progress } from './progress.ts';
+import { MOST_QUESTIONS, Questions, REQUEST_STATE } from './questions.ts';
+import { type Runner, runProgram } from './run.ts';
 import { type ErrorPage, INSTRUCTIONS, teach } from './teach.ts';
 
 /** The parts of the servers of {@link mcpServers}, which have no limits and no policy of their own. */
@@ -20,6 +20,8 @@ export interface McpServerInit {
   /** The tools that programs can call: those of the runtime that its policy allows. */
   readonly tools: readonly ToolDefinition[];
   readonly version: string;
+  /** Whether a program may ask the user of a client that can ask: with `promptuser`, and with tools that answer later. False when absent. */
+  readonly askUser?: boolean;
   /** The language on one page: `languageCard()` when absent, which a bundle does not contain. */
   readonly language?: string;
   /** Reads the pages of error codes; there are none when absent. */
@@ -78,24 +80,29 @@ const MOST_SESSIONS = 100;
 export function mcpServers(init: McpServerInit): () => McpServer {
   const { tools, version, language = languageCard(), errors = async () => [] } = init;
   const sessions = new TurnSessions(init.turns);
+  const runner = { runtime: init.runtime, questions: init.askUser === true ? new Questions(tools) : null };
   const capabilities = { tools: { listChanged: false }, resources: { listChanged: false }, prompts: { listChanged: false } };
   return () => {
-    const server = new McpServer({ name: 'neuroscript', version }, { instructions: INSTRUCTIONS, capabilities });
-    addTools(server, init, sessions);
+    const server = new McpServer(
+      { name: 'neuroscript', version },
+      {
+        instructions: INSTRUCTIONS,
+        capabilities,
+        requestState: { verify: REQUEST_STATE.verify },
+        inputRequired: { maxRounds: MOST_QUESTIONS + 1 },
+      },
+    );
+    addTools(server, init, runner, sessions);
     teach(server, { tools, language, errors });
     return server;
   };
 }
 
-function addTools(server: McpServer, { runtime, turns, tools }: McpServerInit, sessions: TurnSessions): void {
+function addTools(server: McpServer, { runtime, turns, tools }: McpServerInit, runner: Runner, sessions: TurnSessions): void {
   const annotations = effectsOf(tools);
   server.registerTool('run', { ...RUN, outputSchema: RUN_OUTPUT, annotations }, ({ src, ...request }, context) =>
-    answered(context, async ({ onOut, onCall }) => {
-      // `run --jsonl` reads the same requests and checks every field.
-      const line = JSON.stringify({ id: null, src, ...request });
-      const result = await answerRequest(runtime, line, { signal: context.mcpReq.signal, onOut, onCall });
-      return { value: result, isError: !result.ok };
-    }),
+    // `run --jsonl` reads the same requests and checks every field.
+    answered(context, (progress) => runProgram(runner, server, JSON.stringify({ id: null, src, ...request }), context, progress)),
   );
   server.registerTool('check', { ...CHECK, outputSchema: CHECK_OUTPUT, annotations: READS_NOTHING }, ({ sources }, context) =>
     answered(context, async () => {
@@ -158,21 +165,5 @@ class TurnSessions {
     if (oldest === undefined || this.#open.size <= MOST_SESSIONS) return;
     this.#open.delete(oldest);
     await this.#turns.executor.end?.(oldest);
-  }
-}
-
-/** Answers a request, with reports of its progress before. */
-async function answered(
-  context: ServerContext,
-  work: (progress: Progress) => Promise<{ readonly value: object; readonly isError: boolean }>,
-): Promise<CallToolResult> {
-  await using progress = new Progress(context);
-  try {
-    const { value, isError } = await work(progress);
-    return { isError, content: [{ type: 'text', text: jsonText(value) }], structuredContent: { ...value } };
-  } catch (error) {
-    // A client can react to wrong use and to a full queue. The library reports every other error.
-    if (!(error instanceof NeuroScriptError)) throw error;
-    return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };
   }
 }

@@ -72,16 +72,15 @@ export const APPROVAL = 'tools.approval';
 export const NOT_APPROVED = '[ERROR] A human has to approve this, and none has';
 
 /**
- * Does the work of a call, which may need a human's approval of exactly this call. A tool that will answer later has begun, so it
+ * Does the work of a call that needs a human's approval of exactly this call. A tool that will answer later has begun, so it
  * counts as executed. Throws {@link ToolError} 1003 with the line of the denial.
  */
 export async function approvedCall(
-  { canonicalName, requiresApproval }: ToolDefinition,
+  { canonicalName }: ToolDefinition,
   args: readonly TaggedJson[],
   turn: TurnContext,
   work: () => unknown,
 ): Promise<unknown> {
-  if (!requiresApproval) return await work();
   const approval = turn.value(APPROVAL);
   // The plan is hashed as canonical JSON, which sorts keys itself: the places of whole-number keys must not be written into it.
   const plan = { tool: canonicalName, args: args.map(plainMaps) };

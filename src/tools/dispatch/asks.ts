@@ -2,7 +2,7 @@ import type { CallIo, FinalReply } from '../../wire/call.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { AskSpent, GuestCall } from '../../wire/protocol.ts';
 import { ToolError } from '../errors.ts';
-import { unlessOver } from './over.ts';
+import { unlessOver } from './callscope.ts';
 import type { CallQuotas } from './quotas.ts';
 
 /** The `ask` statement of a script, as a call. */

@@ -1,20 +1,21 @@
 import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
-import { workerError } from '../../wire/errorinfo.ts';
+import { cancelledError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
-import type { ForkQuery, JournalEntry, WaitingCall } from '../../wire/journal.ts';
-import type { GuestCall } from '../../wire/protocol.ts';
+import { type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
+import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
+import { ToolError } from '../errors.ts';
 import { canonicalName } from '../names.ts';
+import { Pending } from '../pending.ts';
 import { Asks } from './asks.ts';
+import { onBehalfOfCall, unlessOver } from './callscope.ts';
 import { type DispatchContext, notify } from './context.ts';
 import { CallJournal, elapsed } from './journal.ts';
-import { onBehalfOfCall } from './nesting.ts';
 import { replyFor } from './outcome.ts';
-import { unlessOver } from './over.ts';
 import { promptUser } from './prompt.ts';
 import { CallQuotas } from './quotas.ts';
 import { type Completion, type Known, replyOf } from './recorded.ts';
-import { Suspended } from './suspended.ts';
+import { Suspended, suspendPrompt } from './suspended.ts';
 import { callTool } from './toolcall.ts';
 
 /**
@@ -95,6 +96,7 @@ export class Dispatcher {
 
   async #answer(call: GuestCall, io: CallIo, known: Known | null): Promise<FinalReply> {
     if (known?.t === 'answer') return known.reply;
+    if (!this.#context.turn.mayAct()) return halt(cancelledError('this process cannot act for the session any more'));
     const start = performance.now();
     try {
       const completed = known?.t === 'completed' ? known : null;
@@ -105,7 +107,7 @@ export class Dispatcher {
     } catch (error) {
       const { breach } = this.#quotas;
       if (breach !== null) return halt(breach);
-      if (error instanceof Suspended && call.t === 'tool') this.#wait(call, error, io, start);
+      if (error instanceof Suspended && call.t !== 'ask') this.#wait(call, error, io, start);
       return replyFor(error);
     }
   }
@@ -115,7 +117,7 @@ export class Dispatcher {
       case 'ask':
         return this.#asks.answer(call, io);
       case 'prompt':
-        return { t: 'ok', value: await unlessOver(io, () => promptUser(this.#context.host, call.text)) };
+        return { t: 'ok', value: await this.#prompt(call.text, io, completion) };
       case 'tool': {
         const { name, args, at, seq } = call;
         const { turn, tools } = this.#context;
@@ -127,11 +129,21 @@ export class Dispatcher {
     }
   }
 
+  async #prompt(text: string, io: CallIo, completion: Completion | null): Promise<TaggedJson> {
+    if (completion?.ok === false) throw new ToolError(completion.code, completion.message);
+    if (completion !== null) return completion.value;
+    const { host, mayWait = false } = this.#context;
+    return unlessOver(io, () => promptUser(host, text)).catch((error) => {
+      if (error instanceof Pending) throw suspendPrompt(error, mayWait);
+      throw error;
+    });
+  }
+
   /** Puts the run aside at this call. */
-  #wait(call: GuestCall & { readonly t: 'tool' }, { pending }: Suspended, io: CallIo, start: number): void {
-    const { seq, args, at } = call;
+  #wait(call: Exclude<GuestCall, { readonly t: 'ask' }>, { pending }: Suspended, io: CallIo, start: number): void {
+    const { seq, at } = call;
     const { reason, expiresIn } = pending;
-    const tool = canonicalName(call.name);
+    const [tool, args] = call.t === 'tool' ? [canonicalName(call.name), call.args] : [PROMPT, [call.text]];
     this.#waiting = { seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) };
   }
 }

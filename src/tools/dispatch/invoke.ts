@@ -1,16 +1,16 @@
 import { decode } from '../../wire/codec.ts';
+import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import type { ToolDefinition, ToolRuntime } from '../define/definition.ts';
 import { ToolError } from '../errors.ts';
 import { Pending } from '../pending.ts';
 import { approvedCall } from './approval.ts';
+import { unlessOver } from './callscope.ts';
 import type { CallingRun, ToolCall } from './context.ts';
 import { translate } from './outcome.ts';
-import { unlessOver } from './over.ts';
 import type { Completion } from './recorded.ts';
 import { resultJson } from './result.ts';
 import { suspend } from './suspended.ts';
-import { timeboxed } from './timebox.ts';
 import { CallRuntime } from './toolruntime.ts';
 
 /**
@@ -25,18 +25,17 @@ export async function invoke(
   callNested: ToolRuntime['callTool'],
 ): Promise<TaggedJson> {
   const { turn, limits } = context;
-  const expired = tool.timeoutMs === null ? null : new AbortController();
-  const runtime = new CallRuntime(tool, { context, site, io, expired: expired?.signal ?? null, callNested });
-  const run = async (): Promise<TaggedJson> => {
+  const box = tool.timeoutMs === null ? null : { ms: tool.timeoutMs, expired: new AbortController() };
+  const runtime = new CallRuntime(tool, { context, site, io, expired: box?.expired.signal ?? null, callNested });
+  const work = () => {
     // A call that is completed began in an earlier run, with the approval that it needed.
-    const result =
-      completion === null
-        ? await approvedCall(tool, given, turn, () => tool.run(args, runtime))
-        : await complete(tool, completion, args, runtime);
-    return resultJson(tool, result, limits.toolBytes);
+    if (completion !== null) return complete(tool, completion, args, runtime);
+    const begin = () => tool.run(args, runtime);
+    return tool.requiresApproval ? approvedCall(tool, given, turn, begin) : begin();
   };
+  const run = async () => resultJson(tool, await work(), limits.toolBytes);
   try {
-    return await unlessOver(io, () => timeboxed(tool, expired, run));
+    return await unlessOver(io, box === null ? run : () => timeboxed(tool, box, run));
   } catch (error) {
     if (error instanceof Pending) throw suspend(tool, error, depth, context.mayWait ?? false);
     throw translate(tool, error);
@@ -55,4 +54,26 @@ async function complete(
   if (!completion.ok) throw new ToolError(completion.code, completion.message);
   const answer = decode(completion.value);
   return tool.complete === null ? answer : tool.complete(answer, args, runtime);
+}
+
+/**
+ * The outcome of a tool's work. When the tool's own time is over, aborts `expired` and rejects with {@link ToolError} 37. Work that
+ * never awaits blocks the whole host process and cannot be stopped: the author of the tool has to avoid it.
+ */
+async function timeboxed<T>(
+  { canonicalName }: ToolDefinition,
+  { ms, expired }: { readonly ms: number; readonly expired: AbortController },
+  work: () => Promise<T>,
+): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const error = new ToolError(NS_CODES.ResourceExhaustion, `tool '${canonicalName}' took longer than ${ms} ms`);
+    expired.abort(error);
+    late.reject(error);
+  }, ms);
+  try {
+    return await Promise.race([work(), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

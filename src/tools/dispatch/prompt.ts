@@ -2,8 +2,12 @@ import type { HostContext } from '../../context/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { TaggedJson } from '../../wire/protocol.ts';
 import { ToolError } from '../errors.ts';
+import { Pending } from '../pending.ts';
 
-/** `promptuser`: writes the question and a space, reads one line and trims it. Rejects with code 26 without input or at its end. */
+/**
+ * `promptuser`: writes the question and a space, reads one line and trims it. Rejects with code 26 without input or at its end, and
+ * with {@link Pending} where the input is a host that answers later.
+ */
 export async function promptUser(host: HostContext, text: string): Promise<TaggedJson> {
   if (host.stdin === null) throw new ToolError(NS_CODES.IOFailed, 'promptuser has no input to read from here');
   try {
@@ -11,6 +15,7 @@ export async function promptUser(host: HostContext, text: string): Promise<Tagge
     const line = await host.stdin.next();
     if (line !== null) return line.trim();
   } catch (cause) {
+    if (cause instanceof Pending) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ToolError(NS_CODES.IOFailed, `promptuser could not read a line: ${reason}`, undefined, { cause });
   }

@@ -7,8 +7,8 @@ import type { Pending } from '../pending.ts';
 /** Ends a run whose tool will answer later. */
 export class Suspended extends Halt {
   readonly pending: Pending;
-  constructor(tool: string, pending: Pending) {
-    super(suspendedError(`tool '${tool}' will answer later: ${pending.reason}`));
+  constructor(who: string, pending: Pending) {
+    super(suspendedError(`${who} will answer later: ${pending.reason}`));
     this.pending = pending;
   }
 }
@@ -28,10 +28,16 @@ export function suspend(
       NS_CODES.PreconditionFailed,
       `tool '${canonicalName}' will answer later, and no tool can wait for another one`,
     );
-  if (mayWait) return new Suspended(canonicalName, pending);
+  if (mayWait) return new Suspended(`tool '${canonicalName}'`, pending);
   return new ToolError(
     NS_CODES.PreconditionFailed,
     `tool '${canonicalName}' will answer later (${pending.reason}), and nobody keeps this run until then`,
     'only turns of the host loop can wait',
   );
+}
+
+/** The end of a question whose user will answer later, as {@link suspend} for tools. */
+export function suspendPrompt(pending: Pending, mayWait: boolean): Suspended | ToolError {
+  if (mayWait) return new Suspended('the user', pending);
+  return new ToolError(NS_CODES.IOFailed, 'promptuser has no input to read from here');
 }

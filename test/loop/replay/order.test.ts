@@ -53,7 +53,7 @@ beforeAll(async () => {
     ]),
   );
   const clock = new TestClock();
-  const store = new MemoryStore();
+  const store = new MemoryStore({ clock });
   const keyring = newKeyring('host', clock);
   const loop = new LoopController({ executor: runtimeExecutor(recording, root), keyring, clock, store });
   await loop.runLoop({ userdata: USERDATA, agent: { reply: async () => reply(PROGRAM) }, sid: 's' });

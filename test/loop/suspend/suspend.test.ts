@@ -183,8 +183,8 @@ describe('a turn that waits', () => {
   });
 
   it('a process that dies while it goes on leaves it to others, with the answer it has', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     let calls = 0;
     const hung = Promise.withResolvers<void>();
     // The second call never ends in the process that dies.
@@ -281,8 +281,8 @@ describe('a call that cannot be completed', () => {
   });
 
   it('changed: nothing runs with the new tool, unless that was accepted', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     const world = counter();
     {
       await using old = await openHost([world.tool, approval()], { store, clock });
@@ -303,8 +303,8 @@ describe('a call that cannot be completed', () => {
   });
 
   it('changed and accepted: the session goes on', async () => {
-    const store = new MemoryStore();
     const clock = new TestClock();
+    const store = new MemoryStore({ clock });
     const world = counter();
     {
       await using old = await openHost([world.tool, approval()], { store, clock });

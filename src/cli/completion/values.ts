@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import { codesAndTitles } from '../commands/explain.ts';
+import { standardTools } from '../flags/standard.ts';
+import { defaultStore, openStore } from '../flags/store.ts';
+import type { Wanted, Word } from './request.ts';
+
+/** What the shell adds to the words: the names of files or folders, or nothing. */
+export type Paths = 'files' | 'folders' | 'none';
+
+/** The values that can stand for a placeholder of the help. */
+interface Source {
+  readonly paths: Paths;
+  readonly words?: (wanted: Wanted) => Promise<readonly Word[]>;
+}
+
+const FREE: Source = { paths: 'none' };
+const FILES: Source = { paths: 'files' };
+
+/** Where the values of placeholders come from. Any other placeholder stands for a value that only the user knows. */
+export const SOURCES: Readonly<Record<string, Source>> = {
+  FILE: FILES,
+  files: FILES,
+  ENVELOPE: FILES,
+  'NAME=FILE': FILES,
+  SERVER: FILES,
+  COMMAND: FILES,
+  DIR: { paths: 'folders' },
+  dir: { paths: 'folders' },
+  SID: { paths: 'none', words: sessions },
+  WHAT: { paths: 'files', words: sessions },
+  code: { paths: 'none', words: codesAndTitles },
+  NAME: { paths: 'none', words: async (wanted) => (wanted.command === 'tools' ? toolNames() : []) },
+  PATTERN: { paths: 'none', words: toolNames },
+  AGENT: { paths: 'none', words: agents },
+};
+
+/** Completes an unfinished word. */
+export async function candidates(wanted: Wanted): Promise<{ readonly words: readonly Word[]; readonly paths: Paths }> {
+  const source = wanted.value === null ? FREE : (SOURCES[wanted.value.name] ?? FREE);
+  const { typed, before } = wanted;
+  const known = (await source.words?.(wanted)) ?? [];
+  const words = [
+    ...wanted.words,
+    ...known.filter(({ text }) => text.startsWith(typed)).map(({ text, help }) => ({ text: before + text, help })),
+  ];
+  // The file of a script agent stands behind its kind.
+  const isScript = wanted.value?.name === 'AGENT' && typed.startsWith('script:');
+  return { words, paths: isScript ? 'files' : source.paths };
+}
+
+async function sessions({ given }: Wanted): Promise<readonly Word[]> {
+  const file = given.get('--store');
+  if (!existsSync(file ?? defaultStore())) return [];
+  using store = await openStore(file, { mustExist: true });
+  return (await store.list()).map(({ sid, status, subject }) => ({ text: sid, help: `${status}  ${subject ?? ''}` }));
+}
+
+async function toolNames(): Promise<readonly Word[]> {
+  await using resources = new AsyncDisposableStack();
+  return (await standardTools(undefined, resources)).map(({ name, description }) => ({ text: name, help: description }));
+}
+
+async function agents(): Promise<readonly Word[]> {
+  return [
+    { text: 'script:', help: 'replay a transcript' },
+    { text: 'command:', help: 'run a command for each reply' },
+    { text: 'model:', help: 'a model behind --base-url' },
+  ];
+}

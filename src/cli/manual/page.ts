@@ -1,0 +1,13 @@
+import type { Manual } from './manual.ts';
+
+const HELP = ['--help', '-h'];
+const VERSION = ['--version', '-v', 'version'];
+
+/** The text that a command line prints which asks for help or for the version, and for nothing else; otherwise null. */
+export function helpPage(argv: readonly string[], manual: Manual | null): string | null {
+  if (manual === null) return null;
+  const [first = '', ...rest] = argv;
+  if (rest.length === 0 && VERSION.includes(first)) return `${manual.version}\n`;
+  const path = HELP.includes(argv.at(-1) ?? '') ? argv.slice(0, -1) : first === 'help' && rest.length <= 1 ? rest : null;
+  return manual.pages.find((page) => page.path === path?.join(' '))?.help ?? null;
+}

@@ -1,0 +1,62 @@
+import type { InputRequiredResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
+import { continued, type Interpreter, type Runtime, runLine } from '../../runtime/index.ts';
+import { NeuroScriptError } from '../../wire/errors.ts';
+import type { RunInput } from '../../wire/protocol.ts';
+import { type RunResult, toPublicResult } from '../../wire/result.ts';
+import type { Answer } from './answer.ts';
+import type { Progress } from './progress.ts';
+import { askingHost, canAsk, MOST_QUESTIONS, type Questions } from './questions.ts';
+
+/** What runs the programs of the tool `run`. `questions` is null where programs cannot ask. */
+export interface Runner {
+  readonly runtime: Runtime;
+  readonly questions: Questions | null;
+}
+
+/**
+ * Runs a program, or continues the one that the request brings an answer for. A program that waits for its user gives a question
+ * for the client; its answer comes with the next request.
+ */
+export async function runProgram(
+  { runtime, questions }: Runner,
+  server: McpServer,
+  line: string,
+  context: ServerContext,
+  { onOut, onCall }: Progress,
+): Promise<Answer | InputRequiredResult> {
+  const settings = { signal: context.mcpReq.signal, onOut, onCall };
+  const state = context.mcpReq.requestState<string>();
+  if (questions === null || state === undefined) {
+    const asks = questions !== null && canAsk(server, context);
+    const interpreter = runtime.interpreter(asks ? { host: askingHost() } : {});
+    let run: RunInput | null = null;
+    const onInput = (input: RunInput): void => {
+      run = input;
+    };
+    const { result } = await runLine(interpreter.fork(), line, { ...settings, mayWait: asks, onInput });
+    return ended(questions, interpreter, run, 0, result);
+  }
+  const program = questions.take(state);
+  if (program === null) throw new NeuroScriptError('ERR_CALL_UNKNOWN', 'this program waits no longer; run it again');
+  const completion = questions.answer(context, program);
+  if (completion === null) return questions.ask(program);
+  const { interpreter, run, asked } = program;
+  const recorded = continued(program, completion, runtime.limits);
+  const mayWait = asked < MOST_QUESTIONS;
+  const result = await interpreter.fork({ id: run.forkId }).runRequest({ ...settings, recorded, mayWait });
+  return ended(questions, interpreter, run, asked, result);
+}
+
+/** The answer to a run, or its question. */
+async function ended(
+  questions: Questions | null,
+  interpreter: Interpreter,
+  run: RunInput | null,
+  asked: number,
+  result: RunResult,
+): Promise<Answer | InputRequiredResult> {
+  const { waiting, journal } = result;
+  if (questions !== null && run !== null && waiting !== undefined)
+    return questions.ask({ interpreter, run, journal, waiting, asked: asked + 1 });
+  return { value: toPublicResult(null, result), isError: !result.ok };
+}

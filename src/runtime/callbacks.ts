@@ -1,0 +1,35 @@
+import type { TurnContext } from '../context/index.ts';
+import type { RunRequest } from './request.ts';
+
+/** The callbacks of a request. The first exception of one ends the run, which then rejects with it. */
+export class Callbacks {
+  readonly #turn: TurnContext;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(turn: TurnContext) {
+    this.#turn = turn;
+  }
+
+  guard(request: RunRequest): RunRequest {
+    const { onOut, onCall } = request;
+    if (onOut === undefined && onCall === undefined) return request;
+    const out = onOut === undefined ? {} : { onOut: this.#guarded(onOut) };
+    return { ...request, ...out, ...(onCall === undefined ? {} : { onCall: this.#guarded(onCall) }) };
+  }
+
+  rethrow(): void {
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  #guarded<A>(callback: (value: A) => void): (value: A) => void {
+    return (value) => {
+      if (this.#failure !== null) return;
+      try {
+        callback(value);
+      } catch (error) {
+        this.#failure = { error };
+        this.#turn.close();
+      }
+    };
+  }
+}

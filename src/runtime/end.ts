@@ -1,0 +1,81 @@
+import { DeadlineError, type TurnContext } from '../context/index.ts';
+import type { SandboxResult } from '../sandbox/index.ts';
+import type { Dispatcher } from '../tools/index.ts';
+import { cancelledError, timeoutError } from '../wire/errorinfo.ts';
+import type { ErrorInfo } from '../wire/errors.ts';
+import type { JournalEntry, WaitingCall } from '../wire/journal.ts';
+import type { LimitValues } from '../wire/limits.ts';
+import type { Usage } from '../wire/protocol.ts';
+import type { RunResult } from '../wire/result.ts';
+import type { RunOutput } from './output.ts';
+
+/** Why a run of this turn must not start: the turn has ended; null when the run may start. */
+export function turnEnd(turn: TurnContext, now: () => number, limits: LimitValues): ErrorInfo | null {
+  // The clock decides: the timer of a deadline may be late.
+  if (turn.deadline !== null && now() >= turn.deadline) return deadlineError(limits);
+  return turn.aborted ? abortError(turn, limits) : null;
+}
+
+/** The error that ended a run; a run whose turn was aborted ends with the reason for that. */
+export function endingError({ result }: SandboxResult, turn: TurnContext, limits: LimitValues): ErrorInfo | null {
+  return turn.aborted && result.error?.kind === 'cancelled' ? abortError(turn, limits) : result.error;
+}
+
+/** The error of a run whose turn was aborted: a time limit for the deadline, a cancellation for everything else. */
+function abortError(turn: TurnContext, limits: LimitValues): ErrorInfo {
+  const reason: unknown = turn.signal.reason;
+  return reason instanceof DeadlineError ? deadlineError(limits) : cancelledError('the run was cancelled');
+}
+
+function deadlineError({ wallMs }: LimitValues): ErrorInfo {
+  return timeoutError({ limit: 'wallMs', allowed: wallMs }, "the turn's deadline has passed");
+}
+
+/** The result of a run that began. */
+export function resultOf(
+  { result: ended, errors, usage, outputComplete }: SandboxResult,
+  error: ErrorInfo | null,
+  { emits, values, whispers }: RunOutput,
+  journal: ReturnType<Dispatcher['finish']>,
+  limits: LimitValues,
+  waiting: WaitingCall | null,
+): RunResult {
+  const { phase, result, eventErrors, variables } = ended;
+  const facts = {
+    phase,
+    emits,
+    values,
+    whispers,
+    result,
+    eventErrors,
+    ...(variables === undefined ? {} : { variables }),
+    usage: withEndingAsk(usage, journal.last, limits),
+    ...(outputComplete ? {} : { outputComplete: false as const }),
+  };
+  if (error === null) return withJournal({ ok: true, ...facts, error }, journal);
+  const failure = {
+    ok: false as const,
+    ...facts,
+    ...(errors.length === 0 ? {} : { errors }),
+    error,
+    ...(waiting === null || error.code !== 'ERR_SUSPENDED' ? {} : { waiting }),
+  };
+  return withJournal(failure, journal);
+}
+
+/** Makes the entries of a journal when they are read for the first time: few callers of a tool look at them. */
+function withJournal<T extends object>(result: T, journal: ReturnType<Dispatcher['finish']>): T & Pick<RunResult, 'journal'> {
+  let entries: RunResult['journal'] | undefined;
+  Object.defineProperty(result, 'journal', { enumerable: true, get: () => (entries ??= journal.entries) });
+  // The property was just defined.
+  return result as T & Pick<RunResult, 'journal'>;
+}
+
+/** The usage of a run, with that of an `ask` that ended it: the interpreter was gone and could not be charged. */
+function withEndingAsk(usage: Usage, last: JournalEntry | undefined, limits: LimitValues): Usage {
+  if (last?.kind !== 'ask' || last.spent === undefined || !('halted' in last.outcome)) return usage;
+  const { fuel, toolCalls, cpuMs } = last.spent;
+  // Reporting the end costs fuel too, beyond what the run had left.
+  const total = Math.max(usage.fuel, Math.min(limits.fuel, usage.fuel + fuel));
+  return { ...usage, fuel: total, toolCalls: usage.toolCalls + toolCalls, cpuMs: usage.cpuMs + cpuMs };
+}

@@ -1,0 +1,52 @@
+import type { Renewal, SessionStore, SessionSummary, StartedTurn, TurnCommit } from '../../src/loop/sessions/store.ts';
+
+/** A lease as a test words it: from one moment to another, on the clock of the store. */
+export interface SpokenLease {
+  readonly owner: string;
+  readonly now: number;
+  readonly until: number;
+}
+
+/** A store in words of owners and moments: it sets the clock of the store, and knows the fence of each owner's last claim. */
+export async function ownedStore(make: (options: { clock: { now(): number } }) => SessionStore | Promise<SessionStore>) {
+  let now = 0;
+  const fences = new Map<string, number>();
+  const store = await make({ clock: { now: () => now } });
+  let behind = 0;
+  const fenceOf = (sid: string, owner: string): number => (fences.get(`${sid} of ${owner}`) ?? -1) - behind;
+  return {
+    create: store.create.bind(store),
+    /** From now on every owner takes the claim before its last one for its last. */
+    forget(): void {
+      behind = 1;
+    },
+    read: store.read.bind(store),
+    cancel: store.cancel.bind(store),
+    turns: store.turns.bind(store),
+    list: store.list.bind(store),
+    async claim(sid: string, { owner, now: at, until }: SpokenLease) {
+      now = at;
+      const { fence, ...claimed } = await store.claim(sid, { owner, ms: until - at });
+      fences.set(`${sid} of ${owner}`, fence);
+      return claimed;
+    },
+    async renew(sids: readonly string[], { owner, now: at, until }: SpokenLease): Promise<readonly Renewal[]> {
+      now = at;
+      return store.renew(
+        sids.map((sid) => ({ sid, fence: fenceOf(sid, owner) })),
+        until - at,
+      );
+    },
+    release: (sid: string, owner: string): Promise<void> => store.release(sid, fenceOf(sid, owner)),
+    start: (turn: StartedTurn, owner: string): Promise<void> => store.start(turn, fenceOf(turn.sid, owner)),
+    withdraw: (sid: string, owner: string): Promise<void> => store.withdraw(sid, fenceOf(sid, owner)),
+    commit: ({ owner, ...commit }: Omit<TurnCommit, 'fence'> & { readonly owner: string }): Promise<void> =>
+      store.commit({ ...commit, fence: fenceOf(commit.next.sid, owner) }),
+    logged: (sid: string, turn: number, owner: string, keep: boolean): Promise<void> =>
+      store.logged(sid, turn, fenceOf(sid, owner), keep),
+    async prune({ now: at, ...pruning }: { before: number; now: number; dryRun?: boolean }): Promise<readonly SessionSummary[]> {
+      now = at;
+      return store.prune(pruning);
+    },
+  };
+}

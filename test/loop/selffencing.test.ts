@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { LoopController } from '../../src/loop/controller.ts';
+import { Leases } from '../../src/loop/sessions/lease.ts';
+import { MemoryStore } from '../../src/loop/sessions/memory.ts';
+import { SessionLeasedError } from '../../src/loop/sessions/store.ts';
+import { createRuntime } from '../../src/runtime/index.ts';
+import { defineTool } from '../../src/tools/index.ts';
+import { newKeyring, programAgent, reply, TestClock, USERDATA } from './fake.ts';
+import { controller, run } from './host.ts';
+
+/** A host whose clock tells another time than that of the store. */
+class SkewedClock extends TestClock {
+  readonly #skewMs: number;
+  constructor(skewMs: number) {
+    super();
+    this.#skewMs = skewMs;
+  }
+  override now(): number {
+    return super.now() + this.#skewMs;
+  }
+}
+
+describe('the store alone measures leases (issue 20)', () => {
+  it.each([-20_000, 20_000])('a host whose clock differs by %i ms takes no session that another one drives', async (skewMs) => {
+    const store = new MemoryStore();
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const owner = controller({ store, owner: 'a' });
+    const driven = owner.loop.runLoop(
+      run({
+        reply: async () => {
+          asked.resolve();
+          await answer.promise;
+          return reply('program done');
+        },
+      }),
+    );
+    await asked.promise;
+    const skewed = controller({ store, owner: 'b', clock: new SkewedClock(skewMs) });
+    await expect(skewed.loop.resume('s', { agent: programAgent('done') })).rejects.toThrow(SessionLeasedError);
+    expect(await skewed.loop.recover()).toEqual([]);
+    answer.resolve();
+    expect(await driven).toMatchObject({ decision: 'DONE' });
+  });
+});
+
+describe('a host that cannot renew its lease (issue 20)', () => {
+  it('gives the session up when the lease may have ended, and not before', async () => {
+    class Unreachable extends MemoryStore {
+      override renew(): Promise<never> {
+        return Promise.reject(new Error('the store cannot be reached'));
+      }
+    }
+    const clock = new TestClock();
+    const store = new Unreachable({ clock });
+    await controller({ store, clock }).loop.open(USERDATA, 's');
+    const leases = new Leases({ store, clock, owner: 'a', leaseMs: 900 });
+    const { fence } = await store.claim('s', leases.lease);
+    let lost = 0;
+    const holding = { sid: 's', fence, until: leases.end() };
+    leases.hold(holding, () => {
+      lost += 1;
+    });
+    clock.elapsed += 899;
+    await leases.renew();
+    expect([lost, leases.lasts(holding)]).toEqual([0, true]);
+    clock.elapsed += 1;
+    await leases.renew();
+    expect([lost, leases.lasts(holding)]).toEqual([1, false]);
+    leases.drop('s');
+  });
+
+  it('begins no call, even before it notices that its time has passed', async () => {
+    const called: number[] = [];
+    const clock = new TestClock();
+    const effect = defineTool({
+      name: 'tool.t.Effect',
+      description: 'has an effect',
+      effects: 'none',
+      args: [{ name: 'n', type: 'int' }],
+      run: ({ n }) => {
+        called.push(n);
+        // The process is stopped for longer than its lease lasts.
+        clock.elapsed += 60_000;
+        return n;
+      },
+    });
+    await using runtime = await createRuntime({ tools: [effect], policy: { allow: ['tool.t.*'] } });
+    const loop = new LoopController({ runtime, clock, keyring: newKeyring('test', clock) });
+    const agent = { reply: async () => reply('command\nset a = tool.t.Effect(1)\nset b = tool.t.Effect(2)\nendcommand') };
+    const { decision, reason } = await loop.runLoop({ ...run(agent), maxTurns: 1 });
+    expect({ decision, reason }).toEqual({ decision: 'HALT', reason: 'ERR_CANCELLED' });
+    expect(called).toEqual([1]);
+  });
+});
