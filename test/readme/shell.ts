@@ -25,7 +25,10 @@ export function wrongCommands(code: string, program: Command): string[] {
 
 /** The simple commands of a block, as words without quotes. */
 function commandsOf(code: string): string[][] {
-  const lines = code.replaceAll(/\\\n\s*/g, ' ').split('\n');
+  const lines = code
+    .replaceAll(/\\\n\s*/g, ' ')
+    .replaceAll(/eval "\$\((.*)\)"/g, '$1')
+    .split('\n');
   return lines.flatMap((line) => {
     const words = [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word);
     const comment = words.findIndex((word) => word.startsWith('#'));
