@@ -89,9 +89,7 @@ export async function benchMain(argv: readonly string[], onProgress: OnProgress 
   onProgress(1, 1);
   const { node, cores } = machine();
   if (asked.json)
-    process.stdout.write(
-      `${JSON.stringify({ bench: asked.name, quick: asked.quick, node, cores, load, ...found, failures }, null, 2)}\n`,
-    );
+    process.stdout.write(`${JSON.stringify({ bench: asked.name, quick: asked.quick, node, cores, load, ...found, failures })}\n`);
   else
     process.stdout.write(
       `bench ${asked.name}, Node ${node}, ${cores} cores${asked.quick ? ', quick: do not quote' : ''}; ${loadText(load)}\n\n${text}`,

@@ -33,6 +33,7 @@ const HOST = [
   docs('contexts', 'Contexts and forks'),
   docs('testing', 'Testing programs'),
   docs('mcp', 'MCP'),
+  docs('ai-sdk', 'AI SDK'),
 ];
 
 const AGENTS = [
@@ -69,6 +70,7 @@ const REFERENCE = [
   docs('inspect', 'Unknown files'),
   page('site/reference/errors.md', 'Error codes'),
   docs('limits', 'Limits and prices'),
+  docs('json', 'JSON of commands'),
   page('site/reference/schemas.md', 'JSON schemas'),
   page('site/reference/api/index.md', 'Library'),
   docs('aeiou', 'AEIOU v3'),

@@ -6,9 +6,6 @@ import { reasonOf } from './queue.ts';
 import { denied, FAILURE, type Verdict } from './verdict.ts';
 import { parseVerifier } from './verifier.ts';
 
-/** The commands whose exit code is the answer: 0 for yes, 1 for everything else. */
-export const GATE_COMMANDS = ['gate', 'gate-verify'] as const;
-
 /** The usage of the commands. No flag changes an answer. */
 export const GATE_USAGE = {
   gate: 'neuroscript gate <intent-uuid> <sha256-hash> --queue <dir> --verifier <command>',

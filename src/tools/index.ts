@@ -20,7 +20,7 @@ export {
   type ToolInit,
 } from './define/define.ts';
 export type { Effects, LoadedLibrary, RootDefinitions, ToolDefinition, ToolRuntime, ToolView } from './define/definition.ts';
-export { type FromJsonSchema, fromJsonSchema, type JsonSchema, type JsonType } from './define/jsonschema.ts';
+export { type FromJsonSchema, fromJsonSchema, isJsonSchema, type JsonSchema, type JsonType } from './define/jsonschema.ts';
 export type { ArgSpec, ArgSpecs, ArgsOf, ObjectSchema, Parameter, ParameterKind } from './define/parameters.ts';
 export { definePure } from './define/pure.ts';
 export type { ResultKind, ResultOf, ReturnSpec } from './define/returns.ts';

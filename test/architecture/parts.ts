@@ -83,6 +83,7 @@ export const PARTS: readonly Part[] = [
     true,
   ),
   part('stdlib-tools', 'the standard tools that the host runs', 'sqlite tools context wire', '', true),
+  part('ai', 'tools of the AI SDK, both ways: `neuroscript-runtime/ai`', 'loop runtime tools wire', 'ai zod', false),
   part(
     'mcp',
     'Model Context Protocol, as client and as server',

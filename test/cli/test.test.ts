@@ -74,14 +74,18 @@ describe('neuroscript test', () => {
     expect((await neuroscript(['test'], { cwd })).stdout).toContain('a.test.ns:6:');
   });
 
-  it('--json prints one object for each case', async () => {
+  it('--json prints one object with all cases', async () => {
     const cwd = folder({ 'a.test.ns': '#: good\nemit 1 #=> 1\n---\n#: bad\nemit 1 #=> 2\n' });
     const { code, stdout } = await neuroscript(['test', '--json'], { cwd });
     expect(code).toBe(1);
-    expect(linesOf(stdout).map((line) => JSON.parse(line))).toEqual([
-      { file: 'a.test.ns', line: 1, title: 'good', ok: true, problems: [] },
-      { file: 'a.test.ns', line: 4, title: 'bad', ok: false, problems: ['emit 1: expected "2", got "1"'] },
-    ]);
+    expect(JSON.parse(stdout)).toEqual({
+      passed: 1,
+      failed: 1,
+      cases: [
+        { file: 'a.test.ns', line: 1, title: 'good', ok: true, problems: [] },
+        { file: 'a.test.ns', line: 4, title: 'bad', ok: false, problems: ['emit 1: expected "2", got "1"'] },
+      ],
+    });
   });
 
   it.each([

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { seccompFilter } from '../../src/sandbox/seccomp.ts';
 
@@ -29,6 +30,23 @@ function decide(program: Uint8Array, audit: number, number: number, args: readon
   throw new Error('the program ends without a decision');
 }
 
+/** The kernel's own tables. */
+const NUMBERS: ReadonlyMap<string, readonly [x64: number | null, arm64: number | null]> = new Map(
+  readFileSync(new URL('golden/syscalls.txt', import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => {
+      const [name = '', onX64, onArm64] = line.split(' ');
+      return [name, [onX64 === '-' ? null : Number(onX64), onArm64 === '-' ? null : Number(onArm64)]];
+    }),
+);
+
+/** What a worker may call with any arguments, and `prlimit64` and `fcntl`, which have a value that is zero. */
+const ALLOWED =
+  'futex getppid read write getpid mmap munmap mprotect madvise brk clock_gettime clock_nanosleep readv writev pread64 close open openat stat lstat fstat newfstatat statx access faccessat readlink readlinkat lseek getcwd getdents64 dup dup3 pipe2 eventfd2 epoll_create1 epoll_ctl epoll_wait epoll_pwait poll ppoll getsockname getsockopt mremap membarrier pkey_mprotect pkey_alloc pkey_free rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack restart_syscall kill tgkill gettid getuid getgid geteuid getegid capget uname sysinfo getrusage times time gettimeofday clock_getres nanosleep getrandom sched_getaffinity sched_getscheduler sched_getparam sched_yield set_tid_address set_robust_list rseq arch_prctl exit exit_group execve wait4 fcntl prlimit64'.split(
+    ' ',
+  );
+
 const x64 = seccompFilter('x64', true) ?? new Uint8Array();
 const arm64 = seccompFilter('arm64', true) ?? new Uint8Array();
 
@@ -38,15 +56,41 @@ describe('the filter of system calls', () => {
     expect(seccompFilter('ia32', true)).toBeNull();
   });
 
-  // Numbers by the kernel's own tables (`man 2 syscalls`), written down apart from the code.
   it.each([
-    ['read', 0, 63],
-    ['mmap', 9, 222],
-    ['futex', 202, 98],
-    ['exit_group', 231, 94],
-  ])('%s is allowed', (_name, onX64, onArm64) => {
-    expect(decide(x64, X64, onX64)).toBe(ALLOW);
-    expect(decide(arm64, ARM64, onArm64)).toBe(ALLOW);
+    ['x64', x64, X64, 0],
+    ['arm64', arm64, ARM64, 1],
+  ] as const)(
+    'allows the calls of these names on %s by the numbers of the kernel, and no other',
+    (_arch, program, audit, column) => {
+      const expected = ALLOWED.map((name) => NUMBERS.get(name)?.[column]).filter((number) => number !== null);
+      expect(expected).not.toContain(undefined);
+      const allowed = Array.from({ length: 1024 }, (_, number) => number).filter(
+        (number) => decide(program, audit, number) === ALLOW,
+      );
+      expect(allowed).toEqual(expected.sort((a = 0, b = 0) => a - b));
+    },
+  );
+
+  it.each<[call: string, argument: number, values: readonly number[]]>([
+    // FIONBIO, FIOCLEX, TCGETS
+    ['ioctl', 1, [0x5401, 0x5421, 0x5451]],
+    // F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC
+    ['fcntl', 1, [0, 1, 2, 3, 4, 1030]],
+    ['prlimit64', 0, [0]],
+    // PR_SET_NAME, PR_GET_NAME, PR_CAPBSET_READ, PR_SET_VMA ("SVMA")
+    ['prctl', 0, [15, 16, 23, 0x5356_4d41]],
+  ])('allows %s only with these values of argument %i', (call, argument, values) => {
+    const near = new Set([
+      ...values.flatMap((value) => [value - 1, value, value + 1]),
+      ...Array.from({ length: 64 }, (_, n) => n),
+    ]);
+    for (const [column, program, audit] of [[0, x64, X64] as const, [1, arm64, ARM64] as const]) {
+      const number = NUMBERS.get(call)?.[column] ?? -1;
+      const decided = [...near].filter(
+        (value) => value >= 0 && decide(program, audit, number, [...Array(argument).fill(7), value]) === ALLOW,
+      );
+      expect(decided.sort((a, b) => a - b)).toEqual(values);
+    }
   });
 
   it.each([

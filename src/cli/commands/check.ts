@@ -53,8 +53,7 @@ async function check(names: readonly string[], flags: CheckFlags, terminal: Term
   const sources = await readSources(names, SOURCE_BYTES, () => terminal.stdin);
   const { reports, standard } = await examine([sources], flags);
   const failed = reports.map((report) => {
-    if (flags.json)
-      terminal.out.line(JSON.stringify(flags.cost ? toPublicCheck(report) : toPublicCheck(report).findings, null, 2));
+    if (flags.json) terminal.out.json(flags.cost ? toPublicCheck(report) : toPublicCheck(report).findings);
     else show(report, new Map(sources.map((source) => [source.name, source.text])), standard, terminal);
     const fails = ({ severity }: LintFinding) => severity === 'error' || (flags.strict === true && severity === 'warning');
     return report.diagnostics.length > 0 || report.findings.some(fails);

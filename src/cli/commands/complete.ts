@@ -60,11 +60,11 @@ async function complete(sid: string, flags: CompleteFlags, terminal: Terminal): 
   const agent = flags.agent === undefined ? null : await readAgent({ ...flags, agent: flags.agent });
   const waiting = await usable(() => keep(sid, flags, answer));
   if (agent !== null) return drive(flags, agent, { resume: sid }, terminal);
-  terminal.out.line(
-    flags.json
-      ? JSON.stringify(waiting)
-      : `${printable(sid)}: call ${waiting.call} of ${printable(waiting.tool)} is completed; go on with: ${resumeCommand(sid, flags)}`,
-  );
+  if (flags.json) terminal.out.json(waiting);
+  else
+    terminal.out.line(
+      `${printable(sid)}: call ${waiting.call} of ${printable(waiting.tool)} is completed; go on with: ${resumeCommand(sid, flags)}`,
+    );
   return EXIT.ok;
 }
 

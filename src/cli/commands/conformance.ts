@@ -59,7 +59,7 @@ async function conformance(flags: Flags, terminal: Terminal): Promise<ExitCode> 
   if (vectors.length === 0) throw new UsageError(`no vector has '${printable(flags.only ?? '')}' in its file or id`);
   const report = await run(vectors, flags.impl, flags.timeout, terminal);
   const failed = report.verdicts.filter(({ outcome }) => outcome === 'failed');
-  if (flags.json) terminal.out.line(JSON.stringify(summary(report)));
+  if (flags.json) terminal.out.json(summary(report));
   else for (const line of render(report, terminal)) terminal.out.line(line);
   return failed.length === 0 ? EXIT.ok : EXIT.runtime;
 }

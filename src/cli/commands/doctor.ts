@@ -39,7 +39,7 @@ async function doctor({ json, launcher = 'auto' }: DoctorFlags, terminal: Termin
   const complete = rings.every((ring) => ring.complete);
   const { version: node, platform, arch } = process;
   if (json === true) {
-    terminal.out.line(JSON.stringify({ version: VERSION, node, platform, arch, complete, rings, limits: limits() }, null, 2));
+    terminal.out.json({ version: VERSION, node, platform, arch, complete, rings, limits: limits() });
   } else {
     terminal.out.line(`neuroscript ${VERSION}, Node ${node.slice(1)}, ${platform} ${arch}`);
     for (const ring of rings) show(ring, terminal);

@@ -142,11 +142,9 @@ async function watch(
     const next = await events.next();
     if (next.done === true) {
       const end = { ...next.value, turns };
-      print(
-        flags.json
-          ? [JSON.stringify(toPublicLoop(end))]
-          : [...explainEnd(end, terminal.paintOut), ...nextStep(next.value, flags)],
-      );
+      progress.clear();
+      if (flags.json) terminal.out.json(toPublicLoop(end));
+      else print([...explainEnd(end, terminal.paintOut), ...nextStep(next.value, flags)]);
       return next.value;
     }
     progress.show(next.value);

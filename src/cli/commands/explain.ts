@@ -23,14 +23,14 @@ export function addExplain(program: Command, execute: Execute): void {
 async function explain(asked: string | undefined, json: boolean, { out }: Terminal): Promise<ExitCode> {
   const entries = await errorPages();
   if (asked === undefined) {
-    if (json) out.line(JSON.stringify(entries.map(({ code, title }) => ({ code, title }))));
+    if (json) out.json(entries.map(({ code, title }) => ({ code, title })));
     else
       for (const { code, title } of entries)
         for (const line of paragraph(title, `${code.padEnd(26)} `, ' '.repeat(27))) out.line(line);
     return EXIT.ok;
   }
   const entry = entryOf(asked, entries);
-  if (json) out.line(JSON.stringify(entry));
+  if (json) out.json(entry);
   else for (const line of wrapped(entry.page.trimEnd())) out.line(line);
   return EXIT.ok;
 }

@@ -8,6 +8,7 @@ import { openStore } from '../flags/store.ts';
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { fileTrouble } from '../terminal/input.ts';
+import { oneLine } from '../terminal/output.ts';
 import { Steps } from '../terminal/status.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { usable } from './drive.ts';
@@ -52,7 +53,7 @@ async function exportAll(sids: readonly string[], flags: ExportFlags, terminal: 
     if (session === null) throw new UsageError(`session ${printable(sid)} does not exist`);
     sessions.push(session);
   }
-  const text = JSON.stringify(exportFile(sessions));
+  const text = oneLine(JSON.stringify(exportFile(sessions)));
   steps.clear();
   if (flags.out === undefined) await terminal.out.lineWhenReady(text);
   else await write(flags.out, text);

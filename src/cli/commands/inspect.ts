@@ -42,7 +42,7 @@ export function addInspect(program: Command, execute: Execute): void {
 
 async function inspect(name: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
   const { size, recognition } = await look(name, terminal);
-  if (json) terminal.out.line(JSON.stringify(toJson(name, size, recognition), null, 2));
+  if (json) terminal.out.json(toJson(name, size, recognition));
   else for (const line of linesOf(name, size, recognition, terminal)) terminal.out.line(line);
   return exitOf(recognition);
 }

@@ -8,6 +8,7 @@ import { type PublicResult, refusedResult, toPublicResult } from '../../wire/res
 import { EXIT, type ExitCode } from '../terminal/exit.ts';
 import { inOrder } from '../terminal/inorder.ts';
 import { until } from '../terminal/input.ts';
+import { oneLine } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Maximum bytes of a request line. The answer to a longer one is an error; its bytes are dropped. */
@@ -30,11 +31,6 @@ export async function answerRequests(
   const lines = splitLines(until(interrupt, terminal.stdin), LINE_BYTES);
   await inOrder(lines, width, answer, (result) => out.lineWhenReady(oneLine(jsonText(result))));
   return interrupt.aborted ? EXIT.cancelled : EXIT.ok;
-}
-
-/** JSON without the two characters, U+2028 and U+2029, at which some readers split lines. Only texts contain them. */
-function oneLine(json: string): string {
-  return json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 /** The request of a line, or the answer to a line without one. */

@@ -63,7 +63,7 @@ async function generate(file: string, name: string, terminal: Terminal): Promise
 
 async function list(file: string, json: boolean, terminal: Terminal): Promise<ExitCode> {
   const keys = readKeyring(file, systemClock).list().map(shown);
-  if (json) terminal.out.line(JSON.stringify(keys, null, 2));
+  if (json) terminal.out.json(keys);
   else
     for (const { kid, role, alg, public: half, verifyUntil } of keys)
       terminal.out.line(`${kid}  ${role}  ${alg}  ${half ?? '-'}${verifyUntil === null ? '' : `  until ${utc(verifyUntil)}`}`);

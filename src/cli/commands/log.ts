@@ -57,7 +57,7 @@ async function verify(files: readonly string[], flags: VerifyFlags, terminal: Te
     return verifyChain(all, { after: flags.after, through: flags.head, signal: terminal.interrupt, onRead });
   });
   steps.clear();
-  if (flags.json) terminal.out.line(JSON.stringify(report));
+  if (flags.json) terminal.out.json(report);
   else if (report.ok) terminal.out.line(`${report.lines} lines, unbroken; head ${report.head}`);
   else terminal.out.line(`${printable(report.file)}, line ${report.line}: ${report.why}`);
   return report.ok ? EXIT.ok : EXIT.runtime;

@@ -57,7 +57,8 @@ export async function loopV1(flags: V1Flags, terminal: Terminal, { agent, userda
     ...(flags.sid === undefined ? {} : { loopId: flags.sid }),
     onEvent: show,
   });
-  print(flags.json ? [JSON.stringify(toPublicV1Loop(result))] : explainV1End(result, terminal.paintOut));
+  if (flags.json) terminal.out.json(toPublicV1Loop(result));
+  else print(explainV1End(result, terminal.paintOut));
   await recorder?.save(setup.tools, terminal);
   return exitOfV1(result);
 }

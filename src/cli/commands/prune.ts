@@ -43,7 +43,7 @@ async function prune(flags: PruneFlags, terminal: Terminal): Promise<ExitCode> {
   const dryRun = flags.dryRun ?? false;
   const removed = await store.prune({ before: systemClock.now() - flags.olderThan, dryRun });
   if (flags.json) {
-    terminal.out.line(JSON.stringify({ dryRun, removed }, null, 2));
+    terminal.out.json({ dryRun, removed });
     return EXIT.ok;
   }
   for (const session of removed) terminal.out.line(sessionLine(session));

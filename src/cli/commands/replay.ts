@@ -117,9 +117,8 @@ async function replay(what: readonly string[], flags: ReplayFlags, terminal: Ter
     steps.clear();
     if (!flags.json) for (const line of linesOf(done)) terminal.out.line(line);
   }
-  terminal.out.line(
-    flags.json ? JSON.stringify({ sessions: replays.map(publicReplay), counts: countsOf(replays) }) : summary(replays),
-  );
+  if (flags.json) terminal.out.json({ sessions: replays.map(publicReplay), counts: countsOf(replays) });
+  else terminal.out.line(summary(replays));
   return replays.every(({ ok }) => ok) ? EXIT.ok : EXIT.runtime;
 }
 
@@ -148,7 +147,7 @@ async function trial(
   if (session === undefined || others.length > 0) throw new UsageError('--from-turn tries out one session; name one');
   checkTurn(session, fromTurn);
   const tried = await tryOut(runtime, session, await changesOf(fromTurn, flags.set ?? []));
-  if (flags.json) terminal.out.line(JSON.stringify(tried));
+  if (flags.json) terminal.out.json(tried);
   else for (const line of trialLines(tried)) terminal.out.line(line);
   return EXIT.ok;
 }

@@ -51,7 +51,7 @@ async function rotate(file: string, { role, kid, buffer, json }: RotateFlags, te
     saveKeyFile(realpathSync(file), rotation.keys);
     return rotation;
   });
-  if (json) terminal.out.line(JSON.stringify({ role, minted, retired, dropped }));
+  if (json) terminal.out.json({ role, minted, retired, dropped });
   else {
     terminal.out.line(`${printable(file)}: ${minted} is the new ${role} key`);
     if (retired !== null) terminal.out.line(`${retired.kid} verifies until ${utc(retired.verifyUntil)}`);

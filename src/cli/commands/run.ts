@@ -15,6 +15,7 @@ import { addSetup, readSetup, type SetupFlags } from '../flags/setup.ts';
 import { EXIT, type ExitCode, exitOf } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
 import { readSources, readText, STDIN } from '../terminal/input.ts';
+import { oneLine } from '../terminal/output.ts';
 import { showEnd, showSaid } from '../terminal/result.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { answerRequests } from './jsonl.ts';
@@ -257,7 +258,7 @@ async function advised(
 
 function report(result: RunResult, sources: readonly Source[], flags: RunFlags, terminal: Terminal): void {
   if (flags.json) {
-    terminal.out.line(jsonText(toPublicResult(null, result, flags.trace === true)));
+    terminal.out.line(oneLine(jsonText(toPublicResult(null, result, flags.trace === true))));
     return;
   }
   showEnd(result, new Map(sources.map((source) => [source.name, source.text])), terminal);

@@ -74,7 +74,7 @@ export function addSessions(program: Command, execute: Execute): void {
 
 async function list(flags: StoreFlags, terminal: Terminal): Promise<ExitCode> {
   const sessions = await listSessions(flags.store);
-  if (flags.json) terminal.out.line(JSON.stringify(sessions, null, 2));
+  if (flags.json) terminal.out.json(sessions);
   else for (const session of sessions) terminal.out.line(sessionLine(session));
   return EXIT.ok;
 }
@@ -88,7 +88,7 @@ async function show(sid: string, flags: ShowFlags, terminal: Terminal): Promise<
   const turns = flags.turn === undefined ? all : all.filter(({ turn }) => turn === flags.turn);
   if (flags.turn !== undefined && turns.length === 0)
     throw new UsageError(`session ${printable(sid)} has no decided turn ${flags.turn} that can be read`);
-  if (flags.json) terminal.out.line(JSON.stringify({ ...session, turns: turns.map(toPublicTurn) }));
+  if (flags.json) terminal.out.json({ ...session, turns: turns.map(toPublicTurn) });
   else {
     terminal.out.line(sessionLine(session));
     for (const turn of turns)

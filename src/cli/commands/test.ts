@@ -46,7 +46,7 @@ export function addTest(program: Command, execute: Execute): void {
     .description('Runs the cases of test files, and compares what they emit and the errors that end them.')
     .argument('[FILE...]', 'test files; by default all *.test.ns in this folder and below')
     .option('--watch', 'run again whenever one of the files changes, until Ctrl-C')
-    .option('--json', 'print one JSON object for each case');
+    .option('--json', 'print one JSON object with all cases');
   addLimits(addSetup(command), 'run')
     .addHelpText('after', DETAILS)
     .action((files: string[], flags: TestFlags) =>
@@ -60,6 +60,7 @@ async function test(named: readonly string[], flags: TestFlags, terminal: Termin
   const setup = await readSetup(flags, resources);
   await using runtime = await createRuntime({ ...setup, limits: limitsOf({ ...flags }), concurrency: 1 });
   let failed = 0;
+  const results: object[] = [];
   using steps = new Steps(terminal, 'test');
   for (const [index, each] of cases.entries()) {
     steps.reached(index, cases.length);
@@ -67,9 +68,12 @@ async function test(named: readonly string[], flags: TestFlags, terminal: Termin
     const problems = await problemsOf(runtime, each, terminal);
     if (problems.length > 0) failed += 1;
     steps.clear();
-    report(each, problems, flags.json === true, terminal);
+    const { file, line, title } = each;
+    results.push({ file, line, title, ok: problems.length === 0, problems });
+    if (!flags.json) report(each, problems, terminal);
   }
-  if (!flags.json) terminal.out.line(`${cases.length - failed} passed, ${failed} failed`);
+  if (flags.json) terminal.out.json({ passed: cases.length - failed, failed, cases: results });
+  else terminal.out.line(`${cases.length - failed} passed, ${failed} failed`);
   return failed === 0 ? EXIT.ok : EXIT.runtime;
 }
 
@@ -127,12 +131,8 @@ function shown(text: string | undefined): string {
   return text === undefined ? 'none' : JSON.stringify(text);
 }
 
-function report({ file, line, title }: TestCase, problems: readonly string[], json: boolean, terminal: Terminal): void {
+function report({ file, line, title }: TestCase, problems: readonly string[], terminal: Terminal): void {
   const ok = problems.length === 0;
-  if (json) {
-    terminal.out.line(JSON.stringify({ file, line, title, ok, problems }));
-    return;
-  }
   const paint = terminal.paintOut;
   terminal.out.line(`${ok ? paint.green('ok    ') : paint.red('FAILED')} ${printable(`${file}:${line} ${title}`)}`);
   for (const problem of problems) terminal.out.line(`         ${problem}`);

@@ -93,7 +93,7 @@ async function lineOf(text: string, terminal: Terminal): Promise<string> {
 
 function inspect(line: string, json: boolean, terminal: Terminal): ExitCode {
   const { ok } = inspection(line);
-  if (json) terminal.out.line(JSON.stringify(inspection(line)));
+  if (json) terminal.out.json(inspection(line));
   else {
     if (ok) terminal.out.line('NOT VERIFIED: this is what the token claims; anybody can write such a line.');
     for (const each of claims(line)) terminal.out.line(ok ? `  ${each}` : each);
@@ -147,12 +147,10 @@ function verify(line: string, flags: VerifyFlags, terminal: Terminal): ExitCode 
     ...(flags.clockSkew === undefined ? {} : { clockSkew: flags.clockSkew }),
   });
   if (flags.json)
-    terminal.out.line(
-      JSON.stringify(
-        result.ok
-          ? { authenticated: true, ok: true, payload: result.payload }
-          : { authenticated: false, ok: false, ...failureOf(result) },
-      ),
+    terminal.out.json(
+      result.ok
+        ? { authenticated: true, ok: true, payload: result.payload }
+        : { authenticated: false, ok: false, ...failureOf(result) },
     );
   else for (const each of explain(line, result, terminal)) terminal.out.line(each);
   return result.ok ? EXIT.ok : EXIT.runtime;

@@ -81,8 +81,8 @@ async function list(names: readonly string[], flags: ToolsFlags, terminal: Termi
   const callable = flags.all ? tools : tools.filter((tool) => guard.denial(tool, false) === null);
   const chosen = choose(callable, tools, names);
   const { out } = terminal;
-  if (format === 'json') out.line(JSON.stringify(toolCatalogue(chosen), null, 2));
-  else if (format === 'schema') out.line(JSON.stringify(toolSchemas(chosen), null, 2));
+  if (format === 'json') out.json(toolCatalogue(chosen));
+  else if (format === 'schema') out.json(toolSchemas(chosen));
   else if (format === 'md') out.line(printableLines(toolMarkdown(chosen).trimEnd()));
   else if (format === 'prompt') prompt(chosen, flags, terminal);
   else

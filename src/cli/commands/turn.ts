@@ -109,7 +109,7 @@ async function turn(file: string, flags: TurnFlags, terminal: Terminal): Promise
     },
     { sid, turn: flags.turn, input, progress: NO_PROGRESS_YET, signal: terminal.interrupt },
   );
-  if (flags.json) terminal.out.line(JSON.stringify(toPublicTurn(record)));
+  if (flags.json) terminal.out.json(toPublicTurn(record));
   else for (const line of explainTurn(record, terminal.paintOut)) terminal.out.line(line);
   recorder?.add(...record.journal);
   await recorder?.save(setup.tools, terminal);

@@ -29,6 +29,11 @@ export class Output {
     if (!this.#gone.signal.aborted) this.#stream.write(`${text}\n`);
   }
 
+  /** Writes a value as JSON on a line of its own, as docs/json.md says. */
+  json(value: unknown): void {
+    this.line(oneLine(JSON.stringify(value)));
+  }
+
   /** Writes the text as it is, for instance a question without a line feed. */
   text(text: string): void {
     if (!this.#gone.signal.aborted) this.#stream.write(text);
@@ -47,4 +52,9 @@ export class Output {
       this.#gone.signal.addEventListener('abort', done, { once: true });
     });
   }
+}
+
+/** JSON without the two characters, U+2028 and U+2029, at which some readers split lines. Only texts contain them. */
+export function oneLine(json: string): string {
+  return json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
