@@ -47,7 +47,7 @@ async function second(folder: string): Promise<void> {
   for (const { sid, waits } of await loop.list()) {
     if (waits === null) continue;
     await loop.complete(sid, waits.call, { result: 'yes' });
-    const { decision, turns } = await loop.resume(sid, { agent });
+    const { decision, turns } = await loop.resume(sid, { agent, keepTurns: true });
     for (const { turn, output } of turns) say(`turn ${turn}: ${output.split('\n').slice(0, -2).join('; ')}`);
     say(decision);
   }

@@ -110,7 +110,7 @@ export class LoopController {
     { parent = null }: { readonly parent?: SessionParent | null } = {},
   ): Promise<string> {
     checkSid(sid);
-    await this.#coordinator.store.create(newSession(sid, encodeUserdata(userdata), parent), this.#clock.now());
+    await this.#coordinator.create(newSession(sid, encodeUserdata(userdata), parent));
     return sid;
   }
 

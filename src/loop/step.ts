@@ -57,6 +57,7 @@ export async function takeStep(stepper: Stepper, sid: string, options: StepOptio
   const { state } = claimed;
   try {
     if (state.status !== 'open') throw new SessionStateError(sid, state.status);
+    await coordinator.mustAgree(state);
     if (claimed.cancelled) lost.abort();
     host.replay.restore(sid, claimed.used);
     const step = () => takeTurn(stepper, claimed, { ...options, signal }, keepLease);

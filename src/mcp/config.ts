@@ -18,7 +18,10 @@ export interface HttpServer {
 
 /** The settings of every kind of server. */
 export interface McpBounds {
-  /** Timeout in milliseconds for connecting, for listing tools and for one call; 30,000 if absent. */
+  /**
+   * Timeout in milliseconds for connecting, for listing tools and for one call; 30,000 if absent. For a call whose server reports
+   * progress, the time since the last report; such a call may take ten times as long.
+   */
   readonly timeoutMs?: number;
   /** Maximum bytes of one message from the server; 4 MiB if absent. */
   readonly messageBytes?: number;
@@ -26,6 +29,10 @@ export interface McpBounds {
   readonly tools?: readonly string[];
   /** The server's tools that change nothing. The host must say so, because a server is not trusted. */
   readonly readOnly?: readonly string[];
+  /** If true, the other servers are used without this one when it fails; if absent, its failure fails all. */
+  readonly optional?: boolean;
+  /** If true, the server may put questions to the user of a call, in the words of the server; false if absent. */
+  readonly elicit?: boolean;
 }
 
 /** The configuration of one server. */
@@ -35,7 +42,7 @@ export type McpServerConfig = (StdioServer | HttpServer) & McpBounds;
 export type McpConfig = Readonly<Record<string, McpServerConfig>>;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const BOUND_KEYS = ['timeoutMs', 'messageBytes', 'tools', 'readOnly'];
+const BOUND_KEYS = ['timeoutMs', 'messageBytes', 'tools', 'readOnly', 'optional', 'elicit'];
 const STDIO_KEYS = ['command', 'args', 'env', 'cwd'];
 const HTTP_KEYS = ['url', 'headers'];
 
@@ -109,6 +116,8 @@ function readServer(
     ...('messageBytes' in rest ? { messageBytes: numberOf(file, [...path, 'messageBytes'], rest['messageBytes']) } : {}),
     ...('tools' in rest ? { tools: texts('tools') } : {}),
     ...('readOnly' in rest ? { readOnly: texts('readOnly') } : {}),
+    ...('optional' in rest ? { optional: flagOf(file, [...path, 'optional'], rest['optional']) } : {}),
+    ...('elicit' in rest ? { elicit: flagOf(file, [...path, 'elicit'], rest['elicit']) } : {}),
   };
   if (http) return { url: file.text([...path, 'url'], rest['url']), headers: secrets('headers'), ...bounds };
   return {
@@ -128,6 +137,10 @@ function secretOf(file: YamlFile, path: readonly string[], value: unknown, envir
 
 function numberOf(file: YamlFile, path: readonly string[], value: unknown): number {
   return typeof value === 'number' ? value : file.fail(path, 'must be a number');
+}
+
+function flagOf(file: YamlFile, path: readonly string[], value: unknown): boolean {
+  return typeof value === 'boolean' ? value : file.fail(path, 'must be true or false');
 }
 
 /** Refuses values that the platform would quote in its error messages, secrets included. */

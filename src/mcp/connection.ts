@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
 import {
+  type CallToolRequestParams,
+  type CallToolResult,
   Client,
   type JsonSchemaValidator,
   type jsonSchemaValidator,
+  type Progress,
+  type RequestOptions,
+  SdkError,
+  SdkErrorCode,
   type Tool,
   type Transport,
 } from '@modelcontextprotocol/client';
@@ -10,7 +16,10 @@ import { KeyedMutex, type Logger } from '../context/index.ts';
 import { withMcpCall } from '../telemetry/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { DEFAULT_TIMEOUT_MS, type McpServerConfig, secretsOf } from './config.ts';
-import { plainWords } from './serverschema.ts';
+import { askForm } from './elicit.ts';
+import { Exchange, type McpCaller } from './exchange.ts';
+import { isObject, plainWords } from './serverschema.ts';
+import { carriedTask, type McpTask, readTask, TASKS_EXTENSION } from './tasks.ts';
 import { BoundError, transportTo } from './transport.ts';
 
 /** A server cannot be reached, does not answer in time, or violates the protocol. */
@@ -29,6 +38,22 @@ export interface McpAnswer {
   readonly structured: unknown;
 }
 
+/** What a server reports about a call that is under way. */
+export interface McpProgress {
+  readonly server: string;
+  readonly tool: string;
+  readonly progress: number;
+  readonly total: number | null;
+  /** The server's words, cleaned; '' if it has none. */
+  readonly message: string;
+}
+
+/** What a connection tells its owner. */
+export interface McpReports {
+  readonly logger: Logger;
+  readonly onProgress: ((progress: McpProgress) => void) | null;
+}
+
 /** Maximum number of tools that one server may list. */
 const MAX_TOOLS = 1000;
 /** Maximum number of pages of a list. */
@@ -37,6 +62,10 @@ const CLOSED = 'the connection has been closed';
 /** The wait after a failed attempt to connect; it doubles each time up to the longest. */
 const RETRY_MS = 250;
 const LONGEST_RETRY_MS = 30_000;
+/** How often a call may begin its time limit anew because the server reports progress. */
+const PROGRESS_FACTOR = 10;
+/** The longest wait for an answer about protocol versions over standard streams. A server that is silent speaks the version before. */
+const LONGEST_PROBE_MS = 5000;
 
 /** Accepts everything. A validator would run the patterns of a server's schema; `serverschema.ts` keeps the safe checks. */
 const NO_VALIDATION: jsonSchemaValidator = {
@@ -54,8 +83,13 @@ export class McpConnection implements AsyncDisposable {
   readonly name: string;
   readonly config: McpServerConfig;
   readonly #logger: Logger;
+  readonly #onProgress: McpReports['onProgress'];
   readonly #mutex = new KeyedMutex();
   #client: Client | null = null;
+  /** The programs whose requests are under way. */
+  readonly #callers = new Set<McpCaller>();
+  /** Set once the server has turned out to speak only the protocol version before. */
+  #legacy = false;
   #digests: ReadonlyMap<string, string> | null = null;
   #changed: ReadonlySet<string> = new Set();
   #opening: Transport | null = null;
@@ -65,10 +99,17 @@ export class McpConnection implements AsyncDisposable {
   /** Why a connection was closed. The library tells its callers only that it was. */
   readonly #breaches = new WeakMap<Client, BoundError>();
 
-  constructor(name: string, config: McpServerConfig, logger: Logger) {
+  constructor(name: string, config: McpServerConfig, { logger, onProgress }: McpReports) {
     this.name = name;
     this.config = config;
     this.#logger = logger;
+    this.#onProgress = onProgress;
+  }
+
+  /** What the server offers beside tools, as the present connection knows it. */
+  get offers(): { readonly resources: boolean; readonly prompts: boolean } {
+    const { resources, prompts } = this.#client?.getServerCapabilities() ?? {};
+    return { resources: resources !== undefined, prompts: prompts !== undefined };
   }
 
   /** The server's tools, as it describes them. Rejects with {@link McpError} (`ERR_MCP`). */
@@ -79,24 +120,75 @@ export class McpConnection implements AsyncDisposable {
     return tools;
   }
 
-  /** Calls a tool. Rejects with {@link McpError} (`ERR_MCP`), or with the signal's reason if it is aborted. */
-  async call(tool: string, args: Record<string, unknown>, signal: AbortSignal): Promise<McpAnswer> {
-    const client = await this.#connected();
-    signal.throwIfAborted();
-    if (this.#changed.has(tool))
-      throw new McpError(this.name, `it has changed its tool '${tool}' since it was offered; connect anew`);
-    try {
-      const { timeout, maxTotalTimeout } = this.#times();
+  /**
+   * Calls a tool. Gives a task instead of the answer when the server works on it for longer than `patienceMs`. Rejects with
+   * {@link McpError} (`ERR_MCP`), or with the signal's reason if it is aborted.
+   */
+  call(tool: Tool, args: Record<string, unknown>, caller: McpCaller, patienceMs: number): Promise<McpAnswer | McpTask> {
+    return this.exchange(`the call of '${tool.name}' failed`, caller, async (exchange) => {
+      if (this.#changed.has(tool.name)) throw new Changed(tool.name);
+      const { client } = exchange;
       const url = 'url' in this.config ? this.config.url : null;
-      const about = { tool, url, protocol: client.getNegotiatedProtocolVersion(), session: client.transport?.sessionId };
-      return await withMcpCall(about, async (_meta) => {
-        const result = await client.callTool({ name: tool, arguments: args, _meta }, { timeout, maxTotalTimeout, signal });
-        return { isError: result.isError === true, content: result.content ?? [], structured: result.structuredContent };
+      const session = client.transport?.sessionId;
+      const about = { tool: tool.name, url, protocol: client.getNegotiatedProtocolVersion(), session };
+      return withMcpCall(about, async (_meta) => {
+        const answer = await this.#called(exchange, tool, { name: tool.name, arguments: args, _meta });
+        const task = carriedTask(answer);
+        return task === null ? answerOf(answer) : ended(await exchange.settle(task, patienceMs));
       });
+    });
+  }
+
+  #called(exchange: Exchange, tool: Tool, params: CallToolRequestParams): Promise<unknown> {
+    const { client } = exchange;
+    const onprogress = (progress: Progress) => this.#report(tool.name, progress);
+    // From 2026-07-28 on, the server decides for every call.
+    const wantsTask = tool.execution?.taskSupport === 'required' && client.getProtocolEra() !== 'modern';
+    if (wantsTask) return exchange.request('tools/call', { ...params, task: {} });
+    // Without the schema of the answer: the library would check it again, and refuse questions.
+    const toolDefinition = { ...tool, outputSchema: undefined };
+    return exchange.rounds((answered, options) =>
+      client.callTool({ ...params, ...answered }, { ...options, onprogress, toolDefinition }),
+    );
+  }
+
+  /** The answer of a task of an earlier call; the task itself if it does not end within `patienceMs`. Rejects as {@link call} does. */
+  resume(taskId: string, caller: McpCaller, patienceMs: number): Promise<McpAnswer | McpTask> {
+    return this.exchange('the answer of a task cannot be read', caller, async (exchange) =>
+      ended(await exchange.settle(await exchange.look(taskId), patienceMs)),
+    );
+  }
+
+  /** Makes a request for a program; `failure` is said when it fails. Rejects as {@link call} does. */
+  async exchange<Result>(failure: string, caller: McpCaller, work: (exchange: Exchange) => Promise<Result>): Promise<Result> {
+    const client = await this.#connected();
+    const { signal } = caller;
+    signal.throwIfAborted();
+    const { elicit = false } = this.config;
+    const { maxTotalTimeout } = this.#times();
+    const total = maxTotalTimeout * PROGRESS_FACTOR;
+    const times = { timeout: elicit ? total : maxTotalTimeout, maxTotalTimeout: total, resetTimeoutOnProgress: true };
+    this.#callers.add(caller);
+    try {
+      return await work(new Exchange(this.name, client, caller, { ...times, signal } satisfies RequestOptions, elicit));
     } catch (error) {
       signal.throwIfAborted();
-      throw this.#failed(`the call of '${tool}' failed`, this.#breaches.get(client) ?? error);
+      if (error instanceof Changed)
+        throw new McpError(this.name, `it has changed its tool '${error.message}' since it was offered; connect anew`);
+      throw this.#failed(failure, this.#breaches.get(client) ?? error);
+    } finally {
+      this.#callers.delete(caller);
     }
+  }
+
+  #report(tool: string, { progress, total, message }: Progress): void {
+    const words = plainWords(message ?? '');
+    const report: McpProgress = { server: this.name, tool, progress, total: total ?? null, message: words };
+    this.#logger.debug(
+      report,
+      `MCP server ${this.name}: ${tool}: ${progress}${total === undefined ? '' : ` of ${total}`} ${words}`,
+    );
+    this.#onProgress?.(report);
   }
 
   /** Closes the connection, and ends the server if this process has started it. Idempotent. */
@@ -127,18 +219,19 @@ export class McpConnection implements AsyncDisposable {
   }
 
   async #connect(): Promise<Client> {
-    const client = new Client(
-      { name: 'neuroscript-runtime', version: '1' },
-      { capabilities: {}, jsonSchemaValidator: NO_VALIDATION, listMaxPages: MAX_PAGES },
-    );
-    client.onerror = (error) => {
-      if (error instanceof BoundError) this.#breaches.set(client, error);
-      this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${this.#words(error)}`);
-    };
-    client.onclose = () => {
-      if (this.#client === client) this.#client = null;
-    };
-    client.setNotificationHandler('notifications/tools/list_changed', () => this.#recheck(client));
+    try {
+      const client = await this.#attempt();
+      this.#legacy ||= client.getProtocolEra() !== 'modern';
+      return client;
+    } catch (error) {
+      this.#notBefore = performance.now() + Math.min(RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
+      this.#failures += 1;
+      throw error;
+    }
+  }
+
+  async #attempt(): Promise<Client> {
+    const client = this.#newClient();
     const transport = transportTo(this.name, this.config, this.#logger);
     this.#opening = transport;
     try {
@@ -148,12 +241,54 @@ export class McpConnection implements AsyncDisposable {
       return client;
     } catch (error) {
       await client.close().catch(() => {});
-      this.#notBefore = performance.now() + Math.min(RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
-      this.#failures += 1;
-      throw error instanceof McpError ? error : this.#failed('it cannot be reached', this.#breaches.get(client) ?? error);
+      const breach = this.#breaches.get(client);
+      // Some servers of the version before end when they are asked about versions.
+      if (!this.#legacy && !this.#closed && breach === undefined && isNegotiation(error)) {
+        this.#legacy = true;
+        return await this.#attempt();
+      }
+      throw error instanceof McpError ? error : this.#failed('it cannot be reached', breach ?? error);
     } finally {
       this.#opening = null;
     }
+  }
+
+  #newClient(): Client {
+    const { elicit = false } = this.config;
+    const { timeout } = this.#times();
+    const client = new Client(
+      { name: 'neuroscript-runtime', version: '1' },
+      {
+        capabilities: { ...(elicit ? { elicitation: { form: {} } } : {}), extensions: { [TASKS_EXTENSION]: {} } },
+        jsonSchemaValidator: NO_VALIDATION,
+        listMaxPages: MAX_PAGES,
+        versionNegotiation: this.#legacy
+          ? { mode: 'legacy' }
+          : { mode: 'auto', probe: { timeoutMs: Math.min(timeout, LONGEST_PROBE_MS) } },
+        inputRequired: { autoFulfill: false },
+      },
+    );
+    client.onerror = (error) => {
+      if (error instanceof BoundError) this.#breaches.set(client, error);
+      this.#logger.warn({ server: this.name }, `MCP server ${this.name}: ${this.#words(error)}`);
+    };
+    client.onclose = () => {
+      if (this.#client === client) this.#client = null;
+    };
+    client.setNotificationHandler('notifications/tools/list_changed', () => this.#recheck(client));
+    if (elicit) client.setRequestHandler('elicitation/create', ({ params }) => this.#ask(params));
+    return client;
+  }
+
+  /**
+   * Puts a question of the version before to the user. Such a question does not say which call it belongs to. With calls of several
+   * users under way it is declined, so that no user answers for another.
+   */
+  async #ask(params: unknown) {
+    const hosts = new Set([...this.#callers].map(({ host }) => host.stdin));
+    const [caller] = this.#callers;
+    if (hosts.size !== 1 || caller === undefined) return { action: 'decline' as const };
+    return askForm(this.name, params, caller.host);
   }
 
   async #recheck(client: Client): Promise<void> {
@@ -166,8 +301,8 @@ export class McpConnection implements AsyncDisposable {
   async #list(client: Client): Promise<readonly Tool[]> {
     let tools: readonly Tool[];
     try {
-      // Without this check the library prints to standard output.
-      if (client.getServerCapabilities()?.tools === undefined) throw new Error('it offers none');
+      // Such a server has resources or prompts. The library would print to standard output.
+      if (client.getServerCapabilities()?.tools === undefined) return [];
       // Never from the cache: only the present list counts.
       ({ tools } = await client.listTools(undefined, { ...this.#times(), cacheMode: 'refresh' }));
     } catch (error) {
@@ -193,6 +328,28 @@ export class McpConnection implements AsyncDisposable {
   #failed(what: string, error: unknown): McpError {
     return new McpError(this.name, `${what}: ${this.#words(error)}`, { cause: error });
   }
+}
+
+/** A tool is not the one that was offered. */
+class Changed extends Error {}
+
+/** Whether a server failed when it was asked which protocol versions it knows. */
+function isNegotiation(error: unknown): boolean {
+  return error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
+}
+
+function ended(outcome: Readonly<Record<string, unknown>> | McpTask): McpAnswer | McpTask {
+  return isTask(outcome) ? outcome : answerOf(outcome);
+}
+
+/** Whether the outcome of a call is a task on which the server still works. */
+export function isTask(outcome: unknown): outcome is McpTask {
+  return isObject(outcome) && 'raw' in outcome && readTask(outcome['raw']) !== null;
+}
+
+function answerOf(result: unknown): McpAnswer {
+  const { isError, content, structuredContent }: Partial<CallToolResult> = isObject(result) ? result : {};
+  return { isError: isError === true, content: Array.isArray(content) ? content : [], structured: structuredContent };
 }
 
 function digestsOf(tools: readonly Tool[]): ReadonlyMap<string, string> {

@@ -1,10 +1,11 @@
 /** Model Context Protocol: servers as a source of tools, and this runtime as a server. Entry point `neuroscript-runtime/mcp`. */
 import { type Logger, SILENT_LOGGER } from '../context/index.ts';
 import type { ToolDefinition } from '../tools/index.ts';
-import { anything, checker } from '../wire/options.ts';
+import { anything, checker, checkFunction } from '../wire/options.ts';
 import { checkMcpConfig, type McpConfig } from './config.ts';
-import { McpConnection } from './connection.ts';
-import { toolsOf } from './tools.ts';
+import { McpConnection, McpError, type McpProgress } from './connection.ts';
+import { readersOf } from './resources.ts';
+import { standIn, toolsOf } from './tools.ts';
 
 export {
   type HttpServer,
@@ -15,7 +16,7 @@ export {
   readMcpConfig,
   type StdioServer,
 } from './config.ts';
-export { McpError } from './connection.ts';
+export { McpError, type McpProgress } from './connection.ts';
 export { type McpHttp, type McpHttpOptions, serveHttp } from './server/http.ts';
 export { type McpServerInit, mcpServers } from './server/server.ts';
 export { serveStdio } from './server/stdio.ts';
@@ -25,35 +26,58 @@ export type { ErrorPage } from './server/teach.ts';
 export interface McpOptions {
   /** Logs lost connections and the error streams of servers. */
   readonly logger?: Logger;
+  /** Receives what servers report about calls that are under way. An exception goes to the log. */
+  readonly onProgress?: (progress: McpProgress) => void;
 }
 
-const checkMcpOptions = checker<McpOptions>({ logger: anything });
+const checkMcpOptions = checker<McpOptions>({ logger: anything, onProgress: checkFunction });
+
+/** A server that could not be used, although the configuration names it. */
+export interface McpFailure {
+  readonly server: string;
+  readonly error: McpError;
+}
 
 /** The tools of MCP servers, for `createRuntime`. Close it after the runtime. */
 export class McpSource implements AsyncDisposable {
   readonly tools: readonly ToolDefinition[];
+  /** The servers with `optional: true` that could not be used. Instead of its tools each has one that says why. */
+  readonly failures: readonly McpFailure[];
   readonly #connections: readonly McpConnection[];
 
-  private constructor(tools: readonly ToolDefinition[], connections: readonly McpConnection[]) {
+  private constructor(tools: readonly ToolDefinition[], failures: readonly McpFailure[], connections: readonly McpConnection[]) {
     this.tools = tools;
+    this.failures = failures;
     this.#connections = connections;
   }
 
   /**
-   * Connects to all servers at once and reads their tools. Rejects with {@link McpError} (`ERR_MCP`) if a server cannot be used,
-   * and with `ConfigError` (`ERR_CONFIG`) for an invalid configuration. After a rejection nothing stays connected.
+   * Connects to all servers at once and reads their tools. Rejects with {@link McpError} (`ERR_MCP`) if a server cannot be used that
+   * is not optional, and with `ConfigError` (`ERR_CONFIG`) for an invalid configuration. After a rejection nothing stays connected.
    */
   static async connect(config: McpConfig, options: McpOptions = {}): Promise<McpSource> {
     checkMcpOptions('the options of MCP', options);
     const logger = options.logger ?? SILENT_LOGGER;
+    const onProgress = guarded(options.onProgress, logger);
     const servers = Object.entries(checkMcpConfig(config));
     await using opened = new AsyncDisposableStack();
-    const connections = servers.map(([name, server]) => opened.use(new McpConnection(name, server, logger)));
+    const connections = servers.map(([name, server]) => opened.use(new McpConnection(name, server, { logger, onProgress })));
+    const failures: McpFailure[] = [];
     const tools = await Promise.all(
-      connections.map(async (connection) => toolsOf(connection, connection.config, await connection.tools())),
+      connections.map(async (connection) => {
+        try {
+          const own = toolsOf(connection, connection.config, await connection.tools());
+          return [...own, ...readersOf(connection, connection.config, own)];
+        } catch (error) {
+          if (connection.config.optional !== true || !(error instanceof McpError)) throw error;
+          await connection.close();
+          failures.push({ server: connection.name, error });
+          return [standIn(connection.name, error)];
+        }
+      }),
     );
     opened.move();
-    return new McpSource(tools.flat(), connections);
+    return new McpSource(tools.flat(), failures, connections);
   }
 
   /** Closes the connections and ends the servers that were started. Idempotent. */
@@ -64,4 +88,16 @@ export class McpSource implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** The callback of an application, whose exceptions go to the log. */
+function guarded(callback: McpOptions['onProgress'], logger: Logger): ((progress: McpProgress) => void) | null {
+  if (callback === undefined) return null;
+  return (progress) => {
+    try {
+      callback(progress);
+    } catch (error) {
+      logger.error({ error }, 'the callback onProgress threw');
+    }
+  };
 }

@@ -70,6 +70,7 @@ function isSmall(value: unknown): boolean {
   return value !== undefined && (JSON.stringify(value)?.length ?? 0) <= MAX_TEXT;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a value is an object of JSON. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,7 +2,6 @@ import type { Tool } from '@modelcontextprotocol/client';
 import {
   defineTool,
   fromJsonSchema,
-  issuesText,
   type JsonSchema,
   type StandardSchema,
   schemaWords,
@@ -12,10 +11,12 @@ import {
 } from '../tools/index.ts';
 import { NS_CODES } from '../wire/codes.ts';
 import { ConfigError } from '../wire/errors.ts';
-import { TimeDate } from '../wire/values.ts';
+import { outputCheck, plainArguments, scriptValue } from './answer.ts';
 import type { McpServerConfig } from './config.ts';
-import { type McpAnswer, type McpConnection, McpError } from './connection.ts';
-import { boundedSchema, plainWords } from './serverschema.ts';
+import { isTask, type McpAnswer, type McpConnection, McpError } from './connection.ts';
+import { READERS } from './resources.ts';
+import { boundedSchema, isObject, plainWords } from './serverschema.ts';
+import { type McpTask, taskIdIn, waitingReason } from './tasks.ts';
 
 /**
  * Defines a server's tools as `tool.<server>.<name>`. Each takes one map of named arguments, which is checked against the
@@ -23,7 +24,7 @@ import { boundedSchema, plainWords } from './serverschema.ts';
  * declares them read-only. Throws {@link ConfigError} (`ERR_CONFIG`) for names that would be the same in a script.
  */
 export function toolsOf(connection: McpConnection, config: McpServerConfig, tools: readonly Tool[]): readonly ToolDefinition[] {
-  const listed = new Set(tools.map(({ name }) => name));
+  const listed = new Set([...tools.map(({ name }) => name), ...READERS]);
   for (const name of [...(config.tools ?? []), ...(config.readOnly ?? [])])
     if (!listed.has(name))
       throw new McpError(connection.name, `it has no tool '${plainWords(name)}', which the configuration names`);
@@ -41,6 +42,22 @@ export function toolsOf(connection: McpConnection, config: McpServerConfig, tool
   });
 }
 
+/** The one tool of a server that cannot be used. It says why, in listings and to a call. */
+export function standIn(server: string, error: McpError): ToolDefinition {
+  return defineTool({
+    name: `tool.${server}.Unavailable`,
+    description: plainWords(error.message),
+    capabilities: [`mcp:call:${server}`],
+    effects: 'none',
+    run: () => {
+      throw new ToolError(NS_CODES.External, error.message);
+    },
+  });
+}
+
+/** How long a turn of the host loop waits for a task before it is put aside, in milliseconds. */
+const PATIENCE_MS = 2000;
+
 /** The name as an identifier: every other character becomes `_`. */
 function scriptName(name: string): string {
   const plain = name.replace(/[^A-Za-z0-9_]/g, '_').slice(0, 100);
@@ -55,15 +72,31 @@ function define(connection: McpConnection, tool: Tool, name: string, config: Mcp
     returns: returnsOf(tool.outputSchema),
     effects: config.readOnly?.includes(tool.name) === true ? 'read' : 'write',
     capabilities: [`mcp:call:${connection.name}`],
-    async run(args: Readonly<Record<string, unknown>>, { signal }: ToolRuntime) {
-      try {
-        return await scriptValue(await connection.call(tool.name, plainArguments(args['arguments']), signal), checkAnswer);
-      } catch (error) {
-        if (!(error instanceof McpError)) throw error;
-        throw new ToolError(NS_CODES.External, error.message, undefined, { cause: error });
-      }
+    run(args: Readonly<Record<string, unknown>>, runtime: ToolRuntime) {
+      const given = plainArguments(args['arguments']);
+      return settled(runtime, (patienceMs) => connection.call(tool, given, runtime, patienceMs));
+    },
+    complete(_answer: unknown, _args: unknown, runtime: ToolRuntime) {
+      const taskId = taskIdIn(runtime.waitedFor ?? '');
+      if (taskId === null) throw new ToolError(NS_CODES.External, 'the call waited for no task of the server');
+      return settled(runtime, (patienceMs) => connection.resume(taskId, runtime, patienceMs));
     },
   } as const;
+  /** The answer; a task that takes long puts the turn aside where that is possible, and is waited for elsewhere. */
+  async function settled(runtime: ToolRuntime, begin: (patienceMs: number) => Promise<McpAnswer | McpTask>): Promise<unknown> {
+    let outcome: McpAnswer | McpTask;
+    try {
+      outcome = await begin(runtime.mayWait ? PATIENCE_MS : Number.POSITIVE_INFINITY);
+      if (!isTask(outcome)) return await scriptValue(outcome, checkAnswer);
+    } catch (error) {
+      if (!(error instanceof McpError)) throw error;
+      throw new ToolError(NS_CODES.External, error.message, undefined, { cause: error });
+    }
+    const { keptMs } = outcome;
+    const reason = waitingReason(connection.name, tool.name, outcome);
+    return runtime.pending({ reason, ...(keptMs === null ? {} : { expiresIn: Math.ceil(keptMs) }) });
+  }
+
   const schema: JsonSchema = { ...boundedSchema(tool.inputSchema), type: 'object' };
   const needed = Array.isArray(schema.required) && schema.required.length > 0;
   const check = argumentsCheck(schema, needed);
@@ -75,8 +108,15 @@ function define(connection: McpConnection, tool: Tool, name: string, config: Mcp
 function argumentsCheck(schema: JsonSchema, needed: boolean): StandardSchema | null {
   try {
     const { '~standard': check } = fromJsonSchema(schema, 'the arguments');
-    const validate = (given: unknown) =>
-      (given === null || given === undefined) && !needed ? { value: null } : check.validate(given);
+    const validate = (given: unknown) => {
+      if ((given === null || given === undefined) && !needed) return { value: null };
+      const result = check.validate(given);
+      if (result instanceof Promise || result.issues === undefined || !isObject(given)) return result;
+      // A key that is nil and a missing key mean the same.
+      const rest = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+      const without = check.validate(rest);
+      return without instanceof Promise || without.issues === undefined ? without : result;
+    };
     const described = () => schema;
     const standard = { ...check, validate, jsonSchema: { input: described, output: described } };
     return { '~standard': standard };
@@ -90,65 +130,4 @@ function argumentsCheck(schema: JsonSchema, needed: boolean): StandardSchema | n
 function returnsOf(outputSchema: unknown): string {
   const words = schemaWords(boundedSchema(outputSchema));
   return words.startsWith('{') ? words : 'string | list';
-}
-
-/** The named arguments as JSON. Throws {@link ToolError} 4 for values that JSON cannot represent. */
-function plainArguments(given: unknown): Record<string, unknown> {
-  if (given === null || given === undefined) return {};
-  return Object.fromEntries(Object.entries(Object(given)).map(([key, value]) => [key, plain(key, value)]));
-}
-
-function plain(key: string, value: unknown): unknown {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
-  if (typeof value === 'number' && Number.isFinite(value)) return value;
-  if (value instanceof TimeDate) return value.text;
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (Array.isArray(value)) return value.map((each) => plain(key, each));
-  if (isPlainMap(value)) return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(name, each)]));
-  throw new ToolError(NS_CODES.ArgMismatch, `'${key}' holds a value that cannot be sent: pass texts, numbers, lists and maps`);
-}
-
-function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
-}
-
-/** Returns how a structured answer violates the schema that the server announced, or null. */
-type OutputCheck = (value: unknown) => Promise<string | null>;
-
-function outputCheck(schema: unknown): OutputCheck {
-  if (schema === undefined) return async () => null;
-  try {
-    const standard = fromJsonSchema(boundedSchema(schema), 'an answer')['~standard'];
-    return async (value) => {
-      const { issues } = await standard.validate(value);
-      return issues === undefined ? null : issuesText(issues);
-    };
-  } catch {
-    return async () => null;
-  }
-}
-
-async function scriptValue({ isError, content, structured }: McpAnswer, check: OutputCheck): Promise<unknown> {
-  const parts = content.map(partOf);
-  if (isError) {
-    const text = parts.filter((part) => typeof part === 'string').join(' ');
-    throw new ToolError(NS_CODES.ToolExecutionFailed, text === '' ? 'the tool failed and does not say why' : plainWords(text));
-  }
-  if (structured !== undefined) {
-    const problem = await check(structured);
-    if (problem === null) return structured;
-    throw new ToolError(NS_CODES.External, `the answer violates the schema that the server announced: ${plainWords(problem)}`);
-  }
-  if (parts.length === 0) return null;
-  return parts.length === 1 && typeof parts[0] === 'string' ? parts[0] : parts;
-}
-
-/** A text part as a string, an image or audio part with its bytes, and every other part as a map. */
-function partOf(part: unknown): unknown {
-  if (!isPlainMap(part)) return null;
-  const { type, text, data, _meta, annotations, ...rest } = part;
-  if (type === 'text' && typeof text === 'string') return text.toWellFormed();
-  return { type, ...rest, ...(typeof data === 'string' ? { data: new Uint8Array(Buffer.from(data, 'base64')) } : {}) };
 }

@@ -1,12 +1,16 @@
 import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
 import type { Logger } from '../context/index.ts';
-import { DEFAULT_MESSAGE_BYTES, type HttpServer, type McpServerConfig, type StdioServer } from './config.ts';
+import { DEFAULT_MESSAGE_BYTES, type HttpServer, type McpBounds, type McpServerConfig, type StdioServer } from './config.ts';
 import { plainWords } from './serverschema.ts';
 import { StdioTransport } from './stdio.ts';
+import { carryTask } from './tasks.ts';
 
 /** Maximum number of messages that a server may send between two calls of tools, per hour. */
 const MAX_UNASKED = 1000;
 const HOUR_MS = 3_600_000;
+
+/** The requests of programs. Each allows the server as many messages again. */
+const ASKING = ['tools/call', 'resources/list', 'resources/read', 'prompts/list', 'prompts/get', 'tasks/get'];
 
 /** Maximum bytes of a server's error stream that reach the log. */
 const MAX_STDERR = 64 * 1024;
@@ -37,12 +41,12 @@ function overStdio(name: string, server: StdioServer, most: number, logger: Logg
   return new StdioTransport(server, most, toLog, tooLong);
 }
 
-function overHttp({ url, headers = {} }: HttpServer, most: number, tooLong: () => void): Transport {
+function overHttp({ url, headers = {}, elicit = false }: HttpServer & McpBounds, most: number, tooLong: () => void): Transport {
   return new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
     // A redirect to another origin would send it the headers, and with them the secrets.
     redirectPolicy: 'same-origin',
-    fetch: (address, init) => boundedFetch(address, init, most, tooLong),
+    fetch: (address, init) => boundedFetch(address, init, elicit, most, tooLong),
     reconnectionOptions: {
       initialReconnectionDelay: 1000,
       maxReconnectionDelay: 5000,
@@ -52,14 +56,18 @@ function overHttp({ url, headers = {} }: HttpServer, most: number, tooLong: () =
   });
 }
 
-/** Like `fetch`, but an answer fails after `most` bytes, and no stream is opened for messages that nobody asked for. */
+/** Like `fetch`, but an answer fails after `most` bytes, and no stream is opened for messages that nobody
+ * asked for. A stream may be resumed that ended before the answer to a request; with `listen`, the
+ * server may also send questions on a stream of their own. */
 async function boundedFetch(
   address: string | URL,
   init: RequestInit | undefined,
+  listen: boolean,
   most: number,
   tooLong: () => void,
 ): Promise<Response> {
-  if ((init?.method ?? 'GET').toUpperCase() === 'GET') return new Response(null, { status: 405 });
+  const wanted = listen || new Headers(init?.headers).has('last-event-id');
+  if ((init?.method ?? 'GET').toUpperCase() === 'GET' && !wanted) return new Response(null, { status: 405 });
   const response = await fetch(address, init);
   if (response.body === null) return response;
   let bytes = 0;
@@ -78,7 +86,7 @@ async function boundedFetch(
 
 /**
  * Closes a connection if the server sends too many messages, because each costs this process time. Every message counts, also
- * requests to read a list again; a call of a tool resets the count.
+ * requests to read a list again; a request of a program resets the count.
  */
 function guarded(open: (breach: Breach) => Transport): Transport {
   let unasked = 0;
@@ -93,7 +101,7 @@ function guarded(open: (breach: Breach) => Transport): Transport {
       inner.onmessage = (message, extra) => {
         if (performance.now() - since > HOUR_MS) [unasked, since] = [0, performance.now()];
         unasked += 1;
-        if (unasked <= MAX_UNASKED) return transport.onmessage?.(message, extra);
+        if (unasked <= MAX_UNASKED) return transport.onmessage?.(carryTask(message), extra);
         breach(`the server sent ${MAX_UNASKED} messages without being asked`);
       };
       inner.onclose = () => transport.onclose?.();
@@ -101,11 +109,12 @@ function guarded(open: (breach: Breach) => Transport): Transport {
       await inner.start();
     },
     async send(message, options) {
-      if ('method' in message && message.method === 'tools/call') unasked = 0;
+      if ('method' in message && ASKING.includes(message.method)) unasked = 0;
       await inner.send(message, options);
     },
     close: () => inner.close(),
     setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
+    ...(inner.hasPerRequestStream === true ? { hasPerRequestStream: true } : {}),
     get sessionId() {
       return inner.sessionId;
     },

@@ -41,10 +41,10 @@ class CompletedCall implements CallScript {
   }
 
   known(call: GuestCall): Known | null {
-    const { seq, tool, asked } = this.#waiting;
+    const { seq, tool, asked, reason } = this.#waiting;
     if (call.seq > seq) return null;
     const divergence = divergenceOf(call, entryOf(this.#waiting));
-    if (divergence === null) return { t: 'completed', asked, completion: this.#completion };
+    if (divergence === null) return { t: 'completed', asked, completion: { ...this.#completion, waitedFor: reason } };
     const message = `the program does not repeat the call that waited, ${tool}: it differs in its ${divergence.field}`;
     return { t: 'answer', reply: { t: 'halt', error: replayError(message) } };
   }

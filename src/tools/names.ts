@@ -11,13 +11,23 @@ export function checkToolName(name: unknown): string {
   throw new ConfigError(`a tool's name has the form tool.group.Name, got '${String(name).slice(0, 100)}'`);
 }
 
-/** The hint for an unknown tool: the tool that may be meant, else the tools of the group, if there is such a group. */
-export function toolAdvice(name: string, candidates: readonly string[]): string | undefined {
+/**
+ * The hint for an unknown tool: the tool that may be meant, else the tools of the group, if there is such a group. `wordsOf` describes
+ * a tool that is alone in its group.
+ */
+export function toolAdvice(
+  name: string,
+  candidates: readonly string[],
+  wordsOf: (name: string) => string = () => '',
+): string | undefined {
   const meant = nearestTool(name, candidates);
   if (meant !== undefined) return `did you mean ${meant}?`;
   const [group] = toolParts(canonicalName(name));
   const siblings = candidates.filter((candidate) => toolParts(candidate)[0] === group);
   if (siblings.length === 0) return undefined;
+  const [only = ''] = siblings;
+  const words = siblings.length === 1 ? wordsOf(only) : '';
+  if (words !== '') return `${group} has only ${toolParts(only)[1]}: ${words}`;
   const more = siblings.length - MAX_NAMED;
   const named = siblings.slice(0, MAX_NAMED).map((candidate) => toolParts(candidate)[1]);
   return `${group} has ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;

@@ -41,7 +41,7 @@ const TEXT_UNITS = 64 * 1024;
 const CRASHED = 70;
 /** Most milliseconds of a command that reads a file. */
 const COMMAND_MS = 60_000;
-const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+const CLI = fileURLToPath(new URL('../../bin/neuroscript.js', import.meta.url));
 
 /** What one part of the time has seen. */
 interface Seen {
@@ -153,7 +153,7 @@ const foreignText: Lane = {
   },
 };
 
-/** Gives files to commands. Whatever is in them, a command refuses or describes it. */
+/** Gives files to commands. They refuse whatever is in them, but for the one that describes it. */
 function foreignFile(folder: string): Lane {
   const program = join(folder, 'p.ns');
   writeFileSync(program, 'command\n  emit 1\nendcommand\n');
@@ -169,7 +169,10 @@ function foreignFile(folder: string): Lane {
       const started = spawn(process.execPath, args, { stdio: 'ignore', timeout: COMMAND_MS });
       const [code, signal] = await once(started, 'exit');
       await pause(500);
-      return code !== null && code !== CRASHED ? [] : [`${command.join(' ')}: ${reader.name}: ${code ?? signal}`];
+      const refused = code !== null && code !== 0 && code !== CRASHED;
+      return refused || (code === 0 && command[0] === 'inspect')
+        ? []
+        : [`${command.join(' ')}: ${reader.name}: ${code ?? signal}`];
     },
   };
 }

@@ -37,6 +37,6 @@ describe('the same program on the same input', () => {
 });
 
 /** All of a result but the times, and the journal, which names forks. */
-function outcome({ usage: { cpuMs: _cpu, wallMs: _wall, ...usage }, journal, ...rest }: RunResult): unknown {
+function outcome({ usage: { cpuMs: _cpu, wallMs: _wall, queueMs: _queue, ...usage }, journal, ...rest }: RunResult): unknown {
   return { ...rest, usage, calls: journal.length };
 }

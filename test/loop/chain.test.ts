@@ -39,7 +39,7 @@ describe('the chain', () => {
     const canonical = `{"SID":"s","decision":"CONTINUE","latency_ms":1.25,"output_bytes":3,"prev":"${'0'.repeat(64)}","scratch_bytes":0,"ts":"2024-08-30T10:05:45.000Z","turn_index":1}`;
     expect(hash).toBe(createHash('sha256').update(canonical).digest('hex'));
     expect(JSON.parse(text)).toEqual({ ...entry(1), prev: GENESIS, hash });
-    expect(readLink(text)).toEqual({ prev: GENESIS, hash });
+    expect(readLink(text)).toEqual({ prev: GENESIS, hash, entry: { ...entry(1), prev: GENESIS } });
   });
 
   it('a whole log verifies, and its head is the hash of its last line', async () => {

@@ -57,6 +57,8 @@ function setting(options: Partial<MinterOptions> = {}, init: TurnInit = { sessio
     getVar: async () => undefined,
     setVar: async () => {},
     callTool: async () => null,
+    mayWait: false,
+    waitedFor: null,
     pending: ({ reason }) => {
       throw new Error(reason);
     },

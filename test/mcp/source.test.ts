@@ -379,3 +379,32 @@ describe('connecting', () => {
     });
   });
 });
+
+describe('a server with optional: true', () => {
+  const bad = { command: '/does/not/exist', optional: true };
+
+  it('does not fail the others; it is reported, and a call of its tools says why they are absent', async () => {
+    await using source = await McpSource.connect({ s: stdio('honest'), bad });
+    expect(source.failures).toMatchObject([{ server: 'bad', error: { code: 'ERR_MCP' } }]);
+    const absent = await run(source, 'tool.s.add({"a": 1})', 'tool.bad.search({"q": 1})');
+    expect([absent.values, absent.error?.code]).toEqual([[{ sum: 2 }], 'NS3']);
+    const why = "bad has only unavailable: MCP server 'bad': it cannot be reached: ";
+    expect(absent.error?.hint).toContain(why);
+    expect(toolPrompt(source.tools).text).toContain("tool.bad.Unavailable()\n  MCP server 'bad': it cannot be reached: ");
+    await using runtime = await createRuntime({
+      tools: source.tools,
+      policy: { allow: ['*'], grants: ['mcp:call:bad'] },
+      concurrency: 1,
+    });
+    const called = await runtime.run('command\n  call tool.bad.Unavailable()\nendcommand');
+    expect([called.error?.code, called.error?.message]).toEqual(['NS1002', source.failures[0]?.error.message]);
+  });
+
+  it('is used like any other while it works, and fails all without the key', async () => {
+    await using source = await McpSource.connect({ s: stdio('honest', { optional: true }) });
+    expect([source.failures, (await run(source, 'tool.s.add({"a": 1})')).values]).toEqual([[], [{ sum: 2 }]]);
+    await expect(McpSource.connect({ s: stdio('honest'), bad: { command: bad.command } })).rejects.toMatchObject({
+      code: 'ERR_MCP',
+    });
+  });
+});

@@ -25,10 +25,9 @@ export function wrongCommands(code: string, program: Command): string[] {
 
 /** The simple commands of a block, as words without quotes. */
 function commandsOf(code: string): string[][] {
-  const lines = code
-    .replaceAll(/\\\n\s*/g, ' ')
-    .replaceAll(/eval "\$\((.*)\)"/g, '$1')
-    .split('\n');
+  // `eval "$(COMMAND)"` executes what the command prints.
+  const plain = code.replaceAll(/^eval "\$\((.*?)\)"/gm, '$1');
+  const lines = plain.replaceAll(/\\\n\s*/g, ' ').split('\n');
   return lines.flatMap((line) => {
     const words = [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word);
     const comment = words.findIndex((word) => word.startsWith('#'));

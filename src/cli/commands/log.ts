@@ -16,8 +16,8 @@ interface VerifyFlags {
 
 const HELP = `
 The command finds rotated files (FILE.1, FILE.2 ...) by itself and checks them
-before FILE. Exits with 0 when every line is unchanged and follows the line
-before it, and with 1 otherwise. A chain cannot show that its last lines are
+before FILE. Exits with 0 when every line is unchanged, follows the line before
+it and decides no turn a second time, and with 1 otherwise. A chain cannot show that its last lines are
 missing: note the head that the command prints, and pass it with --head the
 next time.
 `;
@@ -59,6 +59,8 @@ async function verify(files: readonly string[], flags: VerifyFlags, terminal: Te
   steps.clear();
   if (flags.json) terminal.out.json(report);
   else if (report.ok) terminal.out.line(`${report.lines} lines, unbroken; head ${report.head}`);
-  else terminal.out.line(`${printable(report.file)}, line ${report.line}: ${report.why}`);
-  return report.ok ? EXIT.ok : EXIT.runtime;
+  const wrong = report.ok ? report.repeated : report;
+  if (wrong !== undefined && !flags.json)
+    terminal.out.line(`${printable(wrong.file)}, line ${wrong.line}: ${printable(wrong.why)}`);
+  return wrong === undefined ? EXIT.ok : EXIT.runtime;
 }

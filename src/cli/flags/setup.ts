@@ -84,7 +84,10 @@ async function connect(specs: readonly string[], resources: AsyncDisposableStack
     if (Object.hasOwn(servers, name)) throw new UsageError(`--mcp: there are two servers '${printable(name)}'`);
     servers[name] = server;
   }
-  return resources.use(await usable(() => McpSource.connect(servers))).tools;
+  const source = resources.use(await usable(() => McpSource.connect(servers)));
+  for (const { error } of source.failures)
+    process.stderr.write(`neuroscript: warning: ${printable(error.message)}; its tools are absent\n`);
+  return source.tools;
 }
 
 /** Opens a store or a server that a flag names; what makes it unusable becomes a {@link UsageError}. */

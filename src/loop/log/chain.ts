@@ -23,8 +23,15 @@ export function chained(entry: object, prev: string): Link {
   return { text: JSON.stringify({ ...entry, prev, hash }), hash };
 }
 
-/** The two hashes of a line, or a sentence that says why the line is not valid. */
-export function readLink(text: string): { readonly prev: string; readonly hash: string } | string {
+/** A line of a chain: its two hashes, and its other fields. */
+interface ReadLink {
+  readonly prev: string;
+  readonly hash: string;
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+/** Reads a line; a sentence says why it is not valid. */
+export function readLink(text: string): ReadLink | string {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -36,13 +43,31 @@ export function readLink(text: string): { readonly prev: string; readonly hash: 
   // Every line has exactly one valid form, so other white space, escapes and duplicate keys are refused.
   if (JSON.stringify(value) !== text) return 'it is not written as this log writes';
   const { hash, ...rest } = data;
-  return hashOf(rest) === hash ? { prev: data.prev, hash } : 'it was changed: its hash does not fit';
+  return hashOf(rest) === hash ? { prev: data.prev, hash, entry: rest } : 'it was changed: its hash does not fit';
+}
+
+/** A line of a log, and what is wrong with it. */
+interface ChainPlace {
+  readonly file: string;
+  /** 1-based. */
+  readonly line: number;
+  readonly why: string;
 }
 
 /** Result of {@link verifyChain}. */
 export type ChainReport =
-  | { readonly ok: true; readonly lines: number /** Hash of the last line. */; readonly head: string }
-  | { readonly ok: false; readonly file: string /** 1-based. */; readonly line: number; readonly why: string };
+  | {
+      readonly ok: true;
+      readonly lines: number;
+      /** Hash of the last line. */
+      readonly head: string;
+      /**
+       * The first line that decides a turn which an earlier line has decided; absent when there is none. The store was set back to an
+       * earlier state, or the id of an unfinished session was used again.
+       */
+      readonly repeated?: ChainPlace;
+    }
+  | ({ readonly ok: false } & ChainPlace);
 
 /** External knowledge that a chain is checked against. */
 export interface ChainOptions {
@@ -56,10 +81,16 @@ export interface ChainOptions {
   readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
+/** Sessions whose last turn is remembered, so that a log of any length is checked in bounded memory. */
+const MOST_SESSIONS = 100_000;
+
 /** Checks a chain line by line. */
 export class ChainWalk {
   #head: string;
   #lines = 0;
+  /** The last turn of each session, and whether it ended the session. The session that was seen last comes last. */
+  readonly #turns = new Map<string, { readonly turn: number; readonly ended: boolean }>();
+  #again: string | null = null;
 
   /** `after` is the hash of the line before the first. */
   constructor(after: string = GENESIS) {
@@ -76,13 +107,32 @@ export class ChainWalk {
     return this.#lines;
   }
 
+  /** Which turn the last line decides a second time, in words; null when it decides none twice. */
+  get again(): string | null {
+    return this.#again;
+  }
+
   /** Takes the next line; why it does not follow, or null. */
   next(text: string): string | null {
     const link = readLink(text);
     if (typeof link === 'string') return link;
     if (link.prev !== this.#head) return breakOf(link.prev, this.#lines);
+    this.#again = this.#decidedBefore(link.entry);
     this.#head = link.hash;
     this.#lines += 1;
+    return null;
+  }
+
+  /** Whether an earlier line has the turn. Turn 0 is that of a refused session. An id may be used again once its session has ended. */
+  #decidedBefore({ SID: sid, turn_index: turn, decision }: ReadLink['entry']): string | null {
+    if (typeof sid !== 'string' || typeof turn !== 'number' || turn === 0) return null;
+    const last = this.#turns.get(sid);
+    if (last !== undefined && turn <= last.turn && !(last.ended && turn === 1))
+      return `turn ${turn} of session ${JSON.stringify(sid)} was decided before: its store was set back, or its id was used again`;
+    this.#turns.delete(sid);
+    this.#turns.set(sid, { turn, ended: decision !== 'CONTINUE' });
+    const [oldest] = this.#turns.keys();
+    if (this.#turns.size > MOST_SESSIONS && oldest !== undefined) this.#turns.delete(oldest);
     return null;
   }
 }
@@ -92,6 +142,7 @@ export class ChainWalk {
 export async function verifyChain(files: readonly string[], options: ChainOptions = {}): Promise<ChainReport> {
   const walk = new ChainWalk(options.after);
   let expected = options.through;
+  let repeated: ChainPlace | undefined;
   for (const file of files) {
     let line = 0;
     let whole = true;
@@ -100,13 +151,14 @@ export async function verifyChain(files: readonly string[], options: ChainOption
       whole = finished;
       const why = text === null ? `it is longer than ${LINE_BYTES} bytes` : walk.next(text);
       if (why !== null) return { ok: false, file, line, why };
+      if (walk.again !== null) repeated ??= { file, line, why: walk.again };
       if (walk.head === expected) expected = undefined;
     }
     if (expected !== undefined && file === files.at(-1))
       return { ok: false, file, line: line + 1, why: 'the line with the expected hash is missing: the log was cut off' };
     if (!whole) return { ok: false, file, line, why: 'it was not written to its end' };
   }
-  return { ok: true, lines: walk.lines, head: walk.head };
+  return { ok: true, lines: walk.lines, head: walk.head, ...(repeated === undefined ? {} : { repeated }) };
 }
 
 function breakOf(prev: string, before: number): string {

@@ -29,7 +29,10 @@ export interface LogEntry {
 /** A log of decisions. `append` resolves when the entry is as durable as the log promises. */
 export interface DecisionLog {
   append(entry: LogEntry): Promise<void>;
-  /** Whether the decision of a turn is in the log. Called only for turns that a dead process may not have logged. */
+  /**
+   * Whether the decision of a turn is in the log. Called for turns that a dead process may not have logged, for ends between
+   * turns, and once for each session that was opened by another process.
+   */
   has(sid: string, turn: number): Promise<boolean>;
 }
 

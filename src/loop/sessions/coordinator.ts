@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { UsedId } from '../../aeiou/index.ts';
+import { StoreError } from '../../sqlite/error.ts';
 import type { Clock } from '../clock.ts';
 import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
@@ -28,6 +29,9 @@ export interface SessionCoordinatorInit {
   readonly replayTtl: number;
 }
 
+/** Sessions that are remembered to agree with the log. */
+const MOST_AGREED = 10_000;
+
 /** A session that this process drives. */
 export interface DrivenSession extends ClaimedSession {
   readonly holding: Holding;
@@ -43,6 +47,8 @@ export class SessionCoordinator {
   readonly #clock: Clock;
   readonly #leases: Leases;
   readonly #replayTtl: number;
+  /** Sessions of which the log is known to have no turn that the store lacks; the oldest first. */
+  readonly #agreed = new Set<string>();
 
   constructor({
     store,
@@ -62,6 +68,32 @@ export class SessionCoordinator {
   /** Name of this process in leases. */
   get owner(): string {
     return this.#leases.lease.owner;
+  }
+
+  /** Stores a new session. Throws as {@link SessionStore.create} does. */
+  async create(state: SessionState): Promise<void> {
+    await this.store.create(state, this.#clock.now());
+    this.#agree(state.sid);
+  }
+
+  /**
+   * Throws {@link StoreError} (`order`) when the log has the next turn of a claimed session: the store was set back to an earlier state,
+   * and would decide the turn a second time.
+   */
+  async mustAgree({ sid, nextTurn }: SessionState): Promise<void> {
+    if (this.#log === null || this.#agreed.has(sid)) return;
+    if (await this.#log.has(sid, nextTurn))
+      throw new StoreError(
+        'order',
+        `the log has the decision of turn ${nextTurn} of session ${JSON.stringify(sid)}, and the store does not: the store was set back to an earlier state; bring the newer one back, or cancel the session`,
+      );
+    this.#agree(sid);
+  }
+
+  #agree(sid: string): void {
+    this.#agreed.add(sid);
+    const [oldest] = this.#agreed;
+    if (this.#agreed.size > MOST_AGREED && oldest !== undefined) this.#agreed.delete(oldest);
   }
 
   /** Claims the session and logs its unlogged decisions. Throws as {@link SessionStore.claim} and the log do. */
@@ -125,8 +157,10 @@ export class SessionCoordinator {
       at,
       keep: keep || unlogged,
     });
+    if (next.status !== 'open') this.#agreed.delete(next.sid);
     if (entry === null || this.#log === null) return;
-    await this.#log.append(entry);
+    // A store that was set back may lack the turn at which its session is ended now.
+    if (record !== null || !(await this.#log.has(next.sid, entry.turn_index))) await this.#log.append(entry);
     await this.store.logged(next.sid, entry.turn_index, fence, keep);
   }
 

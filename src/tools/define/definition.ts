@@ -96,6 +96,10 @@ export interface ToolRuntime {
    * code 19.
    */
   pending(options: PendingOptions): never;
+  /** Whether the run can be put aside by {@link pending}. */
+  readonly mayWait: boolean;
+  /** In `complete`: the reason for which the call waited. Null elsewhere. */
+  readonly waitedFor: string | null;
   /** Calls another tool in the calling fork's name, under the same policy. Rejects with the `ToolError` that a script would get. */
   callTool(name: string, args: readonly unknown[]): Promise<Value>;
 }

@@ -13,8 +13,10 @@ export function authorize({ context, quotas }: CallingRun, { name, site }: ToolC
   const { tools, guards, turn } = context;
   if (turn.aborted) throw new Halt(cancelledError('the turn has ended'));
   const tool = tools.lookup(name);
-  if (tool === undefined)
-    throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, toolAdvice(name, tools.names()));
+  if (tool === undefined) {
+    const hint = toolAdvice(name, tools.names(), (only) => tools.lookup(only)?.description ?? '');
+    throw new ToolError(NS_CODES.ToolNotFound, `tool '${canonicalName(name)}' not found`, hint);
+  }
   for (const guard of guards) {
     const denial = guard.admit(tool, tools.isOwn(name));
     if (denial === null) continue;

@@ -11,7 +11,7 @@ import type { ToolResources } from '../sessionresources.ts';
 import type { AskPort } from './asks.ts';
 import type { AuditRecord } from './audit.ts';
 import type { CallQuotas } from './quotas.ts';
-import type { CallScript, Completion } from './recorded.ts';
+import type { CallScript, Completed } from './recorded.ts';
 
 /** What one run brings to its calls. It stays the same from the first call to the last. */
 export interface DispatchContext {
@@ -60,7 +60,7 @@ export interface ToolCall {
   /** How many tools called each other to get here; 0 for a call of a script. */
   readonly depth: number;
   /** The answer that a suspended call was completed with; null for a new call. */
-  readonly completion: Completion | null;
+  readonly completion: Completed | null;
 }
 
 /** Calls a callback of the application. A callback cannot break a run: an exception goes to the log. */

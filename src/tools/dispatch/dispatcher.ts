@@ -14,7 +14,7 @@ import { CallJournal, elapsed } from './journal.ts';
 import { replyFor } from './outcome.ts';
 import { promptUser } from './prompt.ts';
 import { CallQuotas } from './quotas.ts';
-import { type Completion, type Known, replyOf } from './recorded.ts';
+import { type Completed, type Known, replyOf } from './recorded.ts';
 import { Suspended, suspendPrompt } from './suspended.ts';
 import { callTool } from './toolcall.ts';
 
@@ -112,7 +112,7 @@ export class Dispatcher {
     }
   }
 
-  async #make(call: GuestCall, io: CallIo, completion: Completion | null): Promise<FinalReply> {
+  async #make(call: GuestCall, io: CallIo, completion: Completed | null): Promise<FinalReply> {
     switch (call.t) {
       case 'ask':
         return this.#asks.answer(call, io);
@@ -129,7 +129,7 @@ export class Dispatcher {
     }
   }
 
-  async #prompt(text: string, io: CallIo, completion: Completion | null): Promise<TaggedJson> {
+  async #prompt(text: string, io: CallIo, completion: Completed | null): Promise<TaggedJson> {
     if (completion?.ok === false) throw new ToolError(completion.code, completion.message);
     if (completion !== null) return completion.value;
     const { host, mayWait = false } = this.#context;

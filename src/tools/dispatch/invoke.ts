@@ -26,7 +26,15 @@ export async function invoke(
 ): Promise<TaggedJson> {
   const { turn, limits } = context;
   const box = tool.timeoutMs === null ? null : { ms: tool.timeoutMs, expired: new AbortController() };
-  const runtime = new CallRuntime(tool, { context, site, io, expired: box?.expired.signal ?? null, callNested });
+  const runtime = new CallRuntime(tool, {
+    context,
+    site,
+    io,
+    expired: box?.expired.signal ?? null,
+    callNested,
+    mayWait: depth === 0 && (context.mayWait ?? false),
+    waitedFor: completion?.waitedFor ?? null,
+  });
   const work = () => {
     // A call that is completed began in an earlier run, with the approval that it needed.
     if (completion !== null) return complete(tool, completion, args, runtime);

@@ -10,12 +10,15 @@ export type Completion =
   | { readonly ok: true; readonly value: TaggedJson }
   | { readonly ok: false; readonly code: number; readonly message: string };
 
+/** A late answer, with the reason for which the call waited. */
+export type Completed = Completion & { readonly waitedFor: string };
+
 /** What is known about a call before it is made. */
 export type Known =
   /** A recorded run has made it: the fork gets the same queries, and the call the same answer. */
   | { readonly t: 'recorded'; readonly entry: JournalEntry }
   /** It was suspended, and its late answer has come. */
-  | { readonly t: 'completed'; readonly asked: readonly ForkQuery[]; readonly completion: Completion }
+  | { readonly t: 'completed'; readonly asked: readonly ForkQuery[]; readonly completion: Completed }
   /** An answer that no tool gave, for a trial run. */
   | { readonly t: 'answer'; readonly reply: FinalReply };
 

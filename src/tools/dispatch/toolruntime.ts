@@ -21,6 +21,8 @@ export interface CallRuntimeInit {
   /** Aborted when the tool's own time is over; null for a tool without such a bound. */
   readonly expired: AbortSignal | null;
   readonly callNested: ToolRuntime['callTool'];
+  readonly mayWait: boolean;
+  readonly waitedFor: string | null;
 }
 
 /** The {@link ToolRuntime} of one call: bound to the calling fork, and invalid once the call has ended. */
@@ -62,6 +64,12 @@ export class CallRuntime implements ToolRuntime {
   get handles(): Handles {
     this.#mustBeOpen('handles');
     return this.#init.context.resources().handles;
+  }
+  get mayWait(): boolean {
+    return this.#init.mayWait;
+  }
+  get waitedFor(): string | null {
+    return this.#init.waitedFor;
   }
   get signal(): AbortSignal {
     const { io, context, expired } = this.#init;

@@ -1,0 +1,73 @@
+import { fromJsonSchema, issuesText, ToolError } from '../tools/index.ts';
+import { NS_CODES } from '../wire/codes.ts';
+import { TimeDate } from '../wire/values.ts';
+import type { McpAnswer } from './connection.ts';
+import { boundedSchema, plainWords } from './serverschema.ts';
+
+/** The named arguments as JSON. Throws {@link ToolError} 4 for values that JSON cannot represent. */
+export function plainArguments(given: unknown): Record<string, unknown> {
+  if (given === null || given === undefined) return {};
+  return Object.fromEntries(Object.entries(Object(given)).map(([key, value]) => [key, plain(key, value)]));
+}
+
+function plain(key: string, value: unknown): unknown {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (value instanceof TimeDate) return value.text;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (Array.isArray(value)) return value.map((each) => plain(key, each));
+  if (isPlainMap(value)) return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(name, each)]));
+  throw new ToolError(NS_CODES.ArgMismatch, `'${key}' holds a value that cannot be sent: pass texts, numbers, lists and maps`);
+}
+
+/** The named arguments of a prompt, whose values are texts. */
+export function argumentTexts(given: unknown): Record<string, string> {
+  const entries = Object.entries(plainArguments(given));
+  return Object.fromEntries(entries.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]));
+}
+
+function isPlainMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+/** Returns how a structured answer violates the schema that the server announced, or null. */
+export type OutputCheck = (value: unknown) => Promise<string | null>;
+
+export function outputCheck(schema: unknown): OutputCheck {
+  if (schema === undefined) return async () => null;
+  try {
+    const standard = fromJsonSchema(boundedSchema(schema), 'an answer')['~standard'];
+    return async (value) => {
+      const { issues } = await standard.validate(value);
+      return issues === undefined ? null : issuesText(issues);
+    };
+  } catch {
+    return async () => null;
+  }
+}
+
+/** The value that a program gets for an answer. Rejects with {@link ToolError}: 21 for an error of the tool, 1002 for a false form. */
+export async function scriptValue({ isError, content, structured }: McpAnswer, check: OutputCheck): Promise<unknown> {
+  const parts = content.map(partOf);
+  if (isError) {
+    const text = parts.filter((part) => typeof part === 'string').join(' ');
+    throw new ToolError(NS_CODES.ToolExecutionFailed, text === '' ? 'the tool failed and does not say why' : plainWords(text));
+  }
+  if (structured !== undefined) {
+    const problem = await check(structured);
+    if (problem === null) return structured;
+    throw new ToolError(NS_CODES.External, `the answer violates the schema that the server announced: ${plainWords(problem)}`);
+  }
+  if (parts.length === 0) return null;
+  return parts.length === 1 && typeof parts[0] === 'string' ? parts[0] : parts;
+}
+
+/** A text part as a string, an image or audio part with its bytes, and every other part as a map. */
+export function partOf(part: unknown): unknown {
+  if (!isPlainMap(part)) return null;
+  const { type, text, data, _meta, annotations, ...rest } = part;
+  if (type === 'text' && typeof text === 'string') return text.toWellFormed();
+  return { type, ...rest, ...(typeof data === 'string' ? { data: new Uint8Array(Buffer.from(data, 'base64')) } : {}) };
+}

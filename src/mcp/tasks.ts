@@ -1,0 +1,84 @@
+import { isObject } from './serverschema.ts';
+
+/** The name of the extension, in the capabilities of both sides, from protocol version 2026-07-28 on. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
+/** A server's promise to answer a call later. */
+export interface McpTask {
+  readonly id: string;
+  /** Beside the same field of an answer: a task has not failed yet. */
+  readonly isError: false;
+  readonly status: string;
+  /** What the server says about its progress; not cleaned. */
+  readonly words: string;
+  /** Milliseconds until the server wants to be asked again. */
+  readonly pollMs: number;
+  /** Milliseconds for which the server keeps the result; null if it does not say. */
+  readonly keptMs: number | null;
+  /** The message as the server sent it: the result, the error and the requests for input of some versions. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+/** Bounds of what a server may wish between two questions, in milliseconds. */
+const [SHORTEST_POLL_MS, LONGEST_POLL_MS] = [50, 5000];
+const POLL_MS = 1000;
+/** Longest id of a task, in characters. A reason of a waiting turn holds it. */
+const MAX_ID = 200;
+
+/** Reads a task in the form of either version; null for anything else. */
+export function readTask(value: unknown): McpTask | null {
+  if (!isObject(value)) return null;
+  const { taskId: id, status, statusMessage, pollIntervalMs, pollInterval, ttlMs, ttl } = value;
+  if (typeof id !== 'string' || id.length > MAX_ID || typeof status !== 'string') return null;
+  const poll = numberOf(pollIntervalMs) ?? numberOf(pollInterval) ?? POLL_MS;
+  return {
+    id,
+    isError: false,
+    status,
+    words: typeof statusMessage === 'string' ? statusMessage : '',
+    pollMs: Math.min(Math.max(poll, SHORTEST_POLL_MS), LONGEST_POLL_MS),
+    keptMs: numberOf(ttlMs) ?? numberOf(ttl),
+    raw: value,
+  };
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : null;
+}
+
+/** The key under which {@link carryTask} puts a task. */
+const CARRIED = 'neuroscript-runtime/task';
+
+/**
+ * Gives an answer of type `task` the form of a complete one, with the task under a key of its own: the library of the protocol refuses
+ * types that it does not know. Every other message stays as it is.
+ */
+export function carryTask<Message>(message: Message): Message {
+  if (!isObject(message) || !isObject(message['result']) || message['result']['resultType'] !== 'task') return message;
+  const result = { resultType: 'complete', content: [], _meta: { [CARRIED]: message['result'] } };
+  return { ...message, result };
+}
+
+/** The task that an answer carries; null for an answer of another kind. */
+export function carriedTask(answer: unknown): McpTask | null {
+  if (!isObject(answer)) return null;
+  // The version before has the task under a key of its own.
+  return readTask(isObject(answer['_meta']) ? answer['_meta'][CARRIED] : null) ?? readTask(answer['task']);
+}
+
+/** The reason of a turn that waits for a task. {@link taskIdIn} finds the id in it. */
+export function waitingReason(server: string, tool: string, { id }: McpTask): string {
+  return `tool '${tool}' of MCP server '${server}' works on task ${JSON.stringify(id)}`.slice(0, 500);
+}
+
+/** The id of the task for which a turn with this reason waits; null if it names none. */
+export function taskIdIn(reason: string): string | null {
+  const at = reason.lastIndexOf(' works on task ');
+  if (at < 0) return null;
+  try {
+    const id: unknown = JSON.parse(reason.slice(at + ' works on task '.length));
+    return typeof id === 'string' ? id : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,81 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { LoopController } from '../../src/loop/controller.ts';
+import { verifyChain } from '../../src/loop/log/chain.ts';
+import { FileLog } from '../../src/loop/log/filelog.ts';
+import type { LogEntry } from '../../src/loop/log/log.ts';
+import { SqliteStore } from '../../src/loop/sessions/sqlite.ts';
+import { fakeExecutor, newKeyring, type Program, programAgent, TestClock, USERDATA } from './fake.ts';
+
+const on: Program = async ({ emit, magic, context }) => {
+  emit(`turn ${context.turnIndex}`);
+  emit(await magic('continue'));
+};
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'loop-setback-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+it('issue 18.15: a store that was set back decides no turn a second time, and its sessions can be cancelled', async () => {
+  const folder = await newFolder();
+  const [path, backup, logPath] = ['store.db', 'backup.db', 'log.jsonl'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const clock = new TestClock();
+  const agent = programAgent('on', 'on', 'on');
+  /** Runs a new host over the store, as after a restart. */
+  const host = async (work: (loop: LoopController, calls: () => number) => Promise<void>): Promise<void> => {
+    using store = await SqliteStore.open(path);
+    const executor = fakeExecutor({ on });
+    await work(
+      new LoopController({ executor, keyring: newKeyring('test', clock), clock, store, log: new FileLog(logPath) }),
+      () => executor.spy.calls.length,
+    );
+  };
+  await host(async (loop) => {
+    await loop.open(USERDATA, 's');
+    await loop.step('s', { agent });
+  });
+  await copyFile(path, backup);
+  await host(async (loop) => {
+    expect(await loop.step('s', { agent })).toMatchObject({ turn: 2, decision: 'CONTINUE' });
+  });
+  await copyFile(backup, path);
+  await host(async (loop, calls) => {
+    const refused = { code: 'ERR_STORE', detail: 'order', message: expect.stringMatching(/turn 2 of session "s".*set back/) };
+    await expect(loop.step('s', { agent })).rejects.toMatchObject(refused);
+    await expect(loop.resume('s', { agent })).rejects.toMatchObject(refused);
+    expect(calls()).toBe(0);
+    expect(await loop.cancel('s')).toBe(true);
+    expect((await loop.list())[0]).toMatchObject({ status: 'halted', reason: 'ERR_CANCELLED', lease: null, owed: 0 });
+  });
+  expect(await verifyChain([logPath])).toMatchObject({ ok: true, lines: 2 });
+});
+
+it('issue 18.15: a log says where a turn is decided a second time; an id may be used again after its session', async () => {
+  const entry = (turn: number, decision: LogEntry['decision']): LogEntry => ({
+    ...{ ts: '2024-08-30T10:05:45.000Z', SID: 's', turn_index: turn, decision },
+    ...{ latency_ms: 0, output_bytes: 0, scratch_bytes: 0 },
+  });
+  const verified = async (...entries: readonly LogEntry[]) => {
+    const path = join(await newFolder(), 'log.jsonl');
+    const log = new FileLog(path);
+    for (const each of entries) await log.append(each);
+    return verifyChain([path]);
+  };
+  const why = expect.stringMatching(/^turn 1 of session "s" was decided before/);
+  expect(await verified(entry(1, 'CONTINUE'), entry(2, 'CONTINUE'), entry(1, 'DONE'))).toMatchObject({
+    ok: true,
+    repeated: { line: 3, why },
+  });
+  expect(await verified(entry(1, 'CONTINUE'), entry(2, 'DONE'), entry(2, 'DONE'))).toMatchObject({ repeated: { line: 3 } });
+  const whole = { ok: true, lines: 3, head: expect.stringMatching(/^[0-9a-f]{64}$/) };
+  expect(await verified(entry(1, 'CONTINUE'), entry(2, 'DONE'), entry(1, 'DONE'))).toEqual(whole);
+  expect(await verified(entry(0, 'HALT'), entry(0, 'HALT'), entry(1, 'DONE'))).toEqual(whole);
+});

@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { SILENT_LOGGER } from '../../src/context/index.ts';
+import { type McpProgress, type McpServerConfig, McpSource } from '../../src/mcp/index.ts';
+import { createRuntime } from '../../src/runtime/index.ts';
+import type { RunResult } from '../../src/wire/result.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'ns-mcp-modern-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const modern = (more: Partial<McpServerConfig> = {}): McpServerConfig => ({
+  command: process.execPath,
+  args: ['--disable-warning=ExperimentalWarning', fileURLToPath(new URL('modern.ts', import.meta.url))],
+  ...more,
+});
+
+/** Runs one expression; the user types these lines, and the questions are in `asked`. */
+async function run(config: McpServerConfig, expression: string, lines: readonly string[] = []) {
+  const progress: McpProgress[] = [];
+  await using source = await McpSource.connect({ s: config }, { onProgress: (report) => progress.push(report) });
+  await using runtime = await createRuntime({
+    tools: source.tools,
+    policy: { allow: ['*'], grants: ['mcp:*:s'] },
+    concurrency: 1,
+  });
+  const asked: string[] = [];
+  const host = {
+    logger: SILENT_LOGGER,
+    stdin: lines.map((each) => `${each}\n`),
+    stdout: { write: (words: string) => asked.push(words) },
+  };
+  const result: RunResult = await runtime.run(`command\n  emit ${expression}\nendcommand`, { host });
+  return { values: result.values, error: result.error, asked: asked.join(''), progress };
+}
+
+const FORM = "[MCP server 's' asks, in its own words; /decline refuses, /cancel stops]";
+
+describe('a server of protocol version 2026-07-28 asks the user', () => {
+  it('a form: one question a field, defaults, checks, and plain words', async () => {
+    const { values, asked } = await run(modern({ elicit: true }), 'tool.s.ask()', ['Ada', '', 'ten', '36']);
+    expect(JSON.parse(String(values[0]))).toEqual({ action: 'accept', content: { name: 'Ada', colour: 'blue', age: 36 } });
+    expect(asked).toBe(
+      `${FORM} Who are you?\n[s] Your [31m name (string): [s] colour (red | blue; optional) [blue]: ` +
+        '[s] age (integer; optional): [s] that does not fit\n[s] age (integer; optional): ',
+    );
+  });
+
+  it.each([
+    ['/decline', 'decline'],
+    ['/cancel', 'cancel'],
+  ])('%s ends the form', async (line, action) => {
+    const { values } = await run(modern({ elicit: true }), 'tool.s.ask()', ['Ada', line]);
+    expect(JSON.parse(String(values[0]))).toEqual({ action });
+  });
+
+  it('the end of the input cancels, and a page is declined unseen', async () => {
+    expect((await run(modern({ elicit: true }), 'tool.s.ask()', ['Ada'])).values).toEqual(['{"action":"cancel"}']);
+    const { values, asked } = await run(modern({ elicit: true }), 'tool.s.page()', ['x']);
+    expect([values, asked]).toEqual([['{"action":"decline"}'], '']);
+  });
+
+  it.each([
+    ['without leave', {}, 'tool.s.deciding()', 'it asked the user for input; the configuration allows that with elicit: true'],
+    ['for ever', { elicit: true }, 'tool.s.endless()', 'it asked for input 10 times and gave no answer'],
+    [
+      'for the model',
+      { elicit: true },
+      'tool.s.samples()',
+      "it asked for 'sampling/createMessage', which this client does not offer",
+    ],
+  ])('%s: the call fails', async (_name, config, expression, problem) => {
+    const { error } = await run(
+      modern(config),
+      expression,
+      Array.from({ length: 20 }, () => 'x'),
+    );
+    expect([error?.code, error?.message]).toEqual(['NS1002', expect.stringContaining(problem)]);
+  });
+});
+
+describe('a server of protocol version 2026-07-28 answers later', () => {
+  it('a task is polled until it ends; its failure is a failure of the call', async () => {
+    const until = join(directory, 'ready');
+    const begun = run(modern(), `tool.s.slow({"until": ${JSON.stringify(until)}})`);
+    writeFileSync(until, '');
+    expect((await begun).values).toEqual(['done at last']);
+    const { error } = await run(modern(), 'tool.s.failing()');
+    expect([error?.code, error?.message]).toEqual(['NS1002', expect.stringContaining('no luck')]);
+  });
+
+  it('a task that never ends is ended by the limits of the run', async () => {
+    await using source = await McpSource.connect({ s: modern() });
+    await using runtime = await createRuntime({
+      tools: source.tools,
+      policy: { allow: ['*'], grants: ['mcp:*:s'] },
+      concurrency: 1,
+    });
+    const { error } = await runtime.run('command\n  emit tool.s.slow({"until": "/never"})\nendcommand', {
+      limits: { toolMs: 1000 },
+    });
+    expect(error?.code).toBe('ERR_TIMEOUT');
+  });
+
+  it('a task may ask the user', async () => {
+    const { values } = await run(modern({ elicit: true }), 'tool.s.deciding()', ['Ada']);
+    expect(JSON.parse(String(values[0]))).toEqual({ q: { action: 'accept', content: { name: 'Ada' } } });
+  });
+
+  it('progress begins the time limit anew, and is reported in plain words', async () => {
+    const { values, progress } = await run(modern({ timeoutMs: 4000 }), 'tool.s.work({"ms": 6000, "report": true})');
+    expect(values).toEqual(['worked']);
+    expect(progress.at(-1)).toEqual({ server: 's', tool: 'work', progress: 5500, total: 6000, message: 'still here' });
+    const silent = await run(modern({ timeoutMs: 1500 }), 'tool.s.work({"ms": 3000, "report": false})');
+    expect(silent.error?.code).toBe('NS1002');
+  });
+});
+
+describe('resources', () => {
+  it('are listed in plain words and read by their address, under a grant of their own', async () => {
+    const { values } = await run(
+      modern(),
+      '[tool.s.ListResources(), tool.s.ReadResource("x:/a"), tool.s.ReadResource("x:/bytes")]',
+    );
+    expect(values).toEqual([
+      [
+        { resources: [{ uri: 'x:/a\u0007', name: 'a', description: 'one two' }], templates: [] },
+        'text of x:/a',
+        { $bytes: 'AAEC' },
+      ],
+    ]);
+    await using source = await McpSource.connect({ s: modern({ tools: ['ask', 'ReadResource'] }) });
+    expect(source.tools.map(({ name }) => name)).toEqual(['tool.s.ask', 'tool.s.ReadResource']);
+    await using runtime = await createRuntime({
+      tools: source.tools,
+      policy: { allow: ['*'], grants: ['mcp:call:s'] },
+      concurrency: 1,
+    });
+    const denied = await runtime.run('command\n  emit tool.s.ReadResource("x:/a")\nendcommand');
+    expect(denied.error?.code).toBe('NS1003');
+  });
+});
