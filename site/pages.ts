@@ -66,6 +66,7 @@ const LANGUAGE = [
 
 const REFERENCE = [
   page('site/reference/cli.md', 'Command line'),
+  docs('json', 'JSON of the commands'),
   docs('repl', 'Prompt'),
   docs('inspect', 'Unknown files'),
   page('site/reference/errors.md', 'Error codes'),

@@ -1,14 +1,13 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Mutant, mutantsOf, sample } from './mutants.ts';
-import type { Case, Task, Verdict } from './runner.ts';
+import { Runner } from './process.ts';
+import type { Case, Task } from './runner.ts';
 import { filesBelow, RECORD, Workspace } from './workspace.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const RUNNER = fileURLToPath(new URL('runner.ts', import.meta.url));
 /** A case that takes longer is tried last. */
 const SLOW_MS = 1000;
 /** Milliseconds of cases that may judge one mutant together with others. */
@@ -58,59 +57,6 @@ const part = PARTS[values.part];
 if (part === undefined) {
   process.stderr.write(`--part must be one of ${Object.keys(PARTS).join(', ')}\n`);
   process.exit(2);
-}
-
-type Mode = 'record' | 'together' | 'alone';
-
-/** The process that runs the tests; started again when a mutant has kept it from answering. */
-class Runner {
-  readonly #root: string;
-  readonly #mode: Mode;
-  #child: ChildProcess | null = null;
-
-  constructor(root: string, mode: Mode) {
-    this.#root = root;
-    this.#mode = mode;
-  }
-
-  /** The verdict, or null when the process died or took no step in time. */
-  async run(task: Task): Promise<Verdict | null> {
-    const child = this.#child ?? (await this.#start());
-    return await new Promise((resolve) => {
-      const done = (verdict: Verdict | null): void => {
-        clearInterval(timer);
-        child.removeAllListeners('message').removeAllListeners('exit');
-        if (verdict === null) this.end();
-        resolve(verdict);
-      };
-      const begun = Date.now();
-      const timer = setInterval(() => {
-        const step = Math.max(begun, statSync(join(this.#root, '.mutant')).mtimeMs);
-        if (Date.now() - step > task.limit) done(null);
-      }, 1000);
-      child.once('message', (verdict: Verdict) => done(verdict));
-      child.once('exit', () => done(null));
-      child.send(task);
-    });
-  }
-
-  /** Kills everything that runs from the copy: a test may have started a process in a group of its own that never ends. */
-  end(): void {
-    this.#child = null;
-    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
-      try {
-        if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${this.#root}/`)) process.kill(Number(pid), 'SIGKILL');
-      } catch {
-        // The process has ended meanwhile.
-      }
-  }
-
-  async #start(): Promise<ChildProcess> {
-    const child = fork(RUNNER, [`${this.#root}/`, this.#mode], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-    this.#child = child;
-    await new Promise((resolve) => child.once('message', resolve));
-    return child;
-  }
 }
 
 /** What reaches a mutant: cases by themselves, and files outside of their cases, for example while they are loaded. */
@@ -330,7 +276,22 @@ function report(id: number, by: Notice | null, note?: string): void {
   results.set(change, result);
   if (values.out !== undefined) appendFileSync(values.out, `${JSON.stringify(result)}\n`);
 }
-try {
+if (open.length > 0)
+  try {
+    await judge();
+  } finally {
+    runner.end();
+    space.remove();
+  }
+else space.remove();
+const survivors = drawn.flatMap(({ change }) => results.get(change) ?? []).filter(({ by }) => by === null);
+for (const { change, note } of survivors) process.stdout.write(`survived${note === undefined ? '' : `, ${note}`}: ${change}\n`);
+const killed = drawn.length - survivors.length;
+process.stdout.write(
+  `${killed} of ${drawn.length} noticed (${((100 * killed) / Math.max(1, drawn.length)).toFixed(1)} %) in ${minutes()} minutes\n`,
+);
+
+async function judge(): Promise<void> {
   space.build(
     ROOT,
     open.map(({ mutant }) => mutant),
@@ -347,13 +308,4 @@ try {
     const by = await judgeAlone(runner, tasks);
     report(id, by, by === null && untried > 0 ? `${untried} cases not tried` : undefined);
   }
-} finally {
-  runner.end();
-  space.remove();
 }
-const survivors = drawn.flatMap(({ change }) => results.get(change) ?? []).filter(({ by }) => by === null);
-for (const { change, note } of survivors) process.stdout.write(`survived${note === undefined ? '' : `, ${note}`}: ${change}\n`);
-const killed = drawn.length - survivors.length;
-process.stdout.write(
-  `${killed} of ${drawn.length} noticed (${((100 * killed) / Math.max(1, drawn.length)).toFixed(1)} %) in ${minutes()} minutes\n`,
-);

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { printable } from '../report/index.ts';
 import { VERSION } from '../runtime/version.ts';
 import { EXIT, type ExitCode } from './terminal/exit.ts';
-import { exitOfThrown, failureLine } from './terminal/failure.ts';
+import { exitOfThrown, failureLine, sentence } from './terminal/failure.ts';
 import { COLUMNS } from './terminal/layout.ts';
 import type { Execute, Terminal } from './terminal/terminal.ts';
 
@@ -75,7 +75,7 @@ export async function runProgram(words: readonly string[], terminal: Terminal): 
     if (terminal.interrupt.aborted) return EXIT.cancelled;
     if (error instanceof CommanderError) {
       const message = usageOf(error, argv);
-      if (message !== null) terminal.err.line(`neuroscript: ${message}`);
+      if (message !== null) terminal.err.line(`neuroscript: ${sentence(message)}`);
       return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     }
     terminal.err.line(failureLine(error));

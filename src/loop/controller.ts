@@ -43,6 +43,18 @@ const WALL_MS = 600_000;
  * The host loop. It consults an agent for a program, runs the program as one turn, stores and logs the decision, and goes on
  * while the decision is CONTINUE. Turns of one session never overlap, even across all processes that share a store; turns of
  * different sessions may.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime } from 'neuroscript-runtime';
+ * import { openaiAgent } from 'neuroscript-runtime/agents';
+ * import { LoopController } from 'neuroscript-runtime/loop';
+ *
+ * await using runtime = await createRuntime();
+ * const controller = new LoopController({ runtime });
+ * const agent = openaiAgent({ model: 'qwen3:8b', baseUrl: 'http://127.0.0.1:11434/v1' });
+ * const { decision, output } = await controller.runLoop({ agent, userdata: { subject: 'greet', fields: { name: 'Ada' } } });
+ * ```
  */
 export class LoopController {
   readonly #host: TurnHost;
@@ -138,6 +150,21 @@ export class LoopController {
   /**
    * Like {@link runLoop}, as an async iterator of events. The next turn begins when the events of the previous one have been
    * read. Leaving the iterator early cancels the session: HALT `ERR_CANCELLED`.
+   *
+   * @example
+   * ```ts
+   * import { createRuntime } from 'neuroscript-runtime';
+   * import { openaiAgent } from 'neuroscript-runtime/agents';
+   * import { LoopController } from 'neuroscript-runtime/loop';
+   *
+   * await using runtime = await createRuntime();
+   * const agent = openaiAgent({ model: 'qwen3:8b', baseUrl: 'http://127.0.0.1:11434/v1' });
+   * const events = new LoopController({ runtime }).stream({ agent, userdata: { subject: 'greet', fields: {} } });
+   * for await (const event of events) {
+   *   if (event.type === 'delta') process.stdout.write(event.text);
+   *   if (event.type === 'ended') console.log(event.result.decision);
+   * }
+   * ```
    */
   stream(options: Omit<LoopOptions, 'onEvent'>): AsyncGenerator<LoopProgress, LoopResult, void> {
     checkLoop('the options of a session', options);

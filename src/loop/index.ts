@@ -47,6 +47,7 @@ export { type Changes, type TriedSession, type TriedTurn, tryOut } from './repla
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
 export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
+export { eraseSession } from './sessions/erase.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';
 export { MemoryStore } from './sessions/memory.ts';
 export { readRecord } from './sessions/rows.ts';

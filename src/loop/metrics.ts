@@ -24,7 +24,11 @@ export interface MetricsSnapshot {
   /** By outcome: `ok`, `error`. */
   readonly tool_calls_total: Counts;
   readonly boundary_breaches_total: number;
+  readonly tenant_refusals_total: number;
 }
+
+/** The counts of a runtime. */
+type RuntimeCounts = Pick<Runtime, 'boundaryBreaches'> & Partial<Pick<Runtime, 'tenantRefusals'>>;
 
 interface Instrument {
   readonly help: string;
@@ -99,6 +103,11 @@ export const INSTRUMENTS: Readonly<Record<Name, Instrument>> = {
     otel: { name: 'neuroscript.worker.breaches', unit: '{worker}' },
     label: null,
   },
+  tenant_refusals_total: {
+    help: 'Runs of tenants that were refused: a budget was used up, or too many runs waited.',
+    otel: { name: 'neuroscript.tenant.refusals', unit: '{run}' },
+    label: null,
+  },
 };
 
 /** The label value of a counter without a label. */
@@ -111,8 +120,8 @@ const NO_LABEL = '';
 export class Metrics {
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #counters: ReadonlyMap<string, Counter>;
-  /** The breaches of each runtime that are counted already. Controllers may share a runtime and these counters. */
-  readonly #breaches = new WeakMap<object, number>();
+  /** What is counted already of each runtime. Controllers may share a runtime and these counters. */
+  readonly #seen = new WeakMap<object, Required<RuntimeCounts>>();
 
   /** Uses the meter of the application's SDK when absent. Without an SDK, only the snapshot counts. */
   constructor(meter: Meter = global.getMeter('neuroscript-runtime')) {
@@ -159,11 +168,16 @@ export class Metrics {
     if (event.type === 'replied') this.#add('agent_replies_total', event.problem === null ? 'ok' : 'refused');
   }
 
-  /** Counts the workers that a runtime has ended for a breach of its boundary since this was called last. */
-  seeRuntime(runtime: Pick<Runtime, 'boundaryBreaches'>): void {
-    const { boundaryBreaches } = runtime;
-    this.#add('boundary_breaches_total', NO_LABEL, boundaryBreaches - (this.#breaches.get(runtime) ?? 0));
-    this.#breaches.set(runtime, boundaryBreaches);
+  /**
+   * Counts the workers that a runtime has ended for a breach of its boundary, and the runs of tenants that it has refused, since this
+   * was called last. A controller calls it after each turn; call it too where runs do not belong to turns.
+   */
+  seeRuntime(runtime: RuntimeCounts): void {
+    const { boundaryBreaches, tenantRefusals = 0 } = runtime;
+    const seen = this.#seen.get(runtime) ?? { boundaryBreaches: 0, tenantRefusals: 0 };
+    this.#add('boundary_breaches_total', NO_LABEL, boundaryBreaches - seen.boundaryBreaches);
+    this.#add('tenant_refusals_total', NO_LABEL, tenantRefusals - seen.tenantRefusals);
+    this.#seen.set(runtime, { boundaryBreaches, tenantRefusals });
   }
 
   snapshot(): MetricsSnapshot {
@@ -179,6 +193,7 @@ export class Metrics {
       agent_tokens_total: this.#labelled('agent_tokens_total'),
       tool_calls_total: this.#labelled('tool_calls_total'),
       boundary_breaches_total: this.#plain('boundary_breaches_total'),
+      tenant_refusals_total: this.#plain('tenant_refusals_total'),
     };
   }
 

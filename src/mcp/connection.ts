@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import {
   type CallToolRequestParams,
@@ -13,7 +14,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { KeyedMutex, type Logger } from '../context/index.ts';
-import { withMcpCall } from '../telemetry/index.ts';
+import { note, withMcpCall } from '../telemetry/index.ts';
 import { NeuroScriptError } from '../wire/errors.ts';
 import { DEFAULT_TIMEOUT_MS, type McpServerConfig, secretsOf } from './config.ts';
 import { askForm } from './elicit.ts';
@@ -141,7 +142,9 @@ export class McpConnection implements AsyncDisposable {
 
   #called(exchange: Exchange, tool: Tool, params: CallToolRequestParams): Promise<unknown> {
     const { client } = exchange;
-    const onprogress = (progress: Progress) => this.#report(tool.name, progress);
+    // Reports arrive with the messages of the server, outside of the call and its span.
+    const inCall = AsyncLocalStorage.snapshot();
+    const onprogress = (progress: Progress) => inCall(() => this.#report(tool.name, progress));
     // From 2026-07-28 on, the server decides for every call.
     const wantsTask = tool.execution?.taskSupport === 'required' && client.getProtocolEra() !== 'modern';
     if (wantsTask) return exchange.request('tools/call', { ...params, task: {} });
@@ -188,6 +191,7 @@ export class McpConnection implements AsyncDisposable {
       report,
       `MCP server ${this.name}: ${tool}: ${progress}${total === undefined ? '' : ` of ${total}`} ${words}`,
     );
+    note('mcp.progress', { progress, message: words, ...(total === undefined ? {} : { total }) });
     this.#onProgress?.(report);
   }
 
@@ -236,6 +240,7 @@ export class McpConnection implements AsyncDisposable {
     this.#opening = transport;
     try {
       await client.connect(transport, this.#times());
+      if (this.#mustSubscribe(client)) await client.listen({ toolsListChanged: true }, this.#times());
       if (this.#digests !== null) await this.#list(client);
       if (this.#closed) throw new McpError(this.name, CLOSED);
       return client;
@@ -251,6 +256,12 @@ export class McpConnection implements AsyncDisposable {
     } finally {
       this.#opening = null;
     }
+  }
+
+  /** From 2026-07-28 on, a server announces a changed list only to who has asked for it. Over HTTP that would keep a stream open. */
+  #mustSubscribe(client: Client): boolean {
+    const announces = client.getServerCapabilities()?.tools?.listChanged === true;
+    return announces && 'command' in this.config && client.getProtocolEra() === 'modern';
   }
 
   #newClient(): Client {

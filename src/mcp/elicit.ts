@@ -1,5 +1,5 @@
 import type { HostContext } from '../context/index.ts';
-import { promptUser, ToolError } from '../tools/index.ts';
+import { Pending, promptUser, ToolError } from '../tools/index.ts';
 import { isObject, plainWords } from './serverschema.ts';
 
 /** The answer to a form: the user's values, a refusal, or neither. */
@@ -50,7 +50,8 @@ export async function askForm(server: string, params: unknown, host: HostContext
     return { action: 'accept', content };
   } catch (error) {
     if (error instanceof Stopped) return { action: error.action };
-    if (error instanceof ToolError) return { action: 'cancel' };
+    // Without input, and where an answer would come later: a call to a server cannot wait for that.
+    if (error instanceof ToolError || error instanceof Pending) return { action: 'cancel' };
     throw error;
   }
 }

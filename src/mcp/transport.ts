@@ -10,7 +10,7 @@ const MAX_UNASKED = 1000;
 const HOUR_MS = 3_600_000;
 
 /** The requests of programs. Each allows the server as many messages again. */
-const ASKING = ['tools/call', 'resources/list', 'resources/read', 'prompts/list', 'prompts/get', 'tasks/get'];
+const ASKING = ['tools/call', 'resources/list', 'resources/read', 'prompts/list', 'prompts/get'];
 
 /** Maximum bytes of a server's error stream that reach the log. */
 const MAX_STDERR = 64 * 1024;
@@ -109,7 +109,8 @@ function guarded(open: (breach: Breach) => Transport): Transport {
       await inner.start();
     },
     async send(message, options) {
-      if ('method' in message && ASKING.includes(message.method)) unasked = 0;
+      // Every other request, such as a question about a task, is worth its own answer.
+      if ('method' in message && 'id' in message) unasked = ASKING.includes(message.method) ? 0 : Math.max(0, unasked - 1);
       await inner.send(message, options);
     },
     close: () => inner.close(),

@@ -38,7 +38,7 @@ function nextStep({ code, message }: ErrorInfo): string | undefined {
   return `to allow it, give --policy FILE; the file names every tool of the program: {allow: [${tool}], grants: ["*:*:*"]} ('explain NS1003')`;
 }
 
-/** A finding of the parser, in the same form. */
+/** A finding of the parser as lines for a terminal, in the form of {@link renderError}. */
 export function renderDiagnostic(found: Diagnostic, code: string, sources: SourceTexts, palette: Palette): string[] {
   const lines = [headline(found, found.message, code, palette)];
   const end = found.endLine === found.line ? found.endColumn - 1 : found.column;
@@ -47,7 +47,7 @@ export function renderDiagnostic(found: Diagnostic, code: string, sources: Sourc
   return lines;
 }
 
-/** A finding of the linter, in the same form, with its severity and its fix. */
+/** A finding of the linter as lines for a terminal, in the form of {@link renderError}, with its severity and its fix. */
 export function renderFinding(found: LintFinding, sources: SourceTexts, palette: Palette): string[] {
   const { severity, line, column, endLine, endColumn, message, code, fix } = found;
   const tint = severity === 'error' ? palette.red : severity === 'warning' ? palette.yellow : palette.dim;

@@ -6,7 +6,7 @@ export interface TokenCheck {
   readonly details: readonly TokenDetail[];
 }
 
-/** The checks in the order in which they are made: before the one that failed, all passed. */
+/** The checks of a token in the order in which they are made: before the one that failed, all passed. */
 export const CHECKS: readonly TokenCheck[] = [
   { name: 'form', details: ['length', 'grammar', 'base64', 'json', 'kid'] },
   { name: 'key', details: ['unknown_kid', 'alg', 'tag_length'] },

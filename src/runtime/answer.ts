@@ -1,26 +1,37 @@
 import { usageError } from '../wire/errorinfo.ts';
 import { ConfigError } from '../wire/errors.ts';
+import type { OutFrame } from '../wire/protocol.ts';
 import { type RequestLine, requestFromJson } from '../wire/request.ts';
 import { type PublicResult, type RequestId, type RunResult, refusedResult, toPublicResult } from '../wire/result.ts';
 import type { Fork } from './fork.ts';
 import type { RunRequest } from './request.ts';
 import { type InterpreterOptions, librarySources, type Runtime } from './runtime.ts';
+import type { TenantInit } from './tenants.ts';
 
 /** How requests are answered. */
 export interface AnswerOptions extends InterpreterOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  /** Whose request it is, as in `RunOptions`. */
+  readonly tenant?: string | TenantInit | undefined;
+  /** Receives what the program emits and whispers, as it comes. */
+  readonly onOut?: ((out: OutFrame) => void) | undefined;
   /** Puts the journal into every result. */
   readonly journal?: boolean;
 }
 
 /**
  * Answers one line of `run --jsonl`, each in a fresh sandbox. A line that is no request, and limits that cannot be, give a result of
- * phase `request` and kind `usage`. Rejects with `RuntimeClosedError` and `BusyError`.
+ * phase `request` and kind `usage`. Rejects with `ConfigError` for what is
+ * no tenant, with `RuntimeClosedError` and `BusyError`.
  */
 export async function answerRequest(runtime: Runtime, line: string, options: AnswerOptions = {}): Promise<PublicResult> {
-  const { signal, journal = false, ...connection } = options;
-  const fork = runtime.interpreter(connection).fork();
-  const { id, result } = await runLine(fork, line, signal === undefined ? {} : { signal });
+  const { signal, tenant, onOut, journal = false, ...connection } = options;
+  using turn = tenant === undefined ? null : runtime.turn({ tenant: runtime.tenant(tenant).id });
+  const fork = runtime.interpreter(connection).fork(turn === null ? {} : { turn });
+  const { id, result } = await runLine(fork, line, {
+    ...(signal === undefined ? {} : { signal }),
+    ...(onOut === undefined ? {} : { onOut }),
+  });
   return toPublicResult(id, result, journal);
 }
 

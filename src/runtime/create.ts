@@ -34,6 +34,14 @@ const checkRuntimeOptions = checker<RuntimeOptions>({
 /**
  * Starts a runtime: its workers are ready when it resolves. Close it when done (`await using`, or `close()`). Rejects with
  * `ConfigError` (`ERR_CONFIG`) for options that cannot be used, before any process is started.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime } from 'neuroscript-runtime';
+ *
+ * await using runtime = await createRuntime({ limits: { wallMs: 2_000 } });
+ * const { emits } = await runtime.run('command\n  emit 1 + 2\nendcommand');
+ * ```
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   checkRuntimeOptions('the options of the runtime', options);

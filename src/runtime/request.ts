@@ -36,7 +36,7 @@ export interface RunSettings {
   readonly onCall?: (entry: JournalEntry) => void;
 }
 
-/** One run. Its values are tagged JSON. */
+/** A run to make: its sources, call and events, with values as tagged JSON. */
 export interface RunRequest extends RunSettings {
   /** After the root's libraries: first the definitions of all sources, then command blocks in order, then `call`, then `events`. */
   readonly sources?: readonly Source[];

@@ -151,6 +151,11 @@ export class Runtime implements AsyncDisposable {
     return this.#context.sandbox.boundaryBreaches ?? 0;
   }
 
+  /** Runs of tenants that were refused: a budget was used up, or too many runs waited. */
+  get tenantRefusals(): number {
+    return this.#context.tenants.refused;
+  }
+
   /** The sandbox of the operating system that holds the workers. */
   get launcher(): 'bubblewrap' | 'unshare' | 'none' {
     return this.#context.sandbox.launcher?.cage?.name ?? 'none';
@@ -197,6 +202,16 @@ export class Runtime implements AsyncDisposable {
   /**
    * Runs one source in a sandbox of its own. Resolves for everything that a script, a limit or a cancellation does;
    * rejects with {@link ConfigError}, {@link RuntimeClosedError} and `BusyError`.
+   *
+   * @example
+   * ```ts
+   * import { createRuntime } from 'neuroscript-runtime';
+   *
+   * await using runtime = await createRuntime();
+   * const result = await runtime.run('command\n  emit name\nendcommand', { values: { name: 'Ada' } });
+   * if (result.ok) console.log(result.emits);
+   * else console.log(result.error.code, result.error.message);
+   * ```
    */
   async run(source: string, options: RunOptions = {}): Promise<RunResult> {
     checkRunOptions('the options of a run', options);

@@ -116,6 +116,20 @@ export class SqliteFile implements Disposable {
     return Number(this.#prepared(sql).run(...values).changes);
   }
 
+  /**
+   * Writes the file anew, without free pages, and empties its write-ahead log. Takes time in proportion to the file. Throws
+   * {@link StoreError} (`busy`) while another process reads; then repeat it.
+   */
+  compact(): void {
+    const path = this.#path;
+    const log = this.read(() => {
+      this.run('VACUUM');
+      return this.get('PRAGMA wal_checkpoint(TRUNCATE)');
+    });
+    if (log?.['busy'] !== 0)
+      throw new StoreError('busy', `${path} is in use by another process: repeat this, so that nothing old is left`);
+  }
+
   /** Closes the file. Idempotent. */
   [Symbol.dispose](): void {
     if (this.#database.isOpen) this.#database.close();

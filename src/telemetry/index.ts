@@ -8,6 +8,7 @@ export {
   codeOf,
   currentTelemetry,
   fail,
+  note,
   type Span,
   type SpanInit,
   Telemetry,

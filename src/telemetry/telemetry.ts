@@ -116,6 +116,11 @@ export function describe(attributes: Attributes): void {
   trace.getActiveSpan()?.setAttributes(attributes);
 }
 
+/** Adds an event to the span that is open, if there is one. */
+export function note(event: string, attributes: Attributes): void {
+  trace.getActiveSpan()?.addEvent(event, attributes);
+}
+
 /** The active trace as the fields of a carrier (`traceparent` and others), by the propagators of the SDK; empty without one. */
 export function traceFields(): Readonly<Record<string, string>> {
   const fields: Record<string, string> = {};

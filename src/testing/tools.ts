@@ -39,6 +39,17 @@ export const ALLOW_ALL: PolicyOptions = Object.freeze({ context: 'config', allow
 /**
  * Calls tools as a program would, without a program and without a process. Policy, coercion, checks, bounds, session and errors
  * are those of a runtime. All calls of a bench belong to one root interpreter. Close the bench after use (`await using`).
+ *
+ * @example
+ * ```ts
+ * import { equal } from 'node:assert/strict';
+ * import { defineTool } from 'neuroscript-runtime';
+ * import { ToolBench } from 'neuroscript-runtime/testing';
+ *
+ * const twice = defineTool({ name: 'tool.t.Twice', args: [{ name: 'n', type: 'number' }], run: ({ n }) => n * 2 });
+ * await using bench = new ToolBench([twice]);
+ * equal(await bench.call('tool.t.Twice', [21]), 42);
+ * ```
  */
 export class ToolBench implements AsyncDisposable {
   /** The variables of the program, which tools read and set. */

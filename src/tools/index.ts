@@ -59,7 +59,7 @@ export { loadMockTools } from './mock/file.ts';
 export { perSession } from './mock/persession.ts';
 export { RECORDING_MARK, type Recording, recordTools } from './mock/record.ts';
 export { canonicalName, nearestTool, toolAdvice } from './names.ts';
-export { type PendingOptions, pending } from './pending.ts';
+export { Pending, type PendingOptions, pending } from './pending.ts';
 export { type Capability, matchesPattern } from './policy/capability.ts';
 export { type Denial, PolicyGuard } from './policy/guard.ts';
 export { Policy, type PolicyContext, type PolicyOptions, policyOptions } from './policy/policy.ts';

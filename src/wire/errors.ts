@@ -5,7 +5,7 @@ import type { PoolKey, TenantKey } from './limits.ts';
  * every boundary unchanged.
  */
 
-/** Decides the exit code of the command line. */
+/** The kind of a failure. It decides the exit code of the command line. */
 export type ErrorKind = 'syntax' | 'runtime' | 'policy' | 'quota' | 'timeout' | 'cancelled' | 'usage' | 'internal';
 
 /** One frame of a script's call stack: a procedure, command block or handler, and where it is defined. */
@@ -16,7 +16,7 @@ export interface StackFrame {
   readonly column: number;
 }
 
-/** One failure. */
+/** A failure of a program, a limit or a request: `error` of every result and of the public JSON. */
 export interface ErrorInfo {
   readonly kind: ErrorKind;
   /** Stable: `NS<n>` for the language's numeric codes, else `ERR_…`; one page each in `docs/errors/`. */

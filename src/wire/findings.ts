@@ -1,6 +1,6 @@
 import type { CheckReport, Diagnostic, FuelEstimate, LintFinding } from './protocol.ts';
 
-/** Every finding of the parser is a syntax error, the language's code 15. */
+/** The code of every finding of the parser: the code 15 of the language, a syntax error. */
 export const SYNTAX = 'NS15';
 
 /** A finding of the linter, or a syntax error, which may have no fix. */

@@ -5,10 +5,10 @@ import { MAX_MAP_ENTRIES, MAX_TEXT_UNITS } from './costs.ts';
  * `doctor` are derived from its rows. A new limit is a row here, the place that enforces it, and its test.
  */
 
-/** `count`: a bare number. `bytes`: `64MB`, powers of 1024. `ms`: `200ms`, `2s`, `1m`. */
+/** The unit of a limit, and how flags write it. `count`: a bare number. `bytes`: `64MB`, powers of 1024. `ms`: `200ms`, `2s`, `1m`. */
 export type Unit = 'count' | 'bytes' | 'ms';
 
-/** One row of the table. */
+/** One row of the table of limits. */
 export interface LimitRow {
   readonly key: string;
   /** Flag of the command line, without dashes. */
@@ -167,7 +167,7 @@ const RUN_ROWS = [
     key: 'journalBytes',
     flag: 'journal',
     ...bytes(1, 1024 * MB),
-    default: 64 * MB,
+    default: 32 * MB,
     ring: 3,
     help: "bytes of all calls' arguments and results together, as JSON",
   },
@@ -333,7 +333,7 @@ export function breachOf({ breach = 'ERR_QUOTA', turnDefault }: Pick<LimitRow, '
   return turnDefault === undefined ? breach : `${breach}, in a turn ERR_ENV_SIZE`;
 }
 
-/** The defaults, for a plain run or for a turn. */
+/** The default limits of a plain run or of a turn. */
 export function defaultLimits(of: 'run' | 'turn'): LimitValues {
   return limitValues((limit) => (of === 'turn' ? (limit.turnDefault ?? limit.default) : limit.default));
 }

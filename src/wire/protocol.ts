@@ -29,7 +29,7 @@ export const PROTOCOL_VERSION = 1;
 /** A script's value as JSON, with tags for values that JSON lacks; see `codec.ts`. */
 export type TaggedJson = null | boolean | number | string | readonly TaggedJson[] | { readonly [key: string]: TaggedJson };
 
-/** One NeuroScript source. */
+/** A NeuroScript source: its text, and the name that positions in it show. */
 export interface Source {
   /** The name in positions: the path that the user gave, `-` for standard input, `lib`, `src`, `ACTIONS`. */
   readonly name: string;

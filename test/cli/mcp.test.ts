@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { Client, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, it } from 'vitest';
 import { neuroscript } from './spawn.ts';
@@ -116,6 +116,36 @@ describe('neuroscript mcp', () => {
     } finally {
       await client.close();
     }
+  });
+
+  it.each(['2026-07-28', '2025-11-25'])('asks the user of a client of %s, with --ask-user', async (version) => {
+    const mode = version === '2026-07-28' ? { pin: version } : 'legacy';
+    const client = new Client(
+      { name: 'test', version: '1' },
+      { capabilities: { elicitation: {} }, versionNegotiation: { mode } },
+    );
+    client.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { answer: 'Ada' } }));
+    const args = [BIN, 'mcp', '--ask-user'];
+    await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd: root, stderr: 'inherit' }));
+    try {
+      const src = 'command\n  promptuser "name?" into name\n  emit name\nendcommand';
+      const { structuredContent } = await client.callTool({ name: 'run', arguments: { src } });
+      expect(structuredContent).toMatchObject({ ok: true, emits: ['Ada'] });
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('serves over HTTP until it is interrupted', async () => {
+    const child = spawn(process.execPath, [BIN, 'mcp', '--http', '0'], { stdio: ['ignore', 'inherit', 'pipe'] });
+    const [said] = await once(child.stderr.setEncoding('utf8'), 'data');
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(new StreamableHTTPClientTransport(new URL(/http:\S+/.exec(said)?.[0] ?? '')));
+    expect((await client.listTools()).tools).toHaveLength(4);
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    await client.close();
+    expect(await neuroscript(['mcp', '--allow-host', 'x'])).toMatchObject({ code: 2 });
   });
 
   it('does not read a client that does not read its answers', async () => {

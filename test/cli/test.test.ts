@@ -89,6 +89,7 @@ describe('neuroscript test', () => {
   });
 
   it.each([
+    ['a file without a case', '', "a.test.ns has no case; a case starts with '#: ' and its title"],
     ['a case without title', 'emit 1\n', "a.test.ns:1: a case starts with '#: ' and its title"],
     ['an unknown setting', '#: a\n#: limit {}\n', "a.test.ns:2: '#: limit' is none of file, global, event, limits"],
     ['two errors', '#: a\n#!! 1\n#!! 2\n', 'a.test.ns:3: a case ends with one error'],

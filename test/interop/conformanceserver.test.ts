@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type McpHttp, serveHttp } from '../../src/mcp/index.ts';
@@ -141,6 +142,20 @@ describe.each(VERSIONS)('the conformance suite for a server of %s', (version) =>
   it('requires what this file knows', () => {
     const known = Object.keys(PASSING[version]).filter((name) => !EXTRA.includes(name));
     expect(known.sort()).toEqual([...required(version, 'server')].sort());
+  });
+
+  it('has the figures that docs/mcp.md publishes', () => {
+    const counts = Object.entries(PASSING[version]).flatMap(([name, checks]) => (EXTRA.includes(name) ? [] : [checks]));
+    const row = [version, `${counts.length} of ${counts.length} pass`, `${counts.reduce((sum, checks) => sum + checks, 0)}`];
+    const page = readFileSync(join(ROOT, 'docs/mcp.md'), 'utf8');
+    expect(
+      page.split('\n').map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      ),
+    ).toContainEqual(row);
   });
 
   it.each(Object.entries(PASSING[version]))('%s passes with %i checks', async (name, passed) => {

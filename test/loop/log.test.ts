@@ -140,6 +140,7 @@ describe('metrics', () => {
       agent_tokens_total: {},
       tool_calls_total: {},
       boundary_breaches_total: 0,
+      tenant_refusals_total: 0,
     });
   });
 

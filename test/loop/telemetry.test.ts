@@ -64,11 +64,11 @@ describe('metrics', () => {
 
   it('finding 6: count the workers that a runtime ended for a breach, once each', async () => {
     const { metrics, counted } = sdk();
-    const [one, other] = [{ boundaryBreaches: 2 }, { boundaryBreaches: 1 }];
+    const [one, other] = [{ boundaryBreaches: 2, tenantRefusals: 4 }, { boundaryBreaches: 1 }];
     for (const runtime of [one, other, one]) metrics.seeRuntime(runtime);
     one.boundaryBreaches = 5;
     metrics.seeRuntime(one);
-    expect(await counted()).toMatchObject({ 'neuroscript.worker.breaches': { '': 6 } });
+    expect(await counted()).toMatchObject({ 'neuroscript.worker.breaches': { '': 6 }, 'neuroscript.tenant.refusals': { '': 4 } });
     expect(metrics.prometheus()).toContain('\nboundary_breaches_total 6\n');
   });
 

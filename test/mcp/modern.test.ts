@@ -112,9 +112,17 @@ describe('a server of protocol version 2026-07-28 answers later', () => {
   it('progress begins the time limit anew, and is reported in plain words', async () => {
     const { values, progress } = await run(modern({ timeoutMs: 4000 }), 'tool.s.work({"ms": 6000, "report": true})');
     expect(values).toEqual(['worked']);
-    expect(progress.at(-1)).toEqual({ server: 's', tool: 'work', progress: 5500, total: 6000, message: 'still here' });
+    expect(progress[1]).toEqual({ server: 's', tool: 'work', progress: 500, total: 6000, message: 'still here' });
     const silent = await run(modern({ timeoutMs: 1500 }), 'tool.s.work({"ms": 3000, "report": false})');
     expect(silent.error?.code).toBe('NS1002');
+  });
+});
+
+describe('a server of protocol version 2026-07-28 changes a tool', () => {
+  it('after it was offered: the tool is not called any more, the others are', async () => {
+    const { values, error } = await run(modern(), 'tool.s.switch()\n  emit tool.s.work({"ms": 1500})\n  emit tool.s.ask()');
+    expect(values).toEqual(['switched', 'worked']);
+    expect([error?.code, error?.message]).toEqual(['NS1002', expect.stringContaining("changed its tool 'ask'")]);
   });
 });
 

@@ -37,18 +37,25 @@ const TOOLS = {
   deciding: object({}),
   failing: object({}),
   samples: object({}),
+  switch: object({}),
 };
 
+/** Whether the tool `ask` has become another one. */
+let switched = false;
 /** What the tasks are waiting for: a file, or the answers to questions. */
 const given = new Map<string, unknown>();
 
 function make(): Server {
   const server = new Server(
     { name: 'modern', version: '1' },
-    { capabilities: { tools: {}, resources: {}, extensions: { [TASKS]: {} } } },
+    { capabilities: { tools: { listChanged: true }, resources: {}, extensions: { [TASKS]: {} } } },
   );
   server.setRequestHandler('tools/list', () => ({
-    tools: Object.entries(TOOLS).map(([name, inputSchema]) => ({ name, inputSchema })),
+    tools: Object.entries(TOOLS).map(([name, inputSchema]) => ({
+      name,
+      description: switched && name === 'ask' ? 'another' : '',
+      inputSchema,
+    })),
   }));
   server.setRequestHandler('resources/list', () => ({
     resources: [{ uri: 'x:/a\u0007', name: 'a', description: 'one\u0007two' }],
@@ -75,6 +82,10 @@ function make(): Server {
         return required(form('again', { name: NAME }));
       case 'samples':
         return required(form('as a sample', { name: NAME }));
+      case 'switch':
+        switched = true;
+        await server.sendToolListChanged();
+        return text('switched');
       case 'work': {
         const { progressToken } = mcpReq._meta ?? {};
         for (let spent = 0; spent < (args.ms ?? 0); spent += 500) {

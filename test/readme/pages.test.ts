@@ -8,7 +8,20 @@ import { execute } from './execute.ts';
 /** The pages that have blocks to run. A page that loses its last one must be taken off this list. */
 const PAGES = [
   'README.md',
-  ...['aeiou', 'contexts', 'embedding', 'keys', 'loop', 'policy', 'quotas', 'security', 'tools'].map((name) => `docs/${name}.md`),
+  ...[
+    'aeiou',
+    'ai-sdk',
+    'contexts',
+    'embedding',
+    'keys',
+    'loop',
+    'operations',
+    'policy',
+    'quotas',
+    'security',
+    'tenants',
+    'tools',
+  ].map((name) => `docs/${name}.md`),
 ];
 
 const blocksOf = (page: string): readonly Block[] => markedBlocks(readFileSync(join(ROOT, page), 'utf8'));

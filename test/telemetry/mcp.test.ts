@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { McpSource } from '../../src/mcp/index.ts';
@@ -62,4 +63,17 @@ it('a call of an MCP tool describes the span of the call, and carries the trace 
       'gen_ai.tool.name': 'add',
     },
   ]);
+});
+
+it('what a server reports about a call are events of the span of the call', async () => {
+  const file = fileURLToPath(new URL('../mcp/modern.ts', import.meta.url));
+  await using source = await McpSource.connect({ s: { command: process.execPath, args: [file] } });
+  const policy = { allow: ['tool.s.*'], grants: ['mcp:call:s'] };
+  await using runtime = await createRuntime({ tools: source.tools, policy, concurrency: 1, telemetry: sdk.telemetry });
+  const result = await runtime.run('command\nemit tool.s.work({"ms": 1000, "report": true})\nendcommand');
+  expect(result.error).toBe(null);
+  expect(sdk.span('execute_tool tool.s.work').events[0]).toMatchObject({
+    name: 'mcp.progress',
+    attributes: { progress: 0, total: 1000, message: 'still here' },
+  });
 });

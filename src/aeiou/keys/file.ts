@@ -90,11 +90,13 @@ function openFile(fs: typeof import('node:fs'), path: string): number {
   }
 }
 
-/** A sentence for a missing file, which is the usual cause; otherwise the system's error code or the message. */
+/** A sentence for a missing file, which is the usual cause; otherwise the system's words, or the message. */
 function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   if (!('code' in cause) || typeof cause.code !== 'string') return cause.message;
-  return cause.code === 'ENOENT' ? 'there is no such file or folder' : cause.code;
+  if (cause.code === 'ENOENT') return 'there is no such file or folder';
+  const errno = 'errno' in cause && typeof cause.errno === 'number' ? cause.errno : null;
+  return errno === null ? cause.code : process.getBuiltinModule('node:util').getSystemErrorMessage(errno);
 }
 
 function octal(mode: number): string {

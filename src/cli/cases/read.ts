@@ -41,6 +41,7 @@ export function readCases(file: string, text: string): TestCase[] {
     if (start >= 0 && start < index) cases.push(readCase(file, lines.slice(start, index), start));
     first = index + 1;
   }
+  if (cases.length === 0) throw new UsageError(`${printable(file)} has no case; a case starts with '#: ' and its title`);
   return cases;
 }
 

@@ -28,7 +28,7 @@ import { readSetup, type SetupFlags } from '../flags/setup.ts';
 import { openStore, storeFile } from '../flags/store.ts';
 import { type ExitCode, exitOfDecision } from '../terminal/exit.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { mustAppend } from '../terminal/input.ts';
+import { fileTrouble, mustAppend } from '../terminal/input.ts';
 import { Progress } from '../terminal/progress.ts';
 import { Replies } from '../terminal/replies.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -61,6 +61,9 @@ export async function usable<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (REFUSALS.some((refusal) => error instanceof refusal))
       throw new UsageError(error instanceof Error ? error.message : '', { cause: error });
+    // The log rejects with errors of the system, and its lock with those of SQLite: of a full disk, for instance.
+    if (error instanceof Error && ('syscall' in error || 'errcode' in error))
+      throw new UsageError(`the session cannot be kept: ${fileTrouble(error)}`, { cause: error });
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { printable } from '../../report/index.ts';
@@ -40,10 +40,17 @@ async function init(dir: string, service: boolean, terminal: Terminal): Promise<
   const taken = [...files.keys()].filter((name) => existsSync(join(dir, name)));
   if (taken.length > 0) throw new UsageError(`${printable(dir)} has ${taken.join(', ')} already; 'init' overwrites nothing`);
   if (existsSync(dir) && !statSync(dir).isDirectory()) throw new UsageError(`cannot write to ${printable(dir)}: it is no folder`);
+  const begun: string[] = [];
   try {
     await mkdir(dir, { recursive: true });
-    for (const [name, text] of files) await writeFile(join(dir, name), text, { flag: 'wx' });
+    for (const [name, text] of files) {
+      begun.push(join(dir, name));
+      await writeFile(join(dir, name), text, { flag: 'wx' });
+    }
   } catch (error) {
+    // Files of half a project, as of a full disk, would refuse the next attempt. A file that somebody else just made stays.
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') begun.pop();
+    for (const file of begun) await rm(file, { force: true });
     throw new UsageError(`cannot write to ${printable(dir)}: ${fileTrouble(error)}`, { cause: error });
   }
   for (const name of [...files.keys()].sort()) terminal.out.line(printable(join(dir, name)));

@@ -17,9 +17,9 @@ interface VerifyFlags {
 const HELP = `
 The command finds rotated files (FILE.1, FILE.2 ...) by itself and checks them
 before FILE. Exits with 0 when every line is unchanged, follows the line before
-it and decides no turn a second time, and with 1 otherwise. A chain cannot show that its last lines are
-missing: note the head that the command prints, and pass it with --head the
-next time.
+it and decides no turn a second time, and with 1 otherwise. A chain cannot show
+that its last lines are missing: note the head that the command prints, and pass
+it with --head the next time.
 `;
 
 /** `log verify FILE…`: checks the chain of a decision log. */

@@ -12,6 +12,7 @@ import { UsageError } from '../terminal/failure.ts';
 import type { Execute, Terminal } from '../terminal/terminal.ts';
 import { addComplete } from './complete.ts';
 import { type DriveFlags, drive, usable } from './drive.ts';
+import { addErase } from './erase.ts';
 import { addExport } from './export.ts';
 import { addPrune } from './prune.ts';
 import { addSession } from './turn.ts';
@@ -30,7 +31,7 @@ interface CancelFlags extends StoreFlags {
   readonly log?: string;
 }
 
-/** `sessions list|show|resume|complete|cancel|export|prune`. */
+/** `sessions list|show|resume|complete|cancel|export|erase|prune`. */
 export function addSessions(program: Command, execute: Execute): void {
   const sessions = program
     .command('sessions')
@@ -69,6 +70,7 @@ export function addSessions(program: Command, execute: Execute): void {
     .option('--log <FILE>', 'the decision log, for a turn that was interrupted')
     .action((sid: string, flags: CancelFlags) => execute((terminal) => usable(() => cancel(sid, flags, terminal))));
   addExport(add('export', 'Prints sessions with the complete records of their turns as one JSON object.'), execute);
+  addErase(add('erase', 'Erases the content of an ended session; its chain can still be verified.'), execute);
   addPrune(add('prune', 'Removes ended sessions of a certain age, and lists them.'), execute);
 }
 

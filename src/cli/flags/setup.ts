@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { McpConfig } from '../../mcp/index.ts';
+import type { McpConfig, McpProgress } from '../../mcp/index.ts';
 import { printable } from '../../report/index.ts';
 import type { LauncherChoice } from '../../sandbox/index.ts';
 import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../tools/index.ts';
@@ -84,10 +84,24 @@ async function connect(specs: readonly string[], resources: AsyncDisposableStack
     if (Object.hasOwn(servers, name)) throw new UsageError(`--mcp: there are two servers '${printable(name)}'`);
     servers[name] = server;
   }
-  const source = resources.use(await usable(() => McpSource.connect(servers)));
+  const source = resources.use(
+    await usable(() => McpSource.connect(servers, process.stderr.isTTY ? { onProgress: showProgress() } : {})),
+  );
   for (const { error } of source.failures)
     process.stderr.write(`neuroscript: warning: ${printable(error.message)}; its tools are absent\n`);
   return source.tools;
+}
+
+/** Shows on a terminal what servers report about calls that take long, at most a line a second for each tool. */
+function showProgress(): (progress: McpProgress) => void {
+  const shown = new Map<string, number>();
+  return ({ server, tool, progress, total, message }) => {
+    const key = `${server}.${tool}`;
+    if (performance.now() - (shown.get(key) ?? Number.NEGATIVE_INFINITY) < 1000) return;
+    shown.set(key, performance.now());
+    const words = [`${key}:`, total === null ? `${progress}` : `${progress} of ${total}`, message].join(' ');
+    process.stderr.write(`${printable(words.trimEnd())}\n`);
+  };
 }
 
 /** Opens a store or a server that a flag names; what makes it unusable becomes a {@link UsageError}. */

@@ -1,4 +1,4 @@
-import { printable } from '../../report/index.ts';
+import { clip, printable } from '../../report/index.ts';
 import { ConfigError, NeuroScriptError } from '../../wire/errors.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 
@@ -20,11 +20,19 @@ export function exitOfThrown(error: unknown): ExitCode {
 
 /** One line about whatever a command threw; it has no stack trace, which only a developer of this package could use. */
 export function failureLine(error: unknown): string {
-  const message = printable(error instanceof Error ? error.message : String(error));
+  const message = sentence(printable(error instanceof Error ? error.message : String(error)));
   if (isMisuse(error)) return `neuroscript: ${message}`;
   return error instanceof NeuroScriptError
     ? `neuroscript: ${message} (${error.code})`
     : `neuroscript: unexpected failure, please report it: ${message}`;
+}
+
+/** Characters of a message; more of it hides what it says. */
+const MOST = 1000;
+
+/** A message that fits a terminal: of a very long one the beginning and the end, which has the advice. */
+export function sentence(text: string): string {
+  return text.length <= MOST ? text : `${clip(text, MOST / 2)} ${text.slice(-MOST / 2).toWellFormed()}`;
 }
 
 function isMisuse(error: unknown): boolean {

@@ -56,7 +56,18 @@ export interface AgentReply {
   readonly outputTokens?: number;
 }
 
-/** Creates an agent from a function. Throws `ConfigError` for anything else. */
+/**
+ * Creates an agent from a function, which gets the request of a turn and returns the reply. Throws `ConfigError` for anything else.
+ *
+ * @example
+ * ```ts
+ * import { functionAgent, programReply } from 'neuroscript-runtime/agents';
+ *
+ * const agent = functionAgent(({ turn }) =>
+ *   programReply(`command\n  emit "turn ${turn}"\n  emit tool.aeiou.magic("LOOP", {"action": "done"})\nendcommand`),
+ * );
+ * ```
+ */
 export function functionAgent(
   reply: (request: AgentRequest) => string | AgentReply | Promise<string | AgentReply>,
   name = 'function',

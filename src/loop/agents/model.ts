@@ -66,6 +66,16 @@ const TIMEOUT_MS = 120_000;
  * Creates an agent from a model of the Vercel AI SDK. Replies are streamed, so a reply that is too long or too slow is
  * abandoned early. A failed transport (no connection, a broken one, 408, 429, 5xx) is retried; a refusal by the model or its
  * server is not. Throws {@link ConfigError} for invalid options.
+ *
+ * @example
+ * ```ts
+ * import type { SdkModel } from 'neuroscript-runtime/agents';
+ * import { modelAgent } from 'neuroscript-runtime/agents';
+ *
+ * // Any provider of the AI SDK makes such a model: `anthropic('claude-sonnet-4-5')` of `@ai-sdk/anthropic`.
+ * declare const model: SdkModel;
+ * const agent = modelAgent(model, { maxOutputTokens: 4_000, timeoutMs: 60_000 });
+ * ```
  */
 export function modelAgent(model: SdkModel, options: ModelAgentOptions = {}): Agent {
   checkModelOptions('the options of a model agent', options);

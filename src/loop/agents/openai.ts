@@ -33,6 +33,14 @@ const LINE_BYTES = 4 * REPLY_CHARACTERS;
  * Creates an agent from a model behind a server with an OpenAI-compatible API. The first reply loads the packages that it
  * needs. Redirections are not followed, because they would send prompt and key to a server that is not configured. Throws
  * {@link ConfigError} for invalid options.
+ *
+ * @example
+ * ```ts
+ * import { openaiAgent } from 'neuroscript-runtime/agents';
+ *
+ * const apiKey = process.env['MODEL_KEY'];
+ * const agent = openaiAgent({ model: 'm-1', baseUrl: 'https://models.example/v1', ...(apiKey ? { apiKey } : {}) });
+ * ```
  */
 export function openaiAgent(options: OpenaiAgentOptions): Agent {
   checkOpenaiOptions('the options of a model agent', options);

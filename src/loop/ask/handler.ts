@@ -57,6 +57,20 @@ const MAX_DEPTH = 4;
  * Answers `ask` with a nested loop: an agent writes programs, each program runs in a fork of the asking run and a fresh isolate,
  * and the decision of each turn is verified as in any loop. Pass the handler to `createRuntime` as `ask`. Throws
  * `ConfigError` (`ERR_CONFIG`).
+ *
+ * @example
+ * ```ts
+ * import { AgentModelStore, createRuntime } from 'neuroscript-runtime';
+ * import { generateKeys, keyringFrom } from 'neuroscript-runtime/aeiou';
+ * import { askHandler, systemClock } from 'neuroscript-runtime/loop';
+ *
+ * await using runtime = await createRuntime({
+ *   ask: askHandler({ keyring: keyringFrom(generateKeys('ask'), { clock: systemClock }) }),
+ * });
+ * const models = new AgentModelStore();
+ * models.register('helper', { provider: 'openai', model: 'm-1', base_url: 'http://127.0.0.1:11434/v1' });
+ * await runtime.run('command\n  ask "helper", "Say hello." into answer\n  emit answer\nendcommand', { stores: { models } });
+ * ```
  */
 export function askHandler(options: AskHandlerOptions): AskHandler {
   checkAskOptions('the options of ask', options);

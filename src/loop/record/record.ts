@@ -20,6 +20,8 @@ import type { Decision, HaltReason } from './decision.ts';
 export interface TurnRecord extends UnsealedRecord {
   /** Null in records of version 1. */
   readonly seal: Seal | null;
+  /** The parts whose content was erased; absent in a record that has all of them. The seal still covers what they were. */
+  readonly erased?: readonly string[];
 }
 
 /** A record before it is sealed. */

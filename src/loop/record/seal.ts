@@ -14,14 +14,29 @@ export function sealRecord(record: UnsealedRecord, prev: string | null): TurnRec
   return { ...record, seal: { prev, hash: hashOf(prev, parts), parts } };
 }
 
+/** The parts that hold content, and may be erased. Nothing can pass for erased that says what was decided, when and by whom. */
+const ERASABLE: ReadonlySet<string> = new Set([
+  'output',
+  'scratchpad',
+  'whispers',
+  'digest',
+  'candidates',
+  'lints',
+  'error',
+  'inputs.envelope',
+  'inputs.scene',
+]);
+
 /** Lists every part that is not as it was sealed, and reports when the record does not follow `prev`. Empty for an intact record. */
 export function sealFaults(record: TurnRecord, prev: string | null): readonly SealFault[] {
-  const { seal, ...rest } = record;
+  const { seal, erased = [], ...rest } = record;
   if (seal === null) return [];
   const actual = digestsOf(rest);
   const faults: SealFault[] = [];
+  const isErased = (part: string): boolean => (ERASABLE.has(part) || part.startsWith('journal.')) && erased.includes(part);
   for (const part of Object.keys(seal.parts))
-    if (actual[part] === undefined) faults.push({ part, problem: 'missing' });
+    if (isErased(part)) continue;
+    else if (actual[part] === undefined) faults.push({ part, problem: 'missing' });
     else if (actual[part] !== seal.parts[part]) faults.push({ part, problem: 'changed' });
   for (const part of Object.keys(actual)) if (seal.parts[part] === undefined) faults.push({ part, problem: 'added' });
   if (hashOf(seal.prev, seal.parts) !== seal.hash) faults.push({ part: 'seal', problem: 'changed' });

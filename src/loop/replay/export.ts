@@ -36,7 +36,7 @@ export interface ExportedSession {
   readonly turns: readonly TurnRecord[];
   /** Null for a session of the host's own. Older versions omitted it. */
   readonly parent: SessionState['parent'];
-  /** The parts of turns that redaction changed. Their records are sealed anew. */
+  /** The parts of turns that redaction or an erasure changed. Records are sealed anew from the first redaction on. */
   readonly redacted: readonly { readonly turn: number; readonly parts: readonly string[] }[];
 }
 
@@ -67,12 +67,15 @@ export function exportRecords(
 ): ExportedSession {
   const turns: TurnRecord[] = [];
   const redacted: { turn: number; parts: readonly string[] }[] = [];
+  let anew = false;
   for (const original of records) {
     const { record, redacted: parts } = redaction.apply(original);
     const prev: string | null = turns.at(-1)?.seal?.hash ?? null;
-    if (parts.length > 0) redacted.push({ turn: original.turn, parts });
+    const gone = [...(original.erased ?? []), ...parts];
+    if (gone.length > 0) redacted.push({ turn: original.turn, parts: gone });
+    anew ||= parts.length > 0;
     // After the first redaction, all later hashes change.
-    turns.push(redacted.length === 0 ? original : original.seal === null ? { ...record, seal: null } : sealRecord(record, prev));
+    turns.push(!anew ? original : original.seal === null ? { ...record, seal: null } : sealRecord(record, prev));
   }
   const { sid, status, reason, spent, parent } = state;
   const head = turns.at(-1)?.seal?.hash ?? state.head;

@@ -34,7 +34,7 @@ const MAX_LEVELS = 3;
 /** Fields of a record that contain values of scripts, whose keys are redacted like other texts. */
 const VALUES: ReadonlySet<string> = new Set(['globals', 'constants', 'args', 'value', 'payload', 'prompt', 'options']);
 
-/** Checked rules. */
+/** Removes from records what its {@link RedactionRules} name. */
 export class Redaction {
   readonly #tools: readonly string[];
   readonly #keys: ReadonlySet<string>;
@@ -54,7 +54,7 @@ export class Redaction {
 
   /** The redacted record, and the names of the parts that changed. */
   apply(record: TurnRecord): { readonly record: UnsealedRecord; readonly redacted: readonly string[] } {
-    const { seal: _, ...unsealed } = record;
+    const { seal: _, erased: _erased, ...unsealed } = record;
     const redacted: string[] = [];
     const pass = (part: string, value: unknown): unknown => {
       const clean = this.#clean(value);

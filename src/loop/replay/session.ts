@@ -62,7 +62,10 @@ export async function replaySession(
   session: RecordedSession,
   options?: SessionReplayOptions,
 ): Promise<SessionReplay>;
-/** Either of the two. */
+/**
+ * Executes the turns of a recorded session again, in fresh sandboxes of `runtime` and only from their recorded inputs, and checks their
+ * chain. The session is one of a store, or its records. Rejects as {@link replayTurn} and {@link readSession} do.
+ */
 export async function replaySession(
   runtime: Runtime,
   source: SessionSource | RecordedSession,

@@ -25,12 +25,13 @@ import { keyFault, RecordedReplayCache, recordedKeys, secretKeys, verifyDecision
  * - `prefix`: the turn was killed at an unknown moment, and both outputs agree as far as both go.
  * - `incomplete`: the record cannot be executed; `why` says why.
  * - `verified`: the record was redacted and not executed, but its tokens lead to its decision.
+ * - `erased`: the content of the turn was erased, and nothing else of the record changed.
  * - `changed`: the record is not as it was sealed, in the parts that `faults` names.
  */
 export interface TurnReplay {
   readonly sid: string;
   readonly turn: number;
-  readonly verdict: 'same' | 'differs' | 'prefix' | 'verified' | 'incomplete' | 'changed';
+  readonly verdict: 'same' | 'differs' | 'prefix' | 'verified' | 'incomplete' | 'erased' | 'changed';
   readonly why: string | null;
   readonly faults: readonly SealFault[];
   readonly divergence: Divergence | null;
@@ -69,6 +70,7 @@ export async function replayTurn(runtime: Runtime, record: TurnRecord, options: 
     replayed: null,
     ...more,
   });
+  if (record.erased !== undefined) return end('erased', { why: `erased: ${record.erased.join(', ')}` });
   if (scene === null) return end('incomplete', { why });
   const malformed = malformation(record) ?? keyFault(record);
   if (malformed !== null) return end('incomplete', { why: malformed });

@@ -1,10 +1,12 @@
 import type { UsedId } from '../../aeiou/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { eraseRecord, eraseState } from '../record/erase.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
 import {
   type ClaimedSession,
+  type ErasableStore,
   type Held,
   headOf,
   type Lease,
@@ -15,7 +17,6 @@ import {
   SessionLeasedError,
   type SessionState,
   SessionStateError,
-  type SessionStore,
   type SessionSummary,
   type StartedTurn,
   type TurnCommit,
@@ -48,7 +49,7 @@ export interface MemoryStoreOptions {
 }
 
 /** Keeps sessions in memory, for the lifetime of the process. */
-export class MemoryStore implements SessionStore {
+export class MemoryStore implements ErasableStore {
   readonly #sessions = new Map<string, StoredSession>();
   readonly #clock: Pick<Clock, 'now'>;
 
@@ -173,6 +174,21 @@ export class MemoryStore implements SessionStore {
     );
     if (!dryRun) for (const { sid } of old) this.#sessions.delete(sid);
     return old;
+  }
+
+  async erase(sids: readonly string[]): Promise<void> {
+    const sessions = sids.map((sid) => {
+      const kept = this.#kept(sid);
+      const lease = this.#leaseOf(kept);
+      if (lease !== null) throw new SessionLeasedError(sid, lease);
+      if (kept.state.status === 'open') throw new SessionStateError(sid, 'open');
+      return kept;
+    });
+    for (const kept of sessions) {
+      kept.turns = kept.turns.map(eraseRecord);
+      kept.state = eraseState(kept.state);
+      kept.started = null;
+    }
   }
 
   #kept(sid: string): StoredSession {

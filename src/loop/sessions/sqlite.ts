@@ -2,12 +2,14 @@ import { StoreError } from '../../sqlite/error.ts';
 import { type Row, SqliteFile, type SqliteFileOptions } from '../../sqlite/file.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { isHaltReason } from '../record/decision.ts';
+import { eraseRecord, eraseState } from '../record/erase.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
 import type { MemoryStoreOptions } from './memory.ts';
 import { readRecord, readStarted, readState, readWaiting } from './rows.ts';
 import {
   type ClaimedSession,
+  type ErasableStore,
   type Held,
   headOf,
   type Lease,
@@ -19,7 +21,6 @@ import {
   type SessionState,
   SessionStateError,
   type SessionStatus,
-  type SessionStore,
   type SessionSummary,
   type StartedTurn,
   type TurnCommit,
@@ -32,8 +33,19 @@ export interface SqliteStoreOptions extends SqliteFileOptions, MemoryStoreOption
 /**
  * Keeps sessions in a file that several processes may use at once. Every call is one transaction in write-ahead mode: a process
  * that is killed at any moment leaves the session as it was before the call or as it is after the call.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime } from 'neuroscript-runtime';
+ * import { LoopController, SqliteStore } from 'neuroscript-runtime/loop';
+ *
+ * await using runtime = await createRuntime();
+ * using store = await SqliteStore.open('sessions.db');
+ * const controller = new LoopController({ runtime, store });
+ * for (const sid of await controller.recover()) console.log(`${sid} can be resumed`);
+ * ```
  */
-export class SqliteStore implements SessionStore, Disposable {
+export class SqliteStore implements ErasableStore, Disposable {
   readonly #file: SqliteFile;
   readonly #clock: Pick<Clock, 'now'>;
 
@@ -211,9 +223,32 @@ export class SqliteStore implements SessionStore, Disposable {
     });
   }
 
+  async erase(sids: readonly string[]): Promise<void> {
+    this.#file.write(() => {
+      for (const sid of sids) this.#erase(sid);
+    });
+    // Pages that are free now, or were freed before, still hold what they held; so does the write-ahead log.
+    this.#file.compact();
+  }
+
   /** Closes the file. Leases that are still held expire. */
   [Symbol.dispose](): void {
     this.#file[Symbol.dispose]();
+  }
+
+  #erase(sid: string): void {
+    const row = this.#file.get('SELECT * FROM sessions WHERE sid = ?', sid);
+    if (row === undefined) throw new SessionStateError(sid, 'unknown');
+    const holder = leaseOf(row, this.#clock.now());
+    if (holder !== null) throw new SessionLeasedError(sid, holder);
+    if (statusOf(row['status']) === 'open') throw new SessionStateError(sid, 'open');
+    for (const { turn, record } of this.#file.all('SELECT turn, record FROM turns WHERE sid = ?', sid)) {
+      const bare = unlessDamaged(() => eraseRecord(readRecord(record)));
+      this.#file.run('UPDATE turns SET record = ?, digest = NULL WHERE sid = ? AND turn = ?', bare, sid, turn ?? null);
+    }
+    const state = unlessDamaged(() => eraseState(readState(row['state'], sid)));
+    this.#file.run('UPDATE sessions SET state = ? WHERE sid = ?', state, sid);
+    this.#file.run('DELETE FROM started WHERE sid = ?', sid);
   }
 
   /** The summaries of the sessions that meet a condition of SQL, in the order of their ids. */
@@ -262,6 +297,16 @@ function bodyOf({ sid, waits, state }: Row): Pick<SessionSummary, 'waits' | 'sub
 }
 
 /** The lease, if it lasts. */
+/** The JSON of what is left of a row; nothing of a row that cannot be read. */
+function unlessDamaged(rest: () => object): string {
+  try {
+    return JSON.stringify(rest());
+  } catch (error) {
+    if (error instanceof StoreError) return '{}';
+    throw error;
+  }
+}
+
 function leaseOf(row: Row, now: number): { readonly owner: string; readonly until: number } | null {
   const { lease_owner: owner, lease_until: until } = row;
   return typeof owner === 'string' && now < Number(until) ? { owner, until: Number(until) } : null;

@@ -221,7 +221,7 @@ export class SessionExistsError extends NeuroScriptError {
 /** The session is unknown or has ended. */
 export class SessionStateError extends NeuroScriptError {
   static readonly code = 'ERR_SESSION_STATE';
-  constructor(sid: string, state: 'unknown' | Exclude<SessionStatus, 'open'>) {
+  constructor(sid: string, state: 'unknown' | SessionStatus) {
     super(SessionStateError.code, `session ${JSON.stringify(sid)} is ${state}`);
   }
 }
@@ -274,4 +274,13 @@ export interface SessionStore {
    * under a lease, and every session with a decision that is not logged yet.
    */
   prune(pruning: Pruning): Promise<readonly SessionSummary[]>;
+}
+
+/** A store that can erase the content of sessions and keep their chain. */
+export interface ErasableStore extends SessionStore {
+  /**
+   * Erases the content of ended sessions, all of them or none, and what the store still holds of earlier content. Throws
+   * {@link SessionStateError} for a session that is unknown or open, and {@link SessionLeasedError}.
+   */
+  erase(sids: readonly string[]): Promise<void>;
 }

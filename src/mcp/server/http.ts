@@ -37,6 +37,8 @@ export interface McpHttp extends AsyncDisposable {
 
 const PATH = '/mcp';
 
+const METHODS: readonly string[] = ['GET', 'POST', 'DELETE'];
+
 /** Maximum number of requests that are answered at once; the streams on which clients wait for messages count. */
 const MOST_REQUESTS = 128;
 
@@ -113,7 +115,8 @@ class HttpFace {
     if (incoming.url?.split('?')[0] !== PATH) return new Response(null, { status: 404 });
     if (this.#requests > MOST_REQUESTS) return busy();
     const headers = headersOf(incoming);
-    const method = incoming.method ?? 'GET';
+    const { method = '' } = incoming;
+    if (!METHODS.includes(method)) return new Response(null, { status: 405, headers: { allow: METHODS.join(', ') } });
     const address = `http://localhost${PATH}`;
     const asked = new Request(address, { method: 'HEAD', headers });
     const foreign = hostHeaderValidationResponse(asked, this.#hosts) ?? originValidationResponse(asked, this.#hosts);
@@ -122,7 +125,7 @@ class HttpFace {
     if (body instanceof Response) return body;
     const { text, bytes } = body;
     try {
-      const request = new Request(address, { method, headers, signal, ...(bytes === 0 ? {} : { body: text }) });
+      const request = new Request(address, { method, headers, signal, ...(method === 'POST' ? { body: text } : {}) });
       const message = parsed(text);
       const legacy = message === undefined || (await isLegacyRequest(request, message));
       return (legacy ? await this.#sessions.answer(request, message) : null) ?? (await this.#handler.fetch(request));

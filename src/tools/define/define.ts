@@ -84,7 +84,28 @@ const checkInit = checker<ToolInit<ArgSpecs>>({
   complete: checkFunction,
 });
 
-/** Checks and freezes a tool. Throws {@link ConfigError} (`ERR_CONFIG`) that names the tool and the field. */
+/**
+ * Makes a tool: checks its declaration and freezes it. `run` gets the arguments by name, already checked, and its result goes back
+ * to the program. Throws {@link ConfigError} (`ERR_CONFIG`) that names the tool and the field.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime, defineTool } from 'neuroscript-runtime';
+ *
+ * const add = defineTool({
+ *   name: 'tool.math.Add',
+ *   description: 'Adds two numbers.',
+ *   args: [
+ *     { name: 'a', type: 'number' },
+ *     { name: 'b', type: 'number' },
+ *   ],
+ *   returns: 'number',
+ *   effects: 'none',
+ *   run: ({ a, b }) => a + b,
+ * });
+ * await using runtime = await createRuntime({ tools: [add], policy: { allow: ['tool.math.*'] } });
+ * ```
+ */
 export function defineTool<const S extends ArgSpecs = readonly [], const R extends ReturnSpec = string>(
   init: ToolInit<S, R>,
 ): ToolDefinition {

@@ -7,7 +7,7 @@ import type { Capability } from '../policy/capability.ts';
 import type { Parameter } from './parameters.ts';
 import type { ResultKind } from './returns.ts';
 
-/** `none`: neither reads nor changes anything outside; `read`: reads; `write`: may change something. */
+/** What a tool does outside of the program. `none`: neither reads nor changes anything outside; `read`: reads; `write`: may change something. */
 export type Effects = 'none' | 'read' | 'write';
 
 /** A checked, frozen tool, as `defineTool` makes it. */

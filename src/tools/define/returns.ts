@@ -37,7 +37,7 @@ export type ResultOf<R extends ReturnSpec> = R extends string
     ? Input
     : FromJsonSchema<R>;
 
-/** The check of results. */
+/** How the results of a tool are checked: by an ArgType, or by a schema. */
 export type ResultKind =
   | { readonly type: ArgType }
   | { readonly schema: StandardSchema /** What it says of itself. */; readonly json: JsonSchema };

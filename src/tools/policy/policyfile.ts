@@ -7,6 +7,14 @@ const KEYS = ['context', 'allow', 'deny', 'grants', 'toolMaxCalls', 'onPolicyBre
 /**
  * A policy file, YAML or JSON (`schemas/policy.schema.json`); its keys are those of {@link PolicyOptions}. Throws
  * {@link ConfigError} (`ERR_CONFIG`) with the file, the line and the problem.
+ *
+ * @example
+ * ```ts
+ * import { createRuntime, loadPolicy } from 'neuroscript-runtime';
+ *
+ * const policy = loadPolicy('allow: [tool.fs.Read]\ngrants: ["fs:read:*"]', 'policy.yaml');
+ * await using runtime = await createRuntime({ policy });
+ * ```
  */
 export function loadPolicy(text: string, fileName: string): Policy {
   const file = new YamlFile(text, fileName);

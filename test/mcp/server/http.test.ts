@@ -97,6 +97,15 @@ describe('this runtime as an MCP server over HTTP', () => {
     expect((await post(message(1, 'ping'), {}, '/')).status).toBe(404);
   });
 
+  it('allows the methods of the protocol and no others', async () => {
+    const status = async (method: string) => (await fetch(http.url, { method })).status;
+    expect(await Promise.all(['OPTIONS', 'PUT', 'GET', 'DELETE'].map(status))).toEqual([405, 405, 405, 405]);
+    const socket = await raw('GET /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}');
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    expect(answer).toMatch(/^HTTP\/1.1 405 /);
+  });
+
   it('refuses a body with too many bytes or values, said or not, and goes on', async () => {
     const error = { code: -32600, message: 'the message has more than 4194304 bytes' };
     const large = 'x'.repeat(5 * 1024 * 1024);
