@@ -49,6 +49,7 @@ const AGENTS = [
 const OPERATION = [
   docs('security', 'Security'),
   docs('containers', 'Containers'),
+  docs('operations', 'Operations'),
   docs('telemetry', 'Telemetry'),
   docs('performance', 'Performance'),
   page('SECURITY.md', 'Threat model'),
