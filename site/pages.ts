@@ -72,7 +72,6 @@ const REFERENCE = [
   docs('inspect', 'Unknown files'),
   page('site/reference/errors.md', 'Error codes'),
   docs('limits', 'Limits and prices'),
-  docs('json', 'JSON of commands'),
   page('site/reference/schemas.md', 'JSON schemas'),
   page('site/reference/api/index.md', 'Library'),
   docs('aeiou', 'AEIOU v3'),
