@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitepress';
 import { neuroscript } from '../grammar.ts';
+import { nav, ROOT, SITE, served, sidebar } from '../pages.ts';
 import { slugify } from '../slug.ts';
 import { home } from './home.mjs';
-import { nav, ROOT, SITE, served, sidebar } from './pages.mjs';
 
 /** Pages outside of `site/` find Vue where the pages inside do. On the server, all of them share the installed one. */
 const vueOfSite = {

@@ -52,6 +52,14 @@ describe('a clone', () => {
   });
 });
 
+describe('the committed state of a clone', () => {
+  it('gives the command as a git dependency, which npm builds', () => {
+    const cwd = projectOf({ 'package.json': '{ "private": true }' });
+    succeed('npm', ['install', `git+file://${ROOT}`], { cwd });
+    expect(run('npx', ['--no', 'neuroscript', 'run', '-'], { cwd, input: PROGRAM })).toMatchObject({ status: 0, stdout: '3\n' });
+  });
+});
+
 describe.each([20, 22])('on Node %i, which is too old', (major) => {
   let node: OtherNode;
   beforeAll(() => {

@@ -6,9 +6,9 @@ import { parse } from '../../grammar/index.ts';
 import { loadMockTools, loadPolicy } from '../../src/entries/index.ts';
 import { ROOT } from '../architecture/source.ts';
 import { definitions } from '../cli/definitions.ts';
-import { type Block, blocksOf } from './blocks.ts';
-import { wrongCommands } from './shell.ts';
-import { typeErrors } from './typed.ts';
+import { type Block, blocksOf } from '../readme/blocks.ts';
+import { wrongCommands } from '../readme/shell.ts';
+import { typeErrors } from '../readme/typed.ts';
 
 const PAGES = globSync(['*.md', '{docs,examples,bench,conformance,lab}/**/*.md', 'templates/*/README.md', 'site/README.md'], {
   cwd: ROOT,
@@ -59,8 +59,8 @@ describe('every code block of every page', () => {
     expect(faults(blocks, ({ code }) => wrongCommands(code, program))).toEqual([]);
   });
 
-  it('in TypeScript fits the types of the package', () => {
-    const blocks = all.filter(({ language }) => language === 'ts');
+  it('in TypeScript or JavaScript fits the types of the package, unless JavaScript is executed', () => {
+    const blocks = [...all.filter(({ language }) => language === 'ts'), ...left('js')];
     const modules = blocks.map(({ page, line, mark, code }): [string, string] => {
       const [, given = ''] = /^with: (.*)$/.exec(mark ?? '') ?? [];
       return [`${page.replaceAll(/\W/g, '_')}_${line}`, `${given}\n${code}`];
@@ -68,10 +68,6 @@ describe('every code block of every page', () => {
     expect(modules.length).toBeGreaterThan(20);
     expect(typeErrors(new Map(modules))).toEqual([]);
   }, 120_000);
-
-  it('in JavaScript is executed', () => {
-    expect(faults(left('js'), () => ['is not executed'])).toEqual([]);
-  });
 
   it('in JSON can be read, whole or line by line', () => {
     const readable = (text: string): boolean => {

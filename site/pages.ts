@@ -1,12 +1,20 @@
-// The pages of the site in the order of its menus. Their paths are those of the repository.
+/** The pages of the site in the order of its menus. Their paths are those of the repository. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-export const SITE = fileURLToPath(new URL('..', import.meta.url));
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** The folder of the site, and that of the repository; both end in a slash. */
+export const SITE = fileURLToPath(new URL('.', import.meta.url));
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-const page = (path, text) => ({ text, link: `/${path}`, file: path });
-const docs = (name, text) => page(`docs/${name}.md`, text);
+interface Page {
+  /** From the root of the repository. */
+  readonly path: string;
+  /** What menus call it. */
+  readonly text: string;
+}
+
+const page = (path: string, text: string): Page => ({ path, text });
+const docs = (name: string, text: string): Page => page(`docs/${name}.md`, text);
 
 const START = [
   docs('tutorial', 'Tutorial'),
@@ -25,6 +33,7 @@ const HOST = [
   docs('contexts', 'Contexts and forks'),
   docs('testing', 'Testing programs'),
   docs('mcp', 'MCP'),
+  docs('ai-sdk', 'AI SDK'),
 ];
 
 const AGENTS = [
@@ -77,8 +86,7 @@ const INSIDE = [
   page('CONTRIBUTING.md', 'Contributing'),
 ];
 
-/** The groups of the menu at the side. */
-const GROUPS = [
+const GROUPS: readonly (readonly [title: string, pages: readonly Page[]])[] = [
   ['Start', START],
   ['Programs and tools', HOST],
   ['Agents and sessions', AGENTS],
@@ -88,27 +96,31 @@ const GROUPS = [
   ['Inside', INSIDE],
 ];
 
-/** The path of a page on the site: pages of `site/` lose that folder. */
-export const served = (path) => path.replace(/^site\//, '');
+/** The paths of all pages in the menu at the side. */
+export const paths: readonly string[] = GROUPS.flatMap(([, pages]) => pages.map(({ path }) => path));
 
-const entry = ({ text, link }) => ({ text, link: `/${served(link.slice(1)).replace(/\.md$/, '')}` });
+/** The path of a page on the site: pages of `site/` lose that folder. */
+export const served = (path: string): string => path.replace(/^site\//, '');
+
+const entry = ({ path, text }: Page) => ({ text, link: `/${served(path).replace(/(index)?\.md$/, '')}` });
 
 /** The menu at the side, with the pages that exist. */
 export function sidebar() {
   return GROUPS.map(([text, pages]) => ({
     text,
     collapsed: text === 'Inside',
-    items: pages.filter(({ file }) => existsSync(`${ROOT}${file}`)).map(entry),
+    items: pages.filter(({ path }) => existsSync(`${ROOT}${path}`)).map(entry),
   }));
 }
 
-/** The menu at the top. */
+/** The menu at the top: the first page of a part stands for it. */
 export function nav() {
-  return [
-    ['Tutorial', START[0]],
-    ['Guides', HOST[0]],
-    ['Reference', REFERENCE[0]],
-    ['Comparison', START[3]],
-    ['FAQ', START[4]],
-  ].flatMap(([text, target]) => (existsSync(`${ROOT}${target.file}`) ? [{ ...entry(target), text }] : []));
+  const named: readonly (readonly [text: string, path: string])[] = [
+    ['Tutorial', 'docs/tutorial.md'],
+    ['Guides', 'docs/embedding.md'],
+    ['Reference', 'site/reference/cli.md'],
+    ['Comparison', 'docs/comparison.md'],
+    ['FAQ', 'docs/faq.md'],
+  ];
+  return named.map(([text, path]) => entry({ path, text }));
 }
