@@ -52,7 +52,8 @@ export class WorkerWatch {
     for (const worker of all) {
       const now = worker.dead ? null : (worker.stats?.holdings() ?? null);
       if (now === null) continue;
-      const children = (now.children ?? 0) + (lost.get(worker.session ?? 0) ?? 0);
+      const { session } = worker;
+      const children = (now.children ?? 0) + (session === null ? 0 : (lost.get(session) ?? 0));
       const what = taken(worker, { ...now, children }) ?? (this.#idle.includes(worker) ? this.#atRest(worker, now) : null);
       if (what !== null) this.#onMoved(worker, what);
     }

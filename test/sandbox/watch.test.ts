@@ -101,7 +101,7 @@ describe('the watch over workers', () => {
     const stats = { holdings: () => held, rssBytes: () => null, cpuMs: () => null, close: () => {} };
     return {
       // The watch reads no more of a worker than this.
-      worker: { dead: false, runs: 1, descriptors: 20, stats, ...more } as WorkerProcess,
+      worker: { dead: false, runs: 1, descriptors: 20, session: null, stats, ...more } as WorkerProcess,
       now: (holdings) => {
         held = holdings === null ? null : { ...REST, ...holdings };
       },
