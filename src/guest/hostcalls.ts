@@ -39,6 +39,8 @@ function admitCall(machine: Machine, name: string): void {
   machine.callsOf.set(name, same);
 }
 
+const PROMPT_HINT = 'give the run standard input; to read until its end, put an on error block before the loop';
+
 /** Asks the host for a line of input. */
 export function promptUser(machine: Machine, frame: Frame, text: string): Value {
   return exchange(machine, frame, 'prompt', `"text":${encodeText(machine, text)}`);
@@ -90,7 +92,7 @@ function exchange(machine: Machine, frame: Frame, kind: 'tool' | 'prompt' | 'ask
       }
       case 'error':
         chargeNested(machine, reply.spent);
-        throw machine.failure(reply.code, reply.message, reply.hint);
+        throw machine.failure(reply.code, reply.message, reply.hint ?? (kind === 'prompt' ? PROMPT_HINT : undefined));
       case 'halt':
         throw new Stop(reply.error);
       case 'var.get':

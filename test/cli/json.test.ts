@@ -61,6 +61,7 @@ const WORKS: readonly Row[] = [
   ['explain NS7', 0, 'commands#/$defs/explain'],
   ['explain', 0, 'commands#/$defs/explainList'],
   ['doctor --launcher none', 1, 'doctor'],
+  ['sessions erase s --store s.db', 0, 'commands#/$defs/sessionsErase'],
 ];
 const CANNOT = [
   'run none.ns',
@@ -73,6 +74,7 @@ const CANNOT = [
   'sessions resume none --store s.db --agent script:e.txt',
   'sessions complete none --call 1.1 --result 1 --store s.db',
   'sessions prune --older-than 0s --store none.db',
+  'sessions erase none --store s.db',
   'replay none --store s.db',
   'log verify none.log',
   'tools tool.none.None',

@@ -53,12 +53,12 @@ describe("the host's account of a run", () => {
     expect(ledger({ outputBytes: 10_001 }).out(out(['y'.repeat(10_000)]))).toBeNull();
   });
 
-  it('counts the calls of tools, and no other call', () => {
+  it('counts the calls of tools, and the fuel of all calls', () => {
     const account = ledger({ toolCalls: 2, toolBytes: 10 });
-    expect([account.call(prompt), account.toolCalls, account.fuel]).toEqual([null, 0, 0]);
+    expect([account.call(prompt), account.toolCalls, account.fuel]).toEqual([null, 0, 100]);
     expect([account.call(tool(1)), account.call(tool(2)), account.toolCalls]).toEqual([null, null, 2]);
     expect(account.call(tool(3))).toMatchObject({ limit: 'toolCalls', allowed: 2, used: 3 });
-    expect([account.toolCalls, account.fuel]).toEqual([2, 200]);
+    expect([account.toolCalls, account.fuel]).toEqual([2, 300]);
     expect(ledger({ toolBytes: 10 }).call(tool(1, ['x'.repeat(9)]))).toMatchObject({ limit: 'toolBytes', allowed: 10 });
   });
 

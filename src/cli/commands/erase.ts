@@ -35,7 +35,7 @@ export function addErase(command: Command, execute: Execute): void {
 async function erase(sid: string, flags: EraseFlags, terminal: Terminal): Promise<ExitCode> {
   using store = await openStore(flags.store, { mustExist: true });
   const erased = await eraseSession(store, sid);
-  if (flags.json) terminal.out.line(JSON.stringify({ erased }, null, 2));
+  if (flags.json) terminal.out.line(JSON.stringify({ erased }));
   else for (const each of erased) terminal.out.line(`${printable(each)}: erased`);
   return EXIT.ok;
 }

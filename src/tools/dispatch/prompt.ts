@@ -19,8 +19,5 @@ export async function promptUser(host: HostContext, text: string): Promise<Tagge
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ToolError(NS_CODES.IOFailed, `promptuser could not read a line: ${reason}`, undefined, { cause });
   }
-  throw new ToolError(
-    NS_CODES.IOFailed,
-    'promptuser found the end of the input; to read until there, put an on error block before the loop',
-  );
+  throw new ToolError(NS_CODES.IOFailed, 'promptuser found the end of the input');
 }
