@@ -8,7 +8,9 @@ it('AL3-3-2 A3-2-3: 1,000 sessions of 5 turns at once, on two workers: no cross-
     const before = process.memoryUsage().rss;
     const begun = performance.now();
     const ends = await Promise.all(
-      Array.from({ length: SESSIONS }, (_, index) => loop.runLoop({ userdata: USERDATA, sid: `s-${index}`, agent: whereAgent })),
+      Array.from({ length: SESSIONS }, (_, index) =>
+        loop.runLoop({ userdata: USERDATA, sid: `s-${index}`, agent: whereAgent, keepTurns: true }),
+      ),
     );
     const seconds = (performance.now() - begun) / 1000;
     for (const { sid, decision, turns } of ends) {
