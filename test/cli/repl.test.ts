@@ -106,7 +106,7 @@ describe('repl with lines from a pipe', () => {
     const { code, stdout, stderr } = await repl(['promptuser "name?" into n', 'set n = 1', 'n', 'promptuser "end?" into m']);
     expect(linesOf(stdout)).toEqual(['set n = 1']);
     expect(stderr).toMatch(
-      /^name\? end\? input-3:1:1: promptuser found the end of the input \(NS26\)\n[^]*to read until its end, put an on error block before the loop/,
+      /^name\? end\? input-3:1:1: promptuser found the end of the input \(NS26\)\n.*to read until its end, put an on error block before the loop/s,
     );
     expect(code).toBe(1);
   });
