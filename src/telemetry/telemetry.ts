@@ -7,6 +7,7 @@ import {
   type Meter,
   metrics,
   propagation,
+  ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
   type Tracer,
@@ -76,9 +77,9 @@ export class Telemetry {
   ): Promise<T> {
     const outer = context.active();
     const span = this.#tracer.startSpan(name, { kind, attributes }, outer);
-    const inner = trace.setSpan(outer.setValue(CURRENT, this), span);
     try {
-      return await context.with(inner, work, undefined, span);
+      if (!canNest()) return await work(span);
+      return await context.with(trace.setSpan(outer.setValue(CURRENT, this), span), work, undefined, span);
     } catch (error) {
       const type = errorType(error);
       if (type !== null) fail(span, type);
@@ -98,6 +99,14 @@ export class Telemetry {
 const SCOPE = 'neuroscript-runtime';
 
 const CURRENT = createContextKey('neuroscript-runtime telemetry');
+
+const PROBE = ROOT_CONTEXT.setValue(CURRENT, null);
+const activeContext = () => context.active();
+
+/** Whether there is a context manager. Without one, making a context for each call costs time and has no effect. */
+function canNest(): boolean {
+  return context.with(PROBE, activeContext) === PROBE;
+}
 
 /** The telemetry in whose span the current code runs, else a new one for the application's SDK. */
 export function currentTelemetry(): Telemetry {
