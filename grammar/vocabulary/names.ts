@@ -1,10 +1,16 @@
 /** Names: the canonical name of a tool, and the known name that a misspelt one probably means. */
 
+/** The last name that was made canonical: a call asks for that of its tool several times (`bench contexts`). */
+let [lastName, lastCanonical] = ['', 'tool.'];
+
 /** The canonical name of a tool: lower case, with exactly one `tool.` in front. */
 export function canonicalName(name: string): string {
+  if (name === lastName) return lastCanonical;
   let rest = name.toLowerCase();
   while (rest.startsWith('tool.')) rest = rest.slice(5);
-  return `tool.${rest}`;
+  const canonical = `tool.${rest}`;
+  if (name.length <= LONGEST) [lastName, lastCanonical] = [name, canonical];
+  return canonical;
 }
 
 /** Splits a tool's name into its group, with `tool.` in front, and its local name. */
