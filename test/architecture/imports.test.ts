@@ -110,6 +110,7 @@ describe('imports point one way', () => {
     expect(imports.filter(({ to }) => to === COMPUTED).map(({ from }) => from)).toEqual([
       'src/cli/flags/module.ts',
       'bench/builds.ts',
+      'bench/peerprocess.ts',
     ]);
   });
 
