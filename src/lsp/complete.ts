@@ -1,6 +1,7 @@
 import { type CompletionItem, CompletionItemKind, CompletionItemTag, InsertTextFormat, MarkupKind } from 'vscode-languageserver';
+import type { Lexeme } from '../../grammar/index.ts';
 import { BUILTINS, type BuiltinName } from '../../grammar/vocabulary/builtins.ts';
-import type { Place, Placed, SourceDocument } from './document.ts';
+import type { Place, Placed, Range, SourceDocument } from './document.ts';
 import { toolText } from './hover.ts';
 import { builtinForm, headOf, KEYWORD_WORDS } from './words.ts';
 import type { Workspace } from './workspace.ts';
@@ -18,14 +19,15 @@ export function complete(
   const { lexemes } = placed.piece;
   const inside = lexemes.find(({ s, e, kind }) => s < offset && (offset < e || (kind === 'comment' && offset === e)));
   if (inside !== undefined && ['comment', 'string', 'text', 'metadata', 'number'].includes(inside.kind)) return [];
-  const before = document.line(place.line).slice(0, place.character);
-  const dotted = /\btool(?:\.\w*)+$/i.exec(before)?.[0];
-  if (dotted !== undefined) return tools(place, dotted, workspace);
-  const field = /([A-Za-z_]\w*)(?:\[[^[\]]*\]|\.\w+)*\.\w*$/.exec(before)?.[1];
-  if (field !== undefined) return fields(document, placed, field, workspace);
-  const word = /\w*$/.exec(before)?.[0] ?? '';
-  if (/\d/.test(word.charAt(0))) return [];
-  const first = before.slice(0, before.length - word.length).trim() === '';
+  const typed = lexemes.filter(({ kind, e }) => kind !== 'comment' && e <= offset);
+  const last = typed.at(-1);
+  const word = last !== undefined && last.e === offset && (last.kind === 'name' || last.kind === 'keyword') ? last : null;
+  const chain = chainOf(typed, word === null ? typed.length : typed.length - 1, offset);
+  if (chain?.first.image === 'tool')
+    return tools(document.rangeOf(placed, { s: chain.first.s, e: offset }), chain.text, workspace);
+  if (chain !== null) return fields(document, placed, chain.first.image, workspace);
+  if (last?.kind === 'number' && last.e === offset) return [];
+  const first = document.line(place.line).slice(0, place.character).trim() === (word?.image ?? '');
   return [
     ...(first ? statements(snippets) : [...variables(placed, offset, document), ...builtins(), ...expressionWords()]),
     ...(first ? [] : procedures(document, workspace)),
@@ -33,9 +35,44 @@ export function complete(
   ];
 }
 
+/**
+ * The words and dots that end before the index `to`, if the last of them is a dot: `tool.str.`, or `a.b[1].` with the name in front.
+ * `text` is what is typed of them and of the word behind.
+ */
+function chainOf(typed: readonly Lexeme[], to: number, offset: number): { readonly first: Lexeme; readonly text: string } | null {
+  let at = to - 1;
+  if (typed[at]?.image !== '.' || (to === typed.length && typed[at]?.e !== offset)) return null;
+  for (;;) {
+    at -= 1;
+    while (typed[at]?.image === ']') at = openingOf(typed, at) - 1;
+    const first = typed[at];
+    if (first === undefined || (first.kind !== 'name' && first.kind !== 'keyword')) return null;
+    if (typed[at - 1]?.image !== '.')
+      return {
+        first,
+        text: typed
+          .slice(at)
+          .map(({ image }) => image)
+          .join(''),
+      };
+    at -= 1;
+  }
+}
+
+/** Index of the bracket that the one at an index closes; −1 when there is none. */
+function openingOf(typed: readonly Lexeme[], closing: number): number {
+  let depth = 0;
+  for (let at = closing; at >= 0; at--) {
+    const image = typed[at]?.image;
+    if (image === ']') depth += 1;
+    if (image === '[') depth -= 1;
+    if (depth === 0) return at;
+  }
+  return -1;
+}
+
 /** The tools whose names begin as what is typed, in any letter case. */
-function tools(place: Place, typed: string, workspace: Workspace): readonly CompletionItem[] {
-  const range = { start: { line: place.line, character: place.character - typed.length }, end: place };
+function tools(range: Range, typed: string, workspace: Workspace): readonly CompletionItem[] {
   return workspace
     .tools()
     .filter(({ tool }) => tool.name.toLowerCase().startsWith(typed.toLowerCase()))

@@ -4,7 +4,7 @@ import { BUILTINS, builtinNamed } from '../../grammar/vocabulary/builtins.ts';
 import { argumentNotes, type CatalogueTool } from '../tools/index.ts';
 import type { Place, SourceDocument } from './document.ts';
 import type { NameUse } from './names.ts';
-import { builtinForm, headOf, KEYWORD_WORDS } from './words.ts';
+import { builtinForm, builtinParameter, headOf, KEYWORD_WORDS } from './words.ts';
 import type { Definition, Workspace } from './workspace.ts';
 
 /** What is known of the name or keyword at a place. */
@@ -117,9 +117,7 @@ function formOf(
   if (defines) return null;
   if (kind === 'builtin') {
     const builtin = builtinNamed(name);
-    return builtin === undefined
-      ? null
-      : { label: builtinForm(builtin), parameters: [/\((.*)\)/.exec(builtinForm(builtin))?.[1] ?? ''] };
+    return builtin === undefined ? null : { label: builtinForm(builtin), parameters: [builtinParameter(builtin)] };
   }
   if (kind === 'tool') {
     const tool = workspace.tool(name);

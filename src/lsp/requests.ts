@@ -140,9 +140,12 @@ function diagnosticOf({ range, severity, code, message, hint }: Problem): Diagno
     code,
     source: 'neuroscript',
     message: hint === undefined ? message : `${message}\n${hint}`,
-    ...(code.startsWith('LINT_UNUSED') ? { tags: [DiagnosticTag.Unnecessary] } : {}),
+    ...(UNUSED.has(code) ? { tags: [DiagnosticTag.Unnecessary] } : {}),
   };
 }
+
+/** Findings about what a program could do without; editors show it faded. */
+const UNUSED: ReadonlySet<string> = new Set(['LINT_UNUSED_VARIABLE', 'LINT_UNUSED_PARAMETER', 'LINT_UNREACHABLE']);
 
 function touches(a: Range, b: Range): boolean {
   return !isBefore(a.end, b.start) && !isBefore(b.end, a.start);

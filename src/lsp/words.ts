@@ -51,8 +51,13 @@ export function headOf({ name, needs, optional, returns }: Procedure): string {
   return `func ${name.name}(${clauses.join(' ')})`;
 }
 
+/** What the one parameter of a built-in function is called. */
+export function builtinParameter(name: BuiltinName): string {
+  const { takes } = BUILTINS[name];
+  return takes === 'any' ? 'value' : takes;
+}
+
 /** The form of a built-in function. */
 export function builtinForm(name: BuiltinName): string {
-  const { takes, returns } = BUILTINS[name];
-  return `${name}(${takes === 'any' ? 'value' : takes}) -> ${returns}`;
+  return `${name}(${builtinParameter(name)}) -> ${BUILTINS[name].returns}`;
 }
