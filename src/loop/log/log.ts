@@ -36,6 +36,19 @@ export interface DecisionLog {
   has(sid: string, turn: number): Promise<boolean>;
 }
 
+/** One line of a log in a database. */
+export interface LogText {
+  /** From 1, without gaps. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** A decision log in the database of a store, which writes a turn and its entry in one transaction. */
+export interface StoredLog extends DecisionLog {
+  /** All lines, in the order of the chain. */
+  lines(): AsyncIterable<LogText>;
+}
+
 /** The entry of a turn. */
 export function logEntry(record: TurnRecord): LogEntry {
   return {
