@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { eraseRecord, eraseState } from '../record/erase.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { waitingOf } from '../record/suspension.ts';
-import { checkSetup, isClaimable, mustKnow, PLAIN_SETUP, READER, type Runnable, type SessionSetup } from './setup.ts';
+import { checkSetup, mustKnow, PLAIN_SETUP, READER, type Runnable, type SessionSetup } from './setup.ts';
 import {
   type ClaimedSession,
   type Condition,
@@ -319,4 +319,9 @@ export class MemoryStore implements ErasableStore {
 /** When the lease, the wait or the turn ended that kept a session from being ready. */
 function readySince({ lease, started, idleSince }: StoredSession): number {
   return lease?.until ?? (started === null ? null : waitsUntil(started)) ?? idleSince;
+}
+
+/** Whether `next` may ever give the session to a host: nested sessions are driven by the host of their parent. */
+function isClaimable({ status, parent }: SessionState): boolean {
+  return status === 'open' && parent === null;
 }

@@ -1,7 +1,6 @@
 import { VERSION } from '../../runtime/version.ts';
 import { StoreError } from '../../sqlite/error.ts';
 import { ConfigError } from '../../wire/errors.ts';
-import type { SessionState } from './store.ts';
 
 /** A JSON object that a store keeps and does not look into. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -59,9 +58,4 @@ export function mustKnow(sid: string, { reader, engine }: Pick<SessionSetup, 're
       'newer',
       `session ${JSON.stringify(sid)} needs a newer version (form ${reader}; this one knows ${READER}; ${engine} opened it)`,
     );
-}
-
-/** Whether `next` may ever give the session to a host: nested sessions are driven by the host of their parent. */
-export function isClaimable({ status, parent }: Pick<SessionState, 'status' | 'parent'>): boolean {
-  return status === 'open' && parent === null;
 }
