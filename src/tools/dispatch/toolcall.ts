@@ -1,4 +1,5 @@
 import { turnStorage } from '../../context/index.ts';
+import { ATTR } from '../../telemetry/index.ts';
 import { decode } from '../../wire/codec.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import { cancelledError, languageError } from '../../wire/errorinfo.ts';
@@ -20,10 +21,11 @@ const MAX_DEPTH = 32;
 
 /** Calls a tool: authorize, check the arguments, invoke, audit. Rejects with `ToolError` or `Halt`. */
 export async function callTool(run: CallingRun, call: ToolCall): Promise<TaggedJson> {
+  const { telemetry } = run.context;
   using measure = new CallMeasure(run.context, call);
-  return await run.context.telemetry.span(measure.span, async (span) => {
+  return await telemetry.span(measure.span, async (span) => {
     const value = await answerCall(run, call);
-    measure.show(span, value);
+    if (telemetry.content && span.isRecording()) span.setAttribute(ATTR.toolResult, JSON.stringify(value));
     return value;
   });
 }

@@ -1,5 +1,4 @@
-import { ATTR, type Attributes, closedCode, type Span, type SpanInit, type Telemetry } from '../../telemetry/index.ts';
-import type { TaggedJson } from '../../wire/protocol.ts';
+import { ATTR, type Attributes, closedCode, type SpanInit, type Telemetry } from '../../telemetry/index.ts';
 import type { ToolDefinition } from '../define/definition.ts';
 import { canonicalName } from '../names.ts';
 import type { DispatchContext, ToolCall } from './context.ts';
@@ -23,11 +22,6 @@ export class CallMeasure implements Disposable {
       return this.#failure;
     };
     this.span = { ...spanOf(call, this.#tool, telemetry.content), errorType };
-  }
-
-  /** Shows the value in the span, where content may be shown. */
-  show(span: Span, value: TaggedJson): void {
-    if (this.#telemetry.content && span.isRecording()) span.setAttribute(ATTR.toolResult, JSON.stringify(value));
   }
 
   /** The call has ended. */
