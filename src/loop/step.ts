@@ -278,6 +278,9 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
         watcher.emit(event);
       },
       mayAct: () => coordinator.lasts(claimed),
+      fence: claimed.fence,
+      origin: state.sid,
+      attempt: plan.attempt,
       approval: approval === undefined ? { requiresApproval } : { requiresApproval, approval },
       ...(quota === null ? {} : { values: { [ASK_QUOTA]: quota } }),
       ...(signal === undefined ? {} : { signal }),

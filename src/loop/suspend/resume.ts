@@ -19,5 +19,10 @@ export function continuation(
   limits: LimitValues,
 ): EarlierRun {
   const { run, journal, ...rest } = earlier;
-  return { ...rest, approved, recorded: continued({ run, journal, waiting }, completion, limits) };
+  return {
+    ...rest,
+    approved,
+    answered: journal.at(-1)?.seq ?? 0,
+    recorded: continued({ run, journal, waiting }, completion, limits),
+  };
 }
