@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import type { HttpServer, McpConfig, McpLogins, McpServerConfig } from '../../mcp/index.ts';
 import { printable } from '../../report/index.ts';
 import { UsageError } from '../terminal/failure.ts';
+import { configText } from './configfile.ts';
 import { repeatable } from './options.ts';
-import { configText } from './setup.ts';
 import { stateFolder } from './store.ts';
 
 /** Adds the flag for MCP servers. */

@@ -5,13 +5,10 @@ import type { LauncherChoice } from '../../sandbox/index.ts';
 import { loadMockTools, loadPolicy, Policy, type ToolDefinition } from '../../tools/index.ts';
 import { NeuroScriptError } from '../../wire/errors.ts';
 import { UsageError } from '../terminal/failure.ts';
-import { readText } from '../terminal/input.ts';
+import { configText } from './configfile.ts';
 import { isModule, toolsOfModule } from './module.ts';
 import { addServers, readServers, tokensOfUser } from './servers.ts';
 import { policyTools, standardTools } from './standard.ts';
-
-/** Maximum bytes of a configuration file. */
-const CONFIG_BYTES = 4 * 1024 * 1024;
 
 /** The flags for tools and policy. */
 export interface SetupFlags {
@@ -116,13 +113,6 @@ export async function readTools(name: string): Promise<readonly ToolDefinition[]
 async function readPolicy(name: string): Promise<Policy> {
   const text = await configText(name);
   return named(name, () => loadPolicy(text, name));
-}
-
-/** The text of a configuration file. Throws {@link UsageError}. */
-export function configText(name: string): Promise<string> {
-  return readText(name, CONFIG_BYTES, () => {
-    throw new UsageError("only a program can be read from standard input ('-')");
-  });
 }
 
 /** Turns an error about a file's content into a {@link UsageError} that names the file. */
