@@ -21,7 +21,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   ],
   'src/cli/repl/conversation.ts': ['sourceBytes', 'refuses an input that is too long'],
   'src/guest/hostcalls.ts': [
-    'memoryBytes toolBytes toolCalls toolCallsPerTool',
+    'memoryBytes togetherCalls toolBytes toolCalls toolCallsPerTool',
     'refuses a call of the host; tells an ask what is left',
   ],
   'src/guest/invoke.ts': ['callDepth evalDepth', 'refuses a call that is too deep'],
@@ -69,7 +69,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/sandbox/clock.ts': ['wallMs', 'ends a run by its elapsed time'],
   'src/sandbox/execution.ts': ['memoryBytes toolMs', 'ends a call by its elapsed time; says why a worker died'],
   'src/sandbox/ledger.ts': [
-    'deliveries emits fuel lineBytes memoryBytes outputBytes scratchBytes toolBytes toolCalls toolCallsPerTool',
+    'deliveries emits fuel lineBytes memoryBytes outputBytes scratchBytes togetherCalls toolBytes toolCalls toolCallsPerTool',
     'counts output and calls again on the host; bounds what a worker claims',
   ],
   'src/sandbox/limits.ts': ['concurrency maxWorkers queueLength', 'completes the limits of the pool'],
@@ -89,7 +89,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/worker/server.ts': ['memoryBytes sourceBytes toolBytes', 'refuses sources and results; sets the heap limit'],
   'src/worker/warmup.ts': ['memoryBytes', 'prepares an isolate for the limit of the first run'],
   'bench/breaches.ts': [
-    'callDepth cpuMs deliveries emits evalDepth eventCount fuel journalBytes lineBytes listLength mapLength memoryBytes outputBytes scratchBytes sourceBytes textLength toolBytes toolCalls toolCallsPerTool toolMs valueBytes valueDepth wallMs',
+    'callDepth cpuMs deliveries emits evalDepth eventCount fuel journalBytes lineBytes listLength mapLength memoryBytes outputBytes scratchBytes sourceBytes textLength togetherCalls toolBytes toolCalls toolCallsPerTool toolMs valueBytes valueDepth wallMs',
     'breaches every limit',
   ],
   'bench/capacity.ts': ['cpuMs wallMs', 'sets limits that its measurement does not reach'],

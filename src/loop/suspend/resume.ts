@@ -19,5 +19,5 @@ export function continuation(
   limits: LimitValues,
 ): EarlierRun {
   const { run, journal, ...rest } = earlier;
-  return { ...rest, approved, recorded: continued({ run, journal, waiting }, completion, limits) };
+  return { ...rest, approved, recorded: continued({ run, journal, waiting }, [completion], limits) };
 }
