@@ -190,7 +190,7 @@ export class Fork {
 
 function dispatcherOf(
   context: RunContext,
-  { sources, limits, globals }: RunInput,
+  { sources, limits, globals, turn: asTurn }: RunInput,
   turn: TurnContext,
   { recorded, onCall, mayWait = false }: RunRequest,
   resources: RunResources,
@@ -210,6 +210,7 @@ function dispatcherOf(
     telemetry: runtime.telemetry,
     ask: asks?.({ context, turn, limits, sources: own(), globals }),
     recorded: recorded?.calls,
+    asTurn,
     mayWait,
     depth: callDepth(),
   });

@@ -283,7 +283,10 @@ export type HostFrame =
   /** Stores a source under a number, which later runs send in its place. Has no answer. */
   | { readonly t: 'keep'; readonly number: number; readonly source: Source }
   | { readonly t: 'drop'; readonly number: number }
-  /** Makes the isolate of the next run now. Has no answer. Without this frame it is made when the run comes. */
+  /**
+   * Takes the next step towards the next runs: the first makes an isolate, the second warms it up, the third makes a spare one. Has no
+   * answer. Without this frame an isolate is made when the run comes.
+   */
   | { readonly t: 'prepare' }
   | { readonly t: 'parse'; readonly id: number; readonly sources: readonly Source[]; readonly sourceBytes: number }
   | {

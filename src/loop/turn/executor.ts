@@ -78,6 +78,8 @@ export interface TurnExecutor {
   end?(sid: string): Promise<void>;
   /** Digest of a tool's definition; null for an unknown tool. */
   promise?(tool: string): string | null;
+  /** Whether a tool is declared idempotent; false for an unknown tool. */
+  idempotent?(tool: string): boolean;
   /** The tenants of the host; absent where nothing counts what they use. */
   readonly tenants?: TenantPort;
   /** Why a value cannot be a tool's result; null when it can, or when the tool itself will check it. */
@@ -102,6 +104,7 @@ export function runtimeExecutor(runtime: Runtime, root: Interpreter = runtime.in
         root.host.logger.error({ error, sid }, 'the resources of a session could not be removed');
       }
     },
+    idempotent: (tool) => root.fork().tools.lookup(tool)?.idempotent ?? false,
     promise: (tool) => digestIn(root.fork().tools, tool),
     misfit: async (tool, value) => misfit(root.fork(), tool, value),
     fork({ context, tools, limits, policy }) {

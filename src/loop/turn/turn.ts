@@ -14,11 +14,12 @@ import type { RecordedRun } from '../../runtime/index.ts';
 import { type LimitOptions, tighten } from '../../sandbox/index.ts';
 import { APPROVAL } from '../../tools/index.ts';
 import { ConfigError } from '../../wire/errors.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
 import type { LimitValues } from '../../wire/limits.ts';
 import type { Clock } from '../clock.ts';
 import type { LoopEventBody, LoopListener } from '../events.ts';
 import type { Ids } from '../ids.ts';
-import { createMagicTool, MINT_LEDGER } from '../magic.ts';
+import { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from '../magic.ts';
 import { type AgentUse, recordedInput, type Scene, type TurnRecord, type UnsealedRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
 import type { EarlierTurn, SuspendedTurn } from '../record/suspension.ts';
@@ -62,6 +63,12 @@ export interface TurnRequest {
   readonly signal?: AbortSignal;
   /** As in the turn's context. */
   readonly mayAct?: () => boolean;
+  /** As in the turn's context. */
+  readonly fence?: number;
+  /** As in the turn's context. */
+  readonly origin?: string;
+  /** Number of this attempt at the turn, from 1, which is the default. A higher one may repeat calls of an earlier one. */
+  readonly attempt?: number;
   /** The tenant in whose name the turn runs. */
   readonly tenant?: string;
   /** Awaited when nonce and limits are settled and nothing has run. If it throws, the turn does not begin. */
@@ -81,6 +88,8 @@ export interface TurnRequest {
 /** An earlier execution of a turn, and the recorded run to execute; null when no program had run. */
 export interface EarlierRun extends EarlierTurn {
   readonly recorded: RecordedRun | null;
+  /** Numbers of the calls that the recorded run answers; none when absent. */
+  readonly answered?: readonly number[];
   /** Hash of the ACTIONS that a human approved when it began; null or absent when none had to. */
   readonly approved?: string | null;
 }
@@ -141,13 +150,15 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
   await request.onStart?.({ startedAt, nonce, limits });
   const ledger = ledgerOf(earlier);
   const provisions = { limits, nonce, recorder, ledger, emit, mayWait };
-  const { run, denied, host: facts, waiting, promise, approved, ...execution } = await executeTurn(host, request, provisions);
+  const { run, denied, host: facts, waiting: calls, approved, ...execution } = await executeTurn(host, request, provisions);
   const ranMs = (earlier?.ranMs ?? 0) + clock.monotonic() - begun;
   const given = { startedAt, nonce, clock: recorder.readings, jtis: recorder.jtis };
-  if (waiting !== null && run !== null) {
+  const [waiting, ...alsoWaiting] = calls;
+  if (waiting !== undefined && run !== null) {
     const { mints, failed: mintFailed } = ledger;
     const soFar = { ...given, run, journal: execution.journal, mints, mintFailed, ranMs };
-    return { kind: 'suspended', waiting, promise, approved, earlier: soFar };
+    const also = alsoWaiting.length === 0 ? {} : { alsoWaiting };
+    return { kind: 'suspended', ...waiting, ...also, approved, earlier: soFar };
   }
 
   lifecycle.to('VERIFYING');
@@ -195,11 +206,25 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
     inputs: { envelope: input.text, limits, nonce, clock: recorder.readings, jtis: recorder.jtis, scene },
     ...outcome,
     ...verdict,
+    ...repetitions(host.executor, request, execution.journal),
     lints: [...envelopeLints(input), ...verdict.lints],
     outputBytes: Buffer.byteLength(execution.output),
     scratchBytes: Buffer.byteLength(execution.scratchpad),
   };
   return { kind: 'decided', record: sealRecord(unsealed, request.prev ?? null), progress };
+}
+
+/** The calls of a further attempt that an earlier one may have made too, without their tools preventing a second effect. */
+function repetitions(
+  executor: TurnExecutor,
+  { attempt = 1, earlier }: TurnRequest,
+  journal: readonly JournalEntry[],
+): Pick<UnsealedRecord, 'repeats'> {
+  if (attempt === 1) return {};
+  const answered = new Set(earlier?.answered);
+  const mayHaveTwo = (name: string): boolean => name !== MAGIC_TOOL && !(executor.idempotent?.(name) ?? false);
+  const repeats = journal.filter((entry) => !answered.has(entry.seq) && entry.kind === 'tool' && mayHaveTwo(entry.name));
+  return repeats.length === 0 ? {} : { repeats: repeats.map(({ seq }) => seq) };
 }
 
 const SID = /^[\x21-\x7e]{1,128}$/;
@@ -242,6 +267,8 @@ async function executeTurn(
     values: { ...request.values, [MINT_LEDGER]: ledger, [APPROVAL]: request.approval?.approval },
     ...(request.signal === undefined ? {} : { signal: request.signal }),
     ...(request.mayAct === undefined ? {} : { mayAct: request.mayAct }),
+    ...(request.fence === undefined ? {} : { fence: request.fence }),
+    ...(request.origin === undefined ? {} : { origin: request.origin }),
     ...(request.tenant === undefined ? {} : { tenant: request.tenant }),
   });
   try {

@@ -35,6 +35,8 @@ export interface DispatchContext {
   readonly ask?: AskPort | undefined;
   /** Answers that are known before the call, when a recorded run is executed again. */
   readonly recorded?: CallScript | undefined;
+  /** Whether this is the one run of a turn, in which the number of a call identifies it; false when absent. */
+  readonly asTurn?: boolean;
   /** Whether a tool may put the run aside, because the host keeps the run and continues it later; false when absent. */
   readonly mayWait?: boolean;
   /** How many scripts wait for this run; 0 when absent. */
