@@ -1,24 +1,15 @@
 /** What may stand in a `together` block: calls of tools that do not need each other's results. */
-import type { Block, Expr, SetStmt, Span, Stmt, ToolCallExpr } from './ast.ts';
+import type { Block, Expr, Stmt, ToolCallExpr } from './ast.ts';
 import { problemAt, type SyntaxProblem } from './problem.ts';
 import { eachExpression, targetsOf } from './walk.ts';
 
 /** The tool that makes tokens of a turn. It is never called together with others. */
 const MAGIC = 'tool.aeiou.magic';
 
-/** A statement of a `together` block. */
-export interface TogetherCall {
-  readonly stmt: Stmt;
-  readonly call: ToolCallExpr;
-  /** Null for a `call` statement. */
-  readonly set: SetStmt | null;
-}
-
 /** The call of a statement that may stand in a `together` block; undefined for any other statement. */
-export function togetherCall(stmt: Stmt): TogetherCall | undefined {
-  if (stmt.k === 'call' && stmt.call.k === 'tool') return { stmt, call: stmt.call, set: null };
-  if (stmt.k === 'set' && stmt.value.k === 'tool') return { stmt, call: stmt.value, set: stmt };
-  return undefined;
+function callOf(stmt: Stmt): ToolCallExpr | undefined {
+  if (stmt.k === 'call' && stmt.call.k === 'tool') return stmt.call;
+  return stmt.k === 'set' && stmt.value.k === 'tool' ? stmt.value : undefined;
 }
 
 /** The problems of the body of a `together` block, or of a `for each … together` with these variables. */
@@ -43,9 +34,8 @@ const HANDLER = 'put it into the block around: it gets the first error once all 
 const ONLY = 'write `set x = tool.group.name(…)` or `call tool.group.name(…)`; do everything else before the block, or after it';
 
 function problemOf(stmt: Stmt, written: ReadonlySet<string>, after: boolean): SyntaxProblem | undefined {
-  const found = togetherCall(stmt);
-  if (found === undefined) return problemAt(stmt.s, stmt.e, 'only calls of tools can run together', ONLY);
-  const { call } = found;
+  const call = callOf(stmt);
+  if (call === undefined) return problemAt(stmt.s, stmt.e, 'only calls of tools can run together', ONLY);
   if (call.name === MAGIC)
     return problemAt(call.s, call.e, `\`${call.written}\` cannot run together with other calls`, 'call it after the block');
   for (const arg of call.args) {
@@ -62,11 +52,7 @@ function problemOf(stmt: Stmt, written: ReadonlySet<string>, after: boolean): Sy
 }
 
 /** The first part of an argument that reads the result of another call. */
-function readOf(
-  arg: Expr,
-  written: ReadonlySet<string>,
-  after: boolean,
-): (Span & Extract<Expr, { k: 'name' | 'last' }>) | undefined {
+function readOf(arg: Expr, written: ReadonlySet<string>, after: boolean): Extract<Expr, { k: 'name' | 'last' }> | undefined {
   let found: Extract<Expr, { k: 'name' | 'last' }> | undefined;
   eachExpression(arg, (part) => {
     if ((part.k === 'name' && written.has(part.name)) || (part.k === 'last' && after)) found ??= part;

@@ -1,5 +1,4 @@
-import type { Block, ForStmt, TogetherStmt } from '../../grammar/index.ts';
-import { togetherCall } from '../../grammar/syntax/together.ts';
+import type { Block, ForStmt, Stmt, TogetherStmt, ToolCallExpr } from '../../grammar/index.ts';
 import { STEP_FUEL } from '../wire/costs.ts';
 import type { BranchEnd } from '../wire/protocol.ts';
 import { callPure } from './calls.ts';
@@ -88,18 +87,23 @@ export function compileForTogether(context: Context, stmt: ForStmt): Exec {
 function compileCalls(context: Context, { stmts }: Block): readonly CompiledCall[] {
   return context.within(() =>
     stmts.map((stmt) => {
-      const found = togetherCall(stmt);
-      if (found === undefined) throw new InternalError(`a statement '${stmt.k}' among calls that run together`);
-      const { call, set } = found;
+      const call = callOf(stmt);
       const { name, s: at } = call;
       const { compiled, cost } = context.separately(() => {
         context.spend();
         const args = context.deeper(1, () => call.args.map((arg) => context.expr(arg)));
-        return { args, store: set === null ? null : compileTargets(context, set) };
+        return { args, store: stmt.k === 'set' ? compileTargets(context, stmt) : null };
       });
       return { ...compiled, name, at, fuel: STEP_FUEL.statement.amount + cost, pure: context.machine.pure.get(name) };
     }),
   );
+}
+
+/** The parser lets no other statement into such a block. */
+function callOf(stmt: Stmt): ToolCallExpr {
+  if (stmt.k === 'call' && stmt.call.k === 'tool') return stmt.call;
+  if (stmt.k === 'set' && stmt.value.k === 'tool') return stmt.value;
+  throw new InternalError(`a statement '${stmt.k}' among calls that run together`);
 }
 
 /** Pays for calls as for statements, and evaluates their arguments. */
