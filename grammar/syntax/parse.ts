@@ -77,8 +77,9 @@ function parseScanned(text: string, lines: LineTable, scanned: Scanned, interact
     first === keyword.command ||
     (first === keyword.on && second === keyword.event);
   if (!interactive || beginsFile) return parseTokens(text, lines, scanned, 'file');
-  if (first === contextual.together && scanned.tokens.slice(begin + 1).every(({ tokenType }) => tokenType === Newline))
-    return parseTokens(text, lines, { ...scanned, tokens: asName(scanned.tokens, begin) }, 'expression');
+  const typed = scanned.tokens.slice(begin);
+  if (first === contextual.together && typed.every(({ tokenType }, index) => index === 0 || tokenType === Newline))
+    return parseTokens(text, lines, { ...scanned, tokens: asName(typed) }, 'expression');
   const statements = parseTokens(text, lines, scanned, 'statements');
   if (first !== NoStatement || statements.problems.length === 0) return statements;
   const expression = parseTokens(text, lines, { ...scanned, tokens: scanned.tokens.toSpliced(0, begin + 1) }, 'expression');
@@ -90,10 +91,8 @@ function parseScanned(text: string, lines: LineTable, scanned: Scanned, interact
 }
 
 /** At a prompt, the word `together` alone is the variable of that name: a block has more than its first line. */
-function asName(tokens: readonly Token[], index: number): Token[] {
-  return tokens.map((token, at) =>
-    at === index ? new Token(Identifier, token.image, token.startOffset, token.endOffset + 1) : token,
-  );
+function asName([word, ...rest]: readonly Token[]): Token[] {
+  return word === undefined ? [] : [new Token(Identifier, word.image, word.startOffset, word.endOffset + 1), ...rest];
 }
 
 /** Parses tokens. A caller deep in its own stack may leave too little of it even for the 200 levels that the grammar allows. */
