@@ -92,9 +92,16 @@ export const PARTS: readonly Part[] = [
     true,
   ),
   part(
+    'lsp',
+    'the language server: what an editor shows of programs',
+    'runtime tools grammar',
+    'vscode-languageserver vscode-languageserver-textdocument',
+    true,
+  ),
+  part(
     'cli',
     'the command line: commands, flags, terminal',
-    'mcp gate report loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
+    'lsp mcp gate report loop runtime aeiou sandbox tools context files wire grammar stdlib-tools bench',
     'commander yaml zod',
     true,
   ),
@@ -110,6 +117,7 @@ export const PARTS: readonly Part[] = [
 /** Folders of the repository that hold no product code. */
 export const OTHER_FOLDERS: Readonly<Record<string, string>> = {
   lab: 'tools that only some work needs; a package of its own, which the root does not install',
+  editors: 'the extension for Visual Studio Code; a package of its own, which the root does not install',
   site: 'the documentation as a site; a package of its own, which the root does not install',
   schemas: 'JSON Schemas of the public JSON',
   conformance: 'golden envelopes, tokens and decisions for every implementation of AEIOU v3',
