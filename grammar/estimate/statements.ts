@@ -139,7 +139,7 @@ class Follower {
     }
   }
 
-  /** Calls that run together: all are made, also after one that fails. Only then the first failure is raised. */
+  /** Calls that run together: all are made, and each may fail. Then the first failure is raised. */
   #joined({ body }: ForStmt | TogetherStmt, calls: number, start: Point, inner: Endings): Endings {
     const endings = new Endings();
     let all: Point | undefined;
@@ -149,7 +149,6 @@ class Follower {
     }
     const end = all ?? start;
     const state = end.state.without(body.stmts.flatMap((stmt) => targetsOf(stmt).map(({ name }) => name.name)));
-    // Each call may fail.
     const failed = this.#raised({ ...start, state }, end);
     endings.add('error', { ...failed, most: failed.most + this.#session.raise * (calls - 1) });
     return endings;

@@ -126,7 +126,8 @@ describe('the words `together` and `endtogether`', () => {
     for (const { text, file: before } of programs) {
       const { tokens } = scan(text, asksForDoubleBrackets(text));
       const names = tokens.filter(
-        ({ tokenType, image }, index) => tokenType === Identifier && image !== 'LAST' && !LEADING.has(tokens[index - 1]?.tokenType),
+        ({ tokenType, image }, index) =>
+          tokenType === Identifier && image !== 'LAST' && !LEADING.has(tokens[index - 1]?.tokenType),
       );
       for (const name of new Set(names.map(({ image }) => image).slice(0, 3))) {
         let changed = '';
