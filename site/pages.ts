@@ -51,6 +51,7 @@ const OPERATION = [
   docs('security', 'Security'),
   docs('containers', 'Containers'),
   docs('operations', 'Operations'),
+  docs('postgres', 'Postgres'),
   docs('telemetry', 'Telemetry'),
   docs('performance', 'Performance'),
   page('SECURITY.md', 'Threat model'),
