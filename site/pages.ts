@@ -35,6 +35,7 @@ const HOST = [
   docs('editors', 'Editors'),
   docs('mcp', 'MCP'),
   docs('ai-sdk', 'AI SDK'),
+  docs('browser', 'In a page'),
 ];
 
 const AGENTS = [

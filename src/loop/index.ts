@@ -88,6 +88,7 @@ export { Wakes } from './sessions/wakes.ts';
 export type { StreamEvent } from './stream.ts';
 export { type CallAnswer, CallError, type CallErrorCode, type CompleteOptions } from './suspend/complete.ts';
 export { canonicalPlan, humanApproval, planHash, type TurnApproval } from './turn/approval.ts';
+export { requestReply } from './turn/consult.ts';
 export { shapeProblem } from './turn/execute.ts';
 export { runtimeExecutor, type TurnExecution, type TurnExecutor, type TurnFork, type TurnForkInit } from './turn/executor.ts';
 export { type HostSections, readReply, readTurn, type TurnInput } from './turn/input.ts';

@@ -22,6 +22,7 @@ describe('the public entry points', () => {
         './gate',
         './grammar',
         './syntax',
+        './browser',
         './ai',
         './mcp',
         './postgres',
