@@ -149,10 +149,10 @@ const turns = new SharedLock();
 async function decideTurn(step: Step, keepLease: boolean): Promise<TurnRecord> {
   const { next } = step.claimed;
   const plan = next.kind === 'waiting' ? () => planContinuation(step, next) : await planTurn(step, next);
-  const decide = () => runAndStore(step, plan(), keepLease);
   // The turns that a tool takes run within the turn that called the tool. They must not wait for its end.
-  if (callDepth() > 0) return decide();
-  return turns.run(next.kind !== 'fresh' && next.started.attempt > 0, step.options.signal, decide);
+  const alone = next.kind !== 'fresh' && next.started.attempt > 0;
+  using _lock = callDepth() > 0 ? null : await turns.hold(alone, step.options.signal);
+  return await runAndStore(step, plan(), keepLease);
 }
 
 /** Runs a turn and stores its decision, or stores that it waits and throws {@link SuspendedError}. */

@@ -9,6 +9,10 @@ const TABLE = 'src/wire/limits.ts';
 /** Every other file that names limits, which ones, and why it must. A new limit adds its key where it is enforced. */
 const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> = {
   'src/ai/programtool.ts': ['outputBytes', 'keeps the output of a program within the context of a model'],
+  'src/browser/engine.ts': [
+    'cpuMs sourceBytes wallMs',
+    'has no worker that would measure the time, and no host that would refuse a source',
+  ],
   'src/cli/commands/check.ts': ['sourceBytes', 'refuses a program file that no runtime takes'],
   'src/cli/commands/fmt.ts': ['sourceBytes', 'refuses a program file that no runtime takes'],
   'src/cli/commands/repl.ts': ['sourceBytes', 'refuses a program file that its runtime does not take'],
