@@ -25,6 +25,7 @@ describe('the public entry points', () => {
         './browser',
         './ai',
         './mcp',
+        './postgres',
         './stdlib-tools',
         './telemetry',
         './testing',
