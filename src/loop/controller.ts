@@ -27,7 +27,14 @@ import { halted, type LoopResult, suspendedAt, visibleOutput } from './result.ts
 import { SessionCoordinator } from './sessions/coordinator.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
-import { newSession, SessionLeasedError, type SessionParent, SessionStateError, type SessionSummary } from './sessions/store.ts';
+import {
+  type ListQuery,
+  newSession,
+  SessionLeasedError,
+  type SessionParent,
+  SessionStateError,
+  type SessionSummary,
+} from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { type Stepper, takeStep } from './step.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
@@ -239,14 +246,14 @@ export class LoopController {
     return this.#mutex.run(sid, () => completeCall(completer, sid, call, answer, options));
   }
 
-  /** All sessions of the store, in the order of their ids. */
-  list(): Promise<readonly SessionSummary[]> {
-    return this.#coordinator.store.list();
+  /** Sessions of the store, in the order of their ids. `allSessions` reads a store of any size page by page. */
+  list(query?: ListQuery): Promise<readonly SessionSummary[]> {
+    return this.#coordinator.store.list(query);
   }
 
   /**
-   * Logs the decisions that dead processes stored but did not log, and resolves with the ids of the open sessions that no
-   * process drives, for {@link resume}. Call it after a start, and periodically if several processes share a store.
+   * Logs the decisions that dead processes stored but did not log, and resolves with the ids of open sessions that no
+   * process drives, at most 10,000, for {@link resume}. Call it after a start, and periodically if several processes share a store.
    */
   recover(): Promise<readonly string[]> {
     return this.#coordinator.recover((sid) => this.#running.has(sid));
