@@ -1,7 +1,7 @@
 import { tighten } from '../sandbox/index.ts';
 import { type CallScript, type Completion, divergenceOf, type Known, RecordedCalls } from '../tools/index.ts';
 import { replayError } from '../wire/errorinfo.ts';
-import { type JournalEntry, PROMPT, type WaitingCall } from '../wire/journal.ts';
+import { ASK, type JournalEntry, PROMPT, type WaitingCall } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import type { GuestCall, RunInput } from '../wire/protocol.ts';
 import type { RecordedRun } from './request.ts';
@@ -24,6 +24,17 @@ export function continued({ run, journal, waiting }: WaitingRun, completion: Com
   const toolMs = journal.reduce((sum, { ms }) => sum + ms, waiting.ms);
   return { input: withTimeLeft(run, toolMs, limits), calls };
 }
+
+/**
+ * How a run continues whose process died: the program runs again from its beginning, the journal answers the calls that were kept, and
+ * every later call is new.
+ */
+export function continuedAfter(run: RunInput, journal: readonly JournalEntry[], limits: LimitValues): RecordedRun {
+  const toolMs = journal.reduce((sum, { ms }) => sum + ms, 0);
+  return { input: withTimeLeft(run, toolMs, limits), calls: new RecordedCalls(journal, NEW_CALLS) };
+}
+
+const NEW_CALLS: CallScript = { known: () => null };
 
 function withTimeLeft(run: RunInput, toolMs: number, limits: LimitValues): RunInput {
   const wallMs = Math.max(1, Math.ceil(Math.min(run.limits.wallMs - toolMs, limits.wallMs)));
@@ -53,7 +64,8 @@ class CompletedCall implements CallScript {
 /** The call that waited, as the journal would have it. */
 function entryOf({ seq, tool, args, at }: WaitingCall): JournalEntry {
   const rest = { seq, at, outcome: { ok: true, value: null }, ms: 0 } as const;
-  const [text] = args;
+  const [text, prompt = null, options = null] = args;
+  if (tool === ASK && typeof text === 'string') return { kind: 'ask', model: text, prompt, options, ...rest };
   return tool === PROMPT && typeof text === 'string'
     ? { kind: 'prompt', text, ...rest }
     : { kind: 'tool', name: tool, args, ...rest };

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { FIRST_ISSUE } from '../../files/check.ts';
+import { StoreError } from '../../sqlite/error.ts';
+import type { JournalEntry, WaitingCall } from '../../wire/journal.ts';
+import type { RunInput } from '../../wire/protocol.ts';
+import type { EarlierTurn, Suspension } from './suspension.ts';
+
+/** Whether a store keeps a turn at its end alone, or each of its calls too. */
+export type Durable = 'turn' | 'call';
+
+/** One call of a turn, kept before the program went on. */
+export interface KeptCall {
+  readonly seq: number;
+  /** The call, if nobody knows how it ended. */
+  readonly begun: WaitingCall | null;
+  /** The call, if it has ended. */
+  readonly entry: JournalEntry | null;
+  /** The turn up to this call. */
+  readonly earlier: EarlierTurn;
+  /** What runs; in the first call alone. */
+  readonly run: RunInput | null;
+}
+
+/** How far a turn had come when its process died. */
+export interface Progress {
+  readonly run: RunInput;
+  readonly earlier: EarlierTurn;
+  /** The calls that have ended. */
+  readonly journal: readonly JournalEntry[];
+  /** The call that was made and may have had its effect; null when there is none. */
+  readonly begun: WaitingCall | null;
+}
+
+const object = z.looseObject({});
+const HEAD = z.object({
+  seq: z.int().min(1),
+  begun: z.looseObject({ seq: z.int().min(1), tool: z.string(), args: z.array(z.unknown()), reason: z.string() }).nullable(),
+  entry: z.looseObject({ seq: z.int().min(1), kind: z.enum(['tool', 'prompt', 'ask']), outcome: object }).nullable(),
+  earlier: z.looseObject({ nonce: z.string(), startedAt: z.number(), ranMs: z.number(), mints: z.int().min(0) }),
+  run: z.looseObject({ sources: z.array(object), limits: object, globals: object }).nullable(),
+});
+const KEPT = z.custom<KeptCall>((value) => HEAD.validate(value));
+
+/**
+ * How far a turn had come, from the bodies of its steps in order; null when it has kept none. `suspended` is the wait from which it
+ * continued. Throws {@link StoreError} (`damaged`).
+ */
+export function progressOf(bodies: readonly unknown[], suspended: Suspension | null): Progress | null {
+  const calls = bodies.map(readKept);
+  const last = calls.at(-1);
+  if (last === undefined) return null;
+  const run = suspended?.earlier.run ?? calls[0]?.run ?? null;
+  if (run === null) throw new StoreError('damaged', 'the steps of a turn lack the run to which they belong');
+  const journal = [...(suspended?.earlier.journal ?? []), ...calls.flatMap(({ entry }) => (entry === null ? [] : [entry]))];
+  return { run, earlier: last.earlier, journal, begun: last.begun };
+}
+
+function readKept(body: unknown): KeptCall {
+  const read = KEPT.safeParse(body, FIRST_ISSUE);
+  if (read.success) return read.data;
+  throw new StoreError('damaged', 'a step of a started turn cannot be read', { cause: read.error });
+}
