@@ -13,28 +13,26 @@ import { Metrics } from './metrics.ts';
 import {
   checkController,
   checkLoop,
+  checkOpen,
   checkResume,
   checkStep,
   type LoopControllerOptions,
   type LoopOptions,
+  type OpenOptions,
   type ResumeOptions,
   type StepOptions,
 } from './options.ts';
 import type { HaltReason } from './record/decision.ts';
+import type { Durable } from './record/kept.ts';
 import type { TurnRecord } from './record/record.ts';
 import { DEFAULT_MAX_WAIT_MS, SuspendedError, type Waiting } from './record/suspension.ts';
 import { halted, type LoopResult, suspendedAt, visibleOutput } from './result.ts';
+import { configurationOf } from './sessions/configuration.ts';
 import { SessionCoordinator } from './sessions/coordinator.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
-import {
-  type ListQuery,
-  newSession,
-  SessionLeasedError,
-  type SessionParent,
-  SessionStateError,
-  type SessionSummary,
-} from './sessions/store.ts';
+import { PLAIN_SETUP } from './sessions/setup.ts';
+import { type ListQuery, newSession, SessionLeasedError, SessionStateError, type SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { type Stepper, takeStep } from './step.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
@@ -76,6 +74,7 @@ export class LoopController {
   readonly #work = new Set<Promise<unknown>>();
   /** Ends the waits for readers of streams. */
   readonly #pauses = new Set<() => void>();
+  readonly #durable: Durable;
   #handingOff = false;
   /** Counters over all sessions of this controller. */
   readonly metrics: Metrics;
@@ -87,6 +86,7 @@ export class LoopController {
     const lifetimes = resolveLifetimes(options.lifetimes);
     this.#clock = clock;
     this.#runtime = options.runtime;
+    this.#durable = options.durable ?? 'turn';
     this.#host = {
       executor: executorOf(options),
       keyring: options.keyring ?? temporaryKeyring(clock),
@@ -121,15 +121,15 @@ export class LoopController {
 
   /**
    * Opens a session for {@link step} and returns its id. Throws {@link UserdataError} for USERDATA of the wrong form,
-   * `ConfigError` for an id that is not 1 to 128 visible ASCII characters, and `SessionExistsError` for an id in use.
+   * `ConfigError` for an id that is not 1 to 128 visible ASCII characters and for unusable options, and `SessionExistsError` for an id
+   * in use.
    */
-  async open(
-    userdata: unknown,
-    sid: string = this.#host.ids.session(),
-    { parent = null }: { readonly parent?: SessionParent | null } = {},
-  ): Promise<string> {
+  async open(userdata: unknown, sid: string = this.#host.ids.session(), options: OpenOptions = {}): Promise<string> {
     checkSid(sid);
-    await this.#coordinator.create(newSession(sid, encodeUserdata(userdata), parent));
+    checkOpen('the options of opening a session', options);
+    const { parent = null, tenant = '', profile = '', configuration = null } = options;
+    const setup = { ...PLAIN_SETUP, tenant, profile, configuration: configurationOf(this.#durable, configuration) };
+    await this.#coordinator.create(newSession(sid, encodeUserdata(userdata), parent), setup);
     return sid;
   }
 

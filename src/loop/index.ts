@@ -16,6 +16,7 @@ export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
 export type { LoopControllerOptions, LoopOptions, ResumeOptions, StepOptions } from './options.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './record/decision.ts';
+export type { Durable } from './record/kept.ts';
 export type * from './record/record.ts';
 export { toPublicTurn } from './record/record.ts';
 export { PUBLIC_TURN, RECORD } from './record/schema.ts';

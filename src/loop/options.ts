@@ -4,6 +4,7 @@ import { checkLimitOptions, type LimitOptions } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
 import {
   anything,
+  type Check,
   type Checks,
   checker,
   checkFlag,
@@ -23,9 +24,11 @@ import type { LoopListener } from './events.ts';
 import type { Ids } from './ids.ts';
 import type { DecisionLog } from './log/log.ts';
 import type { Metrics } from './metrics.ts';
+import type { Durable } from './record/kept.ts';
 import type { OnExpired } from './record/suspension.ts';
 import type { OnInterrupted } from './sessions/interrupted.ts';
-import type { SessionStore } from './sessions/store.ts';
+import type { JsonObject } from './sessions/setup.ts';
+import type { SessionParent, SessionStore } from './sessions/store.ts';
 import type { TurnApproval } from './turn/approval.ts';
 import type { TurnExecutor } from './turn/executor.ts';
 import type { ProgressCheck } from './turn/verdict.ts';
@@ -62,6 +65,13 @@ export interface LoopControllerOptions {
   readonly noProgressN?: number;
   /** Guards of the application, in addition to the mandatory guard. */
   readonly checks?: readonly ProgressCheck[];
+  /**
+   * What the store keeps of the turns of sessions that this controller opens; a session stays as it was opened. `turn`, the default:
+   * each turn at its end. `call`: each call to a tool before the program goes on, so that a turn whose process died continues after its
+   * last call. A call that was made and not answered is then repeated only if its tool is declared idempotent; otherwise the turn waits
+   * for a person.
+   */
+  readonly durable?: Durable;
   /**
    * What happens to a turn whose process died. `rerun`, the default, runs the same program again, so tools should be safe to
    * repeat; `halt` ends the session with `ERR_INTERRUPTED`.
@@ -123,6 +133,30 @@ export interface LoopOptions extends ResumeOptions {
   readonly sid?: string;
 }
 
+/** How a session is opened. */
+export interface OpenOptions {
+  /** Null, the default, for a session of the host's own. */
+  readonly parent?: SessionParent | null;
+  /** Whose session it is: hosts that claim sessions share their work between tenants. */
+  readonly tenant?: string;
+  /** Which hosts claim it: those that know a configuration of this name; every host when absent. */
+  readonly profile?: string;
+  /** What the driver needs besides; kept with the session as JSON. */
+  readonly configuration?: JsonObject;
+}
+
+const checkParent: Check = (what, value) => {
+  if (value !== null) checkObject(what, value);
+};
+
+/** The check of the options of opening a session. The store checks their values. */
+export const checkOpen = checker<OpenOptions>({
+  parent: checkParent,
+  tenant: checkText,
+  profile: checkText,
+  configuration: checkObject,
+});
+
 /** The check of the options of a controller. */
 export const checkController = checker<LoopControllerOptions>({
   runtime: anything,
@@ -139,6 +173,7 @@ export const checkController = checker<LoopControllerOptions>({
   limits: checkLimitOptions,
   noProgressN: anything,
   checks: checkList,
+  durable: oneOf('turn', 'call'),
   onInterrupted: oneOf('rerun', 'halt'),
   maxAttempts: wholeNumber(1),
   onExpired: oneOf('halt', 'error'),

@@ -61,6 +61,12 @@ export function addLoop(program: Command, execute: Execute): void {
   addSession(command);
   command
     .option('--store <FILE>', `where the session is kept (default: ${STORE_PLACE}); 'none': nowhere`)
+    .addOption(
+      new Option('--durable <WHAT>', 'what is stored before the program goes on: each turn, or each call too').choices([
+        'turn',
+        'call',
+      ]),
+    )
     .option('--log <FILE>', 'append one JSON line per decision to this file, each chained to the one before')
     .option('--stream', "print the agent's replies on standard error while it writes them")
     .option('--metrics', 'print the counters of the session on standard error, as Prometheus reads them')
@@ -78,7 +84,7 @@ async function loop(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
 }
 
 async function profileV1(flags: LoopFlags, terminal: Terminal): Promise<ExitCode> {
-  for (const flag of ['keys', 'log', 'metrics', 'maxReasks', 'stream'] as const)
+  for (const flag of ['keys', 'durable', 'log', 'metrics', 'maxReasks', 'stream'] as const)
     if (flags[flag] !== undefined)
       throw new UsageError(`--${dashed(flag)} belongs to --profile v3: see "neuroscript loop --help" for what v1 does not have`);
   if (storeFile(flags.store ?? 'none') !== null) throw new UsageError('--store belongs to --profile v3: a v1 loop is not kept');

@@ -21,6 +21,12 @@ export interface KeptCall {
   readonly run: RunInput | null;
 }
 
+/** A kept call as it is stored. */
+export interface StoredCall extends KeptCall {
+  /** When the wait began after which the call was made, in Unix milliseconds; null for a turn that never waited. */
+  readonly since: number | null;
+}
+
 /** How far a turn had come when its process died. */
 export interface Progress {
   readonly run: RunInput;
@@ -34,19 +40,21 @@ export interface Progress {
 const object = z.looseObject({});
 const HEAD = z.object({
   seq: z.int().min(1),
+  since: z.number().nullable(),
   begun: z.looseObject({ seq: z.int().min(1), tool: z.string(), args: z.array(z.unknown()), reason: z.string() }).nullable(),
   entry: z.looseObject({ seq: z.int().min(1), kind: z.enum(['tool', 'prompt', 'ask']), outcome: object }).nullable(),
   earlier: z.looseObject({ nonce: z.string(), startedAt: z.number(), ranMs: z.number(), mints: z.int().min(0) }),
   run: z.looseObject({ sources: z.array(object), limits: object, globals: object }).nullable(),
 });
-const KEPT = z.custom<KeptCall>((value) => HEAD.validate(value));
+const KEPT = z.custom<StoredCall>((value) => HEAD.validate(value));
 
 /**
  * How far a turn had come, from the bodies of its steps in order; null when it has kept none. `suspended` is the wait from which it
  * continued. Throws {@link StoreError} (`damaged`).
  */
 export function progressOf(bodies: readonly unknown[], suspended: Suspension | null): Progress | null {
-  const calls = bodies.map(readKept);
+  // What was kept before a wait is in the journal of the wait.
+  const calls = bodies.map(readKept).filter(({ since }) => since === (suspended?.since ?? null));
   const last = calls.at(-1);
   if (last === undefined) return null;
   const run = suspended?.earlier.run ?? calls[0]?.run ?? null;
@@ -55,7 +63,7 @@ export function progressOf(bodies: readonly unknown[], suspended: Suspension | n
   return { run, earlier: last.earlier, journal, begun: last.begun };
 }
 
-function readKept(body: unknown): KeptCall {
+function readKept(body: unknown): StoredCall {
   const read = KEPT.safeParse(body, FIRST_ISSUE);
   if (read.success) return read.data;
   throw new StoreError('damaged', 'a step of a started turn cannot be read', { cause: read.error });

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import type { UsedId } from '../../aeiou/index.ts';
 import { StoreError } from '../../sqlite/error.ts';
+import type { JournalEntry } from '../../wire/journal.ts';
 import type { Clock } from '../clock.ts';
 import { type DecisionLog, endEntry, type LogEntry, logEntry } from '../log/log.ts';
 import type { HaltReason } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { interruptedRecord } from './interrupted.ts';
 import { type Holding, Leases } from './lease.ts';
+import { pointOf } from './point.ts';
 import type { Runnable, SessionSetup } from './setup.ts';
 import {
   type ClaimedSession,
@@ -16,6 +19,7 @@ import {
   type SessionState,
   type SessionStore,
   type StartedTurn,
+  type StoredStep,
 } from './store.ts';
 
 /** Parts of a {@link SessionCoordinator}. */
@@ -149,6 +153,21 @@ export class SessionCoordinator {
     return this.store.start(turn, fence);
   }
 
+  /**
+   * Stores a call of the turn that is started. A store that cannot be reached for a moment is tried again while the lease lasts. Throws
+   * as {@link SessionStore.keep} does.
+   */
+  async keep(session: DrivenSession, step: StoredStep): Promise<void> {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      try {
+        return await this.store.keep(session.state.sid, step, session.fence);
+      } catch (error) {
+        if (!isPassing(error) || !this.lasts(session)) throw error;
+      }
+      await setTimeout(pause);
+    }
+  }
+
   /** Forgets a started turn whose program never ran. */
   withdraw({ state, fence }: ClaimedSession): Promise<void> {
     return this.store.withdraw(state.sid, fence);
@@ -189,7 +208,7 @@ export class SessionCoordinator {
    */
   async halt(claimed: ClaimedSession, reason: HaltReason): Promise<TurnRecord | null> {
     const { state, next } = claimed;
-    const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason);
+    const record = next.kind === 'fresh' ? null : interruptedRecord(state, next.started, reason, keptCalls(claimed));
     const nextTurn = record === null ? state.nextTurn : state.nextTurn + 1;
     const head = record?.seal?.hash ?? state.head;
     await this.commit(claimed, record, { ...state, status: 'halted', reason, nextTurn, head, output: null, scratchpad: null });
@@ -266,6 +285,25 @@ export class SessionCoordinator {
       if (!(error instanceof SessionLeasedError)) throw error;
     }
   }
+}
+
+/** The calls of a turn that were kept and have ended; none for a turn of which nothing can be read. */
+function keptCalls(claimed: ClaimedSession): readonly JournalEntry[] {
+  try {
+    const point = pointOf(claimed);
+    return point.kind === 'kept' ? point.progress.journal : [];
+  } catch (error) {
+    if (error instanceof StoreError) return [];
+    throw error;
+  }
+}
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1000;
+
+/** Whether a store may do next time what it could not do now. */
+function isPassing(error: unknown): boolean {
+  return error instanceof StoreError && (error.detail === 'busy' || error.detail === 'io');
 }
 
 /** Ids of all tokens that verified, including those that the decision did not choose. */

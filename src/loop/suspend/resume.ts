@@ -1,7 +1,8 @@
-import { continued } from '../../runtime/index.ts';
+import { continued, continuedAfter } from '../../runtime/index.ts';
 import type { Completion } from '../../tools/index.ts';
 import { NS_CODES } from '../../wire/codes.ts';
 import type { LimitValues } from '../../wire/limits.ts';
+import type { Progress } from '../record/kept.ts';
 import { callId, type Suspension } from '../record/suspension.ts';
 import type { EarlierRun } from '../turn/turn.ts';
 
@@ -25,4 +26,9 @@ export function continuation(
     answered: journal.at(-1)?.seq ?? 0,
     recorded: continued({ run, journal, waiting }, completion, limits),
   };
+}
+
+/** How a turn continues whose process died, after the calls that were kept. */
+export function continuationAfter({ run, journal, earlier }: Progress, approved: string | null, limits: LimitValues): EarlierRun {
+  return { ...earlier, approved, answered: journal.at(-1)?.seq ?? 0, recorded: continuedAfter(run, journal, limits) };
 }
