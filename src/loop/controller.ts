@@ -97,14 +97,16 @@ export class LoopController {
       noProgressN: new ProgressGuard(options.noProgressN).n,
       checks: options.checks ?? [],
     };
-    this.#coordinator = new SessionCoordinator({
-      store: options.store ?? new MemoryStore(),
-      log: options.log ?? null,
-      clock,
-      replayTtl: lifetimes.replayTtl,
-      ...(options.owner === undefined ? {} : { owner: options.owner }),
-      ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
-    });
+    this.#coordinator =
+      options.coordinator ??
+      new SessionCoordinator({
+        store: options.store ?? new MemoryStore(),
+        log: options.log ?? null,
+        clock,
+        replayTtl: lifetimes.replayTtl,
+        ...(options.owner === undefined ? {} : { owner: options.owner }),
+        ...(options.leaseMs === undefined ? {} : { leaseMs: options.leaseMs }),
+      });
     this.#stepper = {
       host: this.#host,
       coordinator: this.#coordinator,
@@ -307,11 +309,13 @@ export class LoopController {
         output = visibleOutput(record);
         const { decision, reason, error } = record;
         if (decision === 'CONTINUE' && !this.#handingOff) await this.#paused(pace);
-        if (decision === 'CONTINUE' && this.#handingOff) await this.#leave(sid);
-        if (decision !== 'CONTINUE' || this.#handingOff) return { sid, decision, reason, error, output, turns };
+        const leaves = decision === 'CONTINUE' && (this.#handingOff || options.leave?.() === true);
+        if (leaves) await this.#leave(sid);
+        if (leaves || decision !== 'CONTINUE') return { sid, decision, reason, error, output, turns };
       } catch (error) {
         if (error instanceof SuspendedError) {
           session.stopped(SuspendedError.code);
+          if (options.leave !== undefined) await this.#forget(sid);
           return { ...suspendedAt(sid, error.waiting), output, turns };
         }
         if (!(error instanceof AgentError)) throw error;
@@ -333,9 +337,14 @@ export class LoopController {
 
   /** Gives up an open session between two turns, and what this process holds for it. */
   async #leave(sid: string): Promise<void> {
+    await this.#forget(sid);
+    await this.#coordinator.leave(sid);
+  }
+
+  /** Removes what this process keeps for a session. */
+  async #forget(sid: string): Promise<void> {
     this.#host.replay.dispose(sid);
     await this.#host.executor.end?.(sid);
-    await this.#coordinator.release(await this.#coordinator.claim(sid));
   }
 
   #step(sid: string, options: StepOptions, keepLease: boolean): Promise<TurnRecord> {
@@ -367,8 +376,7 @@ export class LoopController {
         if (record === null) this.metrics.ended(reason);
         else this.metrics.record(record);
       } else await this.#coordinator.release(claimed);
-      this.#host.replay.dispose(sid);
-      await this.#host.executor.end?.(sid);
+      await this.#forget(sid);
     });
   }
 }

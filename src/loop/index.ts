@@ -8,6 +8,7 @@ export type { Ceilings } from './ceilings.ts';
 export { type Clock, fixedClock, systemClock } from './clock.ts';
 export { LoopController, type LoopProgress } from './controller.ts';
 export type { LoopEvent, LoopEventBody, LoopListener } from './events.ts';
+export { Host, type HostOptions, type HostState, type Profile } from './host/host.ts';
 export { type Ids, randomIds, seededIds, withNonce } from './ids.ts';
 export { type ChainOptions, type ChainReport, ChainWalk, GENESIS, verifyChain } from './log/chain.ts';
 export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/filelog.ts';

@@ -26,6 +26,7 @@ import type { DecisionLog } from './log/log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Durable } from './record/kept.ts';
 import type { OnExpired } from './record/suspension.ts';
+import type { SessionCoordinator } from './sessions/coordinator.ts';
 import type { OnInterrupted } from './sessions/interrupted.ts';
 import type { JsonObject } from './sessions/setup.ts';
 import type { SessionParent, SessionStore } from './sessions/store.ts';
@@ -92,6 +93,8 @@ export interface LoopControllerOptions {
    * the process.
    */
   readonly maxAttempts?: number;
+  /** Store, log and leases that several controllers share; takes the place of `store`, `log`, `owner` and `leaseMs`. */
+  readonly coordinator?: SessionCoordinator;
   /** Name of this process in leases, unique among all live processes; random when absent. */
   readonly owner?: string;
   /** Length of a lease in milliseconds, from 100; 15 seconds when absent. The sessions of a dead process stay leased for at most this time. */
@@ -123,6 +126,11 @@ export interface ResumeOptions extends StepOptions {
    * anyway. Without them a session takes the memory of one turn. The store has the records in any case, and `decided` events carry them.
    */
   readonly keepTurns?: boolean;
+  /**
+   * Asked after every turn with the decision CONTINUE: whether this process leaves the session to others, as `handOff` does. What tools
+   * keep in memory for the session then ends here, also when the session is suspended.
+   */
+  readonly leave?: () => boolean;
 }
 
 /** Options of a whole session. */
@@ -179,6 +187,7 @@ export const checkController = checker<LoopControllerOptions>({
   onExpired: oneOf('halt', 'error'),
   mayWait: checkFlag,
   maxWaitMs: wholeNumber(1),
+  coordinator: anything,
   owner: checkText,
   leaseMs: anything,
 });
@@ -201,7 +210,7 @@ const STEP_CHECKS: Checks<StepOptions> = {
 /** The check of the options of one step. */
 export const checkStep = checker(STEP_CHECKS);
 
-const RESUME_CHECKS: Checks<ResumeOptions> = { ...STEP_CHECKS, keepTurns: checkFlag };
+const RESUME_CHECKS: Checks<ResumeOptions> = { ...STEP_CHECKS, keepTurns: checkFlag, leave: checkFunction };
 
 /** The check of the options of continuing a session. */
 export const checkResume = checker(RESUME_CHECKS);

@@ -18,6 +18,7 @@ import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.t
 import { type KeptTurn, type Point, pointOf } from './sessions/point.ts';
 import {
   type ClaimedSession,
+  SessionLeasedError,
   type SessionState,
   SessionStateError,
   type SessionStatus,
@@ -68,6 +69,13 @@ export async function takeStep(stepper: Stepper, sid: string, options: StepOptio
     const step = () => takeTurn(stepper, claimed, { ...options, signal }, keepLease);
     return await coordinator.during(claimed, () => lost.abort(), step);
   } catch (error) {
+    // Another process drives the session now, or will: nothing of it may stay here, and nothing of this failure counts.
+    if (error instanceof SessionLeasedError || !coordinator.lasts(claimed)) {
+      host.replay.dispose(sid);
+      await host.executor.end?.(sid);
+      await coordinator.release(claimed).catch(() => {});
+      throw error instanceof SessionLeasedError ? error : new SessionLeasedError(sid, null);
+    }
     // Tokens count even when the agent gave no reply, so that repeated consulting cannot exceed a ceiling.
     if (error instanceof AgentError && error.tokens > 0) {
       const { fuel, tokens } = state.spent;

@@ -81,6 +81,11 @@ export class SessionCoordinator {
     return this.#leases.lease.owner;
   }
 
+  /** Milliseconds that a lease lasts. */
+  get leaseMs(): number {
+    return this.#leases.lease.ms;
+  }
+
   /** Stores a new session. Throws as {@link SessionStore.create} does. */
   async create(state: SessionState, setup?: SessionSetup): Promise<void> {
     await this.store.create(state, this.#clock.now(), setup);
@@ -141,6 +146,21 @@ export class SessionCoordinator {
     } finally {
       this.#leases.drop(holding.sid);
     }
+  }
+
+  /** Gives up every turn under way, so that other processes run them again. */
+  abandon(): Promise<void> {
+    return this.#leases.abandon();
+  }
+
+  /** Gives a session back that this process has claimed and does not drive. */
+  async leave(sid: string): Promise<void> {
+    await this.release(await this.claim(sid));
+  }
+
+  /** Keeps a session from all processes for the length of a lease. */
+  async setAside(sid: string): Promise<void> {
+    await this.store.claim(sid, this.#leases.lease);
   }
 
   /** Whether no other process can drive the session yet. */
@@ -242,6 +262,16 @@ export class SessionCoordinator {
    * in a turn of or otherwise `drives`. Reads only what must be recovered.
    */
   async recover(drives: (sid: string) => boolean = () => false): Promise<readonly string[]> {
+    const taken = await this.tend(drives);
+    const open = await this.store.find({ kind: 'ready', owner: this.owner }, MOST_OPEN);
+    return open.filter((sid) => !drives(sid) && !this.#leases.holds(sid) && !taken.has(sid)).sort();
+  }
+
+  /**
+   * Does what dead processes have left undone, as {@link recover}. Resolves with the ids of sessions that other processes drive and log
+   * themselves.
+   */
+  async tend(drives: (sid: string) => boolean = () => false): Promise<ReadonlySet<string>> {
     const free = (sid: string): boolean => !drives(sid) && !this.#leases.holds(sid);
     const taken = new Set<string>();
     for await (const sid of this.#each((after) => ({ kind: 'owing', after })))
@@ -250,8 +280,7 @@ export class SessionCoordinator {
     const idleMs = this.#leases.lease.ms;
     for await (const sid of this.#each((after) => ({ kind: 'orphaned', after, idleMs })))
       if (free(sid)) await this.#end(sid, 'ERR_INTERRUPTED');
-    const open = await this.store.find({ kind: 'ready', owner: this.owner }, MOST_OPEN);
-    return open.filter((sid) => free(sid) && !taken.has(sid)).sort();
+    return taken;
   }
 
   /** The ids of all sessions in a condition, page by page. */
