@@ -1,4 +1,4 @@
-import { encodeUserdata, ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
+import { ProgressGuard, ReplayCache, resolveLifetimes, UserdataError } from '../aeiou/index.ts';
 import { KeyedMutex } from '../context/index.ts';
 import type { Runtime } from '../runtime/index.ts';
 import { currentTelemetry, type Telemetry } from '../telemetry/index.ts';
@@ -10,15 +10,14 @@ import { executorOf, temporaryKeyring } from './defaults.ts';
 import { joinDeltas, type LoopEvent, type LoopListener } from './events.ts';
 import { randomIds } from './ids.ts';
 import { Metrics } from './metrics.ts';
+import { type OpenOptions, sessionToOpen } from './open.ts';
 import {
   checkController,
   checkLoop,
-  checkOpen,
   checkResume,
   checkStep,
   type LoopControllerOptions,
   type LoopOptions,
-  type OpenOptions,
   type ResumeOptions,
   type StepOptions,
 } from './options.ts';
@@ -27,17 +26,15 @@ import type { Durable } from './record/kept.ts';
 import type { TurnRecord } from './record/record.ts';
 import { DEFAULT_MAX_WAIT_MS, SuspendedError, type Waiting } from './record/suspension.ts';
 import { halted, type LoopResult, suspendedAt, visibleOutput } from './result.ts';
-import { configurationOf } from './sessions/configuration.ts';
 import { SessionCoordinator } from './sessions/coordinator.ts';
 import { DEFAULT_MAX_ATTEMPTS } from './sessions/interrupted.ts';
 import { MemoryStore } from './sessions/memory.ts';
-import { PLAIN_SETUP } from './sessions/setup.ts';
-import { type ListQuery, newSession, SessionLeasedError, SessionStateError, type SessionSummary } from './sessions/store.ts';
+import { type ListQuery, SessionLeasedError, SessionStateError, type SessionSummary } from './sessions/store.ts';
 import { type SessionSpan, withSessionSpan, withTurnSpan } from './spans.ts';
 import { type Stepper, takeStep } from './step.ts';
 import { type StreamEvent, stream, type Watched } from './stream.ts';
 import { type CallAnswer, type CompleteOptions, completeCall } from './suspend/complete.ts';
-import { checkSid, type TurnHost } from './turn/turn.ts';
+import type { TurnHost } from './turn/turn.ts';
 
 /** Progress of a session that is read as a stream. */
 export type LoopProgress = StreamEvent<LoopEvent, LoopResult>;
@@ -127,11 +124,8 @@ export class LoopController {
    * in use.
    */
   async open(userdata: unknown, sid: string = this.#host.ids.session(), options: OpenOptions = {}): Promise<string> {
-    checkSid(sid);
-    checkOpen('the options of opening a session', options);
-    const { parent = null, tenant = '', profile = '', configuration = null } = options;
-    const setup = { ...PLAIN_SETUP, tenant, profile, configuration: configurationOf(this.#durable, configuration) };
-    await this.#coordinator.create(newSession(sid, encodeUserdata(userdata), parent), setup);
+    const { state, setup } = sessionToOpen(userdata, sid, { durable: this.#durable, ...options });
+    await this.#coordinator.create(state, setup);
     return sid;
   }
 

@@ -15,6 +15,7 @@ export { FileLog, type FileLogOptions, LogError, rotatedFiles } from './log/file
 export { type DecisionLog, endEntry, type LogEntry, type LogText, logEntry, MemoryLog, type StoredLog } from './log/log.ts';
 export { createMagicTool, MAGIC_TOOL, MINT_LEDGER } from './magic.ts';
 export { type Counts, Metrics, type MetricsSnapshot } from './metrics.ts';
+export { type OpenOptions, openSession } from './open.ts';
 export type { LoopControllerOptions, LoopOptions, ResumeOptions, StepOptions } from './options.ts';
 export { type Decision, HALT_REASONS, type HaltReason, isHaltReason } from './record/decision.ts';
 export type { Durable } from './record/kept.ts';
@@ -48,6 +49,7 @@ export {
 export { type Changes, type TriedSession, type TriedTurn, tryOut } from './replay/trial.ts';
 export { type ReplayOptions, replayTurn, type TurnReplay } from './replay/turn.ts';
 export { type LoopResult, type LoopSummary, toPublicLoop, visibleOutput } from './result.ts';
+export { tightestCeilings } from './sessions/configuration.ts';
 export { SessionCoordinator, type SessionCoordinatorInit } from './sessions/coordinator.ts';
 export { eraseSession } from './sessions/erase.ts';
 export type { OnInterrupted } from './sessions/interrupted.ts';

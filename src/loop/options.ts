@@ -4,7 +4,6 @@ import { checkLimitOptions, type LimitOptions } from '../sandbox/index.ts';
 import type { Telemetry } from '../telemetry/index.ts';
 import {
   anything,
-  type Check,
   type Checks,
   checker,
   checkFlag,
@@ -28,8 +27,7 @@ import type { Durable } from './record/kept.ts';
 import type { OnExpired } from './record/suspension.ts';
 import type { SessionCoordinator } from './sessions/coordinator.ts';
 import type { OnInterrupted } from './sessions/interrupted.ts';
-import type { JsonObject } from './sessions/setup.ts';
-import type { SessionParent, SessionStore } from './sessions/store.ts';
+import type { SessionStore } from './sessions/store.ts';
 import type { TurnApproval } from './turn/approval.ts';
 import type { TurnExecutor } from './turn/executor.ts';
 import type { ProgressCheck } from './turn/verdict.ts';
@@ -140,30 +138,6 @@ export interface LoopOptions extends ResumeOptions {
   /** A new id when absent. */
   readonly sid?: string;
 }
-
-/** How a session is opened. */
-export interface OpenOptions {
-  /** Null, the default, for a session of the host's own. */
-  readonly parent?: SessionParent | null;
-  /** Whose session it is: hosts that claim sessions share their work between tenants. */
-  readonly tenant?: string;
-  /** Which hosts claim it: those that know a configuration of this name; every host when absent. */
-  readonly profile?: string;
-  /** What the driver needs besides; kept with the session as JSON. */
-  readonly configuration?: JsonObject;
-}
-
-const checkParent: Check = (what, value) => {
-  if (value !== null) checkObject(what, value);
-};
-
-/** The check of the options of opening a session. The store checks their values. */
-export const checkOpen = checker<OpenOptions>({
-  parent: checkParent,
-  tenant: checkText,
-  profile: checkText,
-  configuration: checkObject,
-});
 
 /** The check of the options of a controller. */
 export const checkController = checker<LoopControllerOptions>({
