@@ -25,14 +25,12 @@ const MOST_CONNECTIONS = 64;
  * There is no authentication, and nothing to change. Throws {@link UsageError} when the address cannot be used.
  */
 export async function serveStatus({ listen, state, metrics }: StatusInit): Promise<StatusServer> {
-  const [, host = '', port = ''] =
-    /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(listen)?.filter((part) => part !== undefined) ?? [];
-  if (port === '') throw new UsageError(`listen '${listen}' must be HOST:PORT, such as 127.0.0.1:9464`);
+  const { host, port } = placeOf(listen);
   const server = createServer(BOUNDS, (request, response) => answer(request, response, state(), metrics));
   server.maxConnections = MOST_CONNECTIONS;
   server.maxRequestsPerSocket = 1000;
   try {
-    server.listen(Number(port), host);
+    server.listen(port, host);
     await once(server, 'listening');
   } catch (cause) {
     throw new UsageError(`cannot listen on ${listen}: ${cause instanceof Error ? cause.message : cause}`, { cause });
@@ -44,6 +42,17 @@ export async function serveStatus({ listen, state, metrics }: StatusInit): Promi
       await new Promise((done) => server.close(done));
     },
   };
+}
+
+/** Reads `HOST:PORT`; an address of IPv6 stands in brackets. */
+function placeOf(listen: string): { readonly host: string; readonly port: number } {
+  const colon = listen.lastIndexOf(':');
+  const name = listen.slice(0, colon);
+  const host = name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name;
+  const digits = listen.slice(colon + 1);
+  const port = Number(digits);
+  if (colon > 0 && host !== '' && digits !== '' && Number.isInteger(port) && port >= 0 && port <= 65_535) return { host, port };
+  throw new UsageError(`listen '${listen}' must be HOST:PORT, such as 127.0.0.1:9464`);
 }
 
 interface Answer {
