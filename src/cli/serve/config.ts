@@ -5,8 +5,9 @@ import type { TenantsOptions } from '../../runtime/index.ts';
 import type { LimitOptions } from '../../sandbox/index.ts';
 import { YamlFile } from '../../tools/index.ts';
 import type { AgentFlags } from '../flags/agent.ts';
+import { configText } from '../flags/configfile.ts';
 import type { ModelFlags } from '../flags/models.ts';
-import { configText, named, type SetupFlags } from '../flags/setup.ts';
+import { named, type SetupFlags } from '../flags/setup.ts';
 import { type PROFILE, SERVE_CONFIG } from './schema.ts';
 
 /** One profile, in the form of the flags that the other commands have. */

@@ -175,7 +175,7 @@ export class Host {
     return [...counts].filter(([tenant, count]) => tenant !== '' && count >= tenantConcurrency).map(([tenant]) => tenant);
   }
 
-  async #drive({ state: { sid }, setup }: DrivenSession): Promise<void> {
+  async #drive({ state: { sid }, setup, next }: DrivenSession): Promise<void> {
     const { profiles, turnsPerClaim, coordinator, onLeft } = this.#options;
     let turns = 0;
     try {
@@ -184,6 +184,9 @@ export class Host {
       const leave = (): boolean => this.#isEnding || ++turns >= turnsPerClaim;
       const result = await profile.controller.resume(sid, { keepTurns: false, ...profile.options(sid, setup), leave });
       onLeft?.(result);
+      // By the clock of the store the call has expired, and by that of this host it has not yet.
+      const still = next.kind === 'waiting' && next.suspended.since === result.waiting?.since;
+      if (still) await coordinator.setAside(sid);
     } catch (error) {
       // Another host has taken the session over, or it was ended meanwhile.
       if (error instanceof SessionLeasedError || error instanceof SessionStateError) return;
