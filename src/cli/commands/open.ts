@@ -26,7 +26,7 @@ The session waits in the store until a host claims it: "neuroscript serve", or
 "neuroscript sessions resume". It prints the id of the session.
 
 Example:
-  neuroscript sessions open --store sessions.db --userdata job.json --durable call
+  neuroscript sessions open --store sessions.db --userdata job.json
 `;
 
 /** USERDATA of a session that was given none. */
