@@ -35,6 +35,7 @@ const HOST = [
   docs('editors', 'Editors'),
   docs('mcp', 'MCP'),
   docs('ai-sdk', 'AI SDK'),
+  docs('browser', 'In a page'),
 ];
 
 const AGENTS = [
@@ -51,6 +52,7 @@ const OPERATION = [
   docs('security', 'Security'),
   docs('containers', 'Containers'),
   docs('operations', 'Operations'),
+  docs('postgres', 'Postgres'),
   docs('telemetry', 'Telemetry'),
   docs('performance', 'Performance'),
   page('SECURITY.md', 'Threat model'),

@@ -1,8 +1,8 @@
 import { carryForward, type ProgressState } from '../aeiou/index.ts';
 import { turnStorage } from '../context/index.ts';
 import { type LimitOptions, tighten } from '../sandbox/index.ts';
+import { StoreError } from '../sqlite/error.ts';
 import { callDepth } from '../tools/index.ts';
-import type { WaitingCall } from '../wire/journal.ts';
 import type { LimitValues } from '../wire/limits.ts';
 import { AgentError } from './agents/index.ts';
 import { allowance, type ResolvedCeilings, resolveCeilings } from './ceilings.ts';
@@ -10,9 +10,18 @@ import { Watcher } from './events.ts';
 import type { StepOptions } from './options.ts';
 import { ASK_QUOTA, AskQuota, tokensOfAsks } from './quota.ts';
 import type { Decision, HaltReason } from './record/decision.ts';
-import type { KeptCall, StoredCall } from './record/kept.ts';
+import { type KeptBody, type KeptCall, lastWait } from './record/kept.ts';
 import type { TurnRecord } from './record/record.ts';
-import { type OnExpired, SuspendedError, type SuspendedTurn, suspend, waitingOf } from './record/suspension.ts';
+import {
+  callId,
+  type OnExpired,
+  openCalls,
+  SuspendedError,
+  type SuspendedTurn,
+  storedCalls,
+  suspend,
+  waitingOf,
+} from './record/suspension.ts';
 import { isKept } from './sessions/configuration.ts';
 import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
 import { type KeptTurn, type Point, pointOf } from './sessions/point.ts';
@@ -28,7 +37,7 @@ import {
 } from './sessions/store.ts';
 import { SharedLock } from './sharedlock.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
-import { continuation, continuationAfter, expiredCompletion } from './suspend/resume.ts';
+import { continuation, continuationAfter } from './suspend/resume.ts';
 import { signApproval, verifiedApproval } from './suspend/signed.ts';
 import { StepTenant } from './tenant.ts';
 import { type Consultation, consultAgent } from './turn/consult.ts';
@@ -119,18 +128,19 @@ function reasonToHalt(
   point: Point,
 ): HaltReason | null {
   if (point.kind === 'fresh') return null;
-  const inDoubt = point.kind === 'kept' && point.progress.begun !== null;
+  const inDoubt = point.kind === 'kept' && point.progress.begun.length > 0;
   if (cancelled && (inDoubt || point.kind === 'waiting')) return 'ERR_CANCELLED';
   if (point.started.attempt > maxAttempts || (inDoubt && !mayWait)) return 'ERR_INTERRUPTED';
   if (point.kind !== 'waiting') return null;
   const { suspended } = point;
-  const waiting = waitingOf(state.nextTurn, suspended);
-  if (suspended.completion !== null) {
-    checkToolUnchanged(host.executor, waiting.call, suspended);
-    return null;
-  }
-  if (host.clock.now() < suspended.expiresAt) throw new SuspendedError(state.sid, waiting);
-  return onExpired === 'halt' ? 'ERR_CALL_EXPIRED' : null;
+  const now = host.clock.now();
+  const open = openCalls(suspended);
+  if (open.length > 0 && open.every(({ expiresAt }) => now < expiresAt))
+    throw new SuspendedError(state.sid, waitingOf(state.nextTurn, suspended));
+  if (open.length > 0 && onExpired === 'halt') return 'ERR_CALL_EXPIRED';
+  for (const call of storedCalls(suspended))
+    if (call.completion !== null) checkToolUnchanged(host.executor, callId(state.nextTurn, call.waiting), call);
+  return null;
 }
 
 /** One step under way. */
@@ -168,13 +178,13 @@ const turns = new SharedLock();
 /** Plans the turn, and runs it as soon as it may run in this process. */
 async function decideTurn(step: Step, keepLease: boolean): Promise<TurnRecord> {
   const { point } = step;
-  if (point.kind === 'kept' && point.progress.begun !== null) return askWhatHappened(step, point, point.progress.begun);
+  if (point.kind === 'kept' && point.progress.begun.length > 0) return askWhatHappened(step, point);
   const plan =
     point.kind === 'waiting' || point.kind === 'kept' ? () => planContinuation(step, point) : await planTurn(step, point);
-  const decide = () => runAndStore(step, plan(), keepLease);
   // The turns that a tool takes run within the turn that called the tool. They must not wait for its end.
-  if (callDepth() > 0) return decide();
-  return turns.run(point.kind !== 'fresh' && point.started.attempt > 0, step.options.signal, decide);
+  const alone = point.kind !== 'fresh' && point.started.attempt > 0;
+  using _lock = callDepth() > 0 ? null : await turns.hold(alone, step.options.signal);
+  return await runAndStore(step, plan(), keepLease);
 }
 
 /** Runs a turn and stores its decision, or stores that it waits and throws {@link SuspendedError}. */
@@ -190,17 +200,19 @@ async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Prom
   return putAside(step, startedTurn(step, plan, outcome.earlier), outcome);
 }
 
-/** Lets a person say what became of a call that had begun when its process died. */
-function askWhatHappened(step: Step, { started, progress }: KeptTurn, waiting: WaitingCall): Promise<never> {
-  const { run, journal, earlier } = progress;
-  const { host } = step.stepper;
-  const promise = host.executor.promise?.(waiting.tool) ?? null;
-  return putAside(step, started, {
-    waiting,
-    promise,
-    approved: approvedBefore(step, started),
-    earlier: { ...earlier, run, journal },
-  });
+/** Lets a person say what became of the calls that had begun when their process died. */
+function askWhatHappened(step: Step, { started, progress }: KeptTurn): Promise<never> {
+  const { run, journal, earlier, begun } = progress;
+  const { executor } = step.stepper.host;
+  const done = new Set([...journal, ...begun].map(({ seq }) => seq));
+  const others = started.suspended === null ? [] : storedCalls(started.suspended).filter(({ waiting }) => !done.has(waiting.seq));
+  const doubtful = begun.map((waiting) => ({ waiting, promise: executor.promise?.(waiting.tool) ?? null }));
+  const calls = [...doubtful, ...others.map(({ waiting, promise }) => ({ waiting, promise }))];
+  const [first, ...also] = calls.toSorted((a, b) => a.waiting.seq - b.waiting.seq);
+  if (first === undefined) throw new StoreError('damaged', 'a turn in doubt has no call');
+  const alsoWaiting = also.length === 0 ? {} : { alsoWaiting: also };
+  const approved = approvedBefore(step, started);
+  return putAside(step, started, { ...first, ...alsoWaiting, approved, earlier: { ...earlier, run, journal } });
 }
 
 /** Stores that a turn waits, and throws {@link SuspendedError}. */
@@ -209,7 +221,7 @@ async function putAside(step: Step, started: StartedTurn, turn: SuspendedTurn): 
   const { host, coordinator, maxWaitMs } = stepper;
   const { sid, turn: index } = started;
   const approved = await signApproval(host.keyring, { sid, turn: index }, turn);
-  const suspended = suspend(turn, approved, host.clock.now(), maxWaitMs);
+  const suspended = suspend(turn, approved, host.clock.now(), maxWaitMs, started.suspended);
   await coordinator.start({ ...started, attempt: 0, suspended }, claimed);
   const waiting = waitingOf(index, suspended);
   watcher.emit({ sid, turn: index, type: 'suspended', waiting });
@@ -249,13 +261,14 @@ function ownLimits({ stepper: { host, limits }, options }: Step): LimitValues {
 
 /** Plans to continue a turn. Its limits were settled when it began; those of this host may only tighten them. */
 function planContinuation(step: Step, point: WaitingTurn | KeptTurn): TurnPlan {
-  const { state, options } = step;
+  const { state, options, stepper } = step;
   const { started } = point;
   const limits = tighten(tighten(ownLimits(step), started.limits), { wallMs: wallMsLeft(step) });
   const { reply, agent } = started;
   const approved = approvedBefore(step, started);
   const { journal } = point.kind === 'kept' ? point.progress : point.suspended.earlier;
   const spent = state.spent.tokens + (agent?.tokens ?? 0) + tokensOfAsks(journal);
+  const [turn, now] = [state.nextTurn, stepper.host.clock.now()];
   return {
     ...storedReply(state, started, reply ?? ''),
     attempt: started.attempt + 1,
@@ -263,19 +276,10 @@ function planContinuation(step: Step, point: WaitingTurn | KeptTurn): TurnPlan {
     quota: quotaOf(resolveCeilings(options), spent),
     earlier:
       point.kind === 'kept'
-        ? continuationAfter(point.progress, approved, limits)
-        : continuationOf(state, point, approved, limits),
+        ? continuationAfter(turn, point.progress, started.suspended, approved, now, limits)
+        : continuation(turn, point.suspended, approved, now, limits),
     before: started,
   };
-}
-
-function continuationOf(
-  { nextTurn }: SessionState,
-  { suspended }: WaitingTurn,
-  approved: string | null,
-  limits: LimitValues,
-): EarlierRun {
-  return continuation(suspended, approved, suspended.completion ?? expiredCompletion(nextTurn, suspended), limits);
 }
 
 /** The hash of the ACTIONS that a human approved before the turn waited; null when none did. */
@@ -354,8 +358,8 @@ async function runPlan(step: Step, plan: TurnPlan): Promise<TurnOutcome> {
 
 /** A call as the store keeps it. */
 function storedStep({ state }: Step, { earlier, before }: TurnPlan, call: KeptCall): StoredStep {
-  const since = (earlier === null ? null : before?.suspended?.since) ?? null;
-  return { turn: state.nextTurn, seq: call.seq, body: { ...call, since } satisfies StoredCall };
+  const since = earlier === null ? null : lastWait(before?.suspended ?? null);
+  return { turn: state.nextTurn, seq: call.seq, body: { ...call, since } satisfies KeptBody };
 }
 
 /**

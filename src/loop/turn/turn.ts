@@ -92,8 +92,8 @@ export interface TurnRequest {
 /** An earlier execution of a turn, and the recorded run to execute; null when no program had run. */
 export interface EarlierRun extends EarlierTurn {
   readonly recorded: RecordedRun | null;
-  /** Number of the last call that the recorded run answers; 0 when absent. */
-  readonly answered?: number;
+  /** Numbers of the calls that the recorded run answers; none when absent. */
+  readonly answered?: readonly number[];
   /** Hash of the ACTIONS that a human approved when it began; null or absent when none had to. */
   readonly approved?: string | null;
 }
@@ -161,10 +161,13 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
   const keeper =
     request.keep === undefined ? null : new TurnKeeper({ keep: request.keep, soFar, continues: earlier !== undefined });
   const provisions = { limits, nonce, recorder, ledger, emit, mayWait, keeper };
-  const { run, denied, host: facts, waiting, promise, approved, ...execution } = await executeTurn(host, request, provisions);
+  const { run, denied, host: facts, waiting: calls, approved, ...execution } = await executeTurn(host, request, provisions);
   const ranMs = ranUntilNow();
-  if (waiting !== null && run !== null)
-    return { kind: 'suspended', waiting, promise, approved, earlier: { ...soFar(), run, journal: execution.journal } };
+  const [waiting, ...alsoWaiting] = calls;
+  if (waiting !== undefined && run !== null) {
+    const also = alsoWaiting.length === 0 ? {} : { alsoWaiting };
+    return { kind: 'suspended', ...waiting, ...also, approved, earlier: { ...soFar(), run, journal: execution.journal } };
+  }
 
   lifecycle.to('VERIFYING');
   const answers = new DecisionRecorder(host);
@@ -227,9 +230,9 @@ function repetitions(
 ): Pick<UnsealedRecord, 'repeats'> {
   // Where calls are kept, a call that may have had its effect is not made again.
   if (attempt === 1 || keep !== undefined) return {};
-  const answered = earlier?.answered ?? 0;
+  const answered = new Set(earlier?.answered);
   const mayHaveTwo = (name: string): boolean => name !== MAGIC_TOOL && !(executor.idempotent?.(name) ?? false);
-  const repeats = journal.filter((entry) => entry.seq > answered && entry.kind === 'tool' && mayHaveTwo(entry.name));
+  const repeats = journal.filter((entry) => !answered.has(entry.seq) && entry.kind === 'tool' && mayHaveTwo(entry.name));
   return repeats.length === 0 ? {} : { repeats: repeats.map(({ seq }) => seq) };
 }
 

@@ -1,6 +1,6 @@
 import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
-import { cancelledError, workerError } from '../../wire/errorinfo.ts';
+import { cancelledError, suspendedError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import { ASK, type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
 import type { CallSite, GuestCall, TaggedJson } from '../../wire/protocol.ts';
@@ -27,7 +27,7 @@ export class Dispatcher {
   readonly #quotas: CallQuotas;
   readonly #journal: CallJournal;
   readonly #asks: Asks;
-  #waiting: WaitingCall | null = null;
+  readonly #waiting: WaitingCall[] = [];
 
   constructor(context: DispatchContext) {
     this.#context = context;
@@ -49,7 +49,7 @@ export class Dispatcher {
     }
     const answer = await (breach === null ? this.#withinJournal(call, () => this.#answer(call, io, known)) : halt(breach));
     const reply = await this.#kept(call, answer);
-    if (this.#waiting?.seq === call.seq) {
+    if (this.#isWaiting(call)) {
       // A waiting call enters the journal when it is answered, in a later run.
       if (!io.over) this.#journal.drop(call);
     } else if (io.accept?.() ?? !io.over) this.#journal.close(call, reply, this.#asks.spentBy(call));
@@ -72,15 +72,19 @@ export class Dispatcher {
     return this.#asks.settled();
   }
 
-  /** The call at which the run was put aside; null for a run that ended for any other reason. */
-  get waiting(): WaitingCall | null {
-    return this.#waiting;
+  /** The calls at which the run was put aside, in the order of the program: several only when they ran together. */
+  get waiting(): readonly WaitingCall[] {
+    return this.#waiting.toSorted((a, b) => a.seq - b.seq);
+  }
+
+  #isWaiting({ seq }: GuestCall): boolean {
+    return this.#waiting.some((waiting) => waiting.seq === seq);
   }
 
   /** The answer, once it is kept. An answer that ends the run need not be kept: the end of the run is. */
   async #kept(call: GuestCall, reply: FinalReply): Promise<FinalReply> {
     const { keeper } = this.#context;
-    if (keeper === undefined || reply.t === 'halt' || this.#waiting?.seq === call.seq) return reply;
+    if (keeper === undefined || reply.t === 'halt' || this.#isWaiting(call)) return reply;
     const entry = this.#journal.entryOf(call, reply, this.#asks.spentBy(call));
     return entry === null ? reply : this.#whileActing(() => keeper.ended(entry), reply);
   }
@@ -130,6 +134,10 @@ export class Dispatcher {
 
   async #answer(call: GuestCall, io: CallIo, known: Known | null): Promise<FinalReply> {
     if (known?.t === 'answer') return known.reply;
+    if (known?.t === 'waits') {
+      this.#waiting.push(known.waiting);
+      return halt(suspendedError(`the answer to ${known.waiting.tool} has not come: ${known.waiting.reason}`));
+    }
     if (!this.#context.turn.mayAct()) return halt(cancelledError(CANNOT_ACT));
     const completed = known?.t === 'completed' ? known : null;
     const refused = await this.#begin(call, completed?.completion ?? null);
@@ -174,12 +182,12 @@ export class Dispatcher {
     });
   }
 
-  /** Puts the run aside at this call. */
+  /** Puts the run aside at this call. Calls that run together with it still come to their end. */
   #wait(call: Exclude<GuestCall, { readonly t: 'ask' }>, { pending }: Suspended, io: CallIo, start: number): void {
     const { seq, at } = call;
     const { reason, expiresIn } = pending;
     const [tool, args] = call.t === 'tool' ? [canonicalName(call.name), call.args] : [PROMPT, [call.text]];
-    this.#waiting = { seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) };
+    this.#waiting.push({ seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) });
   }
 }
 
