@@ -44,6 +44,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<AddCommand>> = new Map([
   ['replay', async () => (await import('./commands/replay.ts')).addReplay],
   ['log', async () => (await import('./commands/log.ts')).addLog],
   ['tools', async () => (await import('./commands/tools.ts')).addTools],
+  ['lsp', async () => (await import('./commands/lsp.ts')).addLsp],
   ['mcp', async () => (await import('./commands/mcp.ts')).addMcp],
   ['keys', async () => (await import('./commands/keys.ts')).addKeys],
   ['token', async () => (await import('./commands/token.ts')).addToken],

@@ -10,7 +10,7 @@ import type { StepOptions } from './options.ts';
 import { ASK_QUOTA, AskQuota, tokensOfAsks } from './quota.ts';
 import type { Decision, HaltReason } from './record/decision.ts';
 import type { TurnRecord } from './record/record.ts';
-import { type OnExpired, SuspendedError, suspend, waitingOf } from './record/suspension.ts';
+import { callId, type OnExpired, openCalls, SuspendedError, storedCalls, suspend, waitingOf } from './record/suspension.ts';
 import type { DrivenSession, SessionCoordinator } from './sessions/coordinator.ts';
 import {
   type ClaimedSession,
@@ -22,7 +22,7 @@ import {
 } from './sessions/store.ts';
 import { SharedLock } from './sharedlock.ts';
 import { checkToolUnchanged } from './suspend/complete.ts';
-import { continuation, expiredCompletion } from './suspend/resume.ts';
+import { continuation } from './suspend/resume.ts';
 import { signApproval, verifiedApproval } from './suspend/signed.ts';
 import { StepTenant } from './tenant.ts';
 import { type Consultation, consultAgent } from './turn/consult.ts';
@@ -105,13 +105,14 @@ function reasonToHalt({ host, maxAttempts, onExpired }: Stepper, { state, next, 
   if (next.started.attempt > maxAttempts) return 'ERR_INTERRUPTED';
   if (next.kind === 'interrupted') return null;
   const { suspended } = next;
-  const waiting = waitingOf(state.nextTurn, suspended);
-  if (suspended.completion !== null) {
-    checkToolUnchanged(host.executor, waiting.call, suspended);
-    return null;
-  }
-  if (host.clock.now() < suspended.expiresAt) throw new SuspendedError(state.sid, waiting);
-  return onExpired === 'halt' ? 'ERR_CALL_EXPIRED' : null;
+  const now = host.clock.now();
+  const open = openCalls(suspended);
+  if (open.length > 0 && open.every(({ expiresAt }) => now < expiresAt))
+    throw new SuspendedError(state.sid, waitingOf(state.nextTurn, suspended));
+  if (open.length > 0 && onExpired === 'halt') return 'ERR_CALL_EXPIRED';
+  for (const call of storedCalls(suspended))
+    if (call.completion !== null) checkToolUnchanged(host.executor, callId(state.nextTurn, call.waiting), call);
+  return null;
 }
 
 /** One step under way. */
@@ -149,10 +150,10 @@ const turns = new SharedLock();
 async function decideTurn(step: Step, keepLease: boolean): Promise<TurnRecord> {
   const { next } = step.claimed;
   const plan = next.kind === 'waiting' ? () => planContinuation(step, next) : await planTurn(step, next);
-  const decide = () => runAndStore(step, plan(), keepLease);
   // The turns that a tool takes run within the turn that called the tool. They must not wait for its end.
-  if (callDepth() > 0) return decide();
-  return turns.run(next.kind !== 'fresh' && next.started.attempt > 0, step.options.signal, decide);
+  const alone = next.kind !== 'fresh' && next.started.attempt > 0;
+  using _lock = callDepth() > 0 ? null : await turns.hold(alone, step.options.signal);
+  return await runAndStore(step, plan(), keepLease);
 }
 
 /** Runs a turn and stores its decision, or stores that it waits and throws {@link SuspendedError}. */
@@ -167,7 +168,7 @@ async function runAndStore(step: Step, plan: TurnPlan, keepLease: boolean): Prom
     return outcome.record;
   }
   const approved = await signApproval(host.keyring, { sid, turn }, outcome);
-  const suspended = suspend(outcome, approved, host.clock.now(), stepper.maxWaitMs);
+  const suspended = suspend(outcome, approved, host.clock.now(), stepper.maxWaitMs, plan.waiting?.suspended ?? null);
   await coordinator.start({ ...startedTurn(step, plan, outcome.earlier), attempt: 0, suspended }, claimed);
   const waiting = waitingOf(turn, suspended);
   watcher.emit({ sid, turn, type: 'suspended', waiting });
@@ -210,7 +211,6 @@ function planContinuation(step: Step, next: WaitingTurn): TurnPlan {
   const { state, options } = step;
   const { started, suspended } = next;
   const limits = tighten(tighten(ownLimits(step), started.limits), { wallMs: wallMsLeft(step) });
-  const completion = suspended.completion ?? expiredCompletion(state.nextTurn, suspended);
   const { reply, agent } = started;
   const { keyring, keys = keyring } = step.stepper.host;
   const approved = verifiedApproval(keys, { sid: state.sid, turn: state.nextTurn }, suspended);
@@ -220,7 +220,7 @@ function planContinuation(step: Step, next: WaitingTurn): TurnPlan {
     attempt: started.attempt + 1,
     limits,
     quota: quotaOf(resolveCeilings(options), spent),
-    waiting: { ...next, earlier: continuation(suspended, approved, completion, limits) },
+    waiting: { ...next, earlier: continuation(state.nextTurn, suspended, approved, step.stepper.host.clock.now(), limits) },
     before: started,
   };
 }

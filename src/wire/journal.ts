@@ -29,8 +29,24 @@ export type JournalEntry =
       readonly spent?: AskSpent;
     });
 
+/** Entries in the order in which the program made the calls. */
+export function inOrder<Entry extends Pick<JournalEntry, 'seq'>>(entries: readonly Entry[]): Entry[] {
+  return entries.toSorted((a, b) => a.seq - b.seq);
+}
+
+/** Elapsed milliseconds of calls: of those that ran together, the time of the slowest counts. */
+export function elapsedMs(calls: readonly Pick<JournalEntry, 'at' | 'ms'>[]): number {
+  let sum = 0;
+  const slowest = new Map<number, number>();
+  for (const { at, ms } of calls) {
+    if (at.together === undefined) sum += ms;
+    else slowest.set(at.together, Math.max(ms, slowest.get(at.together) ?? 0));
+  }
+  return slowest.values().reduce((total, ms) => total + ms, sum);
+}
+
 /** A question to the calling fork. It costs the program fuel and may change its variables. */
-export type ForkQuery = Exclude<GuestReply, { readonly t: 'ok' | 'error' | 'halt' }>;
+export type ForkQuery = Exclude<GuestReply, { readonly t: 'ok' | 'error' | 'all' | 'halt' }>;
 
 /** How a recorded call ended: a value, a failure the script could catch, or a halt. */
 export type JournalOutcome =

@@ -17,7 +17,19 @@ describe('the public entry points', () => {
       [
         '.',
         ...'tools context wire aeiou tokens protocol loop agents sessions replay turn v1'.split(' ').map((name) => `./${name}`),
-      ].concat(['./report', './gate', './grammar', './syntax', './ai', './mcp', './stdlib-tools', './telemetry', './testing']),
+      ].concat([
+        './report',
+        './gate',
+        './grammar',
+        './syntax',
+        './browser',
+        './ai',
+        './mcp',
+        './postgres',
+        './stdlib-tools',
+        './telemetry',
+        './testing',
+      ]),
     );
   });
 

@@ -164,6 +164,8 @@ async function watch(
 function nextStep({ sid, waiting }: LoopResult, { store }: DriveFlags): readonly string[] {
   if (waiting === undefined || storeFile(store) === null) return [];
   const where = store === undefined ? '' : ` --store ${printable(store)}`;
-  const command = `neuroscript sessions complete ${printable(sid)} --call ${waiting.call} --result JSON${where}`;
-  return [`Answer with: ${command}, and the --tools of this session`];
+  return [waiting, ...(waiting.also ?? [])]
+    .filter(({ completed }) => !completed)
+    .map(({ call }) => `neuroscript sessions complete ${printable(sid)} --call ${call} --result JSON${where}`)
+    .map((command) => `Answer with: ${command}, and the --tools of this session`);
 }

@@ -2,7 +2,7 @@ import { NO_USAGE } from '../../wire/result.ts';
 import { type HaltReason, hostFailure } from '../record/decision.ts';
 import type { TurnRecord } from '../record/record.ts';
 import { sealRecord } from '../record/seal.ts';
-import { callId, type Suspension } from '../record/suspension.ts';
+import { callId, openCalls, type Suspension } from '../record/suspension.ts';
 import { readReply } from '../turn/input.ts';
 import { unscanned } from '../turn/verdict.ts';
 import type { SessionState, StartedTurn } from './store.ts';
@@ -46,6 +46,8 @@ export function interruptedRecord(state: SessionState, started: StartedTurn, rea
 
 function cause(turn: number, attempt: number, suspended: Suspension | null): string {
   if (suspended !== null && attempt === 0)
-    return `it waited for call ${callId(turn, suspended.waiting)} of ${suspended.waiting.tool}`;
+    return openCalls(suspended)
+      .map(({ waiting }) => `it waited for call ${callId(turn, waiting)} of ${waiting.tool}`)
+      .join(', ');
   return attempt === 1 ? 'its process died' : `its process died ${attempt} times`;
 }

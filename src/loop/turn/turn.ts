@@ -88,8 +88,8 @@ export interface TurnRequest {
 /** An earlier execution of a turn, and the recorded run to execute; null when no program had run. */
 export interface EarlierRun extends EarlierTurn {
   readonly recorded: RecordedRun | null;
-  /** Number of the last call that the recorded run answers; 0 when absent. */
-  readonly answered?: number;
+  /** Numbers of the calls that the recorded run answers; none when absent. */
+  readonly answered?: readonly number[];
   /** Hash of the ACTIONS that a human approved when it began; null or absent when none had to. */
   readonly approved?: string | null;
 }
@@ -150,13 +150,15 @@ async function runOnce(host: TurnHost, request: TurnRequest, mayWait: boolean): 
   await request.onStart?.({ startedAt, nonce, limits });
   const ledger = ledgerOf(earlier);
   const provisions = { limits, nonce, recorder, ledger, emit, mayWait };
-  const { run, denied, host: facts, waiting, promise, approved, ...execution } = await executeTurn(host, request, provisions);
+  const { run, denied, host: facts, waiting: calls, approved, ...execution } = await executeTurn(host, request, provisions);
   const ranMs = (earlier?.ranMs ?? 0) + clock.monotonic() - begun;
   const given = { startedAt, nonce, clock: recorder.readings, jtis: recorder.jtis };
-  if (waiting !== null && run !== null) {
+  const [waiting, ...alsoWaiting] = calls;
+  if (waiting !== undefined && run !== null) {
     const { mints, failed: mintFailed } = ledger;
     const soFar = { ...given, run, journal: execution.journal, mints, mintFailed, ranMs };
-    return { kind: 'suspended', waiting, promise, approved, earlier: soFar };
+    const also = alsoWaiting.length === 0 ? {} : { alsoWaiting };
+    return { kind: 'suspended', ...waiting, ...also, approved, earlier: soFar };
   }
 
   lifecycle.to('VERIFYING');
@@ -219,9 +221,9 @@ function repetitions(
   journal: readonly JournalEntry[],
 ): Pick<UnsealedRecord, 'repeats'> {
   if (attempt === 1) return {};
-  const answered = earlier?.answered ?? 0;
+  const answered = new Set(earlier?.answered);
   const mayHaveTwo = (name: string): boolean => name !== MAGIC_TOOL && !(executor.idempotent?.(name) ?? false);
-  const repeats = journal.filter((entry) => entry.seq > answered && entry.kind === 'tool' && mayHaveTwo(entry.name));
+  const repeats = journal.filter((entry) => !answered.has(entry.seq) && entry.kind === 'tool' && mayHaveTwo(entry.name));
   return repeats.length === 0 ? {} : { repeats: repeats.map(({ seq }) => seq) };
 }
 

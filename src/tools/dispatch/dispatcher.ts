@@ -1,6 +1,6 @@
 import { turnStorage } from '../../context/index.ts';
 import type { CallIo, FinalReply } from '../../wire/call.ts';
-import { cancelledError, workerError } from '../../wire/errorinfo.ts';
+import { cancelledError, suspendedError, workerError } from '../../wire/errorinfo.ts';
 import type { ErrorInfo } from '../../wire/errors.ts';
 import { type ForkQuery, type JournalEntry, PROMPT, type WaitingCall } from '../../wire/journal.ts';
 import type { GuestCall, TaggedJson } from '../../wire/protocol.ts';
@@ -27,7 +27,7 @@ export class Dispatcher {
   readonly #quotas: CallQuotas;
   readonly #journal: CallJournal;
   readonly #asks: Asks;
-  #waiting: WaitingCall | null = null;
+  readonly #waiting: WaitingCall[] = [];
 
   constructor(context: DispatchContext) {
     this.#context = context;
@@ -48,7 +48,7 @@ export class Dispatcher {
       return known.reply;
     }
     const reply = await (breach === null ? this.#withinJournal(call, () => this.#answer(call, io, known)) : halt(breach));
-    if (this.#waiting?.seq === call.seq) {
+    if (this.#waiting.some(({ seq }) => seq === call.seq)) {
       // A waiting call enters the journal when it is answered, in a later run.
       if (!io.over) this.#journal.drop(call);
     } else if (io.accept?.() ?? !io.over) this.#journal.close(call, reply, this.#asks.spentBy(call));
@@ -71,9 +71,9 @@ export class Dispatcher {
     return this.#asks.settled();
   }
 
-  /** The call at which the run was put aside; null for a run that ended for any other reason. */
-  get waiting(): WaitingCall | null {
-    return this.#waiting;
+  /** The calls at which the run was put aside, in the order of the program: several only when they ran together. */
+  get waiting(): readonly WaitingCall[] {
+    return this.#waiting.toSorted((a, b) => a.seq - b.seq);
   }
 
   /** Gives a recorded call its recorded answer, after the same queries to the fork. */
@@ -96,6 +96,10 @@ export class Dispatcher {
 
   async #answer(call: GuestCall, io: CallIo, known: Known | null): Promise<FinalReply> {
     if (known?.t === 'answer') return known.reply;
+    if (known?.t === 'waits') {
+      this.#waiting.push(known.waiting);
+      return halt(suspendedError(`the answer to ${known.waiting.tool} has not come: ${known.waiting.reason}`));
+    }
     if (!this.#context.turn.mayAct()) return halt(cancelledError('this process cannot act for the session any more'));
     const start = performance.now();
     try {
@@ -139,12 +143,12 @@ export class Dispatcher {
     });
   }
 
-  /** Puts the run aside at this call. */
+  /** Puts the run aside at this call. Calls that run together with it still come to their end. */
   #wait(call: Exclude<GuestCall, { readonly t: 'ask' }>, { pending }: Suspended, io: CallIo, start: number): void {
     const { seq, at } = call;
     const { reason, expiresIn } = pending;
     const [tool, args] = call.t === 'tool' ? [canonicalName(call.name), call.args] : [PROMPT, [call.text]];
-    this.#waiting = { seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) };
+    this.#waiting.push({ seq, tool, args, at, asked: [...io.queries], reason, expiresIn, ms: elapsed(start) });
   }
 }
 
