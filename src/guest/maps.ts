@@ -46,14 +46,12 @@ function compileEntries(machine: Machine, entries: readonly Entry[], start: numb
   };
 }
 
-/** The keys of a map literal that are short texts, all different and within the limits; null for any other literal. */
+/** The keys of a map literal that are short texts, all different; null for any other literal. */
 function constantKeys(machine: Machine, { entries }: MapExpr): readonly string[] | null {
   const longest = machine.admitsText(SHORT_KEY) ? SHORT_KEY : 0;
   const keys = entries.map(([key]) => (key.k === 'str' && key.v.length <= longest ? key.v : null));
   const texts = keys.filter((key) => key !== null);
-  return texts.length === keys.length && new Set(texts).size === texts.length && texts.length <= machine.limits.mapLength
-    ? texts
-    : null;
+  return new Set(texts).size === keys.length ? texts : null;
 }
 
 /** A map literal whose keys are known: its entries are put into the map without looking for them first. */
@@ -74,6 +72,7 @@ function compileRecord(machine: Machine, keys: readonly string[], entries: reado
       const item = part.value(frame);
       machine.at = part.at;
       machine.allocate(part.bytes);
+      machine.checkEntries(index + 1);
       map.bytes += part.bytes;
       replaced(map, null, item);
       map.entries.set(part.key, item);
