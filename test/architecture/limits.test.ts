@@ -66,6 +66,7 @@ const NAMED: Readonly<Record<string, readonly [keys: string, reason: string]>> =
   'src/runtime/end.ts': ['fuel wallMs', 'says how a run ended'],
   'src/runtime/fork.ts': ['sourceBytes', 'checks sources before a run'],
   'src/runtime/runtime.ts': ['sourceBytes', 'passes the limit to the parser'],
+  'src/loop/host/host.ts': ['concurrency', 'bounds the sessions that a host drives at a time; its runtime bounds the workers'],
   'src/runtime/tenants.ts': [
     'concurrency cpuMs fuel queueLength toolCalls',
     'counts the budgets of tenants, whose options have the names of the limits of a run',
